@@ -145,8 +145,8 @@ func (f *Faulty) Log() []string {
 // Crashed is closed when the process has crashed.
 func (f *Faulty) Crashed() <-chan struct{} { return f.crashed }
 
-// call carries out one call with the fault that is planned for it. subject is what the
-// log says behind the name. do is told the fault, for those that are its own affair.
+// call makes one call, with the fault that is planned for it. The log has subject behind the name.
+// do gets the fault, as it carries out some kinds itself.
 func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKind) error) error {
 	once := func() (FaultKind, error) {
 		kind, n := f.next(name, subject)
@@ -159,7 +159,7 @@ func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKi
 	return err
 }
 
-// carry carries out the n-th call.
+// carry makes the n-th call.
 func (f *Faulty) carry(ctx context.Context, name string, kind FaultKind, n int, do func(FaultKind) error) error {
 	failure := f.failure(name, n)
 	switch kind {

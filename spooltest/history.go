@@ -66,7 +66,7 @@ type BranchDump struct {
 // Commit is what one transaction has written to a thread.
 type Commit struct {
 	Thread spool.ThreadKey
-	// Fence is the fence that the writer carried. Zero: none.
+	// Fence is the fence that the writer had. Zero: none.
 	Fence int64
 	// FenceAfter is the thread's fence behind the commit.
 	FenceAfter int64
@@ -89,7 +89,7 @@ type Commit struct {
 	Deleted bool
 }
 
-// Client is one who followed a thread, over all of its connections.
+// Client is a client that followed a thread, over all of its connections.
 type Client struct {
 	Name   string
 	Thread spool.ThreadKey
@@ -136,7 +136,7 @@ type Answered struct {
 	Thread    spool.ThreadKey
 	Call      spool.ToolCallID
 	Delivered bool
-	// Unknown says that the call failed, so that nobody knows whether it was delivered.
+	// Unknown says that the call failed, so that it may or may not have been delivered.
 	Unknown bool
 }
 

@@ -25,7 +25,7 @@ type view struct {
 	live bool
 	// turns are the steps of each run that the client shows.
 	shown map[spool.RunID][]said
-	// partial are the runs of which a snapshot has not told everything.
+	// partial are the runs of which a snapshot lacked a part.
 	partial map[spool.RunID]bool
 	// results are the calls whose results the client has seen.
 	results map[runCall]bool

@@ -34,7 +34,7 @@ func (c *checker) home(n int, where string, commit Commit) {
 	}
 }
 
-// foreign checks that a client is told of its own thread alone.
+// foreign checks that a client hears of its own thread only.
 func (c *checker) foreign(client *Client) {
 	where := client.Thread.String() + " to " + client.Name
 	for _, f := range client.Frames {
@@ -47,8 +47,8 @@ func (c *checker) foreign(client *Client) {
 	}
 }
 
-// clock checks that the time in which a worker carries a run is counted once: no less than
-// what passed, but for a worker that died, and never more.
+// clock checks that the time in which a worker has a run is counted once: never more than the time
+// that has passed, and not less, unless the worker died.
 func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunRow) {
 	if r.Depth > 0 || before.ID == "" || before.WorkerSince.IsZero() || !r.WorkerSince.IsZero() {
 		return

@@ -15,10 +15,12 @@ import (
 // and a client that saw both.
 func soundTree() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	root := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted, EndedAt: at.Add(time.Second),
+	root := spool.RunRow{Run: spool.Run{
+		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted, EndedAt: at.Add(time.Second),
 		Segments: 1, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
 	}, RunState: spool.RunState{Children: 1}}
-	nested := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: spool.Completed,
+	nested := spool.RunRow{Run: spool.Run{
+		Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: spool.Completed,
 		StopReason: spool.StopCompleted, EndedAt: at, TokenCount: root.TokenCount, Result: &spool.NestedResult{Text: "below"},
 	}}
 	messages := []spool.Message{

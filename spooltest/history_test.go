@@ -17,7 +17,8 @@ var historyKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
 // and two clients, one of which was cut off and got a snapshot.
 func sound() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	run := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
+	run := spool.RunRow{Run: spool.Run{
+		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
 		EndedAt: at, Segments: 2, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
 		CostMicros: 8, Currency: "USD",
 		Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 5}, Spent: spool.Spent{Tokens: 5, CostMicros: 8}},

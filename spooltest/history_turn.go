@@ -33,7 +33,7 @@ type turns struct {
 	all, said []spool.Message
 	// known is how many from the start the client has by its last message.
 	known int
-	// told are those that the client was told of, on any connection.
+	// told are the turns that the client has got, on any connection.
 	told map[spool.MessageID]bool
 	// last is the number of the last one told on this connection, -1 for none.
 	last int
@@ -48,7 +48,7 @@ type turns struct {
 	// behind a snapshot and on a new connection.
 	state   spool.State
 	payload json.RawMessage
-	// awaits is true until the connection has told the state.
+	// awaits is true until the connection has sent the state.
 	awaits bool
 	// cursored is true while the connection came with a cursor.
 	cursored bool
@@ -222,7 +222,7 @@ func (v *view) showsTurns(snap *spool.Snapshot) {
 	}
 }
 
-// endsWith checks what the client was told last.
+// endsWith checks the last frames that the client got.
 func (v *view) endsWith(thread spool.Thread) {
 	v.showsBranch("the end")
 	v.passes(thread.LastSeq, "the end")

@@ -30,8 +30,8 @@ func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
 	}
 }
 
-// line checks what a commit has done to the runs that wait: there is always one that they
-// wait for, and who gets the thread was the first in line.
+// line checks what a commit has done to the runs that wait: there is always a run that they wait
+// for, and the run that gets the thread was the first in line.
 func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.RunRow) {
 	if commit.Deleted {
 		return

@@ -20,14 +20,14 @@ type Turn struct {
 	Provider  []byte
 	// Text are the deltas of the text.
 	Text []string
-	// Early is the usage that is told behind the text. Zero: none is.
+	// Early is the usage that is reported right behind the text. Zero: none.
 	Early spool.Usage
 	// Gate holds the answer open behind the text until it is closed or sends. Nil: it
 	// is not held.
 	Gate <-chan struct{}
 	// Calls are the tool calls.
 	Calls []Call
-	// Usage is told before the end, and again by the end.
+	// Usage is reported before the end, and again by the end.
 	Usage spool.Usage
 	// Cost is what the provider says that the answer cost. Nil: it does not say.
 	Cost *spool.Cost

@@ -65,7 +65,7 @@ type ModelPeer struct {
 // ModelFeatures says what a provider's interface can carry. Tests that need more are
 // skipped.
 type ModelFeatures struct {
-	// CachedUsage is true when cached and reasoning tokens are told apart.
+	// CachedUsage is true if the interface reports cached and reasoning tokens.
 	CachedUsage bool
 	// Images is true when a message may have images, by URL and as data.
 	Images bool

@@ -57,7 +57,7 @@ func testQueueFair(q *queueTest) {
 	q.same("what has lapsed", of, "abc")
 }
 
-// testQueueServed has tenants with as many jobs in flight take turns, whoever's jobs are older.
+// testQueueServed has tenants with equally many jobs in flight take turns, whichever jobs are older.
 func testQueueServed(q *queueTest) {
 	now := q.clock.Now()
 	served := map[spool.Tenant]time.Time{"a": now, "b": now.Add(-time.Second), "d": now}

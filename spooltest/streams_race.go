@@ -114,7 +114,7 @@ func testStreamDeleteWhileInUse(t *testing.T, s streamsTest) {
 	group.Wait()
 }
 
-// Nothing comes behind the end, also when somebody else closes the stream.
+// Nothing comes behind the end, also if another process closes the stream.
 func testStreamCloseWhileAppends(t *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key)

@@ -28,8 +28,8 @@ func (q queue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQu
 	return q.selectDead(tenant, query), nil
 }
 
-// Purge removes dead jobs. It counts as a write of the store: a job that a transaction has
-// taken is not there any more.
+// Purge removes dead jobs. It takes the place of the writer, so that it does not see a job which a
+// transaction has taken.
 func (q queue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
 	select {
 	case q.writer <- struct{}{}:

@@ -21,9 +21,9 @@ type Options struct {
 	Clock spool.Clock
 }
 
-// New returns an empty backend. It outlives an engine: hand the same backend to the next
-// engine, and the process has restarted, with its run streams still there. Nil options are
-// the defaults.
+// New returns an empty backend. It outlives an engine: a test that gives the same backend to a
+// second engine has restarted the process, with the run streams still there. Nil options are the
+// defaults.
 func New(o *Options) spool.Backend {
 	var clock spool.Clock = spool.SystemClock{}
 	if o != nil && o.Clock != nil {
@@ -71,8 +71,8 @@ type memory struct {
 
 	// mu guards what follows. Update holds it to commit, not while fn runs.
 	mu sync.RWMutex
-	// threads maps to data that a commit replaces and nobody changes, so that a View needs no
-	// lock once it has found the data.
+	// threads maps to data that a commit replaces and never changes, so that a View needs no lock
+	// once it has found the data.
 	threads map[spool.ThreadKey]*threadData
 	runs    map[runKey]spool.ThreadKey
 	starts  map[startKey]runKey
@@ -115,8 +115,8 @@ func (m *memory) commit(tx *transaction) {
 	}
 }
 
-// index forgets the runs of before and remembers those of after. There is one writer, so that
-// nobody else can have taken their ids in between.
+// index forgets the runs of before and remembers those of after. There is one writer, so no other
+// transaction can have taken their ids in between.
 func (m *memory) index(key spool.ThreadKey, before, after *threadData) {
 	if before != nil {
 		for _, r := range before.runs {

@@ -50,7 +50,7 @@ func runListed(r spool.Run, q spool.RunQuery) bool {
 	return r.CreatedAt.Before(q.Before) || r.CreatedAt.Equal(q.Before) && r.ID < q.BeforeID
 }
 
-// Tally sums up what a tenant has.
+// Tally counts the threads, runs and tokens of a tenant.
 func (s store) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, error) {
 	tally := spool.Tally{Runs: make(map[spool.State]int64)}
 	if err := canceled(ctx); err != nil {
@@ -74,7 +74,7 @@ func (s store) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, err
 	return tally, nil
 }
 
-// Idle returns threads in which nothing happens.
+// Idle returns threads without an active run, a current lease or a job.
 func (s store) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err

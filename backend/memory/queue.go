@@ -24,7 +24,7 @@ type job struct {
 	firstDue time.Time
 }
 
-// state returns where the job is. One whose lease has lapsed is ready.
+// state returns the state of the job. A job whose lease has lapsed is ready.
 func (j *job) state(now time.Time) spool.JobState {
 	switch {
 	case !j.due.After(now):

@@ -88,7 +88,7 @@ func (tx *transaction) InsertRun(r spool.RunRow) error {
 }
 
 // runTaken reports whether a run of the tenant has the id. It asks the index about other threads
-// only: the transaction knows better which runs this one has.
+// only: the runs of this thread are in the transaction.
 func (tx *transaction) runTaken(id spool.RunID) bool {
 	if tx.data.runAt(id) >= 0 {
 		return true
@@ -227,7 +227,7 @@ func (tx *transaction) CancelJob(key string) error {
 	return nil
 }
 
-// put replaces the element that is meant in a copy of all, or adds value.
+// put replaces an element in a copy of all, or adds value.
 func put[T any](all []T, value T, meant func(T) bool) []T {
 	at := slices.IndexFunc(all, meant)
 	if at < 0 {

@@ -29,7 +29,7 @@ type threadData struct {
 	usage    []spool.UsageRow
 	// added are all messages in the order in which they were added, wherever they are now.
 	added []spool.Message
-	// branches are what was taken out of the view, in the order of their ids.
+	// branches are the branches of the thread, in the order of their ids.
 	branches []branch
 }
 

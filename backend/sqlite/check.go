@@ -12,24 +12,25 @@ import (
 type Report struct {
 	// Path is the database, as an absolute path.
 	Path string
-	// ID is the database's. Empty for a file of an older version.
+	// ID is the id of the database. Empty for a file of an older version.
 	ID string
 	// Bytes is the size of the database without its log, and LogBytes that of the log.
 	Bytes, LogBytes int64
-	// Threads is how many there are, of all tenants.
+	// Threads counts the threads of all tenants.
 	Threads int64
 	// Running is true while a server has the database open.
 	Running bool
-	// Closed is false when the server that had the database open last died. What it wrote is
-	// then partly in the log, and the next start moves it into the database.
+	// Closed is false if the last server that had the database open died. Some of its writes are
+	// then in the log only, and the next start moves them into the database.
 	Closed bool
-	// Unfinished is what the next process goes on with. Empty too for a file of an older version.
+	// Unfinished are the runs that the next process goes on with. Empty also for a file of an older
+	// version.
 	Unfinished []Unfinished
-	// Problems are sentences. Empty: the database is as it should be.
+	// Problems are sentences, one for each problem. Empty: there is none.
 	Problems []string
 }
 
-// maxProblems bounds how many problems of one kind are told.
+// maxProblems bounds how many problems of one kind are reported.
 const maxProblems = 20
 
 // Check looks whether a database is whole: whether it and its log belong together, whether

@@ -81,8 +81,8 @@ type share struct {
 	due []spool.Delivery
 }
 
-// compare orders by who comes first: the tenant with the fewest jobs in flight, and then the one
-// whose turn was the longest ago.
+// compare orders tenants: first the tenant with the fewest jobs in flight, and then the one that was
+// served the longest ago.
 func (s *share) compare(other *share) int {
 	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.served.Compare(other.served), s.oldest.Compare(other.oldest))
 }
@@ -200,7 +200,7 @@ func (t *tx) dueJobs(query string, args ...any) (due []spool.Delivery, err error
 	return due, err
 }
 
-// shareOut takes jobs one by one, as [spool.Queue] says.
+// shareOut takes jobs one by one, in the order of [spool.Queue.Claim].
 func shareOut(shares []*share, q spool.ClaimQuery) (taken []spool.Delivery) {
 	for len(taken) < q.Limit {
 		var next *share

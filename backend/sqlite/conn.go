@@ -131,7 +131,7 @@ func (c *conn) change(query string, args ...any) (int64, error) {
 	return c.raw.Changed(), nil
 }
 
-// finish goes through the rows of a statement, of which nobody reads any.
+// finish runs a statement to its end and skips its rows.
 func finish(s *lite.Stmt) error {
 	for more := true; more; {
 		var err error
@@ -290,8 +290,8 @@ func (r *row) borrowed() []byte {
 	return nil
 }
 
-// decode reads the JSON of a column, which an empty one has none of. What names it. Nothing is on the
-// heap but what there is.
+// decode reads the JSON of a column. An empty column is the zero value, and costs no allocation. What
+// names the column in an error.
 func decode[T any](r *row, what string) (value T) {
 	text := r.borrowed()
 	if text == nil {

@@ -5,8 +5,8 @@ import "github.com/spoolhq/spool"
 const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
 
 // Entries implements [spool.View]. Runs and types have indexes that end in seq, so that
-// the newest of a kind is found without reading the others. They are named because the
-// planner, who does not know how long a record gets, would rather walk the primary key.
+// the newest of a kind is found without reading the others. The statements name them, as the
+// planner does not know how long a record gets, and would walk the primary key.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 	query := "SELECT " + entryColumns + " FROM entry"
 	switch {

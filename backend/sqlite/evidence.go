@@ -16,15 +16,15 @@ import (
 // acceptHint ends the message of each refusal that AcceptLoss overrides.
 const acceptHint = ". Put back what was there, or restore a backup. --accept-loss (Options.AcceptLoss) goes on with what is left"
 
-// evidence is what there is of a database before SQLite opens it. SQLite deletes a log that
-// it cannot use, so this is the last moment to see one.
+// evidence is the state of the files of a database before SQLite opens it. SQLite deletes a log that
+// it cannot use, so this is the last moment to see such a log.
 type evidence struct {
 	path string
 	size int64 // of the database, -1 where there is none
 	wal  walFile
 	// state is nil for a database that no process has had for itself.
 	state *sidecar
-	// main is what the file says of itself without its log. Nil: not read.
+	// main is the identity in the file, without its log. Nil: not read.
 	main *identity
 	// holed says that the log is damaged in its middle.
 	holed bool
@@ -114,7 +114,7 @@ func (e *evidence) nothing() string {
 	return "empty"
 }
 
-// another tells a database that was put into the place of the one that was here.
+// another detects a database that has replaced the one of the sidecar.
 func (e *evidence) another() string {
 	if e.state == nil || e.state.Database == "" || e.main == nil || e.main.id == e.state.Database {
 		return ""
@@ -128,7 +128,7 @@ func (e *evidence) besides() string {
 	return base + walSuffix + ", " + base + "-shm and " + base + sidecarSuffix
 }
 
-// copied tells a database that was copied from a process that was using it. No sidecar says
+// copied detects a database that was copied while a process was using it. No sidecar says
 // what became of it here, so the database itself has to.
 func (e *evidence) copied() string {
 	if e.main == nil || !e.main.inUse {
@@ -140,7 +140,7 @@ func (e *evidence) copied() string {
 	return e.log(true, e.main.salt)
 }
 
-// log tells a log that is missing, damaged, or not that of the database. A salt of 0 is not
+// log detects a log that is missing, damaged, or of another database. A salt of 0 is not
 // known.
 func (e *evidence) log(needed bool, salt uint32) string {
 	wal := e.path + walSuffix

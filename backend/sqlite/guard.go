@@ -28,8 +28,8 @@ func newGuard(path string, e *evidence, after func(string)) *guard {
 	return g
 }
 
-// opening says in the sidecar that the database is open. It leaves the sidecar of a process
-// that has died as it is: what that says of the log still holds.
+// opening notes in the sidecar that the database is open. It does not change the sidecar of a
+// process that has died, which is still right about the log.
 func (g *guard) opening() error {
 	if g.state.Open {
 		return nil
@@ -82,8 +82,8 @@ func (g *guard) begin(c *conn) error {
 // empty moves the log into the file and empties it. It reports whether it could: another
 // connection may still read from the log.
 //
-// While the log is empty, the sidecar says that there need be none. One small write begins
-// the next log at once, so that from then on a log that is missing is noticed.
+// While the log is empty, the sidecar says that the log may be missing. One small write begins
+// the next log at once, and from then on a missing log is noticed.
 func (g *guard) empty(c *conn) (done bool, err error) {
 	if done, err = g.drain(c); err != nil {
 		return false, err

@@ -7,16 +7,16 @@ import (
 
 // The times after which the log is emptied.
 const (
-	// idleAfter is how long nobody must have written.
+	// idleAfter is how long there must have been no write.
 	idleAfter = 2 * time.Second
-	// eraseAfter is how long what was deleted may stay in the log, also under load. Readers
-	// that keep it there make it longer.
+	// eraseAfter is how long deleted data may stay in the log, also under load. Readers can keep
+	// it there for longer.
 	eraseAfter = time.Second
 )
 
-// keeper empties the log from time to time: when nobody writes, so that the database is in
-// one file and a start has nothing to recover, and after something was deleted, so that the
-// log does not keep it. It belongs to the writer's goroutine.
+// keeper empties the log from time to time: when there are no writes, so that the database is in
+// one file and a start has nothing to recover, and after a deletion, so that the log does not keep
+// the deleted data. It belongs to the writer's goroutine.
 type keeper struct {
 	guard *guard // nil for a file that others use too
 	log   *slog.Logger
@@ -35,7 +35,7 @@ func newKeeper(g *guard, log *slog.Logger) *keeper {
 	return k
 }
 
-// wrote is told of each commit, and whether it deleted what nobody may find again.
+// wrote notes a commit, and whether it has deleted data that must not be recoverable.
 func (k *keeper) wrote(deleted bool) {
 	k.last = time.Now() // the machine's clock: nothing that is stored depends on it
 	switch {

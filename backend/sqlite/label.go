@@ -29,7 +29,7 @@ func scanLabels(r *row) map[string]string {
 	return labels
 }
 
-// encodeScopes returns the JSON of the scopes of who started a run, nil for none.
+// encodeScopes returns the JSON of the scopes of a run, nil for none.
 func encodeScopes(scopes []string) json.RawMessage {
 	if len(scopes) == 0 {
 		return nil

@@ -137,8 +137,8 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	return db, nil
 }
 
-// refuseLinks refuses files that are symbolic links: who may write to the folder could have
-// the database be made, or read, elsewhere.
+// refuseLinks refuses files that are symbolic links: a user that may write to the folder could have
+// the database made, or read, elsewhere.
 func refuseLinks(path string) error {
 	for _, suffix := range []string{"", walSuffix, "-shm", "-journal", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
 		info, err := os.Lstat(path + suffix)

@@ -149,8 +149,8 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 	return nil
 }
 
-// whyRefused tells which unique index refused a run: the ids' where it was to be
-// inserted, that of active runs, or else that of start keys.
+// whyRefused finds out which unique index has refused a run: that of ids, for an insert, that of
+// active runs, or else that of start keys.
 func (t *tx) whyRefused(r spool.RunRow, insert bool) error {
 	var used, active bool
 	err := t.query("SELECT 1 FROM run WHERE tenant = ? AND id = ?", func(*row) error {
@@ -236,7 +236,7 @@ type nestedRun struct {
 	Result *spool.NestedResult `json:"result,omitempty"`
 }
 
-// encodedRun is the JSON of what has no columns of its own. What there is nothing of is empty.
+// encodedRun is the JSON columns of a run. An empty one stands for the zero value.
 type encodedRun struct{ nested, allowance, client, state json.RawMessage }
 
 func encodeRun(r *spool.RunRow) (e encodedRun, err error) {

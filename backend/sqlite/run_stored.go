@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// storedRun is what an update of a run compares with what is stored: the columns that are in
-// indexes, and those that the tally counts.
+// storedRun is the stored values that an update of a run is compared with: the columns of indexes,
+// and those that the tally counts.
 type storedRun struct {
 	id       spool.RunID
 	depth    int

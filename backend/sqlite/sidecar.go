@@ -15,8 +15,8 @@ import (
 const sidecarSuffix = ".state"
 
 // sidecar is the small file beside the database. SQLite takes a log (WAL) that is missing or
-// damaged for an empty one, and loses without a word what was in it. The sidecar says
-// whether there must be a log, and which.
+// damaged for an empty one, and silently loses its contents. The sidecar says whether there must
+// be a log, and which.
 //
 // Only a process that has the file exclusively writes one. It writes it when it opens and
 // closes the file, when it empties the log, and now and then while it cannot, never for a
@@ -34,7 +34,7 @@ type sidecar struct {
 	// Salt is the first salt of the log when this was written. 0: not known.
 	Salt uint32 `json:"salt"`
 	// Shared is true once a process opened the file without having it for itself. SQLite then
-	// begins logs that nobody writes down here, so only Database is checked.
+	// begins logs that are not noted here, so only Database is checked.
 	Shared bool `json:"shared"`
 }
 

@@ -50,11 +50,11 @@ type threadRow struct {
 	stored bool // in the table
 	dirty  dirt
 
-	// bytes is what the thread takes, and summed how much of it its tenant's sum has.
+	// bytes is the size of the thread, and summed the part of it that its tenant's sum has.
 	bytes, summed int64
 }
 
-// dirt says what of a threadRow has to be written.
+// dirt is the part of a threadRow that has to be written.
 type dirt int
 
 const (

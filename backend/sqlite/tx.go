@@ -127,5 +127,5 @@ func (t *tx) end(keep bool) error {
 	return c.exec("RELEASE op")
 }
 
-// errLost says that the transaction of a batch is not there any more.
+// errLost says that SQLite has rolled the transaction of a batch back.
 var errLost = &spool.Error{Code: spool.Unavailable, Message: "the store lost the transaction"}

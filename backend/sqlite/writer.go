@@ -19,9 +19,9 @@ const maxBatch = 256
 // transaction and answers once that is durable. It adds no delay: while it commits, the
 // next ones gather by themselves.
 //
-// An op that fails takes nobody with it. Hardly any fails behind something that it wrote, so
-// the ops of a transaction have no savepoints at first. When one fails like that, all is
-// rolled back and the ops run again, each with a savepoint of its own.
+// An op that fails does not affect the others. Hardly any op fails after a write, so the ops of a
+// transaction have no savepoints at first. If one does fail after a write, the transaction is
+// rolled back and its ops run again, each with a savepoint of its own.
 type writer struct {
 	c      *conn
 	clock  spool.Clock
@@ -98,7 +98,7 @@ func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn fu
 		}
 	case <-w.gone:
 	}
-	// It has begun, or will never: its outcome is what counts.
+	// The op has begun, or never will: its outcome decides.
 	select {
 	case err := <-o.done:
 		return err
