@@ -21,16 +21,16 @@ const (
 // Message is a saved message of a thread. Messages consist of whole steps only: what
 // a step has produced before it ends is in [RunState.Draft] and in the run stream.
 type Message struct {
-	ID              MessageID `json:"id"`
-	ThreadID        ThreadID  `json:"threadId"`
+	ID              MessageID `doc:"The message's id."                                              json:"id"`
+	ThreadID        ThreadID  `doc:"Its thread."                                                    json:"threadId"`
 	AgentID         AgentID   `json:"-"`
-	Role            Role      `json:"role"`
-	Content         Content   `json:"content"`
-	CreatedAt       time.Time `json:"createdAt"`
-	ClientMessageID string    `json:"clientMessageId,omitempty"`
+	Role            Role      `doc:"Who speaks."                                                    enum:"user,assistant,system,tool" json:"role"`
+	Content         Content   `doc:"A text, a list of parts, or a summary of what was said before." json:"content"`
+	CreatedAt       time.Time `doc:"When it was saved."                                             json:"createdAt"`
+	ClientMessageID string    `doc:"The client's own name for the turn."                            json:"clientMessageId,omitempty"`
 	// RunID is the run that the message belongs to: the one that it started, or the
 	// one that wrote it.
-	RunID RunID `json:"runId,omitempty"`
+	RunID RunID `doc:"The run that it belongs to." json:"runId,omitempty"`
 	// AfterSeq is the last seq of the record when the message was saved, by which a
 	// client with a cursor can tell which turns it has missed. The store sets it.
 	AfterSeq int64 `json:"-"`
@@ -92,25 +92,25 @@ const (
 type Part struct {
 	Type PartType `json:"type"`
 	// Text of a text or reasoning part, or of a summary.
-	Text string `json:"text,omitempty"`
+	Text string `doc:"The text. Left out: none." json:"text,omitempty"`
 	// Image of an image part: a URL or a data URL.
-	Image string `json:"image,omitempty"`
+	Image string `doc:"A URL, or a data URL." json:"image,omitempty"`
 	// MIMEType of an image part.
-	MIMEType string `json:"mimeType,omitempty"`
+	MIMEType string `doc:"The type of the image." json:"mimeType,omitempty"`
 	// ToolCallID and ToolName of a tool call and of its result.
-	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
-	ToolName   string     `json:"toolName,omitempty"`
+	ToolCallID ToolCallID `doc:"The call's id." json:"toolCallId,omitempty"`
+	ToolName   string     `doc:"The tool."      json:"toolName,omitempty"`
 	// Args of a tool call: the JSON object the model wrote, or a JSON string of what
 	// it wrote when that was no JSON.
-	Args json.RawMessage `json:"args,omitempty"`
+	Args json.RawMessage `doc:"The arguments as an object, or as a text where the model wrote no JSON." json:"args,omitempty"`
 	// Result of a tool call: any JSON.
-	Result json.RawMessage `json:"result,omitempty"`
+	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
 	// ThroughMessageID of a summary is the last message that it speaks of.
-	ThroughMessageID MessageID `json:"throughMessageId,omitempty"`
+	ThroughMessageID MessageID `doc:"The last message that it speaks of." json:"throughMessageId,omitempty"`
 	// Provider is what the provider wants back with the part in the next request,
 	// such as the signature of a reasoning part: an object whose one key names the
 	// adapter's format, so that another adapter leaves it alone.
-	Provider json.RawMessage `json:"provider,omitempty"`
+	Provider json.RawMessage `doc:"What the model's provider wants back with the part. It is for nobody else." json:"provider,omitempty"`
 }
 
 // Content is what a message says. A single text part without provider data is a JSON

@@ -54,7 +54,7 @@ func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error)
 	}
 	if in.Before != "" {
 		if q.Before, err = strconv.ParseInt(in.Before, 10, 64); err != nil || q.Before < 1 {
-			return AuditList{}, errMark
+			return AuditList{}, call.ErrMark
 		}
 	}
 	list, err := c.Engine.Audit(ctx, tenant, q)

@@ -84,12 +84,12 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
 	q := spool.DeadQuery{Limit: limit}
 	if before != "" {
-		at, id, err := parseTimeMark(before)
+		at, id, err := call.ParseTimeMark(before)
 		if err != nil {
 			return nil, "", err
 		}
 		if q.BeforeID, err = strconv.ParseInt(id, 10, 64); err != nil {
-			return nil, "", errMark
+			return nil, "", call.ErrMark
 		}
 		q.Before = at
 	}
@@ -98,7 +98,7 @@ func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before st
 		return dead, "", aboutTenant(ctx, err, tenant)
 	}
 	last := dead[len(dead)-1]
-	return dead, timeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
+	return dead, call.TimeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
 }
 
 func deadJob(d spool.DeadJob) AdminJob {

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -64,9 +63,11 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Limit: in.Limit,
 	}
 	if in.Before != "" {
-		if q.Before, q.BeforeID, err = parseRunMark(in.Before); err != nil {
+		var id string
+		if q.Before, id, err = call.ParseTimeMark(in.Before); err != nil {
 			return RunList{}, err
 		}
+		q.BeforeID = spool.RunID(id)
 	}
 	list, err := c.Engine.Runs(ctx, tenant, q)
 	if err != nil {
@@ -75,33 +76,9 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 	out := RunList{Runs: list}
 	if len(list) == q.Limit {
 		last := list[len(list)-1]
-		out.Next = timeMark(last.CreatedAt, string(last.ID))
+		out.Next = call.TimeMark(last.CreatedAt, string(last.ID))
 	}
 	return out, nil
-}
-
-// timeMark returns "<time>~<id>", from which a list goes on. An id has no tilde.
-func timeMark(at time.Time, id string) string {
-	return at.UTC().Format(time.RFC3339Nano) + "~" + id
-}
-
-func parseTimeMark(mark string) (time.Time, string, error) {
-	at, id, ok := strings.Cut(mark, "~")
-	t, err := time.Parse(time.RFC3339Nano, at)
-	if !ok || err != nil {
-		return time.Time{}, "", errMark
-	}
-	return t, id, nil
-}
-
-var errMark = spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
-
-func parseRunMark(mark string) (time.Time, spool.RunID, error) {
-	at, id, err := parseTimeMark(mark)
-	if err != nil || spool.CheckID("before", id) != nil {
-		return time.Time{}, "", errMark
-	}
-	return at, spool.RunID(id), nil
 }
 
 // OneRunInput asks for one run.

@@ -43,9 +43,9 @@ const (
 	TypeCustom        Type = "CUSTOM"
 )
 
-// Event is one event. It encodes as a JSON object with its type first, and has at the top
-// no field that the protocol does not know.
-type Event interface{ Type() Type }
+// Event is one event: a value of one of the types of [Kinds]. It encodes as a JSON object with its type
+// first, and has at the top no field that the protocol does not know.
+type Event interface{ event() }
 
 // Encode returns the JSON form of an event, on one line.
 func Encode(e Event) ([]byte, error) { return appendEvent(nil, e) }
@@ -59,7 +59,7 @@ type plainEvent interface {
 // appendEvent appends the JSON form of an event, on one line.
 func appendEvent(b []byte, e Event) ([]byte, error) {
 	head := len(b)
-	b = append(append(append(b, `{"type":"`...), e.Type()...), '"')
+	b = append(append(append(b, `{"type":"`...), TypeOf(e)...), '"')
 	at := len(b)
 	if plain, ok := e.(plainEvent); ok {
 		b = plain.appendFields(b)
@@ -183,48 +183,6 @@ type Custom struct {
 	// Metadata says who has published an application's event. Nil: nobody is known.
 	Metadata *Metadata[Publisher] `doc:"More from this server." json:"metadata,omitempty"`
 }
-
-// Type implements [Event].
-func (RunStarted) Type() Type { return TypeRunStarted }
-
-// Type implements [Event].
-func (RunFinished) Type() Type { return TypeRunFinished }
-
-// Type implements [Event].
-func (RunError) Type() Type { return TypeRunError }
-
-// Type implements [Event].
-func (StepStarted) Type() Type { return TypeStepStarted }
-
-// Type implements [Event].
-func (StepFinished) Type() Type { return TypeStepFinished }
-
-// Type implements [Event].
-func (TextStart) Type() Type { return TypeTextStart }
-
-// Type implements [Event].
-func (e Delta) Type() Type { return e.kind }
-
-// Type implements [Event].
-func (e Mark) Type() Type { return e.kind }
-
-// Type implements [Event].
-func (ReasoningMessageStart) Type() Type { return TypeReasoningMessageStart }
-
-// Type implements [Event].
-func (ToolStart) Type() Type { return TypeToolStart }
-
-// Type implements [Event].
-func (ToolArgs) Type() Type { return TypeToolArgs }
-
-// Type implements [Event].
-func (ToolEnd) Type() Type { return TypeToolEnd }
-
-// Type implements [Event].
-func (ToolResult) Type() Type { return TypeToolResult }
-
-// Type implements [Event].
-func (Custom) Type() Type { return TypeCustom }
 
 // publishedBy returns the event with who has published it, a subject or a tool.
 func (e Custom) publishedBy(subject, tool string) Custom {

@@ -20,6 +20,48 @@ func Kinds() []spool.Kind[Type] {
 	}
 }
 
+// TypeOf returns the type of an event.
+func TypeOf(e Event) Type {
+	switch e := e.(type) { // the pieces of texts are the most
+	case Delta:
+		return e.kind
+	case Mark:
+		return e.kind
+	case ToolArgs:
+		return TypeToolArgs
+	case Messages:
+		return TypeMessages
+	default:
+		return types[reflect.TypeOf(e)]
+	}
+}
+
+var types = func() map[reflect.Type]Type {
+	all := make(map[reflect.Type]Type)
+	for _, k := range Kinds() {
+		all[k.Of] = k.Type
+	}
+	return all
+}()
+
+func (RunStarted) event()            {}
+func (RunFinished) event()           {}
+func (RunError) event()              {}
+func (StepStarted) event()           {}
+func (StepFinished) event()          {}
+func (TextStart) event()             {}
+func (Delta) event()                 {}
+func (Mark) event()                  {}
+func (ReasoningMessageStart) event() {}
+func (ToolStart) event()             {}
+func (ToolArgs) event()              {}
+func (ToolEnd) event()               {}
+func (ToolResult) event()            {}
+func (Messages) event()              {}
+func (StateSnapshot) event()         {}
+func (StateDelta) event()            {}
+func (Custom) event()                {}
+
 func of[Fields any](t Type) spool.Kind[Type] {
 	return spool.Kind[Type]{Type: t, Of: reflect.TypeFor[Fields]()}
 }

@@ -81,9 +81,3 @@ type Operation struct {
 	Path  string      `doc:"Where it is done."   json:"path"`
 	Value ThreadState `doc:"What is there then." json:"value"`
 }
-
-// Type implements [Event].
-func (StateSnapshot) Type() Type { return TypeStateSnapshot }
-
-// Type implements [Event].
-func (StateDelta) Type() Type { return TypeStateDelta }

@@ -125,6 +125,3 @@ func (t *Text) Reset() {
 		t.own = nil
 	}
 }
-
-// Type implements [Event].
-func (Messages) Type() Type { return TypeMessages }

@@ -41,7 +41,7 @@ func (v *verifier) see(e agui.Event) error {
 		return err
 	}
 	pair := func(opened agui.Type) string { return fmt.Sprintf("%s %v", opened, fields[opens[opened]]) }
-	kind := e.Type()
+	kind := agui.TypeOf(e)
 	switch {
 	case kind == agui.TypeRunStarted && v.open:
 		return fmt.Errorf("a run starts in a run: %s", text)

@@ -2,7 +2,6 @@ package threads
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -46,9 +45,11 @@ func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) 
 		return ThreadList{}, err
 	}
 	if in.Before != "" {
-		if q.Before, q.BeforeID, err = parseThreadMark(in.Before); err != nil {
+		var id string
+		if q.Before, id, err = call.ParseTimeMark(in.Before); err != nil {
 			return ThreadList{}, err
 		}
+		q.BeforeID = spool.ThreadID(id)
 	}
 	p := call.By(ctx)
 	list, err := c.Engine.Threads(call.Acting(ctx), p.Tenant, q)
@@ -60,22 +61,8 @@ func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) 
 		out.Threads = []spool.Thread{} // an array, whatever the engine made of nothing
 	}
 	if q.Limit > 0 && len(list) == q.Limit {
-		out.Next = threadMark(list[q.Limit-1])
+		last := list[q.Limit-1]
+		out.Next = call.TimeMark(last.UpdatedAt, string(last.ID))
 	}
 	return out, nil
-}
-
-// threadMark returns "<updatedAt>~<id>", from which a list goes on after the thread. An
-// id has no tilde.
-func threadMark(t spool.Thread) string {
-	return t.UpdatedAt.UTC().Format(time.RFC3339Nano) + "~" + string(t.ID)
-}
-
-func parseThreadMark(mark string) (time.Time, spool.ThreadID, error) {
-	at, id, ok := strings.Cut(mark, "~")
-	t, err := time.Parse(time.RFC3339Nano, at)
-	if !ok || err != nil || spool.CheckID("before", id) != nil {
-		return time.Time{}, "", spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
-	}
-	return t, spool.ThreadID(id), nil
 }

@@ -2,6 +2,8 @@ package call
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -59,3 +61,21 @@ const (
 	// LongBody bounds a body that has JSON of the client's own, such as the payload of an answer.
 	LongBody = 1 << 20
 )
+
+// TimeMark returns "<time>~<id>", from which a list goes on. An id has no tilde.
+func TimeMark(at time.Time, id string) string {
+	return at.UTC().Format(time.RFC3339Nano) + "~" + id
+}
+
+// ErrMark says that a list cannot go on from there.
+var ErrMark = spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
+
+// ParseTimeMark reads what [TimeMark] has written.
+func ParseTimeMark(mark string) (time.Time, string, error) {
+	at, id, ok := strings.Cut(mark, "~")
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if !ok || err != nil || spool.CheckID("before", id) != nil {
+		return time.Time{}, "", ErrMark
+	}
+	return t, id, nil
+}

@@ -17,7 +17,7 @@ var agentEvents = union("AgentEvent", "An event of AG-UI 1.0, by its type. Ignor
 
 // agentMessage is a message of AG-UI for the document.
 var agentMessage = func() reflect.Type {
-	t := reflect.StructOf(fieldsOf(reflect.TypeFor[agui.Message]()))
+	t := reflect.StructOf(fieldsOfType(reflect.TypeFor[agui.Message]()))
 	names[t] = "AgentMessage"
 	return t
 }()

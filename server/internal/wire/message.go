@@ -1,88 +1,66 @@
 package wire
 
 import (
-	"encoding/json"
 	"reflect"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/rest"
 )
 
-// Message is a message of a thread. Package spool encodes it.
-type Message struct {
-	ID              spool.MessageID `doc:"The message's id."                                              json:"id"`
-	ThreadID        spool.ThreadID  `doc:"Its thread."                                                    json:"threadId"`
-	AgentID         *spool.AgentID  `doc:"The agent that wrote it, if one did."                           json:"agentId"`
-	Role            spool.Role      `doc:"Who speaks."                                                    enum:"user,assistant,system,tool" json:"role"`
-	Content         content         `doc:"A text, a list of parts, or a summary of what was said before." json:"content"`
-	CreatedAt       time.Time       `doc:"When it was saved."                                             json:"createdAt"`
-	ClientMessageID string          `doc:"The client's own name for the turn."                            json:"clientMessageId,omitempty"`
-	RunID           spool.RunID     `doc:"The run that it belongs to."                                    json:"runId,omitempty"`
-}
+// message is a message of a thread for the document: it has the agent's id, which [spool.Message] writes itself.
+var message = func() reflect.Type {
+	t := reflect.StructOf(slices.Concat(
+		pick(reflect.TypeFor[spool.Message](), "ID", "ThreadID"),
+		[]reflect.StructField{{Name: "AgentID", Type: reflect.TypeFor[*spool.AgentID](), Tag: `doc:"The agent that wrote it, if one did." json:"agentId"`}},
+		pick(reflect.TypeFor[spool.Message](), "Role", "Content", "CreatedAt", "ClientMessageID", "RunID"),
+	))
+	names[t] = "Message"
+	return t
+}()
 
 // content is what a message says: one of three forms.
 type content struct{}
 
 // AnyOf implements [rest.Alternatives].
 func (content) AnyOf() []reflect.Type {
-	return []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[[]rest.OneOf[part]](), reflect.TypeFor[contextSummary]()}
+	return []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[[]Part](), summary}
 }
 
-// part is a piece of a message.
-type part struct {
-	_          struct{} `doc:"A piece of a message, by its type. Ignore a part whose type you do not know."`
-	Text       *textPart
-	Reasoning  *reasoningPart
-	Image      *imagePart
-	ToolCall   *toolCallPart
-	ToolResult *toolResultPart
-}
+// Part is a piece of a message.
+type Part struct{}
 
-// forProvider is what any part may have.
-type forProvider struct {
-	Provider json.RawMessage `doc:"What the model's provider wants back with the part. It is for nobody else." json:"provider,omitempty"`
-}
+// Union returns the type with the variants.
+func (Part) Union() reflect.Type { return parts }
 
-type textPart struct {
-	Type spool.PartType `const:"text"                    json:"type"`
-	Text string         `doc:"The text. Left out: none." json:"text,omitempty"`
-	forProvider
-}
+var parts = union("Part", "A piece of a message, by its type. Ignore a part whose type you do not know.",
+	[]variant{
+		{word: string(spool.PartText), has: []string{"Text"}},
+		{word: string(spool.PartReasoning), has: []string{"Text"}},
+		{word: string(spool.PartImage), has: []string{"Image!", "MIMEType"}},
+		{word: string(spool.PartToolCall), has: []string{"ToolCallID!", "ToolName!", "Args"}},
+		{word: string(spool.PartToolResult), has: []string{"ToolCallID!", "ToolName!", "Result"}},
+	}, func(word string) string { return word + "Part" }, func(v variant) []reflect.StructField {
+		return pick(reflect.TypeFor[spool.Part](), append(v.has, "Provider")...)
+	})
 
-type reasoningPart struct {
-	Type spool.PartType `const:"reasoning"               json:"type"`
-	Text string         `doc:"The text. Left out: none." json:"text,omitempty"`
-	forProvider
-}
+// summary is the content of a message that stands for older ones.
+var summary = func() reflect.Type {
+	text := reflect.StructField{Name: "Text", Type: reflect.TypeFor[string](), Tag: `doc:"What was said before, in short." json:"text,omitempty"`}
+	t := reflect.StructOf(slices.Concat([]reflect.StructField{constant(string(spool.PartSummary)), text}, pick(reflect.TypeFor[spool.Part](), "ThroughMessageID", "Provider")))
+	names[t] = "ContextSummary"
+	return t
+}()
 
-type imagePart struct {
-	Type     spool.PartType `const:"image"                json:"type"`
-	Image    string         `doc:"A URL, or a data URL."  json:"image"`
-	MIMEType string         `doc:"The type of the image." json:"mimeType,omitempty"`
-	forProvider
-}
-
-type toolCallPart struct {
-	Type       spool.PartType   `const:"tool-call"                                                             json:"type"`
-	ToolCallID spool.ToolCallID `doc:"The call's id."                                                          json:"toolCallId"`
-	ToolName   string           `doc:"The tool."                                                               json:"toolName"`
-	Args       json.RawMessage  `doc:"The arguments as an object, or as a text where the model wrote no JSON." json:"args,omitempty"`
-	forProvider
-}
-
-type toolResultPart struct {
-	Type       spool.PartType   `const:"tool-result"  json:"type"`
-	ToolCallID spool.ToolCallID `doc:"The call's id." json:"toolCallId"`
-	ToolName   string           `doc:"The tool."      json:"toolName"`
-	Result     json.RawMessage  `doc:"Any JSON."      json:"result,omitempty"`
-	forProvider
-}
-
-// contextSummary is the content of a message that stands for older ones.
-type contextSummary struct {
-	Type             spool.PartType  `const:"CONTEXT_SUMMARY"                   json:"type"`
-	Text             string          `doc:"What was said before, in short."     json:"text,omitempty"`
-	ThroughMessageID spool.MessageID `doc:"The last message that it speaks of." json:"throughMessageId,omitempty"`
-	forProvider
+// pick returns fields of a type by their names, as the document has them. One with a ! is always there.
+func pick(t reflect.Type, names ...string) (fields []reflect.StructField) {
+	for _, name := range names {
+		name, always := strings.CutSuffix(name, "!")
+		f, _ := t.FieldByName(name)
+		if always {
+			f.Tag = reflect.StructTag(strings.Replace(string(f.Tag), ",omitempty", "", 1))
+		}
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+	}
+	return fields
 }

@@ -26,19 +26,15 @@ var applicationEvent = func() reflect.Type {
 // envelope is what all events have.
 var envelope = entryFields("ThreadID", "Seq", "CreatedAt", "RunID")
 
-func entryFields(names ...string) (fields []reflect.StructField) {
-	for _, name := range names {
-		f, _ := reflect.TypeFor[spool.Entry]().FieldByName(name)
-		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
-	}
-	return fields
+func entryFields(names ...string) []reflect.StructField {
+	return pick(reflect.TypeFor[spool.Entry](), names...)
 }
 
 var events = union("Event",
 	"An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types (ApplicationEvent). Ignore a type that you do not know.",
 	rowsOf(spool.EntryKinds()), func(word string) string { return word + "Event" },
-	func(payload reflect.Type) []reflect.StructField {
-		return append(append([]reflect.StructField{}, envelope...), reflect.StructField{Name: "Payload", Type: payload, Tag: `json:"payload"`})
+	func(v variant) []reflect.StructField {
+		return append(slices.Clone(envelope), reflect.StructField{Name: "Payload", Type: v.of, Tag: `json:"payload"`})
 	})
 
 // Item is what a run says. Each type has fields of its own.
@@ -49,8 +45,8 @@ func (Item) Union() reflect.Type { return items }
 
 var items = union("Item", "What a run says, by its type. Ignore a type that you do not know.",
 	rowsOf(spool.ItemKinds()), func(word string) string { return word + "Item" },
-	func(of reflect.Type) []reflect.StructField {
-		return append(fieldsOf(of), reflect.StructField{
+	func(v variant) []reflect.StructField {
+		return append(fieldsOf(v), reflect.StructField{
 			Name: "Offset", Type: reflect.TypeFor[string](), Tag: `doc:"Where it stands in its stream: two numbers that grow." example:"7-1" json:"offset"`,
 		})
 	})

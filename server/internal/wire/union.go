@@ -13,21 +13,26 @@ type variant struct {
 	word  string
 	of    reflect.Type
 	about string
+	has   []string // of a part: the fields
 }
 
 // union makes the type of a union for the document: a struct with pointers to its variants, each of which has
 // the property type first, then the fields that layout returns. Name makes the name of a component of a word.
-func union(name, about string, rows []variant, component func(word string) string, layout func(of reflect.Type) []reflect.StructField) reflect.Type {
+func union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
 	all := described(about)
 	for _, v := range rows {
-		word := reflect.StructField{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + v.word + `" json:"type"`)}
-		of := reflect.StructOf(append(append(described(v.about), word), layout(v.of)...))
+		of := reflect.StructOf(append(append(described(v.about), constant(v.word)), layout(v)...))
 		names[of] = component(camel(v.word))
 		all = append(all, reflect.StructField{Name: camel(v.word), Type: reflect.PointerTo(of)})
 	}
 	of := reflect.StructOf(all)
 	names[of] = name
 	return of
+}
+
+// constant returns the field that tells a variant apart.
+func constant(word string) reflect.StructField {
+	return reflect.StructField{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + word + `" json:"type"`)}
 }
 
 // described returns the field that has the description of a type.
@@ -45,7 +50,9 @@ var within = map[reflect.Type]map[string]reflect.Type{
 }
 
 // fieldsOf returns the fields of a type that are encoded, those of embedded types among them.
-func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
+func fieldsOf(v variant) []reflect.StructField { return fieldsOfType(v.of) }
+
+func fieldsOfType(t reflect.Type) (fields []reflect.StructField) {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
 			continue
@@ -69,7 +76,7 @@ func camel(word string) string {
 
 func rowsOf[T ~string](kinds []spool.Kind[T]) (rows []variant) {
 	for _, k := range kinds {
-		rows = append(rows, variant{string(k.Type), k.Of, k.About})
+		rows = append(rows, variant{word: string(k.Type), of: k.Of, about: k.About})
 	}
 	return rows
 }

@@ -79,7 +79,7 @@ func Document(api *rest.API) {
 		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[Event]()},
 		{reflect.TypeFor[spool.Item](), reflect.TypeFor[Item]()},
 		{reflect.TypeFor[ApplicationEvent](), applicationEvent},
-		{reflect.TypeFor[spool.Message](), reflect.TypeFor[Message]()},
+		{reflect.TypeFor[spool.Message](), message},
 		{reflect.TypeFor[spool.Run](), reflect.TypeFor[spool.WireRun]()},
 		{reflect.TypeFor[spool.InputExtended](), reflect.TypeFor[spool.InputExpiring]()},
 		{reflect.TypeFor[agui.Message](), agentMessage},
