@@ -56,8 +56,8 @@ type answerer interface {
 	parts() (body reflect.Value, other Other, header http.Header)
 }
 
-// Alternative is an answer that a route may give beside its usual one: a status with a body of
-// type T. It is an option of the routes that may give it.
+// Alternative is another answer of a route: a status with a body of type T. It is an option of the
+// routes that may give it.
 type Alternative[T any] struct{ status int }
 
 // Also declares an answer with the status and a body of type T, [NoContent] for none. Keep the
@@ -142,8 +142,8 @@ func (c *routeContext) writeOther(status int, body any) error {
 	return c.write(status, body)
 }
 
-// checkBody returns an error when the route declares the status with another body. One that it
-// does not declare at all is found by write.
+// checkBody returns an error when the route declares the status with another body. write finds a
+// status that the route does not declare.
 func (rt *route) checkBody(status int, body reflect.Value) error {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		return nil // there is no body, whatever it is
@@ -190,7 +190,7 @@ func typeText(t reflect.Type) string {
 	return t.String()
 }
 
-// bodyWord is the type in an answer: without its package, which is nobody else's business.
+// bodyWord names a type for a client, without its package.
 func bodyWord(t reflect.Type) string {
 	switch {
 	case t == nil:

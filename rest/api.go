@@ -15,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/rest/page"
 )
 
-// API is a set of controllers, an [http.Handler]. Build it with [New], register everything,
-// then serve. Registering is not safe beside requests; answering them is.
+// API is a set of controllers and an [http.Handler]. Build it with [New], register everything,
+// then serve. It answers requests concurrently; do not register while it serves.
 type API struct {
 	config   apiConfig
 	tree     tree
@@ -58,11 +58,10 @@ func New(options ...APIOption) *API {
 	return a
 }
 
-// Register adds a controller. Options override what the controller says of itself.
+// Register adds a controller. Options override the controller's own.
 //
-// It panics, and says where and why, when a route cannot be what it was described as: a tag
-// that makes no sense, a path that another route has, an authenticator that cannot be
-// documented, and so on.
+// It panics when a route is described wrongly, and names the place and the mistake: a tag that
+// makes no sense, a path that another route has, an authenticator that cannot be documented.
 func (a *API) Register(c Controller, options ...ControllerOption) {
 	a.register(c, a.describe(c, options))
 }
@@ -99,7 +98,7 @@ func (a *API) register(c Controller, r *Routes) {
 	a.schemas.settle()
 }
 
-// overridden returns the entries without those inherited ones that own ones override.
+// overridden returns the entries without the inherited ones that an own entry overrides.
 func (r *Routes) overridden() []*entry {
 	var all []*entry
 	for _, e := range r.entries {
@@ -118,9 +117,9 @@ func (r *Routes) overridden() []*entry {
 	return all
 }
 
-// overrides reports whether the entry takes all that an inherited route of the method and
-// path does, whatever its parameters are called. A path that cannot be parsed is refused
-// later, with its place.
+// overrides reports whether the entry takes every request of an inherited route of the method and
+// path, whatever its parameters are called. A path that cannot be parsed is refused later, with
+// its place.
 func (e *entry) overrides(method, path string) bool {
 	own, err := parsePath("", e.path)
 	if err != nil || !slices.Contains(e.methods, method) {
@@ -171,7 +170,7 @@ func (a *API) build() {
 	}
 }
 
-// hideSecrets has the links of each route leave out the keys of all others: a client may send
+// hideSecrets keeps the API keys of all routes out of the links of each route: a client may send
 // its key with every request, also to routes that do not ask for it.
 func (a *API) hideSecrets() {
 	var all []string
@@ -187,7 +186,7 @@ func (a *API) hideSecrets() {
 	}
 }
 
-// serveDocument serves the OpenAPI document and the page that shows it.
+// serveDocument serves the OpenAPI document and its page for people.
 func (a *API) serveDocument() error {
 	if a.config.specPath == "" {
 		return nil
@@ -229,14 +228,13 @@ func beside(from, to string) string {
 	return strings.Repeat("../", up) + strings.TrimPrefix(to, "/")
 }
 
-// Huma returns the API below, for operations that are registered with huma itself. They
-// share the document, the schemas, the routes and the form of errors; what they do with
-// their input is huma's: it lets an object through that was sent twice, and its defaults
-// override an explicit zero.
+// Huma returns the huma.API below, for operations that are registered with huma itself. They share
+// the document, the schemas, the routes and the form of errors. huma reads their input by its own
+// rules: it takes a body with a key given twice, and its defaults override an explicit zero.
 //
-// Security that an operation only documents would guard nothing, and neither would what the
-// API says of authentication, throttles and permissions: registering such an operation
-// panics unless it went through [Guard].
+// huma only documents the security of an operation, and knows nothing of the API's authenticators,
+// throttles and permissions. So registering an operation panics where there is any of these, unless
+// it went through [Guard].
 func (a *API) Huma() huma.API {
 	a.schemas.settle()
 	return a.raw

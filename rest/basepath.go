@@ -31,8 +31,8 @@ func BasePath(path string) APIOption { return apiOption(func(c *apiConfig) { c.b
 // BasePathStripped says that a proxy before the API cuts the path of [BasePath] off, so that
 // requests arrive without it. Requests that still have it are answered too.
 //
-// Without it such requests are 404: a program that can be reached without the proxy would have
-// each route at two addresses, and a rule of the proxy would guard only one of them.
+// Without it, such requests are answered 404: a program that clients reach without the proxy would
+// have each route at two addresses, and a rule of the proxy would guard only one of them.
 func BasePathStripped() APIOption { return apiOption(func(c *apiConfig) { c.baseStripped = true }) }
 
 // CheckBasePath returns an error that says what is wrong with a path for [BasePath]. It is for

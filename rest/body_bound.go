@@ -44,7 +44,7 @@ const (
 	// valueCost is what a value of a body counts as, in bytes. It is about what a struct of some
 	// fields takes, with what a growing list of them leaves behind.
 	valueCost = 512
-	// usualBody is the bound of a JSON body where nobody has said one.
+	// usualBody is the bound of a JSON body without [MaxBody].
 	usualBody = 1 << 20
 	// closingGrace is how long a client may take to send a body once the program shuts down.
 	closingGrace = time.Second

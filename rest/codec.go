@@ -12,9 +12,9 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// Codec encodes and decodes JSON. It must do as encoding/json does with tags and the
-// interfaces of types, and be safe for concurrent use. Bodies are checked before Unmarshal
-// is called, so that a codec which is sloppy about its input lets nothing through.
+// Codec encodes and decodes JSON. It must treat tags and the interfaces of types as encoding/json
+// does, and be safe for concurrent use. rest checks a body before it calls Unmarshal, so a codec
+// that is sloppy about its input lets nothing through.
 type Codec interface {
 	// NewEncoder returns an encoder that writes each document to w by one call of Write.
 	NewEncoder(w io.Writer) Encoder
@@ -90,7 +90,8 @@ func (s *sender) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send answers with body as JSON, whose type is mostly that of the plan. When it returns an error, nothing was sent.
+// send answers with body as JSON. The plan is that of the usual type of the body. If send returns an
+// error, nothing was sent.
 func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan wire.Plan, body any) error {
 	s, ok := a.senders.Get().(*sender)
 	if !ok {

@@ -65,8 +65,8 @@ func (c *routeContext) PathValue(name string) string {
 	return ""
 }
 
-// RequestOf returns the request that ctx is about: its headers, its query, its address. It
-// is nil when ctx is not the context of a route. The body has been read.
+// RequestOf returns the request of ctx: its headers, its query, its address. It is nil when ctx is
+// not the context of a route. The body has been read.
 func RequestOf(ctx context.Context) *http.Request {
 	if c := contextOf(ctx); c != nil {
 		return c.request
@@ -74,8 +74,8 @@ func RequestOf(ctx context.Context) *http.Request {
 	return nil
 }
 
-// Response is what a handler may say about its answer beside the body: headers, cookies
-// and another status.
+// Response is what a handler may set of its answer in addition to the body: headers, cookies and
+// another status.
 type Response struct {
 	writer http.ResponseWriter
 	status int
@@ -87,12 +87,12 @@ func (r *Response) Header() http.Header { return r.writer.Header() }
 // SetCookie adds a cookie to the answer.
 func (r *Response) SetCookie(c *http.Cookie) { http.SetCookie(r.writer, c) }
 
-// SetStatus sets the status of the answer. It has to be one that the route documents, as
-// with [Returns]; another one is answered 500.
+// SetStatus sets the status of the answer. The route has to document the status, for example by
+// [Returns]; for another one the answer is 500.
 func (r *Response) SetStatus(code int) { r.status = code }
 
-// ResponseOf returns the answer that is being made for the request that ctx is about.
-// Outside of a request, what is done to it goes nowhere.
+// ResponseOf returns the answer to the request of ctx. Outside of a request, changes to it have no
+// effect.
 func ResponseOf(ctx context.Context) *Response {
 	if c := contextOf(ctx); c != nil {
 		return &c.response
@@ -106,8 +106,7 @@ func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// PermissionsOf returns the permissions that guard the route of the request: its own, or
-// those that it inherited.
+// PermissionsOf returns the permissions of the request's route, its own or inherited ones.
 func PermissionsOf(ctx context.Context) []Permission {
 	if c := contextOf(ctx); c != nil {
 		return c.route.permissions
@@ -131,8 +130,8 @@ func RouteName(ctx context.Context) string {
 	return ""
 }
 
-// ClientIP returns the address of the client: the peer's, or what the trusted proxies
-// between say ([TrustedProxies]). It is the zero Addr when that is not an address.
+// ClientIP returns the address of the client: the peer's, or the one that trusted proxies name
+// ([TrustedProxies]). It is the zero Addr when the peer has no address.
 func ClientIP(ctx context.Context) netip.Addr {
 	c := contextOf(ctx)
 	if c == nil {
@@ -141,9 +140,9 @@ func ClientIP(ctx context.Context) netip.Addr {
 	return clientIP(c.request, c.route.api.config.trusted)
 }
 
-// Reply is an answer with a status of its own, for handlers whose bodies have no type that is
-// known when they are written; [Answer] is checked by the compiler. The route documents the
-// statuses by [Returns] and [Detail].
+// Reply is an answer with a status of its own, for handlers whose body type is known only at run
+// time. The compiler checks an [Answer] instead. The route documents the statuses by [Returns] and
+// [Detail].
 type Reply struct {
 	// Status is one that the route documents; another one is answered 500. Zero is the
 	// route's usual one.
@@ -158,9 +157,8 @@ type Reply struct {
 // ErrNotFound is what a loader returns for what is not there, possibly wrapped.
 var ErrNotFound = errors.New("not found")
 
-// GetOrNotFound loads an object and asks the object permissions of the route about it. An
-// object that is not there, for which load returns [ErrNotFound] or a nil pointer, is a
-// 404.
+// GetOrNotFound loads an object and asks the object permissions of the route about it. If load
+// returns [ErrNotFound] or a nil pointer, the answer is 404.
 //
 // A controller that implements [ObjectGetter] is asked instead.
 func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error) {

@@ -10,9 +10,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// Error is an error with an answer. Handlers, permissions, authenticators and hooks return
-// one to decide what the client sees; an error that is none is answered 500 without a word
-// of its text, and logged.
+// Error is an error with an answer. Handlers, permissions, authenticators and hooks return one to
+// decide what the client sees. Any other error is logged and answered 500, without its text.
 type Error struct {
 	// Status is the HTTP status.
 	Status int
@@ -38,8 +37,8 @@ type Error struct {
 	mismatch bool
 }
 
-// Fault is one thing that is wrong with a request: where, which rule and its limits. It
-// never has the value that was sent. Its fields are
+// Fault is one mistake in a request: where it is, which rule it breaks, and the limits of the rule.
+// It never has the value that was sent. Its fields are
 //
 //	In      string         // "path", "query", "header", "cookie", "body", "form" or "file"
 //	Path    []any          // from In to the value: "tags", 1 is its second tag

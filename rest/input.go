@@ -62,7 +62,7 @@ type input struct {
 	params  *bind.Plan   // nil without parameters
 	body    *bodyInput   // nil without a JSON body
 	valid   *valid.Tree  // nil when nothing in it has a method Validate
-	known   []string     // the names of query parameters, with those of stages and the paginator
+	known   []string     // the names of query parameters, also of stages and the paginator
 }
 
 // bodyInput is the JSON body of a route.

@@ -16,10 +16,9 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// List registers a handler for GET that answers with a list: a slice, or a [query.Set],
-// which is read only as far as the page goes. What the caller may see of it, filters,
-// ordering, searching and paging are options; the type of the answer, and what the document
-// says, follow from them.
+// List registers a handler for GET that answers with a list: a slice, or a [query.Set], of which
+// only the page is read. Scopes, filters, ordering, searching and paging are options. The type of
+// the answer and the document follow from them.
 //
 //	rest.List(r, "/", c.list, page.Number(), query.Filter[BookFilter](), query.Order("price"))
 //
@@ -37,8 +36,8 @@ func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) 
 	return endpoint
 }
 
-// View answers with another type than the list's: the rows are filtered, ordered and paged
-// as they are, and f makes the items of the page of them.
+// View answers with another type than the list's: the rows are filtered, ordered and paged, and f
+// makes an item of each row of the page.
 func View[Row, Item any](f func(Row) Item) RouteOption {
 	v := &view{row: reflect.TypeFor[Row](), item: reflect.TypeFor[Item](), all: func(rows any) any {
 		from, _ := rows.([]Row)
@@ -66,7 +65,7 @@ type list struct {
 	scopes    []ScopePermission
 }
 
-// params returns the query parameters of a list: those of the page first.
+// params returns the query parameters of a list, the paginator's first.
 func (l *list) params() []bind.Param {
 	all := append([]bind.Param{}, l.paginator.Params()...)
 	for _, s := range l.stages {

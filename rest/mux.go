@@ -154,7 +154,7 @@ func samePath(a, b pathPattern) bool {
 	return slices.EqualFunc(a.segments, b.segments, func(x, y segment) bool { return x.literal == y.literal && x.kind == y.kind })
 }
 
-// allMethods are those that are tried when none of a path fits.
+// allMethods are the methods that are tried when a path does not have the one of the request.
 var allMethods = []string{
 	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
 }

@@ -47,7 +47,7 @@ type Alternatives interface {
 // in where it is empty.
 func One[T any](value T) OneOf[T] { return OneOf[T]{Value: value} }
 
-// Union is the type of the variants, for those who see a OneOf only through reflection.
+// Union returns the type of the variants, for code that sees a OneOf through reflection.
 func (OneOf[T]) Union() reflect.Type { return reflect.TypeFor[T]() }
 
 // Which returns the variant that is set, as a pointer for a type switch, and nil without one.

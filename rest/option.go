@@ -24,8 +24,8 @@ type ControllerOption interface{ applyController(c *controllerConfig) }
 // APIOption sets something of an API.
 type APIOption interface{ applyAPI(c *apiConfig) }
 
-// Option may stand at an API, a controller or a route. A route that has one does not
-// inherit the controller's, and a controller that has one does not inherit the API's.
+// Option is an option of an API, a controller or a route. A route that has one does not inherit
+// the controller's, and a controller that has one does not inherit the API's.
 type Option interface {
 	APIOption
 	ControllerOption
@@ -85,9 +85,9 @@ func (f levelOption) applyRoute(c *routeConfig)           { f(&c.level) }
 // RestRoute marks a route option.
 func (levelOption) RestRoute(option.Seal) {}
 
-// Auth says which authenticators are asked, in this order; the first that knows the caller
-// wins, and when none does the answer is 401. It panics without any: an empty list of a
-// program would let everybody in, which [NoAuth] says.
+// Auth sets the authenticators and their order. The first one that knows the caller decides; if
+// none does, the answer is 401. Auth panics without authenticators, because an empty list would
+// let everybody in: [NoAuth] says that.
 func Auth(a ...Authenticator) Option {
 	if len(a) == 0 {
 		panic("rest: rest.Auth without authenticators would let everybody in: write rest.NoAuth() for that")
@@ -98,21 +98,21 @@ func Auth(a ...Authenticator) Option {
 // NoAuth lets everybody in, also below an API or a controller with authenticators.
 func NoAuth() Option { return levelOption(func(l *level) { l.auth = []Authenticator{} }) }
 
-// Throttles bounds the requests. All of them count each request. Without arguments nothing
-// is bounded, also below a level with throttles.
+// Throttles bounds the requests. Every throttle counts each request. Without arguments it removes
+// the throttles that the level would inherit.
 func Throttles(t ...Throttle) Option {
 	return levelOption(func(l *level) { l.throttles = append([]Throttle{}, t...) })
 }
 
-// ThrottlesFirst bounds the requests before anybody is asked who they are, so that it also
-// bounds how often credentials can be tried. The principal is not known to such a throttle.
-// Without arguments there are none, also below a level with some.
+// ThrottlesFirst bounds the requests before authentication, so that it also bounds how often a
+// client can try credentials. The principal is not known to such a throttle.
+// Without arguments it removes the ones that the level would inherit.
 func ThrottlesFirst(t ...Throttle) Option {
 	return levelOption(func(l *level) { l.first = append([]Throttle{}, t...) })
 }
 
-// Permit says which permissions are asked; all of them have to allow. It panics without any:
-// an empty list of a program would open the route, which [Open] says.
+// Permit sets the permissions, all of which have to allow the request. It panics without
+// permissions, because an empty list would open the route: [Open] says that.
 func Permit(p ...Permission) Option {
 	if len(p) == 0 {
 		panic("rest: rest.Permit without permissions would open the route: write rest.Open() for that")
@@ -120,11 +120,10 @@ func Permit(p ...Permission) Option {
 	return levelOption(func(l *level) { l.permissions = append([]Permission{}, p...) })
 }
 
-// Open asks no permissions, also below an API or a controller with some. Authentication, where
-// there is any, stays: see [NoAuth].
+// Open removes the permissions that the route would inherit. Authentication stays: see [NoAuth].
 func Open() Option { return levelOption(func(l *level) { l.permissions = []Permission{} }) }
 
-// Paginate says which paginator [List] uses below it where the route names none.
+// Paginate sets the paginator of each [List] that names none.
 //
 // Defaults to page.LimitOffset().
 func Paginate(p page.Paginator) Option {
@@ -134,9 +133,9 @@ func Paginate(p page.Paginator) Option {
 // Middleware is the usual wrapper of net/http.
 type Middleware func(next http.Handler) http.Handler
 
-// Use puts middleware around all routes of the level, the first one outermost, and the
-// API's around the controllers', those around the routes'. The API's sees every request,
-// also those that no route answers.
+// Use puts middleware around all routes of the level, the first one outermost. The API's
+// middleware is around the controller's, and that is around the route's. The API's middleware
+// sees every request, also requests that no route answers.
 func Use(m ...Middleware) Option {
 	return levelOption(func(l *level) { l.middleware = append(l.middleware, m...) })
 }
@@ -150,8 +149,8 @@ func MaxBody(bytes int64) Option {
 	return levelOption(func(l *level) { l.maxBody = bytes })
 }
 
-// UnknownFields is what happens to a field of a JSON body, or to a query parameter, that
-// the route does not know.
+// UnknownFields says what happens to a field of a JSON body, or to a query parameter, that the
+// route does not know.
 type UnknownFields int
 
 // The policies. Unknown query parameters are refused by RefuseAll only, as links gather
@@ -298,10 +297,9 @@ func OperationID(id string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.operationID = id })
 }
 
-// Check looks at the input when it has been read and before the handler runs: for
-// permissions that depend on it. What it returns ends the request as what a [Permission]
-// returns does. In is that of the handler, or the route refuses to register; several checks
-// run in their order.
+// Check looks at the input before the handler runs, for permissions that depend on the input.
+// An error ends the request, as the error of a [Permission] does. In is the input type of the
+// handler; a route with another one refuses to register. Several checks run in their order.
 func Check[In any](check func(ctx context.Context, in In) error) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.checks = append(c.checks, inputCheck{reflect.TypeFor[In](), func(ctx context.Context, in any) error {
@@ -411,8 +409,8 @@ func InvalidStatus(status int) APIOption {
 	return apiOption(func(c *apiConfig) { c.invalidStatus = status })
 }
 
-// MapError turns errors of the program into answers. It returns nil for those that it does
-// not know; the first that knows one wins. It is not asked about an [Error].
+// MapError turns errors of the program into answers. f returns nil for an error that it does not
+// know. The first function that knows the error decides. An [Error] is never mapped.
 func MapError(f func(error) *Error) APIOption {
 	return apiOption(func(c *apiConfig) { c.mapErrors = append(c.mapErrors, f) })
 }
@@ -425,7 +423,7 @@ func JSON(codec Codec) APIOption { return apiOption(func(c *apiConfig) { c.codec
 
 // TrustedProxies are the peers whose X-Forwarded-For header is believed.
 //
-// Defaults to none: the client is whoever holds the connection.
+// Defaults to none: the client is the peer of the connection.
 func TrustedProxies(networks ...netip.Prefix) APIOption {
 	return apiOption(func(c *apiConfig) { c.trusted = append(c.trusted, networks...) })
 }

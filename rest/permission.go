@@ -28,8 +28,7 @@ type ObjectPermission interface {
 	CheckObject(ctx context.Context, object any) error
 }
 
-// ScopePermission is a permission that narrows the lists of a route to what the caller may
-// see.
+// ScopePermission is a permission that narrows lists to the rows that the caller may see.
 type ScopePermission interface {
 	Permission
 	// ListScope returns what may be seen of a list of the type of items. A nil expression
@@ -80,8 +79,8 @@ func (rt *route) warnUnnarrowed() {
 	}
 }
 
-// Denied is the refusal of a [Permission]. The answer is 403, or 401 when nobody was
-// authenticated and the route has authenticators. An empty message stands for the usual
+// Denied is the refusal of a [Permission]. The answer is 403, or 401 when the request has no
+// principal and the route has authenticators. An empty message stands for the usual
 // sentence.
 func Denied(message string) *Error {
 	if message == "" {
@@ -90,10 +89,9 @@ func Denied(message string) *Error {
 	return &Error{Status: http.StatusForbidden, Code: "permission_denied", Detail: message}
 }
 
-// CheckObjectPermission asks the permissions of the route about the object, in their order,
-// and returns the first refusal. When the route has object permissions but none of them
-// applies to the object's type, that is an error too (500): it would otherwise look guarded
-// without being it.
+// CheckObjectPermission asks the permissions of the route about the object, in their order, and
+// returns the first refusal. If the route has object permissions and none of them applies to the
+// object's type, it returns an error (500): the route would look guarded and not be.
 //
 // A controller that implements [ObjectPermissionChecker] is asked instead.
 func CheckObjectPermission[T any](ctx context.Context, object T) error {
@@ -148,7 +146,7 @@ func (c *routeContext) checkPermissions(ctx context.Context) error {
 	return nil
 }
 
-// refusal turns a 403 of somebody unknown into a 401, where they could say who they are.
+// refusal turns the 403 of a request without a principal into a 401 where it could authenticate.
 func (c *routeContext) refusal(ctx context.Context, err error) error {
 	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(ctx) == nil {
 		return c.route.unauthorized("")

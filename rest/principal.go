@@ -35,7 +35,7 @@ func (u *User) IsAdmin() bool { return u.Admin }
 // HasScope reports whether the user was granted the scope.
 func (u *User) HasScope(scope string) bool { return slices.Contains(u.Scopes, scope) }
 
-// Authenticator finds out who makes a request. Package auth has the usual ones.
+// Authenticator finds the principal of a request. Package auth has the usual ones.
 type Authenticator interface {
 	// Authenticate returns who makes the request.
 	//
@@ -80,19 +80,18 @@ type Scheme struct {
 	Description string
 }
 
-// Anonymous lets requests without credentials through, to be judged by permissions. It
-// stands last among the authenticators of a route; a request with wrong credentials is
-// still answered 401.
+// Anonymous lets requests without credentials through, so that permissions judge them. It has to be
+// the last authenticator of a route. A request with wrong credentials is still answered 401.
 //
 // Its principal is nil.
 var Anonymous Authenticator = anonymous{}
 
 type anonymous struct{}
 
-func (anonymous) Authenticate(*http.Request) (Principal, error) { return nil, nil } //nolint:nilnil // nobody is who it found
+func (anonymous) Authenticate(*http.Request) (Principal, error) { return nil, nil } //nolint:nilnil // it found nobody
 func (anonymous) Scheme() Scheme                                { return Scheme{} }
 
-// PrincipalOf returns who makes the request, nil when that is nobody known.
+// PrincipalOf returns the principal of the request, and nil when there is none.
 func PrincipalOf(ctx context.Context) Principal {
 	if c := contextOf(ctx); c != nil && c.principal != nil {
 		return c.principal
@@ -101,16 +100,15 @@ func PrincipalOf(ctx context.Context) Principal {
 	return p
 }
 
-// PrincipalAs returns who makes the request as the program's own type. It reports whether
+// PrincipalAs returns the principal of the request as the program's own type. It reports whether
 // there is a principal of that type.
 func PrincipalAs[P Principal](ctx context.Context) (P, bool) {
 	p, ok := PrincipalOf(ctx).(P)
 	return p, ok
 }
 
-// WithPrincipal says who makes a request, for middleware that stands before the API and
-// has found that out. An authenticator of the route, where there is one, overrides it. A
-// nil pointer is nobody, as nil is.
+// WithPrincipal sets the principal of a request, for middleware that authenticates before the API.
+// An authenticator of the route overrides it. A nil pointer means no principal, as nil does.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	if isNil(p) {
 		p = nil // a typed nil is not equal to nil, and would pass for somebody

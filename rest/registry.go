@@ -9,9 +9,9 @@ import (
 	"github.com/spoolhq/spool/rest/page"
 )
 
-// Registry is a list of controllers that APIs may import. A program that wants its
-// controllers to announce themselves keeps one; nothing is registered anywhere by itself.
-// The zero value is an empty list. It is not safe for concurrent use.
+// Registry is a list of controllers that APIs may import, for programs whose controllers announce
+// themselves. Nothing adds a controller by itself. The zero value is an empty list. A Registry is
+// not safe for concurrent use.
 type Registry struct {
 	registered []registered
 }
@@ -26,8 +26,8 @@ func (r *Registry) Add(c Controller, options ...ControllerOption) {
 	r.registered = append(r.registered, registered{c, options})
 }
 
-// Import registers the controllers of the list in their order, without those that opted
-// out by [AutoImport].
+// Import registers the controllers of the list in their order, except controllers that opted out
+// by [AutoImport].
 func (a *API) Import(from *Registry) {
 	for _, r := range from.registered {
 		described := a.describe(r.controller, r.options)

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// DetailErrors writes errors as Django Ninja does, for clients that know its errors:
+// DetailErrors writes errors as Django Ninja does, for clients that were written for it:
 // {"detail": ...} with a sentence, or with the list of what is wrong with the input. Each
 // item of the list has the type, loc, msg and ctx of Pydantic. A fault with words of the
 // program keeps them.

@@ -67,7 +67,7 @@ func (c *routeConfig) describe(status int, about []string) {
 	c.described[status] = strings.Join(about, " ")
 }
 
-// Fails documents errors that the route answers with beside those that its stages can, such
+// Fails documents errors that the route answers with in addition to the errors of its stages, such
 // as 409.
 func Fails(statuses ...int) RouteOption {
 	return routeOption(func(c *routeConfig) { c.fails = append(c.fails, statuses...) })
@@ -160,7 +160,7 @@ func (c *routeContext) answerItself(out any) error {
 	return err //nolint:wrapcheck // it is the program's own
 }
 
-// addAll adds headers to those of an answer.
+// addAll adds headers.
 func addAll(to, from http.Header) {
 	for name, values := range from {
 		for _, v := range values {

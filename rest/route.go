@@ -126,7 +126,7 @@ func judgesObjects(p Permission) bool {
 	return ok
 }
 
-// checkPath holds the parameters of the path against those of the input.
+// checkPath compares the parameters of the path with the input's.
 func (rt *route) checkPath(in reflect.Type) error {
 	if in == nil {
 		return nil // a raw handler reads for itself

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Controller is a struct whose methods are routes. What it depends on are its fields.
+// Controller is a struct whose methods are routes. Its dependencies are its fields.
 type Controller interface {
 	// Routes describes the routes. It is called once for each API that the controller is
 	// registered in, and keeps nothing of r.
@@ -30,17 +30,17 @@ type Routes struct {
 	services   Services
 }
 
-// Configure says what holds for the whole controller: its prefix, tags, permissions and so
-// on. What the registration says of the same overrides it.
+// Configure sets what holds for the whole controller: its prefix, tags, permissions and so on.
+// Options of the registration override it.
 func (r *Routes) Configure(options ...ControllerOption) {
 	for _, o := range options {
 		o.applyController(&r.config)
 	}
 }
 
-// Inherit takes over the routes of a controller, usually an embedded one that the type's
-// own Routes method hides, and what it says of itself. A route of r with the same method
-// and path overrides an inherited one, and what r is configured to overrides its options.
+// Inherit takes over the routes and options of a controller, usually an embedded one that the
+// type's own Routes method hides. A route of r with the same method and path overrides an
+// inherited route, and the options of r override the inherited options.
 func (r *Routes) Inherit(base Controller) {
 	inner := &Routes{controller: base, services: r.services}
 	base.Routes(inner)
@@ -177,10 +177,10 @@ func (c *routeConfig) inputOf(in reflect.Type) (reflect.Type, error) {
 
 var valueType = reflect.TypeFor[reflect.Value]()
 
-// Raw registers a handler of net/http. Authentication, throttles and permissions come
-// before it as before any other; reading the request and writing the answer is its own
-// business. [PrincipalOf], [ResponseOf] and the others work with the request's context, and
-// so do the parameters of the path by [http.Request.PathValue].
+// Raw registers a handler of net/http. Authentication, throttles and permissions come before it, as
+// before any other. The handler reads the request and writes the answer itself. [PrincipalOf],
+// [ResponseOf] and so on work with the request's context, and [http.Request.PathValue] returns
+// the parameters of the path.
 func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
 	e := &entry{methods: methods, path: path, handler: rawHandler{h}}
 	if f, ok := h.(http.HandlerFunc); ok {

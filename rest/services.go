@@ -16,8 +16,8 @@ import (
 // It is the container of github.com/samber/do/v2, which no program has to import.
 type Services = do.Injector
 
-// From gets the service of type T. It is an error, which names the type, when nobody provides
-// it or it could not be made, also since it needs itself.
+// From gets the service of type T. It returns an error that names the type when no one provides
+// it or it could not be made, for example because it needs itself.
 //
 //	rest.Provide(func(s rest.Services) (*Store, error) {
 //		db, err := rest.From[*sql.DB](s)
@@ -95,7 +95,7 @@ type provider struct {
 	request func(ctx context.Context, root, i do.Injector)
 }
 
-// services are those of an API.
+// services are the services of an API.
 type services struct {
 	root       *do.RootScope
 	providers  []provider
@@ -128,7 +128,7 @@ type requestScope struct {
 	scope *do.RootScope
 }
 
-// services returns those of the request, which are made when one is asked for first.
+// services returns the services of the request. They are made when the first one is asked for.
 func (c *routeContext) services() do.Injector {
 	all := c.route.api.root
 	if !all.perRequest {
@@ -156,6 +156,6 @@ func (s *services) request(ctx context.Context) *do.RootScope {
 // close tells the services of the request that it is over.
 func (s *requestScope) close(ctx context.Context) {
 	if s.scope != nil {
-		_ = s.scope.ShutdownWithContext(context.WithoutCancel(ctx)) // there is nobody left to tell
+		_ = s.scope.ShutdownWithContext(context.WithoutCancel(ctx)) // nobody is left to tell
 	}
 }

@@ -14,7 +14,7 @@ type BodyVerifier interface {
 	VerifyBody(ctx context.Context, body []byte) error
 }
 
-// VerifyBody has a verifier look at the requests of a route with a JSON body. It comes after
+// VerifyBody sets the verifier of the requests of a route with a JSON body. It comes after
 // authentication, throttles and permissions. The request is [RequestOf] the context.
 func VerifyBody(v BodyVerifier) RouteOption {
 	return routeOption(func(c *routeConfig) { c.verifier = v })

@@ -123,7 +123,7 @@ func (w *contentWriter) Write(b []byte) (int, error) {
 // Unwrap lets [http.ResponseController] find the connection.
 func (w *contentWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Stream is an answer that is written as it comes.
+// Stream is an answer that the handler writes piece by piece.
 type Stream struct {
 	// Type is the content type. Defaults to "application/octet-stream".
 	Type string
@@ -142,7 +142,7 @@ func (s *Stream) Respond(w http.ResponseWriter, r *http.Request) error {
 	return s.Write(r.Context(), w, http.NewResponseController(w).Flush)
 }
 
-// Lines is an answer of JSON documents, one a line, each sent as soon as it is there.
+// Lines is an answer of JSON documents, one on each line. Each line is sent at once.
 type Lines[T any] struct {
 	// Items is read once, on the goroutine of the request, until it ends, gives an error, or
 	// the client is gone.
@@ -216,8 +216,8 @@ type Event[T any] struct {
 	Data T
 }
 
-// Events is an answer of server-sent events, each sent as soon as it is there, with a
-// comment now and then so that nothing between takes the connection for dead.
+// Events is an answer of server-sent events. Each event is sent at once. Comments between events
+// keep proxies from closing the connection.
 type Events[T any] struct {
 	// Items is read once, on a goroutine of its own, until it ends, gives an error, or the
 	// client is gone. The request waits for that goroutine: what the sequence waits for has to

@@ -1,7 +1,7 @@
 package rest
 
-// Tolerance is something that an API takes although rest refuses it by default. It is for an API
-// whose clients are older than its controllers.
+// Tolerance is a kind of input that an API takes although rest refuses it by default. It is for an
+// API whose clients are older than its controllers.
 type Tolerance uint8
 
 const (
@@ -27,11 +27,11 @@ const (
 	tolerates // says that something was said
 )
 
-// Tolerate sets what is taken although rest refuses it by default. Without arguments it is nothing,
-// also below a level that tolerates something.
+// Tolerate sets which input the API takes although rest refuses it by default. Without arguments it
+// removes what the level would inherit.
 //
-// What lets a value past a check is refused in any case: a key that an object has twice, and a key
-// that differs from a known one only in upper and lower case.
+// Two mistakes are always refused, because they let a value past a check: a key that an object has
+// twice, and a key that differs from a known one only in upper and lower case.
 func Tolerate(all ...Tolerance) Option {
 	set := tolerates
 	for _, t := range all {

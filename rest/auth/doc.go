@@ -5,8 +5,7 @@
 //
 // # Lookups
 //
-// What a key or token means is for the program to say, by a function that returns its own
-// type of principal:
+// A function of the program, the lookup, finds the principal of a key or token:
 //
 //	func (s *Store) UserByKey(ctx context.Context, key string) (*User, error)
 //

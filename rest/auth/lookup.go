@@ -51,7 +51,7 @@ func Keys[P rest.Principal](keys map[string]P) Lookup[P] {
 	all := make([]known, 0, len(keys))
 	for key, p := range keys {
 		if key == "" || none(p) {
-			panic("auth: Keys has an empty key or one that is nobody's")
+			panic("auth: Keys has an empty key, or a key without a principal")
 		}
 		all = append(all, known{hash: sha256.Sum256([]byte(key)), principal: p})
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// SessionStore keeps who is logged in. [MemorySessions] is one; a program with several
+// SessionStore keeps the sessions of principals. [MemorySessions] is one; a program with several
 // processes keeps sessions in its database.
 type SessionStore interface {
 	// Save keeps a session under a key until it expires, and replaces one that is there.
-	// The key is a hash of what the browser has: whoever reads the store cannot use it.
+	// The key is a hash of what the browser has: a reader of the store cannot log in with it.
 	Save(ctx context.Context, key string, session SessionData) error
 	// Load returns the session of a key, and false when there is none. Whether it has
 	// expired is looked at by the caller too.

@@ -1,7 +1,7 @@
 // Package bunquery reads lists of package query through bun, from PostgreSQL and SQLite.
 //
 // Logical fields are matched to bun's columns by their Go fields, relations to bun's relations.
-// Whoever writes times into SQLite with another library has to write them in UTC; bun does.
+// Times in SQLite have to be in UTC. bun writes them so; another writer of the same table must, too.
 package bunquery
 
 import (

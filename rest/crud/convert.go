@@ -16,7 +16,7 @@ func through(t reflect.Type) reflect.Type {
 }
 
 // convert makes a value of type t of what stands in a path, an int64 or a string. It reports
-// false for what t cannot hold, and which is therefore nobody's.
+// false for what t cannot hold, which therefore is the key of no row.
 func convert(t reflect.Type, from any) (reflect.Value, bool) {
 	if t.Kind() == reflect.Pointer {
 		inner, ok := convert(t.Elem(), from)

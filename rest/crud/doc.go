@@ -1,6 +1,5 @@
-// Package crud makes controllers of models: a struct type, a place where its rows are kept,
-// and a configuration become the routes that create, list, show, replace, change and delete
-// them.
+// Package crud makes controllers of models. From a struct type, a store of its rows and a
+// configuration it makes the routes that create, list, show, replace, change and delete rows.
 //
 //	type Books struct{ crud.Controller[Book, int64] }
 //
@@ -28,9 +27,9 @@
 //	delete   DELETE /books/{id}  204, without a body    Books.delete   Books_delete
 //
 // PUT replaces: an optional field that was not sent becomes its default, null or zero. PATCH
-// changes the fields that were sent, and null is not the same as absent: it is refused where
-// there is no null. What a field holds is replaced as a whole by both. A list has an order in
-// any case: that of [Pagination], and else that of the key.
+// changes the fields that were sent. Null is not the same as absent, and is refused where null is
+// not a value. Both replace the value of a field as a whole. A list always has an order: the one
+// of [Pagination], or else the key.
 //
 // # Fields
 //
@@ -52,15 +51,14 @@
 // relation or a document in one column, is shown and written as a whole: New panics where a
 // mark in there would not hold.
 //
-// With types of its own for input ([Input]) and output ([Output]) a controller shows nothing of
-// that.
+// A controller with types of its own for input ([Input]) and output ([Output]) ignores these marks.
 //
 // # Guards
 //
-// Object permissions judge the row of find_one, update, patch and delete. What a list does not
-// show a caller, by a permission with a list scope or by the path, is 404 for that caller, and
-// cannot be made or moved to. Reading a row, judging it and writing it are one transaction of
-// the store.
+// Object permissions judge the row of find_one, update, patch and delete. A row that a list does not
+// show to a caller, because of a list scope or of the path, is 404 for that caller, who can neither
+// create such a row nor move one there. Reading a row, judging it and writing it are one transaction
+// of the store.
 //
 // # Errors
 //

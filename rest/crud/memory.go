@@ -37,7 +37,7 @@ type MemoryConfig struct {
 
 // Memory returns a store in memory, for tests and small things. Zero keys that are whole
 // numbers are counted up from 1; other keys have to be there. What pointers and slices in rows
-// point to is shared with whoever has the row, and must not be changed.
+// point to is shared with every caller that has the row, and must not be changed.
 //
 // A write copies the list of rows, and writes wait for each other. Reads wait for nothing. A
 // transaction that is waited for by another one of the same store, and itself waits for that,

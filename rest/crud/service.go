@@ -18,7 +18,7 @@ import (
 // judge and change a row. A row that is not there, or that the reference does not lead to, is
 // [rest.ErrNotFound].
 type Service[T, K any] interface {
-	// GetAll returns all rows, whoever asks. Filters, scopes and the page come later.
+	// GetAll returns all rows, for any caller. Filters, scopes and the page come later.
 	GetAll(ctx context.Context) (query.Set[T], error)
 	// GetOne returns the row that ref leads to.
 	GetOne(ctx context.Context, ref Ref[K]) (T, error)

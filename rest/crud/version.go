@@ -71,7 +71,7 @@ func (c *core[T, K]) nextVersion(before, row reflect.Value) {
 	}
 }
 
-// setVersion sets what comes after before, which may be nothing. Times are those that a
+// setVersion sets what comes after before, which may be nothing. A time is one that a
 // database keeps, and always later.
 func setVersion(v reflect.Value, kind driver.Kind, before reflect.Value) {
 	switch {

@@ -32,9 +32,9 @@ func By(order ...string) KeysetOption {
 //
 //	{"next": "/books?cursor=AQAC...", "previous": null, "results": [...]}
 //
-// Whoever follows next from the first page sees every item that is there all the time
-// exactly once, whatever is added and removed meanwhile, and so does who follows previous
-// from the last page. An item whose place in the order changes may be seen twice or not.
+// A client that follows next from the first page sees every item that is there all the time
+// exactly once, whatever is added and removed meanwhile. So does a client that follows previous
+// from the last page. An item whose place in the order changes may be seen twice, or not at all.
 //
 // Cursors are signed with the secrets of [Sign], which has to be given. They are good for
 // one path and one order; another cursor is a fault of kind [KindCursor].

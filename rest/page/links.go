@@ -8,8 +8,8 @@ import (
 )
 
 // Links makes the addresses of other pages from that of a request: the same path and the
-// same parameters, in their order, save those that are changed with [Links.With] and
-// [Links.Without], and credentials. It is a value: changes make a new one.
+// same parameters in the same order, except credentials and the parameters that [Links.With] and
+// [Links.Without] change. It is a value: changes make a new one.
 type Links struct {
 	base        string
 	path        string

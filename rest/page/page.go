@@ -77,8 +77,8 @@ type Ender interface {
 
 // HeaderDocumenter is a [Custom] whose pages have headers.
 type HeaderDocumenter interface {
-	// Headers are those that a [Result] may have, for the document of the API. They are the
-	// same at each call.
+	// Headers returns the headers that a [Result] may have, for the document of the API. The
+	// result is the same at each call.
 	Headers() []Header
 }
 

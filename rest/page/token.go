@@ -172,8 +172,8 @@ func parseValue(b []byte) (value *string, rest []byte, ok bool) {
 // The first secret signs; all of them verify, so a new one is put before the old one, and
 // the old one is removed when no client can have its cursors any more.
 //
-// The values are signed, not hidden: who has a cursor can read those of the fields of the
-// order.
+// The values are signed, not hidden: a client can read the values of the order's fields in its
+// cursor.
 func Sign(secrets ...[]byte) KeysetOption {
 	return func(c *config) { c.secrets = append(c.secrets, secrets...) }
 }

@@ -26,7 +26,7 @@
 // judges objects shows nothing of a list: Any(IsAdmin, Owner(...), ListScope(...)) shows
 // others what the scope says, and lets them touch what is theirs.
 //
-// Before the object is known, a rule about objects that allows the request has said "maybe".
+// Before the object is known, a rule about objects answers "maybe" to a request that it allows.
 // A maybe lets the request go on, and the object decides. That is the same below Not: with
 // Not(Owner(...)), any request goes on and owners are refused when the object is loaded. But
 // Not(Any(IsAdmin, Owner(...))) refuses administrators at once, for whom nothing is open.

@@ -25,7 +25,7 @@ func Object[T any](check func(ctx context.Context, object T) error) rest.Permiss
 }
 
 // Owner allows every request, and the objects whose owner, as owner returns it, is the
-// principal. An empty owner is nobody's. It is an [Object]: the handler has to ask.
+// principal. An object with an empty owner belongs to nobody. It is an [Object]: the handler has to ask.
 func Owner[T any](owner func(object T) string) rest.Permission {
 	if owner == nil {
 		panic("permission: Owner needs a function")
@@ -85,7 +85,7 @@ func (l *listScope) ListScope(ctx context.Context, item reflect.Type) (query.Exp
 	return l.scope(ctx), nil
 }
 
-// NarrowsLists reports that it narrows lists, and whether it does those of the items.
+// NarrowsLists reports that it narrows lists, and whether it narrows lists of the items.
 func (l *listScope) NarrowsLists(item reflect.Type) (some, these bool) { return true, l.typ.is(item) }
 
 // target is a type of objects, and the pointer to it.

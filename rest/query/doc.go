@@ -1,5 +1,5 @@
-// Package query gives lists that are described before they are read: a handler returns a
-// [Set], options narrow, order and search it, a paginator reads one page of it.
+// Package query has lists that are described before they are read: a handler returns a [Set],
+// options narrow, order and search it, and a paginator reads one page of it.
 //
 // A set is read from memory ([Slice]) or from a database (packages bunquery and gormquery; of
 // your own with package driver), and an expression means the same in all of them:
@@ -24,5 +24,5 @@
 //
 // The limits of that promise: text holds no NUL, times are of the years 1 to 9999, numbers
 // are not NaN, a float32 is compared as the database stores it, and regular expressions are
-// those of whatever reads the list.
+// Go's in memory and the database's otherwise.
 package query

@@ -69,8 +69,8 @@ func (o FilterOption) joined(by driver.Connector) FilterOption {
 }
 
 // AllowRegex lets the lookups regex and iregex into a filter. A client then writes patterns,
-// of up to 256 bytes, for whatever reads the list: Go's take linear time, but those of a
-// database may not.
+// of up to 256 bytes, for Go or for the database that reads the list. Go's patterns take linear
+// time; a database's may not.
 func (o FilterOption) AllowRegex() FilterOption {
 	o.regex = true
 	return o
@@ -191,7 +191,7 @@ func (s *filterStage) apply(filter reflect.Value, l *driver.List) (*driver.List,
 			}
 			p, err := s.model.Resolve(e)
 			if err != nil {
-				return l.Where(e), nil // whoever reads the list gets the error
+				return l.Where(e), nil // reading the list returns the error
 			}
 			items = append(items, p)
 			continue

@@ -126,7 +126,7 @@ type orderStage struct {
 	allowed []any
 	ignore  bool
 	said    []driver.Sort // what initial is made of
-	initial []driver.Sort // of a list without an order, if nobody asks for one
+	initial []driver.Sort // of a list without an order, if the client asks for none
 }
 
 // Columns implements [stage.Stage].

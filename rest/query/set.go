@@ -8,7 +8,7 @@ import (
 
 // Set is a lazy, immutable list of T: nothing is read before Count, Fetch, All or First, and
 // every method that narrows or orders returns another set. A mistake in an expression, such
-// as an unknown field, is returned by whatever reads the set first.
+// as an unknown field, is the error of the first read.
 //
 // The zero Set is empty. A Set is safe for concurrent use when its source is.
 type Set[T any] struct{ list *driver.List }

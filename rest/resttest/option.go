@@ -66,8 +66,8 @@ func Basic(user, password string) Option {
 	}
 }
 
-// Query adds a parameter to those of the address: of a page or a filter, for example, which
-// are not part of the input of a list's handler.
+// Query adds a query parameter: of a page or a filter, for example, which are not part of the input
+// of a list's handler.
 func Query(name, value string) Option {
 	return func(c *call) error {
 		if c.query == nil {

@@ -14,7 +14,7 @@
 // Counters keep a sliding log: in any stretch of time as long as the window, at most the
 // limit is allowed, wherever the stretch begins. There is no boundary at which a caller gets
 // twice the limit, and no request is refused because of what a neighbour did. A refused
-// request is not counted, so who waits for as long as it was told is let in.
+// request is not counted, so a client that waits for as long as it was told is let in.
 //
 // Up to a limit of 64 the time of each request is kept. Above that, requests that are less
 // than a 64th of the window apart are kept together and count until the last of them is a
@@ -31,7 +31,7 @@
 // counter (see [Count]), the same name and the same rate.
 //
 // Callers are known by the ID of their principal, or else by the address that
-// [rest.ClientIP] finds. Whoever has an IPv6 address has the 2^64 addresses of its network
-// and could use a new one for each request; so these count by their /64. All callers without
-// an address, on a Unix socket for example, count together.
+// [rest.ClientIP] finds. A client with an IPv6 address has the 2^64 addresses of its network
+// and could use a new one for each request, so IPv6 addresses count by their /64. All callers
+// without an address, on a Unix socket for example, count together.
 package throttle

@@ -8,19 +8,19 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// PerUser bounds the requests of each caller: of each principal, and of each address of
-// those that are nobody known. Its name defaults to "user".
+// PerUser bounds the requests of each principal, and of each address without a principal. Its name
+// defaults to "user".
 func PerUser(rate string, options ...Option) rest.Throttle {
 	return build("user", rate, userKey, options)
 }
 
-// Anonymous bounds the requests of each address that come from nobody known. Requests of a
-// principal pass uncounted. Its name defaults to "anonymous".
+// Anonymous bounds the requests without a principal of each address. Requests of a principal pass
+// uncounted. Its name defaults to "anonymous".
 func Anonymous(rate string, options ...Option) rest.Throttle {
 	return build("anonymous", rate, anonymousKey, options)
 }
 
-// PerClient bounds the requests of each address, whoever makes them. Its name defaults to
+// PerClient bounds the requests of each address, with and without a principal. Its name defaults to
 // "client".
 func PerClient(rate string, options ...Option) rest.Throttle {
 	return build("client", rate, clientKey, options)
@@ -43,25 +43,25 @@ func By(name, rate string, key func(ctx context.Context) (string, bool), options
 	if key == nil {
 		panic(fmt.Sprintf("throttle: %q has no function that returns its key", name))
 	}
-	return build(name, rate, func(ctx context.Context) (who, bool) {
+	return build(name, rate, func(ctx context.Context) (caller, bool) {
 		id, counted := key(ctx)
-		return who{id: id}, counted
+		return caller{id: id}, counted
 	}, options)
 }
 
-// who is whose requests are counted: of principals and addresses, which might be written
-// the same, the kind tells which it is.
-type who struct{ kind, id string }
+// caller is the principal or address whose requests are counted. The kind tells a principal from an
+// address that is written the same.
+type caller struct{ kind, id string }
 
-// limiter is a throttle: who is counted, how often, and where.
+// limiter is a throttle: whose requests it counts, how many it allows, and where it counts them.
 type limiter struct {
 	settings
 	rate   Rate
 	prefix string
-	key    func(context.Context) (who, bool)
+	key    func(context.Context) (caller, bool)
 }
 
-func build(name, text string, key func(context.Context) (who, bool), options []Option) *limiter {
+func build(name, text string, key func(context.Context) (caller, bool), options []Option) *limiter {
 	l := &limiter{settings: settings{name: name}, key: key}
 	rate, err := Parse(text)
 	if err != nil {
@@ -85,11 +85,11 @@ func build(name, text string, key func(context.Context) (who, bool), options []O
 
 // Take implements [rest.Throttle].
 func (l *limiter) Take(ctx context.Context) (rest.Verdict, error) {
-	caller, counted := l.key(ctx)
+	from, counted := l.key(ctx)
 	if !counted {
 		return rest.Verdict{Skipped: true}, nil
 	}
-	state, err := l.counter.Take(ctx, l.prefix+caller.kind+caller.id, l.rate)
+	state, err := l.counter.Take(ctx, l.prefix+from.kind+from.id, l.rate)
 	if err != nil {
 		return l.onFault(ctx, err)
 	}
@@ -119,28 +119,28 @@ func (l *limiter) onFault(ctx context.Context, err error) (rest.Verdict, error) 
 	return rest.Verdict{Skipped: true}, nil
 }
 
-func userKey(ctx context.Context) (who, bool) {
+func userKey(ctx context.Context) (caller, bool) {
 	if id := principalID(ctx); id != "" {
-		return who{"user:", id}, true
+		return caller{"user:", id}, true
 	}
 	return clientKey(ctx)
 }
 
-func anonymousKey(ctx context.Context) (who, bool) {
+func anonymousKey(ctx context.Context) (caller, bool) {
 	if rest.PrincipalOf(ctx) != nil {
-		return who{}, false
+		return caller{}, false
 	}
 	return clientKey(ctx)
 }
 
-func clientKey(ctx context.Context) (who, bool) {
-	return who{"addr:", network(rest.ClientIP(ctx))}, true
+func clientKey(ctx context.Context) (caller, bool) {
+	return caller{"addr:", network(rest.ClientIP(ctx))}, true
 }
 
-func globalKey(context.Context) (who, bool) { return who{id: "all"}, true }
+func globalKey(context.Context) (caller, bool) { return caller{id: "all"}, true }
 
-// principalID is empty for nobody, and for a principal without an ID: those would all share
-// one count, so they are told apart by address.
+// principalID is empty without a principal, and for a principal without an ID: all of these would
+// share one count, so the address tells them apart.
 func principalID(ctx context.Context) string {
 	if p := rest.PrincipalOf(ctx); p != nil {
 		return p.PrincipalID()

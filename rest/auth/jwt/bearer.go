@@ -21,7 +21,7 @@ func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 
 // BearerAs authenticates by tokens, of which principal makes the program's own principals.
 // It is called with the claims of good tokens only, and returns what an [auth.Lookup] does:
-// nil when the claims are nobody's. It panics when the configuration is wrong.
+// nil when the claims belong to no principal. It panics when the configuration is wrong.
 func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, claims Claims) (P, error), options ...auth.Option) rest.Authenticator {
 	if principal == nil {
 		panic("jwt: BearerAs has no function that makes principals")

@@ -15,7 +15,7 @@ import (
 
 // SignerConfig says how tokens are signed.
 type SignerConfig struct {
-	// Algorithm is one of those of [Config].
+	// Algorithm is one of the algorithms of [Config].
 	Algorithm string
 	// Key is a []byte of HS*, an *rsa.PrivateKey of RS* and PS*, an *ecdsa.PrivateKey of
 	// ES*, or an ed25519.PrivateKey of EdDSA. It is as strong as that of a [Key].

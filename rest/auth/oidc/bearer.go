@@ -23,7 +23,7 @@ func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 
 // BearerAs authenticates by tokens, of which principal makes the program's own principals.
 // It is called with good tokens only, and returns what an [auth.Lookup] does: nil when the
-// token is nobody's. It panics when the configuration is wrong.
+// token belongs to no principal. It panics when the configuration is wrong.
 func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, token *Token) (P, error), options ...auth.Option) rest.Authenticator {
 	if principal == nil {
 		panic("oidc: BearerAs has no function that makes principals")

@@ -45,9 +45,8 @@ func discover(ctx context.Context, config *Config) (*gooidc.IDTokenVerifier, err
 	}), nil
 }
 
-// nobodysToken is signed by nobody. Checking it makes a set of keys load them: without that,
-// a provider that answers but whose keys cannot be loaded would take the place of one whose
-// keys are there.
+// nobodysToken has no valid signature. Checking it makes the key set load its keys: without that,
+// a provider that answers, but whose keys cannot be loaded, would replace one whose keys are there.
 const nobodysToken = "eyJhbGciOiJSUzI1NiJ9.e30.AA" //nolint:gosec // not a credential
 
 // failedToLoad tells a fault of the provider from one of the token.

@@ -69,7 +69,7 @@ func (in *Input) Tolerate(loose, broken bool) { in.loose, in.broken = loose, bro
 func (in *Input) Request() *http.Request { return in.request }
 
 // Query returns the text of the query parameter, and true only when it was sent exactly
-// once and is well formed. It is for those who look without reporting; see
+// once and is well formed. It reports nothing; see
 // [Input.QueryText].
 func (in *Input) Query(name string) (text string, ok bool) {
 	found, n := find(in.pairs(), name)
@@ -131,7 +131,7 @@ func (in *Input) QueryNames() iter.Seq[string] {
 
 // QueryFaults returns what is wrong with the query string as a whole: malformed escapes and
 // too many parameters. It is for requests that no plan with query parameters reads. Like
-// [Plan.Bind] it returns these faults once per request, to whoever asks first.
+// [Plan.Bind] it returns these faults once per request, to the first caller.
 func (in *Input) QueryFaults() []fault.Fault {
 	if in.reported {
 		return nil

@@ -117,7 +117,7 @@ func compileBounds[N cmp.Ordered](
 }
 
 // failing is a check that gives the fault when the condition holds. The fault is made once:
-// who reports it fills the place into a copy.
+// a report fills the place into a copy.
 func failing(bad *fault.Fault, condition func(place) bool) check {
 	return func(a place, _ string) *fault.Fault {
 		if condition(a) {

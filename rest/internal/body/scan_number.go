@@ -86,7 +86,7 @@ func (n *numeral) add(digit byte) {
 	n.digits = n.digits*10 + uint64(digit-'0')
 }
 
-// powersOfTen are those that a float64 holds exactly.
+// powersOfTen are the powers of ten that a float64 holds exactly.
 var powersOfTen = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,

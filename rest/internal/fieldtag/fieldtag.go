@@ -1,6 +1,6 @@
 // Package fieldtag finds struct tags that look as if they did something and do nothing: our own
 // in another spelling, and those by which other libraries read and check requests. Each is a
-// rule that the author believes in and nobody keeps, so types with one are refused.
+// rule that the author believes in and no code keeps, so types with one are refused.
 //
 // Tags of stores and encoders (bun, gorm, db, yaml, xml) are left alone: somebody else reads them.
 package fieldtag

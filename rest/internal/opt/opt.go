@@ -80,11 +80,11 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Elem is the type of the value, for those who see the Opt only through reflection.
+// Elem is the type of the value, for code that sees the Opt through reflection.
 func (Opt[T]) Elem() reflect.Type { return reflect.TypeFor[T]() }
 
-// Inside is a *T that points to the value in o, or nil when none is set. It is for those
-// who see the Opt only through reflection.
+// Inside is a *T that points to the value in o, or nil when none is set. It is for code
+// that sees the Opt through reflection.
 func (o *Opt[T]) Inside() any {
 	if o.state != set {
 		return nil
@@ -93,7 +93,7 @@ func (o *Opt[T]) Inside() any {
 	return &o.value
 }
 
-// Open sets o and returns a *T to fill, for those who see the Opt only through reflection.
+// Open sets o and returns a *T to fill, for code that sees the Opt through reflection.
 func (o *Opt[T]) Open() any {
 	o.state = set
 

@@ -88,8 +88,8 @@ func (r *Registry) object(t, original reflect.Type) *huma.Schema {
 	return s
 }
 
-// properties makes the properties of s those that encoding/json reads and writes, without
-// the fields that are parameters of a request.
+// properties keeps the properties of s that encoding/json reads and writes, without the fields that
+// are parameters of a request.
 func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 	before := r.field
 	defer func() { r.field = before }()

@@ -26,7 +26,7 @@ const Prefix = "#/components/schemas/"
 // Registry makes schemas and remembers those of structs as components. It belongs to one
 // API, and is used while that API is put together, by one goroutine at a time.
 //
-// The schemas that it makes are those of requests. [Registry.Answers] makes those of answers.
+// It makes the schemas of requests. [Registry.Answers] makes the schemas of answers.
 type Registry struct {
 	*shared
 

@@ -1,5 +1,5 @@
-// Package driver is for those who read lists of package query from somewhere, write a paginator,
-// or work on lists of any type. Handlers and filters need package query only.
+// Package driver is for adapters that read lists of package query from a database, for paginators,
+// and for code that works on lists of any type. Handlers and filters need package query only.
 //
 // An adapter implements [Source]: it gets a [Plan], which is a [Predicate] that was checked
 // against a [Model], an order, and a window. Package sqltext makes SQL of a plan, and package

@@ -9,7 +9,7 @@ import (
 // List is a list whose element type is known at run time only: what options and paginators
 // work on. Nothing is read before Count, Estimate or Fetch. It is immutable, and safe for
 // concurrent use when its source is. A mistake in an expression, such as an unknown field, is
-// returned by whatever reads the list first.
+// the error of the first read.
 type List struct {
 	elem  reflect.Type
 	src   source

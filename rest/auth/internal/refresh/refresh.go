@@ -77,7 +77,7 @@ func (v *Value[T]) startLocked(ctx context.Context) chan struct{} {
 	v.triedAt = time.Now()
 	flight := make(chan struct{})
 	v.flight = flight
-	// The load is for all that wait, and not ended by the one who came first.
+	// The load serves every caller that waits: the first caller's context does not end it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.Timeout)
 	go func() {
 		defer cancel()
