@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// accessTest is the bench of cases about who may see and do what.
+// accessTest is the bench of cases about what subjects may see and do.
 type accessTest struct{ *engineTest }
 
 var accessTests = map[string]func(s accessTest){
@@ -85,13 +85,13 @@ func offered(r spool.ModelRequest) string {
 	return strings.Join(names, " ")
 }
 
-// limited returns a tool for runs of who has the scope.
+// limited returns a tool for the runs of subjects that have the scope.
 func limited(t spool.Tool, scope string) spool.Tool {
 	t.Access = spool.Access{Scopes: []string{scope}}
 	return t
 }
 
-// A tool that who started the run may not use is not offered, and cannot be called. That holds
+// A tool that the subject of the run may not use is not offered, and cannot be called. That holds
 // behind a restart, and for a run that goes on where another one failed.
 func testAccessTools(s accessTest) {
 	var seen []string
@@ -124,7 +124,7 @@ func testAccessTools(s accessTest) {
 	s.same("executed for who may", s.executed(), 1)
 }
 
-// A nested run has the tools that who started the dispatched run may use, and no other model.
+// A nested run has the tools that the subject of the dispatched run may use, and no other model.
 func testAccessNested(s accessTest) {
 	var seen []string
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {

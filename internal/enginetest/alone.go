@@ -192,7 +192,7 @@ func (s aloneTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *e
 	return e, keys
 }
 
-// testAloneOthers has a suspect be carried: a prompt of somebody else does not wait for it, and
+// testAloneOthers has a worker work on a suspect: a prompt of another subject does not wait for it, and
 // the next suspect does.
 func testAloneOthers(s aloneTest) {
 	d := newDeadly()

@@ -152,7 +152,7 @@ func testAuditStop(s auditTest) {
 	s.lines("the log", s.acts(), "stop by bert r2", "stop by anna r3", "stop by anna r4", "stop by anna r1")
 }
 
-// A start that stops the run before it is a stop by who started.
+// A start that stops the run before it is a stop by the subject of the start.
 func testAuditInterrupt(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")

@@ -74,7 +74,7 @@ func testAuditInterruptsInARow(s auditTest) {
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
 
-// Who stops a run that somebody else has stopped already has not stopped it.
+// A second stop of a run, by another subject, has not stopped it.
 func testAuditStopAgain(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)

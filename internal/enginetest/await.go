@@ -36,7 +36,7 @@ var awaitTests = map[string]func(s awaitTest){
 	"Replaced":    testAwaitReplaced,
 }
 
-// awaited is what somebody who waits has got.
+// awaited is what a waiting caller has got.
 type awaited struct {
 	engine.Outcome
 
@@ -81,7 +81,7 @@ func (s awaitTest) gets(from <-chan awaited) awaited {
 	return receive(s, from, time.Minute, "the end of the wait")
 }
 
-// stillWaits reports an error unless somebody waits, also a while later.
+// stillWaits reports an error unless the caller waits, also a while later.
 func (s awaitTest) stillWaits(what string, from <-chan awaited) {
 	s.Helper()
 	select {
@@ -301,7 +301,7 @@ func testAwaitGone(s awaitTest) {
 	s.startAs(e, of("acme", "other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
 	waits = s.await(context.Background(), e, of("acme", "other"), "r2")
 	s.stillWaits("without a worker", waits)
-	// A park goes with its thread, so that nobody is told of an end before.
+	// A park goes with its thread, so that no caller hears of an end before.
 	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx spool.Tx) error { return tx.DeleteThread() })
 	if err != nil {
 		s.Fatal(err)
@@ -311,7 +311,7 @@ func testAwaitGone(s awaitTest) {
 	s.keys = s.keys[:1]
 }
 
-// testAwaitForeign waits as somebody who may see only threads of its own.
+// testAwaitForeign waits as a subject that may see only its own threads.
 func testAwaitForeign(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
@@ -357,7 +357,7 @@ func (c *countedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v 
 	return c.Store.View(ctx, key, fn)
 }
 
-// testAwaitReads has fifty who wait for ten minutes, in which the run talks. They read the thread
+// testAwaitReads has fifty callers wait for ten minutes, in which the run talks. They read the thread
 // no more often than one does.
 func testAwaitReads(s awaitTest) {
 	gate := make(chan struct{})

@@ -101,7 +101,7 @@ func testMostLowered(s budgetTest) {
 	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
 }
 
-// testMostDistinct has who started a run ask for more, where somebody else has to approve.
+// testMostDistinct has the subject that started a run ask for more, where another one has to approve.
 func testMostDistinct(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, func(r spool.ModelRequest, step int) spooltest.Turn {
 		if step < 3 {
@@ -136,7 +136,7 @@ func testMostDistinct(s budgetTest) {
 	}
 }
 
-// testMostNoStop has somebody start a run who may not stop others, on an agent whose starts
+// testMostNoStop has a subject that may not stop runs start one, on an agent whose starts
 // interrupt. The start is refused while the thread is busy, and accepted when it is not.
 func testMostNoStop(s budgetTest) {
 	for _, policy := range []spool.WhenBusy{spool.BusyInterrupt, spool.BusyRollback} {
@@ -193,7 +193,7 @@ func testMostLatest(s budgetTest) {
 	s.until("the end", func() bool { return s.run("ann3").State == spool.Completed })
 }
 
-// testMostDeleteIdle has somebody delete threads who may not stop runs.
+// testMostDeleteIdle has a subject that may not stop runs delete threads.
 func testMostDeleteIdle(s budgetTest) {
 	e := approveTest(s).parked(sending(), checked())
 	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {

@@ -23,7 +23,7 @@ const (
 )
 
 // callOrder lets the port calls of a campaign happen one at a time, in an order that depends on
-// nothing but the seed and on who calls. It works in a bubble of testing/synctest alone.
+// nothing but the seed and the caller. It works only in a bubble of testing/synctest.
 //
 // A call waits until all other goroutines of the bubble wait too. Of the calls that wait, the
 // one with the least hash of the seed, its caller and how often that caller has called goes
@@ -58,7 +58,7 @@ func newCallOrder(seed uint64, t *trace) *callOrder {
 	return &callOrder{seed: seed, trace: t, asked: make(map[string]int)}
 }
 
-// callerKey has the name of who calls in a context.
+// callerKey is the key of the caller's name in a context.
 type callerKey struct{}
 
 // callingAs returns a context whose port calls are told from those of others.
@@ -66,7 +66,7 @@ func callingAs(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// caller says who calls a port of a process.
+// caller returns the name of the caller of a port.
 func caller(ctx context.Context, as string) string {
 	if who, ok := ctx.Value(callerKey{}).(string); ok {
 		return who + " at " + as

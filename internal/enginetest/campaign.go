@@ -73,7 +73,7 @@ func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
 	return f
 }
 
-// n returns a random number below n for who asks: nobody means the campaign itself.
+// n returns a random number below n for a caller. An empty name is the campaign itself.
 func (c *campaign) n(n int, who ...any) int { return c.draws.n(n, who...) }
 
 // boot starts a process without a worker.
@@ -117,7 +117,7 @@ func (c *campaign) retire(n *node) {
 	n.reader.Close()
 }
 
-// node returns one of the nodes to who asks, or waits until there is one.
+// node returns one of the nodes to a caller, or waits until there is one.
 func (c *campaign) node(ctx context.Context, who ...any) *node {
 	for ctx.Err() == nil {
 		c.mu.Lock()

@@ -235,7 +235,7 @@ func testClientToolRefused(s *engineTest) {
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("a refused start has made a thread: %v", err)
 	}
-	// The name of a tool that is not there for who starts is free, so that nobody learns of it.
+	// The name of a tool that the subject may not use is free, so that the subject does not learn of it.
 	if _, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: named("secret")}}); err != nil {
 		s.Errorf("the name of a tool that is withheld: %v", err)
 	}

@@ -106,7 +106,7 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	return first.faulty.Calls()
 }
 
-// expiryScript lets nobody answer a call: it is warned of, gets more time, and expires.
+// expiryScript leaves a call without an answer: it is warned of, gets more time, and expires.
 func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
 	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // the calls of an idle worker are all the same

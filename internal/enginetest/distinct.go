@@ -28,7 +28,7 @@ func by(subject string) engine.Response {
 	return engine.Response{ToolCallID: "c1", Approved: true, By: subject}
 }
 
-// distinct returns a tool whose calls need the approval of somebody else.
+// distinct returns a tool whose calls need the approval of another subject.
 func distinct() spool.Tool {
 	t := approved("send", `{"sent":true}`)
 	t.DistinctApprover = true
@@ -47,7 +47,7 @@ func (s approveTest) parkedBy(subject string, c engine.Config) *engine.Engine {
 	return e
 }
 
-// anonymous gives the answer of a subject that nobody knows, which must be refused.
+// anonymous gives the answer of an unknown subject, which must be refused.
 func (s approveTest) anonymous(e *engine.Engine, r engine.Response) {
 	s.Helper()
 	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != engine.ReasonSameApprover {
@@ -123,7 +123,7 @@ func testDistinctAgent(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctQuestion has a tool that wants its own questions answered by somebody else.
+// testDistinctQuestion has a tool that wants its own questions answered by another subject.
 func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
@@ -174,7 +174,7 @@ func testDistinctAfterApproval(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctNobodyStarted has a run of nobody: whoever answers could have started it.
+// testDistinctNobodyStarted has a run of an unknown subject: each subject could have started it.
 func testDistinctNobodyStarted(s approveTest) {
 	e := s.parkedBy("", s.config(sending(), distinct()))
 	s.refused(e, by("bob"), engine.ReasonSameApprover)
@@ -183,7 +183,7 @@ func testDistinctNobodyStarted(s approveTest) {
 	s.ended(spool.Cancelled)
 }
 
-// testDistinctEdit edits the turn of another: who edits is who asks.
+// testDistinctEdit edits the turn of another subject: the run is that of the editing one.
 func testDistinctEdit(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
 	e := s.working(c)
@@ -197,7 +197,7 @@ func testDistinctEdit(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctQueued has a run wait for its thread: it stays the run of who started it.
+// testDistinctQueued has a run wait for its thread: it stays the run of the subject that started it.
 func testDistinctQueued(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
 	e := s.engine(c)

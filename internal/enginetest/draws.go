@@ -15,7 +15,7 @@ func chance(n uint64, words ...any) uint64 {
 	return h.Sum64() >> 7 % n
 }
 
-// draws are random numbers that depend on nothing but a seed, on who asks, and on how often
+// draws are random numbers that depend on nothing but a seed, the caller, and how often
 // that one has asked. So they do not depend on the order in which goroutines ask.
 type draws struct {
 	seed uint64
@@ -26,7 +26,7 @@ type draws struct {
 
 func newDraws(seed uint64) *draws { return &draws{seed: seed, asked: make(map[string]int)} }
 
-// n returns a number below n for who asks.
+// n returns a number below n for a caller.
 func (d *draws) n(n int, who ...any) int { return int(d.next(uint64(n), who...)) }
 
 func (d *draws) next(n uint64, who ...any) uint64 {
@@ -37,7 +37,7 @@ func (d *draws) next(n uint64, who ...any) uint64 {
 	return chance(n, d.seed, name, d.asked[name])
 }
 
-// reader returns random bytes for who asks.
+// reader returns random bytes for a caller.
 func (d *draws) reader(who ...any) io.Reader { return &drawnBytes{d, fmt.Sprintln(who...)} }
 
 type drawnBytes struct {

@@ -136,7 +136,7 @@ func testFairLoneTenant(s fairTest) {
 	s.until("all ends", func() bool { busy, _ := m.now(); return busy == 0 && m.asked.Load() == 6 })
 }
 
-// testFairOneSlot has a worker with one slot, which is for whoever comes.
+// testFairOneSlot has a worker with one slot, which is for every tenant.
 func testFairOneSlot(s fairTest) {
 	m := newCrowd()
 	close(m.gate)

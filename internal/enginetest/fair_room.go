@@ -273,7 +273,7 @@ func testFairRoomNotPerTenant(s fairTest) {
 	}
 }
 
-// lookingQueue is a queue that does something before it says who waits.
+// lookingQueue is a queue that calls a function before it lists the waiting tenants.
 type lookingQueue struct {
 	spool.Queue
 

@@ -72,7 +72,7 @@ func testFollowSlowWalk(s followTest) {
 	}
 }
 
-// testFollowSlowWalkRecord is testFollowSlowWalk for who follows the record alone.
+// testFollowSlowWalkRecord is testFollowSlowWalk for a client that follows the record only.
 func testFollowSlowWalkRecord(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -103,7 +103,7 @@ func testHoleLive(s holeTest) {
 	}
 }
 
-// testHoleShared has many clients, who share one hub.
+// testHoleShared has many clients, which share one hub.
 func testHoleShared(s holeTest) {
 	gate := make(chan struct{})
 	e := s.losing(two, gate)

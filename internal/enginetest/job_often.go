@@ -13,7 +13,7 @@ import (
 // maxDeliveries is how many times the workers of these tests deliver a job.
 const maxDeliveries = 4
 
-// failing returns how to deliver to nobody, and what counts that.
+// failing returns a delivery that fails, and the count of its calls.
 func failing() (engine.WorkOptions, *atomic.Int64) {
 	n := new(atomic.Int64)
 	return engine.WorkOptions{

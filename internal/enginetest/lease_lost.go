@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// unfenced is a store that, once it is broken, commits nothing of who holds a run.
+// unfenced is a store that, once it is broken, commits nothing of the worker that has a run.
 type unfenced struct {
 	spool.Store
 

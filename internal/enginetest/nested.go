@@ -110,7 +110,7 @@ func (s nestedTest) nested() map[string]spool.RunRow {
 	return byBrief
 }
 
-// waiting returns the open parks by the names of who asks and the tool, as in
+// waiting returns the open parks by the names of the asking agent and the tool, as in
 // "helper:send".
 func (s nestedTest) waiting() map[string]spool.Park {
 	s.Helper()

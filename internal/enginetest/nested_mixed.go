@@ -242,7 +242,7 @@ func testMixedBudgetDenied(s nestedTest) {
 	s.overBudget()
 }
 
-// testMixedBudgetExpired has nobody answer either of them.
+// testMixedBudgetExpired leaves both of them without an answer.
 func testMixedBudgetExpired(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
@@ -502,7 +502,7 @@ func testMixedSnapshotWalk(s nestedTest) {
 	}
 }
 
-// testMixedRaceStop answers parks of two depths while somebody stops the run.
+// testMixedRaceStop answers parks of two depths while the run is stopped.
 func testMixedRaceStop(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "mail2"), spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("done")},

@@ -212,7 +212,7 @@ func testNestedParkEdited(s nestedTest) {
 	}
 }
 
-// testNestedDistinct has an agent that needs somebody else's approval, below itself too.
+// testNestedDistinct has an agent that needs another subject's approval, also for nested runs.
 func testNestedDistinct(s nestedTest) {
 	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true

@@ -18,7 +18,7 @@ var ownTests = map[string]func(s ownTest){
 	"Lists":  testOwnLists,
 }
 
-// ownTest is the bench of cases about actors who see only threads of their own.
+// ownTest is the bench of cases about actors that see only their own threads.
 type ownTest struct{ *engineTest }
 
 // as returns a context for calls of such an actor.
@@ -105,7 +105,7 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 	}
 }
 
-// A thread of somebody else answers each verb as one that does not exist, and does not change.
+// A thread of another subject answers each verb as one that does not exist, and does not change.
 func testOwnHidden(s ownTest) {
 	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
@@ -137,7 +137,7 @@ func testOwnHidden(s ownTest) {
 	s.ended(spool.Completed)
 }
 
-// A start with the id of a thread of somebody else is refused, and one with a new id makes the
+// A start with the id of another subject's thread is refused, and one with a new id makes the
 // thread the starter's.
 func testOwnStarts(s ownTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"))))

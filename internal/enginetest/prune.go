@@ -64,7 +64,7 @@ func testPruneOld(s pruneTest) {
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("3"), spooltest.Say("4")), slow)
-	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // days are long for who looks each second
+	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // the poll would run each second for days
 	e := s.working(c)
 	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
 	result := s.completes(e, old)

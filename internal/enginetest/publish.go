@@ -89,7 +89,7 @@ func testPublishFromATool(s publishTest) {
 }
 
 // testPublishOutside publishes while no run has the thread. Who follows is told, in any
-// process, also twice of the same; who comes later has the durable ones.
+// process, also twice of the same; a client that comes later has the durable ones.
 func testPublishOutside(s publishTest) {
 	e, other := s.working(s.config(echo())), s.engine(s.config(echo()))
 	s.start(e, "r1", "go")

@@ -465,7 +465,7 @@ func testRetractParkStopped(s retractTest) {
 	s.closes(e, frames, 2)
 }
 
-// testRetractParkFailed has nobody answer a call that fails its run then.
+// testRetractParkFailed leaves a call without an answer, which then fails its run.
 func testRetractParkFailed(s retractTest) {
 	e := s.engine(s.config(asksTwice(), expiring(spool.Expiry{Then: spool.ExpireFail})))
 	s.start(e, "r1", "go")

@@ -113,7 +113,7 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 		text := bytes.Join(shared.Pieces, nil)
 		shared.Release()
 		if !bytes.Equal(before, alone(o)) {
-			continue // somebody else has written meanwhile
+			continue // another goroutine has written meanwhile
 		}
 		compared++
 		if !bytes.Equal(text, before) || shared.Size != int64(len(text)) {
@@ -124,7 +124,7 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	return compared
 }
 
-// sameFormed compares a snapshot in another form with one that nobody shares. It returns how
+// sameFormed compares a snapshot in another form with one of its own. It returns how
 // many it has compared.
 func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	s.Helper()
@@ -147,7 +147,7 @@ func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	rest.Messages = nil
 	got, err := json.Marshal(rest)
 	if _, after := alone(); err != nil || !bytes.Equal(before, after) {
-		return 0 // somebody else has written meanwhile
+		return 0 // another goroutine has written meanwhile
 	}
 	var text []byte
 	var form engine.SnapshotForm = numbered(0)
