@@ -1,8 +1,8 @@
-// Package attach checks the images of user turns and fetches them for the model where
-// the configuration asks for that.
+// Package attach validates the images of user turns, and fetches them for the model if the
+// configuration asks for that.
 //
-// It reaches hosts by internal/egress only. It imports the root package and internal/egress, and
-// knows neither the store nor the run.
+// It reaches hosts only through internal/egress. It imports the root package, engine/config and
+// internal/egress, and knows neither the store nor the run.
 package attach
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/spoolhq/spool/internal/egress"
 )
 
-// maxURL bounds the URL of an image elsewhere, in bytes.
+// maxURL bounds the URL of a remote image, in bytes.
 const maxURL = 8 << 10
 
-// Images checks images, and fetches them. It is safe for concurrent use.
+// Images validates and fetches images. It is safe for concurrent use.
 type Images struct {
 	config.AttachmentOptions
 
@@ -35,8 +35,8 @@ type Images struct {
 	client *http.Client // nil without Fetch
 }
 
-// New returns what checks and fetches images. It returns an [spool.Invalid] error that names the
-// option which is wrong. The options have their defaults.
+// New returns an Images for options that have their defaults. It returns an [spool.Invalid] error
+// that names an invalid option.
 func New(o config.AttachmentOptions) (*Images, error) {
 	a := &Images{AttachmentOptions: o}
 	hosts, err := egress.NewHosts(o.Egress)
@@ -55,7 +55,7 @@ func New(o config.AttachmentOptions) (*Images, error) {
 	return a, nil
 }
 
-// CheckAll returns an [spool.Invalid] error that names the attachment which is refused.
+// CheckAll returns an [spool.Invalid] error that names the refused attachment.
 func (a *Images) CheckAll(all []spool.Attachment) error {
 	if len(all) > a.MaxCount {
 		return spool.Errorf(spool.Invalid, "attachments has more than %d images", a.MaxCount)
@@ -89,7 +89,7 @@ func (a *Images) check(one spool.Attachment) error {
 	return a.checkType(one.MediaType)
 }
 
-// checkType accepts no type, too.
+// checkType also accepts an empty type.
 func (a *Images) checkType(media string) error {
 	if media != "" && !slices.Contains(a.MediaTypes, mediaType(media)) {
 		return spool.Errorf(spool.Invalid, "mediaType must be %s", strings.Join(a.MediaTypes, ", "))
@@ -97,7 +97,7 @@ func (a *Images) checkType(media string) error {
 	return nil
 }
 
-// mediaType returns the type alone, in its registered spelling.
+// mediaType returns the media type in its registered spelling, without parameters.
 func mediaType(media string) string {
 	kind, _, err := mime.ParseMediaType(media)
 	switch {
@@ -110,7 +110,7 @@ func mediaType(media string) string {
 	}
 }
 
-// checkData looks at what a data URL holds, and not only at what it says.
+// checkData validates the data of a data URL, not only its declared type.
 func (a *Images) checkData(one spool.Attachment) error {
 	declared, text, encoded, ok := cutData(one.URL)
 	if !ok {
@@ -139,7 +139,7 @@ func (a *Images) checkData(one spool.Attachment) error {
 	return err
 }
 
-// cutData takes a data URL apart.
+// cutData splits a data URL.
 func cutData(text string) (media, data string, encoded, ok bool) {
 	_, rest, _ := strings.Cut(text, ":")
 	head, data, ok := strings.Cut(rest, ",")
@@ -155,9 +155,8 @@ func decodeData(text string, encoded bool) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(plain, "="))
 }
 
-// inspect returns what the data of an image is, or an [spool.Invalid] error that names url:
-// for what is too large, no image of an accepted type, or not of the type that it is said to
-// be.
+// inspect returns the media type of an image's data. It returns an [spool.Invalid] error that names
+// url if the data is too large, not an accepted image, or not of the declared type.
 func (a *Images) inspect(data []byte, declared string) (media string, err error) {
 	found := mediaType(http.DetectContentType(data))
 	switch {
@@ -183,10 +182,10 @@ func (a *Images) inspect(data []byte, declared string) (media string, err error)
 	}
 }
 
-// maxRedirects bounds how far the URL of an image leads on.
+// maxRedirects bounds the redirects of an image's URL.
 const maxRedirects = 3
 
-// redirect checks each hop as if it had been asked for. Nothing of the hop before goes along.
+// redirect validates each hop like a requested URL. It forwards nothing from the hop before.
 func (a *Images) redirect(r *http.Request, via []*http.Request) error {
 	switch before := via[len(via)-1].URL; {
 	case len(via) > maxRedirects:

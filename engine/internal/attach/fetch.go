@@ -14,17 +14,15 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// imageGone is what a model reads in place of an image of an earlier turn that cannot be
-// had any more.
+// imageGone is what a model reads in place of an earlier turn's unavailable image.
 const imageGone = "[an image that is not available any more]"
 
-// Fetched are the images that were fetched in a segment, by their URLs. One that is not available is
-// a text.
+// Fetched are the images that a segment has fetched, by their URLs. An unavailable image is a text.
 type Fetched map[string]spool.Part
 
-// Inline returns the request with the data of its images in place of their URLs, where images are to
-// be fetched. It adds to known what it fetches. An image of a run other than the given one that
-// cannot be fetched is left out: the thread would be stuck with it.
+// Inline returns the request with the data of its images in place of their URLs, if images are to
+// be fetched. It adds fetched images to known. It leaves out an unavailable image of another run,
+// which would block the thread for ever.
 func (a *Images) Inline(ctx context.Context, r spool.ModelRequest, run spool.RunID, known Fetched) (spool.ModelRequest, error) {
 	if a.client == nil || !slices.ContainsFunc(r.Messages, hasRemoteImage) {
 		return r, nil
@@ -56,8 +54,8 @@ func isRemoteImage(p spool.Part) bool {
 	return p.Type == spool.PartImage && !strings.HasPrefix(strings.ToLower(p.Image), "data:")
 }
 
-// image returns a part with the data, which is fetched once in a segment. One that is not
-// needed may be a text in its place.
+// image returns a part with the data, which is fetched once in a segment. If the image is not
+// needed and unavailable, the part is a text.
 func (a *Images) image(ctx context.Context, p spool.Part, needed bool, known Fetched) (spool.Part, error) {
 	from := p.Image
 	if part, ok := known[from]; ok && (part.Type == spool.PartImage || !needed) {
@@ -76,9 +74,9 @@ func (a *Images) image(ctx context.Context, p spool.Part, needed bool, known Fet
 	return part, nil
 }
 
-// fetch returns the data of an image, and what it is. Its errors name the host alone, as the
-// rest of a URL may be a secret: [spool.Invalid] for what will stay wrong, and
-// [spool.Unavailable] for what may pass.
+// fetch returns an image's data and media type. Its errors name only the host, because the rest of
+// a URL may be secret. They are [spool.Invalid] for a permanent failure, and [spool.Unavailable]
+// for a temporary one.
 func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
@@ -111,7 +109,7 @@ func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, stri
 	return data, media, nil
 }
 
-// unreachable is the error of a fetch that had no whole answer.
+// unreachable is the error of a fetch without a whole answer.
 func (a *Images) unreachable(host string, err error) error {
 	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fetchError(spool.Unavailable, host, "does not come within "+a.FetchTimeout.String(), nil)

@@ -7,14 +7,14 @@ import (
 
 const (
 	pngSignature = "\x89PNG\r\n\x1a\n"
-	// pngTrailer is how many bytes a PNG may have behind its end: some programs write there.
+	// pngTrailer is how many bytes may follow the end of a PNG: some programs write there.
 	pngTrailer = 4 << 10
 	// pngChunk is the size of a chunk without its data.
 	pngChunk = 12
 )
 
-// wholePNG reports whether data is a PNG up to its last chunk, and not only a header that
-// other data stands behind. It does not decode the pixels, and allocates nothing.
+// wholePNG reports whether data is a PNG up to its last chunk, not only a header followed by other
+// data. It does not decode the pixels, and allocates nothing.
 func wholePNG(data []byte) bool {
 	pixels := false
 	for rest := data[len(pngSignature):]; len(rest) >= pngChunk; {

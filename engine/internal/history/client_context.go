@@ -16,8 +16,8 @@ const (
 
 var endOfClientContext = regexp.MustCompile(`(?i)<\s*/\s*client_context`)
 
-// withClientContext returns messages with what the client of the run's start says of itself, which
-// stands before the turn of the user. Only the run's own agent gets it, and no later run.
+// withClientContext puts the client context of the run's start before its user turn. Only the run's
+// own agent gets it, and no later run.
 func withClientContext(run spool.RunRow, messages []spool.Message) []spool.Message {
 	if run.Client == nil || len(run.Client.Context) == 0 || run.AgentID() != "" {
 		return messages

@@ -10,30 +10,29 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Compaction is what a summary is to stand for.
+// Compaction is the part of a history that a summary replaces.
 type Compaction struct {
-	before string // the summary so far
+	before string // the previous summary
 	Gone   []spool.Message
-	// through is the last message that the summary speaks of.
+	// through is the last message that the summary covers.
 	through spool.MessageID
-	// Weight is that of gone.
+	// Weight is the size of Gone.
 	Weight Weight
 }
 
-// Content returns the content of the message that has the summary.
+// Content returns the content of the summary message.
 func (c Compaction) Content(text string) spool.Content {
 	return spool.Content{{Type: spool.PartSummary, Text: text, ThroughMessageID: c.through}}
 }
 
-// Plan divides the recall into what is summarised, and the newest messages, which stay as
-// they are and have up to tail tokens. The division is before a message of the user or of
-// the agent, never between a call and its result. What stays in any case is the last step,
-// the turn that the run answers, and every step of the run that has a call without a result.
-// It returns false where nothing is left to summarise.
+// Plan divides the recall into the messages to summarise and the newest ones, which stay verbatim
+// and have up to tail tokens. It divides before a user or agent message, never between a call and
+// its result. The last step always stays, and so do the turn that the run answers and every step of
+// the run that has a call without a result. Plan returns false if there is nothing to summarise.
 func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
 	turn := turnOf(r.live[:cut], run)
-	if turn == cut-1 && cut > 0 { // it begins what stays
+	if turn == cut-1 && cut > 0 { // the turn begins the part that stays
 		cut, turn = turn, -1
 	}
 	c := Compaction{before: r.summary.Text, through: r.summary.ThroughMessageID}
@@ -50,7 +49,7 @@ func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	return c, len(c.Gone) > 0
 }
 
-// cut returns where in the live messages the tail begins.
+// cut returns the index of the live messages at which the tail begins.
 func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 	borders := borders(r.live)
 	if len(borders) == 0 {
@@ -68,7 +67,7 @@ func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 		}
 		at = b
 	}
-	for _, b := range borders { // a call of the run that waits is not summarised away
+	for _, b := range borders { // a step whose call waits stays
 		if b < at && r.live[b].RunID == run && run != "" && unanswered(r.live[b:]) {
 			return b
 		}
@@ -76,7 +75,7 @@ func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 	return at
 }
 
-// borders returns where the live messages may be divided.
+// borders returns the indexes at which the live messages may be divided.
 func borders(live []spool.Message) (at []int) {
 	for i, m := range live {
 		if m.Role != spool.RoleTool {
@@ -86,7 +85,7 @@ func borders(live []spool.Message) (at []int) {
 	return at
 }
 
-// unanswered reports whether a call of the first message has no result behind it.
+// unanswered reports whether a call of the first message has no result.
 func unanswered(live []spool.Message) bool {
 	calls := live[0].ToolCalls()
 	if len(calls) == 0 {
@@ -100,16 +99,15 @@ func unanswered(live []spool.Message) bool {
 }
 
 const (
-	// oversize is the part of a prompt's room from which a result is cut before anything
-	// else is left out.
+	// oversize is the fraction of a prompt's room (one quarter) from which Squeeze cuts a result first.
 	oversize = 4
-	// minResult is how long a result may be in any case, in bytes.
+	// minResult is the length in bytes to which every result is kept.
 	minResult = 1_000
 )
 
-// Squeeze returns the messages of a recall within a bound, in the prompt alone: it cuts
-// results that are much too long, then leaves out the oldest steps, then cuts all results.
-// Where that is not enough it returns the least that there is.
+// Squeeze returns the messages of a recall within a bound, for the prompt alone: it cuts oversized
+// results, then drops the oldest steps, then cuts all results. If that is not enough, it returns
+// the smallest prompt that it can make.
 func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	limit := max(m.bytes(bound/oversize), minResult)
 	messages := cutResults(r.Messages(), limit)
@@ -123,8 +121,8 @@ func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	return messages
 }
 
-// withoutOldest leaves out the oldest steps until the prompt, with results of up to limit
-// bytes, is within the bound. It keeps the last step and the turn that the run answers.
+// withoutOldest drops the oldest steps until the prompt, with results of up to limit bytes, is
+// within the bound. It keeps the last step and the turn that the run answers.
 func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) Recall {
 	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
 	steps := make([]Weight, len(borders)-1)
@@ -149,7 +147,7 @@ func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) 
 	return r
 }
 
-// cutResults returns messages whose results have up to limit bytes.
+// cutResults returns the messages with results of up to limit bytes.
 func cutResults(messages []spool.Message, limit int) []spool.Message {
 	out := slices.Clone(messages)
 	for i, m := range out {
@@ -179,8 +177,7 @@ func cutResult(result json.RawMessage, limit int) (string, bool) {
 	return headAndTail(text, limit), len(text) > limit
 }
 
-// headAndTail returns a text of about limit bytes: its beginning and, half as long, its end,
-// around a mark.
+// headAndTail cuts a text to about limit bytes: its beginning, a mark, and its end, half as long.
 func headAndTail(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// imageTokens is what an image counts as. Providers count between a hundred and two
-	// thousand, by size and detail.
+	// imageTokens is the estimate for an image. Providers count between a hundred and two thousand,
+	// by size and detail.
 	imageTokens = 1_500
-	// guessedBytes is how many bytes of UTF-8 a token has where nothing was counted yet.
-	// Tokenizers were measured at two to seven over the scripts of the world, which is closer
-	// together than characters are, and a small guess compacts early rather than late.
+	// guessedBytes is the estimated number of UTF-8 bytes per token before the first count.
+	// Tokenizers were measured at two to seven over the scripts of the world; characters per token
+	// vary more. A small estimate compacts too early rather than too late.
 	guessedBytes = 3
-	// maxBytes bounds what is learned from a count. A count implies more where a server counts only
-	// what it has not cached.
+	// maxBytes bounds the bytes per token that a count implies. Some servers do not count cached
+	// tokens.
 	maxBytes = 10
-	// messageBytes is what stands around a message, toolBytes around a tool or a call.
+	// messageBytes is the overhead of a message, toolBytes that of a tool or a call.
 	messageBytes, toolBytes = 12, 24
 )
 
-// Weight is what a prompt consists of.
+// Weight is the size of a prompt.
 type Weight struct{ Bytes, Images int64 }
 
 func (w *Weight) Add(o Weight) {
@@ -30,7 +30,7 @@ func (w *Weight) Add(o Weight) {
 	w.Images += o.Images
 }
 
-// Weigh returns the weight of all that a model is asked.
+// Weigh returns the weight of a whole request.
 func Weigh(r spool.ModelRequest) Weight {
 	w := WeighAround(r)
 	w.Add(weighMessages(r.Messages))
@@ -60,7 +60,7 @@ func weighMessage(m spool.Message) Weight {
 		case spool.PartText, spool.PartSummary:
 			w.Bytes += int64(len(p.Text))
 		case spool.PartReasoning:
-			if p.Provider != nil { // else it is not sent again
+			if p.Provider != nil { // other reasoning is not sent again
 				w.Bytes += int64(len(p.Text))
 			}
 		case spool.PartImage:
@@ -74,7 +74,7 @@ func weighMessage(m spool.Message) Weight {
 	return w
 }
 
-// textLen returns about how long the text of a result is, without the escapes of JSON.
+// textLen returns about the length of a result's text, without the escapes of JSON.
 func textLen(raw json.RawMessage) int64 {
 	if len(raw) < 2 || raw[0] != '"' {
 		return int64(len(raw))
@@ -94,14 +94,14 @@ func textLen(raw json.RawMessage) int64 {
 	return n
 }
 
-// Meter turns weights into tokens by what a provider has counted last.
+// Meter converts weights to tokens by the provider's last count.
 type Meter struct {
 	counted Weight
-	Tokens  int64 // of what was counted
+	Tokens  int64 // the last count
 	perByte float64
 }
 
-// NewMeter returns a meter by a count, nil for none.
+// NewMeter returns a meter for a count, nil for none.
 func NewMeter(c *spool.ContextCount) Meter {
 	if c == nil || c.Tokens <= 0 || c.Bytes <= 0 {
 		return Meter{perByte: 1.0 / guessedBytes}
@@ -111,8 +111,8 @@ func NewMeter(c *spool.ContextCount) Meter {
 	return m
 }
 
-// Of returns the tokens of a prompt: of one that has grown since the last count, what was
-// counted and an estimate of what has come.
+// Of returns the tokens of a prompt. If the prompt has grown since the last count, that is the
+// count plus an estimate of the growth.
 func (m Meter) Of(w Weight) int64 {
 	n := m.Part(w)
 	if m.Tokens > 0 && w.Bytes >= m.counted.Bytes && w.Images >= m.counted.Images {
@@ -127,7 +127,7 @@ func (m Meter) Part(w Weight) int64 {
 	return int64(math.Ceil(float64(w.Bytes)*m.perByte)) + w.Images*imageTokens
 }
 
-// bytes returns how many bytes of text have room in that many tokens.
+// bytes returns how many bytes of text fit into a number of tokens.
 func (m Meter) bytes(tokens int64) int {
 	return int(float64(max(tokens, 0)) / m.perByte)
 }

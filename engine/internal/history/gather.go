@@ -2,15 +2,15 @@ package history
 
 import "github.com/spoolhq/spool"
 
-// Gathered is the content of an answer as far as it has come. Text that comes in many small
-// pieces is put together once.
+// Gathered is the content of an answer so far. It joins text that comes in many small pieces only
+// once.
 type Gathered struct {
 	Parts spool.Content
 	text  []byte // of the last part, while it is open
 	open  bool   // more text may belong to the last part
 }
 
-// AddText adds text to the last part if it is of that type and open, else as a new one.
+// AddText adds text to the last part if that part is open and has the type, else to a new part.
 func (g *Gathered) AddText(t spool.PartType, text string) {
 	if !g.open || g.Parts[len(g.Parts)-1].Type != t {
 		g.Add(spool.Part{Type: t})
@@ -19,8 +19,8 @@ func (g *Gathered) AddText(t spool.PartType, text string) {
 	g.text = append(g.text, text...)
 }
 
-// EndReasoning closes an open block of reasoning with what its provider wants back. Without
-// one, that is a block of its own. Nil closes nothing.
+// EndReasoning closes an open reasoning block with its provider data, or adds the data as a block
+// of its own. Without provider data it does nothing.
 func (g *Gathered) EndReasoning(part spool.Part) {
 	switch last := len(g.Parts) - 1; {
 	case part.Provider == nil:
@@ -45,7 +45,7 @@ func (g *Gathered) close() {
 	}
 }
 
-// Content returns all that came.
+// Content returns the content so far.
 func (g *Gathered) Content() spool.Content {
 	g.close()
 	return g.Parts

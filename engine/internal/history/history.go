@@ -10,22 +10,21 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Messages is what a loop knows of the messages of its agent, and the prompt that follows
-// from them. A step adds to it: what earlier steps have put into the prompt is neither read,
-// converted nor weighed again, so that a step does not cost more with the length of the
-// thread. Only the loop's goroutine uses it.
+// Messages has the messages of a loop's agent and the prompt that they make. A step only adds to
+// it. Messages does not read, convert or weigh earlier steps again, so that a step's cost does not
+// grow with the thread. It is for one goroutine.
 type Messages struct {
 	// All are the messages that a prompt may need, in order.
 	All []spool.Message
-	// Unread counts older messages that a summary stands for, and that were not read.
+	// Unread is the number of older messages that a summary replaces and that were not read.
 	Unread int
-	// calls are the ids of the tool calls in messages.
+	// calls has the ids of the tool calls in All.
 	calls map[spool.ToolCallID]struct{}
 
-	// Recall is that of messages. It is made anew when a summary is added.
+	// Recall is the recall of All. Adding a summary replaces it.
 	Recall Recall
-	// fixed is the prompt form of the first done messages of recall.live, which no later
-	// message can change, and fixedWeight its weight.
+	// fixed is the prompt form of the first done messages of Recall.live. No later message can
+	// change it. fixedWeight is its weight.
 	fixed       []spool.Message
 	fixedWeight Weight
 	done        int
@@ -38,7 +37,7 @@ func New(messages []spool.Message, unread int) *Messages {
 	return h
 }
 
-// Add appends messages that were saved.
+// Add appends saved messages.
 func (h *Messages) Add(messages ...spool.Message) {
 	fresh := h.All == nil
 	h.All = append(h.All, messages...)
@@ -58,10 +57,10 @@ func (h *Messages) Add(messages ...spool.Message) {
 	}
 }
 
-// Len returns how many messages the agent has, the unread ones included.
+// Len returns the number of the agent's messages, including unread ones.
 func (h *Messages) Len() int { return h.Unread + len(h.All) }
 
-// Last returns the newest message, or false where there is none.
+// Last returns the newest message, or false if there is none.
 func (h *Messages) Last() (spool.Message, bool) {
 	if len(h.All) == 0 {
 		return spool.Message{}, false
@@ -69,12 +68,12 @@ func (h *Messages) Last() (spool.Message, bool) {
 	return h.All[len(h.All)-1], true
 }
 
-// Prompt returns what a model is asked with, as every provider accepts it, and its weight.
-// The caller may keep the slice and change its messages until the next prompt is asked for,
-// but not what they refer to.
+// Prompt returns a prompt that every provider accepts, and its weight. Until the next call of
+// Prompt, the caller may keep the slice and change its messages, but not the values that they refer
+// to.
 func (h *Messages) Prompt() ([]spool.Message, Weight) {
-	// The messages before the newest one that is no result are fixed: a result that is still
-	// to come belongs to that one.
+	// The messages before the newest message without results are fixed: later results belong to
+	// that message.
 	border := len(h.Recall.live) - 1
 	for border >= 0 && h.Recall.live[border].Role == spool.RoleTool {
 		border--
@@ -96,21 +95,20 @@ func (h *Messages) Prompt() ([]spool.Message, Weight) {
 	total := h.fixedWeight
 	total.Add(weighMessages(tail))
 	total.Add(weighMessage(spool.Message{Content: preface}))
-	if len(messages) == len(h.fixed)+len(tail) { // the preface is no message of its own
+	if len(messages) == len(h.fixed)+len(tail) { // the preface is part of the first message
 		total.Bytes -= messageBytes
 	}
 	return messages, total
 }
 
-// Has reports whether the id of a tool call is taken. Where messages are unread, every id
-// may be.
+// Has reports whether a read message has a tool call with the id.
 func (h *Messages) Has(id spool.ToolCallID) bool {
 	_, taken := h.calls[id]
 	return taken
 }
 
-// Unlike returns an id like one that a provider gave to a call, which no unread message can
-// have: ids of providers may count from zero in each answer.
+// Unlike derives an id from a provider's call id that no unread message can have, because providers
+// may count from zero in each answer.
 func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallID {
 	if h.Unread == 0 {
 		return id
@@ -119,7 +117,7 @@ func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallI
 	return id + "-" + spool.ToolCallID(hex.EncodeToString(sum[:4]))
 }
 
-// Read reads what a run's agent is asked with.
+// Read reads the messages of a run's agent.
 func Read(v spool.View, run spool.RunRow) (*Messages, error) {
 	if h, err := behindSummary(v, run); h != nil || err != nil {
 		return h, err
@@ -129,11 +127,10 @@ func Read(v spool.View, run spool.RunRow) (*Messages, error) {
 	return New(withClientContext(run, messages), 0), err
 }
 
-// behindSummary reads what a prompt needs of a run's history that has a summary: the turn in
-// whose run the summary was made, the last message that it speaks of, and all behind that.
-// It returns nil where the whole history has to be read: where there is no summary that
-// counts, where the number of messages is not known, and where the run's last answer
-// may stand among the older ones.
+// behindSummary reads only the messages that a prompt needs if the history has a summary: the turn
+// in whose run the summary was made, the last message that the summary covers, and all later
+// messages. It returns nil if the whole history has to be read: if no summary is valid, if the
+// number of messages is unknown, or if the run's last answer may be among the older messages.
 func behindSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {

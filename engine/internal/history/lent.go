@@ -7,18 +7,18 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// lentPrompt is the prompt that a history has given out last. The next prompt goes on in the
-// same memory, so that a step does not copy the whole thread. Whoever has an earlier prompt
-// keeps it as it was: what was given out is never written again. Whoever has changed a prompt
-// gets the next one in other memory.
+// lentPrompt is the prompt that a history gave out last. The next prompt continues in the same
+// memory, so that a step does not copy the whole thread. Earlier prompts stay unchanged, because
+// memory that was given out is never written again. After a caller has changed a prompt, the next
+// one gets other memory.
 type lentPrompt struct {
 	messages []spool.Message
-	// same is how many of messages are, up to what they refer to, the fixed ones of the history.
+	// same is how many of messages are identical to the history's fixed messages.
 	same int
 }
 
-// extend returns the fixed messages with the tail behind them. It may replace fixed messages
-// by equal ones.
+// extend returns the fixed messages followed by the tail. It may replace fixed messages by equal
+// ones.
 func (l *lentPrompt) extend(fixed, tail []spool.Message) []spool.Message {
 	if !l.continues(fixed, tail) {
 		all := make([]spool.Message, 0, len(fixed)+len(tail)+len(fixed)/4)
@@ -35,8 +35,8 @@ func (l *lentPrompt) extend(fixed, tail []spool.Message) []spool.Message {
 	return slices.Clip(l.messages)
 }
 
-// continues reports whether what was given out is unchanged, and the start of the fixed
-// messages with the tail behind them.
+// continues reports whether the last prompt is unchanged and a prefix of the fixed messages
+// followed by the tail.
 func (l *lentPrompt) continues(fixed, tail []spool.Message) bool {
 	if l.messages == nil || len(l.messages) > len(fixed)+len(tail) || l.same > len(fixed) {
 		return false
@@ -56,12 +56,12 @@ func (l *lentPrompt) continues(fixed, tail []spool.Message) bool {
 		if !reflect.DeepEqual(l.messages[i], fixed[i]) {
 			return false
 		}
-		fixed[i] = l.messages[i] // so that they refer to the same from now on
+		fixed[i] = l.messages[i] // makes both refer to the same content
 	}
 	return true
 }
 
-// sameMessage reports whether two messages say the same, and refer to the same content.
+// sameMessage reports whether two messages are equal and refer to the same content.
 func sameMessage(a, b *spool.Message) bool {
 	return a.ID == b.ID && a.Role == b.Role && a.RunID == b.RunID && a.ThreadID == b.ThreadID && a.AgentID == b.AgentID &&
 		a.ClientMessageID == b.ClientMessageID && a.AfterSeq == b.AfterSeq && a.CreatedAt == b.CreatedAt && //nolint:staticcheck // the very same value

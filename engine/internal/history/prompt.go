@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// prompt returns a history that every provider accepts: each tool call has its result
-// right behind it, and no result is without its call. What is stored stays as it is.
+// prompt returns a history that every provider accepts: each tool call is followed by its result,
+// and no result lacks its call. It does not change the given messages.
 func prompt(history []spool.Message) []spool.Message {
 	out := make([]spool.Message, 0, len(history))
 	for i, m := range history {
@@ -34,8 +34,8 @@ func prompt(history []spool.Message) []spool.Message {
 	return out
 }
 
-// resultsBehind returns the results in the tool messages at the head of a history: a
-// step's own, and those that came later because their calls were parked.
+// resultsBehind returns the results in the tool messages at the head of a history: a step's own,
+// and later ones of parked calls.
 func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
 	results := make(map[spool.ToolCallID]spool.Part)
 	for _, m := range history {
@@ -49,7 +49,7 @@ func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
 	return results
 }
 
-// LastAnswer returns the text of the last answer that has any.
+// LastAnswer returns the text of the last answer that has text.
 func LastAnswer(history []spool.Message) string {
 	for _, m := range slices.Backward(history) {
 		if text := m.Text(); m.Role == spool.RoleAssistant && text != "" {

@@ -8,22 +8,21 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Recall is what a model is asked with of a history: a summary of the older part, where
-// there is one, and the messages behind it, word for word.
+// Recall is the part of a history for the prompt: a summary of the older part, if there is one, and
+// the later messages verbatim.
 type Recall struct {
-	// summary is the newest one whose messages are there. Its type is empty where there is
-	// none.
+	// summary is the newest valid summary. Its type is empty if there is none.
 	summary spool.Part
-	// live are the messages behind it, in order. Before them comes the turn of the user in
-	// whose run the summary was made, as it is the one that the run answers.
+	// live are the messages after the summary, in order. They are preceded by the user turn in
+	// whose run the summary was made, because the run answers that turn.
 	live   []spool.Message
-	pinned bool // whether the first of live is such a turn
-	// omitted counts the messages that are left out without a summary.
+	pinned bool // whether live begins with that turn
+	// omitted is the number of messages that were dropped without a summary.
 	omitted int
 }
 
-// RecallOf returns what a model is asked with. A summary counts only while the last message
-// that it speaks of is there.
+// RecallOf returns the recall of a history. A summary is valid only while the last message that it
+// covers exists.
 func RecallOf(history []spool.Message) Recall {
 	var r Recall
 	from := 0
@@ -57,8 +56,7 @@ func indexOf(messages []spool.Message, id spool.MessageID) int {
 	return -1
 }
 
-// turnOf returns where the turn is that a run answers, -1 where it is not there. Nobody's
-// run answers none.
+// turnOf returns the index of the user turn that a run answers, or -1. The empty run answers none.
 func turnOf(messages []spool.Message, run spool.RunID) int {
 	if run == "" {
 		return -1
@@ -71,10 +69,10 @@ func turnOf(messages []spool.Message, run spool.RunID) int {
 	return -1
 }
 
-// Messages returns the recall as every provider accepts it.
+// Messages returns the recall as a prompt that every provider accepts.
 func (r Recall) Messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
 
-// preface returns what stands before the messages, in place of the older ones.
+// preface returns the content that replaces the older messages.
 func (r Recall) preface() spool.Content {
 	var before spool.Content
 	if r.summary.Type != "" {
@@ -86,8 +84,9 @@ func (r Recall) preface() spool.Content {
 	return before
 }
 
-// withPreface puts a preface before messages: into the first one where that is the user's,
-// as some templates want turns to alternate. It changes the slice, and no content.
+// withPreface puts a preface before messages. It becomes part of the first message if that is the
+// user's, because some templates want turns to alternate. withPreface changes the slice, but no
+// content.
 func withPreface(before spool.Content, messages []spool.Message) []spool.Message {
 	switch {
 	case len(before) == 0:
@@ -108,8 +107,8 @@ const (
 
 var endOfSummary = regexp.MustCompile(`(?i)<\s*/\s*summary`)
 
-// quoted returns a summary as data, and nothing in the summary can break out of that. Its author is
-// a model that has read the results of tools and the texts of strangers.
+// quoted returns a summary as data that cannot break out of its quotation. Its author is a model
+// that has read tool results and texts of strangers.
 func quoted(text string) string {
 	return fmt.Sprintf(summaryText, endOfSummary.ReplaceAllString(text, `<\/summary`))
 }

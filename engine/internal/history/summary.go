@@ -13,25 +13,25 @@ import (
 const (
 	// maxSummary bounds a summary in tokens, minSummary is what even a small window gives it.
 	maxSummary, minSummary = 8_000, 256
-	// minPart is the least that a model is given at once, in tokens.
+	// minPart is the smallest part that a model gets at once, in tokens.
 	minPart = 200
-	// maxHalvings is how often a part is halved whose model reports a context overflow.
+	// maxHalvings is how often a part is halved after context overflows.
 	maxHalvings = 3
 )
 
-// Summariser has a model put a long text in short, in parts where the text has no room in the
-// model's window. It is for one summary.
+// Summariser has a model summarise a long text, in parts if the text does not fit into the model's
+// window. It is for one summary.
 type Summariser struct {
-	// ask asks the model for a summary of a text. It returns a [spool.ModelError] for a text that
-	// the model refuses as a context overflow.
+	// ask asks the model for a summary of a text. It returns a [spool.ModelError] with
+	// ContextOverflow if the text does not fit.
 	ask   func(ctx context.Context, text string) (string, error)
 	meter Meter
 	limit int64 // of the summary, in tokens
-	part  int64 // of what the model is given at once, in tokens
+	part  int64 // of a request, in tokens
 }
 
-// NewSummariser returns a summariser for the prompts of a room. The model that it asks has a room
-// of its own.
+// NewSummariser returns a summariser for prompts within a limit. The summarising model has its own
+// limits.
 func NewSummariser(prompts, model Limits, m Meter, ask func(ctx context.Context, text string) (string, error)) Summariser {
 	return Summariser{
 		ask: ask, meter: Meter{perByte: m.perByte}, part: max(model.Budget*3/4, minPart),
@@ -39,15 +39,15 @@ func NewSummariser(prompts, model Limits, m Meter, ask func(ctx context.Context,
 	}
 }
 
-// Instructions returns the system prompt of the model that summarises.
+// Instructions returns the system prompt of the summarising model.
 func (s *Summariser) Instructions() string {
 	return fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50))
 }
 
-// TokensOf returns the tokens of a request by what was counted of the thread.
+// TokensOf returns the tokens of a request by the thread's last count.
 func (s *Summariser) TokensOf(r spool.ModelRequest) int64 { return s.meter.Of(Weigh(r)) }
 
-// Summary returns a summary of a compaction's messages and of the summary before them.
+// Summary summarises a compaction's messages and the previous summary.
 func (s *Summariser) Summary(ctx context.Context, c Compaction) (string, error) {
 	lines := make([]string, 0, len(c.Gone)+1)
 	if c.before != "" {
@@ -63,8 +63,8 @@ func (s *Summariser) Summary(ctx context.Context, c Compaction) (string, error) 
 	return headAndTail(text, s.meter.bytes(s.limit)), nil
 }
 
-// shorten summarises lines, in parts where they are too long for the model, whose summaries
-// are then summarised together.
+// shorten summarises lines. If they are too long for the model, it summarises them in parts, and
+// then the summaries of the parts.
 func (s *Summariser) shorten(ctx context.Context, lines []string, halvings int) (string, error) {
 	parts := s.split(lines)
 	if len(parts) == 1 {
@@ -85,8 +85,8 @@ func (s *Summariser) shorten(ctx context.Context, lines []string, halvings int) 
 	return s.shorten(ctx, merged, halvings)
 }
 
-// split gathers lines into parts for the model. A line that is too long for one keeps its
-// head and its tail.
+// split divides lines into parts for the model. A line that is too long keeps its head and its
+// tail.
 func (s *Summariser) split(lines []string) (parts [][]string) {
 	room := s.meter.bytes(s.part)
 	left := 0
@@ -102,7 +102,7 @@ func (s *Summariser) split(lines []string) (parts [][]string) {
 	return parts
 }
 
-// askOrHalve asks for a summary of a part. One that the model has no room for is halved.
+// askOrHalve asks for a summary of a part, and halves the part on a context overflow.
 func (s *Summariser) askOrHalve(ctx context.Context, lines []string, halvings int) (string, error) {
 	text, err := s.ask(ctx, strings.Join(lines, "\n"))
 	if refused, ok := errors.AsType[*spool.ModelError](err); ok && refused.ContextOverflow && halvings < maxHalvings {
@@ -112,8 +112,8 @@ func (s *Summariser) askOrHalve(ctx context.Context, lines []string, halvings in
 	return text, err
 }
 
-// transcript returns a message in lines. The text in each is JSON, so that nothing in it can break
-// out of its line.
+// transcript returns a message as lines. Each line's text is JSON, so that it cannot break out of
+// its line.
 func transcript(m spool.Message) (lines []string) {
 	text, images := m.Text(), 0
 	for _, p := range m.Content {
@@ -138,7 +138,7 @@ func transcript(m spool.Message) (lines []string) {
 	return append([]string{who + ": " + jsonString(text)}, lines...)
 }
 
-// jsonString returns a JSON string that is as readable as it can be.
+// jsonString returns a JSON string without HTML escapes.
 func jsonString(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

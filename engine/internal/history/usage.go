@@ -5,9 +5,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// UsageOf says how full a room is with the thread's history. It reads the messages behind the last
-// count of a provider. It reads all of them where nothing was counted, or where the counted message
-// is not there any more.
+// UsageOf returns how much of the limits the thread's history uses. It reads the messages after the
+// provider's last count, or all messages if there is no count or the counted message no longer
+// exists.
 func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, error) {
 	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
 	newest, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})

@@ -5,29 +5,28 @@ import (
 	"github.com/spoolhq/spool/engine/config"
 )
 
-// Limits is how many tokens a prompt may have.
+// Limits bound a prompt, in tokens.
 type Limits struct {
-	// Budget is the most, and at is where the history is compacted. at is zero where it never
-	// is.
+	// Budget bounds the prompt. The history is compacted from At, or never if At is zero.
 	Budget, At int64
-	// Tail is the most that a compaction leaves word for word.
+	// Tail bounds the part that a compaction leaves verbatim.
 	Tail int64
-	// Reserve is what the answer has.
+	// AnswerTokens is the part of the window for the answer.
 	AnswerTokens int64
 }
 
-// Context says how large prompts may get.
+// Context has the settings for the size of prompts.
 type Context config.ContextOptions
 
-// LimitsOf returns the room in the window of a model. Name is what the configuration calls
-// it, maxOutput what an answer is bounded to, zero for the provider's default.
+// LimitsOf returns the limits for a model's window. Name is the model's name in the configuration.
+// MaxOutput bounds an answer, zero for the provider's default.
 func (c Context) LimitsOf(name string, model spool.Model, maxOutput int) Limits {
 	window := c.windowOf(name, model)
 	answer := c.OutputReserve
 	if maxOutput > 0 {
 		answer = maxOutput
 	}
-	answer = min(answer, window/4) // a small window is there for the prompt as well
+	answer = min(answer, window/4) // a small window leaves room for the prompt
 	return c.LimitsWith(int64(window-answer), int64(answer))
 }
 
@@ -39,8 +38,8 @@ func (c Context) LimitsWith(budget, answer int64) Limits {
 	return r
 }
 
-// windowOf returns the size of a model's window up to the ceiling, and the ceiling where the size is
-// not known.
+// windowOf returns the size of a model's window up to the ceiling, or the ceiling if the size is
+// unknown.
 func (c Context) windowOf(name string, model spool.Model) int {
 	window := 0
 	if m, ok := model.(spool.Windowed); ok {

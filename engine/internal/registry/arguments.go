@@ -12,10 +12,10 @@ import (
 
 const noObject = "the arguments are not a JSON object"
 
-// CallArgs returns the arguments that a model wrote in the one form in which they are shown,
-// digested, checked, saved and given to the tool: an empty object for nothing, without the white
-// space, as [json.Marshal] writes it. Arguments that [spool.CheckArguments] refuses become a JSON
-// string of their text, which no tool is ever called with.
+// CallArgs returns a model's arguments in their one canonical form, for display, digest, check,
+// storage and tool: as [json.Marshal] writes them, without white space, and an empty object for an
+// empty text. Arguments that [spool.CheckArguments] refuses become a JSON string of their text; no
+// tool is called with those.
 func CallArgs(text string) json.RawMessage {
 	if text == "" {
 		return json.RawMessage("{}")
@@ -26,7 +26,7 @@ func CallArgs(text string) json.RawMessage {
 	return toolresult.JSON(json.RawMessage(text))
 }
 
-// CheckArgs says what is wrong with the arguments of a call of the tool.
+// CheckArgs validates the arguments of a call of the tool.
 func CheckArgs(t spool.Tool, args json.RawMessage) error {
 	if err := ArgsProblem(args); err != nil {
 		return err
@@ -37,12 +37,12 @@ func CheckArgs(t spool.Tool, args json.RawMessage) error {
 	return t.Check(args)
 }
 
-// ArgsProblem says why no tool may be called with the arguments. Nil: one may.
+// ArgsProblem returns why no tool may be called with the arguments. Nil: a tool may.
 func ArgsProblem(args json.RawMessage) error {
 	if len(args) > 0 && args[0] == '{' {
 		return spool.CheckArguments("the JSON of the arguments", args)
 	}
-	// What CallArgs has refused is told in the words in which it was refused.
+	// Arguments that CallArgs refused get the same error again.
 	var text string
 	if json.Unmarshal(args, &text) == nil && json.Valid([]byte(text)) {
 		if err := spool.CheckArguments("the JSON of the arguments", json.RawMessage(text)); err != nil {
@@ -52,7 +52,7 @@ func ArgsProblem(args json.RawMessage) error {
 	return errors.New(noObject)
 }
 
-// CheckEdited is [CheckArgs] for arguments that a person has written.
+// CheckEdited is [CheckArgs] for a person's arguments. It turns a panic of the check into an error.
 func CheckEdited(log *slog.Logger, tool spool.Tool, args json.RawMessage) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -21,9 +21,8 @@ const (
 	maxClientContexts    = 64
 )
 
-// AllowedClient returns what a start may have of what its client brings, and says
-// what is wrong with it. What the agent takes none of is left out, as a page brings the same to
-// every agent.
+// AllowedClient validates the client input of a start. It drops input that the agent does not
+// accept, because a page sends the same input to every agent.
 func (a *Agent) AllowedClient(c spool.ClientInput) (spool.ClientInput, error) {
 	if a.ClientTools < 0 {
 		c.Tools = nil
@@ -94,7 +93,6 @@ func (a *Agent) checkClientContext(context []spool.ClientContext) error {
 	return nil
 }
 
-// checkText refuses what a store cannot keep.
 func checkText(field, text string) error {
 	if !utf8.ValidString(text) {
 		return spool.Errorf(spool.Invalid, "%s is not valid UTF-8", field)
@@ -102,8 +100,8 @@ func checkText(field, text string) error {
 	return nil
 }
 
-// addClientTools adds the tools of the client. A tool of the agent that the run has stays: a nested
-// run may have others than the start was checked with, and a configuration may have changed.
+// addClientTools adds the client's tools. The agent's own tool wins if both have the name: a nested
+// run may have other tools than the validated start, and the configuration may have changed.
 func (a *Agent) addClientTools(tools []spool.ClientTool) {
 	a.AtClient = make(map[string]bool, len(tools))
 	for _, t := range tools {
@@ -133,8 +131,8 @@ func clientTool(t spool.ClientTool) spool.Tool {
 	}
 }
 
-// objectSchema returns a schema with the type of an object, which providers ask for and pages leave
-// out.
+// objectSchema adds the type "object" to a schema without a type: providers require it, and pages
+// omit it.
 func objectSchema(parameters json.RawMessage) json.RawMessage {
 	var schema map[string]json.RawMessage
 	if len(parameters) > 0 && json.Unmarshal(parameters, &schema) != nil {
@@ -150,8 +148,8 @@ func objectSchema(parameters json.RawMessage) json.RawMessage {
 	return toolresult.JSON(schema)
 }
 
-// ToolsOnly returns what a nested run gets of what a client has brought: the context is for who
-// answers the user.
+// ToolsOnly returns a nested run's client input: the tools. Only the agent that answers the user
+// gets the context.
 func ToolsOnly(c *spool.ClientInput) *spool.ClientInput {
 	if c == nil || len(c.Tools) == 0 {
 		return nil

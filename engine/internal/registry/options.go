@@ -13,14 +13,14 @@ import (
 // maxProviderOptions bounds the provider options of a start, in bytes.
 const maxProviderOptions = 16 << 10
 
-// engineOptions are fields of a provider's request that only the engine sets, as they say what
-// the model is asked, what an answer may cost, and how it is read.
+// engineOptions are request fields that only the engine sets, because they decide what the model
+// reads, what an answer may cost, and how it is decoded.
 var engineOptions = []string{
 	"model", "messages", "tools", "stream", "stream_options", "n",
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "prompt_cache_key",
 }
 
-// checkProviderOptions says which fields an agent must not leave to starts.
+// checkProviderOptions refuses an agent that leaves engine options to its starts.
 func (a *Agent) checkProviderOptions() error {
 	for i, name := range a.ProviderOptions {
 		switch {
@@ -35,8 +35,7 @@ func (a *Agent) checkProviderOptions() error {
 	return nil
 }
 
-// AllowedOptions returns the provider options of a start, nil for none, and says what is wrong
-// with them.
+// AllowedOptions validates the provider options of a start. It returns nil for none.
 func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "null" {
@@ -66,8 +65,8 @@ func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error)
 	return text, nil
 }
 
-// Extra returns what is merged into the requests of a run to its provider: what the agent has,
-// and over it what the start asked for.
+// Extra returns the fields to merge into a run's provider requests: the agent's, overridden by the
+// start's.
 func Extra(agent *Agent, run spool.RunRow) map[string]any {
 	if len(run.ProviderOptions) == 0 {
 		return agent.Extra
@@ -77,7 +76,7 @@ func Extra(agent *Agent, run spool.RunRow) map[string]any {
 		merged = make(map[string]any)
 	}
 	d := json.NewDecoder(bytes.NewReader(run.ProviderOptions))
-	d.UseNumber() // so that the provider gets each number as it was sent
+	d.UseNumber() // the provider gets each number as the client sent it
 	_ = d.Decode(&merged)
 	return merged
 }

@@ -1,6 +1,6 @@
-// Package registry has the agents and models of an engine, as its configuration has been checked:
-// which agent a run has, which tools it may call, and what the arguments of a call must be. It is
-// pure, but for the checks of tools, which are the application's.
+// Package registry has the validated agents and models of an engine: which agent a run has, which
+// tools it may call, and which arguments a call may have. It is pure, except for the tools' checks,
+// which are application code.
 package registry
 
 import (
@@ -18,7 +18,7 @@ const defaultMaxSteps = 25
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Config is what a registry is made of. The fields mean what those of the engine's configuration do.
+// Config has the engine configuration's fields of the same names.
 type Config struct {
 	Agents         []spool.Agent
 	Models         map[string]spool.Model
@@ -30,28 +30,27 @@ type Config struct {
 	Priced bool
 }
 
-// Registry has agents by their names.
 type Registry struct {
 	Config
 
 	byName map[string]*Agent
 }
 
-// Agent is an agent as it was checked, or as it was narrowed down for a run.
+// Agent is a validated agent, possibly narrowed for a run.
 type Agent struct {
 	spool.Agent
 
-	// AtClient are the tools that the client of the run's start has brought.
+	// AtClient are the tools that the client of the run's start runs.
 	AtClient map[string]bool
-	// InheritModel says that a nested run has the model of the one that spawns it.
+	// InheritModel says that a nested run uses its parent's model.
 	InheritModel bool
 
-	profiles     map[string]*Agent // those of Spawn
-	personaTools []spool.Tool      // of an agent that the model makes up
+	profiles     map[string]*Agent // the profiles of Spawn
+	personaTools []spool.Tool      // tools of an agent that the model makes up
 }
 
-// New returns a registry. It returns an [spool.Invalid] error that names the field for a
-// configuration that cannot work.
+// New returns a registry. It returns an [spool.Invalid] error that names the field of an invalid
+// configuration.
 func New(c Config) (*Registry, error) {
 	if len(c.Agents) == 0 {
 		return nil, spool.Errorf(spool.Invalid, "Config.Agents is empty")
@@ -73,7 +72,7 @@ func New(c Config) (*Registry, error) {
 	return &Registry{Config: c, byName: agents}, nil
 }
 
-// checkAgent fills in what an agent leaves out and says what is wrong with it.
+// checkAgent fills in an agent's defaults and validates it.
 func (c Config) checkAgent(a *Agent) error {
 	if c.Models[a.Model] == nil {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
@@ -135,8 +134,8 @@ func (a *Agent) Tool(name string) (spool.Tool, bool) {
 	return spool.Tool{}, false
 }
 
-// ByName returns the agent of that name, the default one for "". It returns [spool.ErrUnknownAgent]
-// for one that this process lacks.
+// ByName returns the named agent, or the default one for "". It returns [spool.ErrUnknownAgent] if
+// this process lacks the agent.
 func (r *Registry) ByName(name string) (*Agent, error) {
 	if name == "" {
 		name = r.Agents[0].Name
@@ -147,8 +146,8 @@ func (r *Registry) ByName(name string) (*Agent, error) {
 	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
 }
 
-// For returns the agent of that name if the caller may use it, and for "" the first one that
-// the caller may use. Nil: there is none. An agent that may not be used is as good as none.
+// For returns the named agent, or for "" the first one, among the agents that the caller may use.
+// Nil: there is none. The caller cannot tell a forbidden agent from a missing one.
 func (r *Registry) For(name string, tenant spool.Tenant, scopes []string) *Agent {
 	for _, a := range r.Agents {
 		if (name == "" || a.Name == name) && a.Access.Allows(tenant, scopes) {
@@ -158,17 +157,17 @@ func (r *Registry) For(name string, tenant spool.Tenant, scopes []string) *Agent
 	return nil
 }
 
-// HasModelFor reports whether there is a model of that name which the caller may use.
+// HasModelFor reports whether the caller may use the named model.
 func (r *Registry) HasModelFor(name string, tenant spool.Tenant, scopes []string) bool {
 	return r.Models[name] != nil && r.ModelAccess[name].Allows(tenant, scopes)
 }
 
-// OfDispatched returns the agent of a dispatched run, as the run may use it. Nil: this process
-// does not have it.
+// OfDispatched returns the agent of a dispatched run, with the run's permissions. Nil: this process
+// lacks it.
 func (r *Registry) OfDispatched(run spool.RunRow) *Agent { return r.byName[run.Agent].Permitted(run) }
 
-// OfRun returns the agent of a run, which for a nested one depends on those above. Nil: this
-// process does not have it.
+// OfRun returns the agent of a run. A nested run's agent depends on its ancestors. Nil: this
+// process lacks it.
 func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
 	run, err := v.Run(id)
 	if err != nil || run.ParentID == "" {
@@ -181,8 +180,8 @@ func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
 	return above.Nested(run.Agent).Permitted(run), nil
 }
 
-// Model returns the model of that name, or else the agent's, where the configuration has changed
-// since the run was started. Nil: neither is there.
+// Model returns the named model, or the agent's model if the configuration no longer has the named
+// one. Nil: it has neither.
 func (r *Registry) Model(name string, a *Agent) spool.Model {
 	if m := r.Models[name]; m != nil || a == nil {
 		return m
@@ -190,8 +189,7 @@ func (r *Registry) Model(name string, a *Agent) spool.Model {
 	return r.Models[a.Model]
 }
 
-// Parameters returns the schema of the arguments of the call that a park is about. Nil: this
-// process does not have the tool.
+// Parameters returns the argument schema of a parked call. Nil: this process lacks the tool.
 func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, error) {
 	agent, err := r.OfRun(v, p.CallerID())
 	if err != nil || agent == nil {
@@ -201,9 +199,9 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 	return tool.Parameters, nil
 }
 
-// Permitted returns the agent with the tools that the subject of the run may use, and those that the
-// client of the start has brought. That is decided by what the run has of its start, so that it is
-// the same in each process and behind a restart. A nil agent stays nil.
+// Permitted returns the agent with the tools that the run's subject may use and the client's tools.
+// It depends only on data that the run keeps from its start, so that it is the same in each process
+// and after a restart. A nil agent stays nil.
 func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
 	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, withheld) {

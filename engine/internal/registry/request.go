@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Request returns what the model of a run is asked.
+// Request returns a run's request to its model.
 func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
 		Instructions: a.Instructions, Messages: messages,
@@ -22,14 +22,14 @@ func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelR
 	return r
 }
 
-// cacheKey names an agent on a thread to a provider, which learns nothing of either.
+// cacheKey returns a provider's cache key for an agent on a thread. The key reveals neither.
 func cacheKey(key spool.ThreadKey, agent spool.AgentID) string {
 	sum := sha256.Sum256(toolresult.JSON([]any{"cache", key.Tenant, key.ID, agent}))
 	return hex.EncodeToString(sum[:16])
 }
 
-// cacheMarks returns where later requests go on from: from the instructions, from the
-// turns before the present one, and from the last step.
+// cacheMarks returns the points from which later requests continue: after the instructions, after
+// the earlier turns, and after the last step.
 func cacheMarks(r spool.ModelRequest) []int {
 	var marks []int
 	if r.Instructions != "" || len(r.Tools) > 0 {

@@ -20,7 +20,7 @@ const (
 	DefaultMaxConcurrent = 3
 	defaultNestedSteps   = 10
 	DefaultResultCap     = 8000
-	// PromptCap is how much of a brief the run's record repeats.
+	// PromptCap is how many characters of a brief the nested run's row has.
 	PromptCap = 2000
 )
 
@@ -33,8 +33,8 @@ type Brief struct {
 	Model        string `json:"model,omitempty"`
 }
 
-// checkSpawn fills in what the agent's Spawn leaves out, makes agents of its profiles and
-// gives the agent its tool.
+// checkSpawn fills in the defaults of the agent's Spawn, turns its profiles into agents, and adds
+// the spawn tool.
 func (c Config) checkSpawn(a *Agent) error {
 	if a.Spawn == nil {
 		return nil
@@ -85,9 +85,9 @@ func (c Config) checkSpawn(a *Agent) error {
 	return nil
 }
 
-// Nested returns the agent that a spawn of that name runs. One without a profile, made up or
-// of a configuration that has changed since, is a persona, with the tools of the agent that
-// spawns it where the model may make it up.
+// Nested returns the agent of a spawn by its name. A name without a profile, made up by the model
+// or removed from the configuration, is a persona. If the model may make up names, the persona has
+// the tools of the spawning agent.
 func (a *Agent) Nested(name string) *Agent {
 	if p := a.profiles[name]; p != nil {
 		return p
@@ -105,13 +105,13 @@ func (a *Agent) Nested(name string) *Agent {
 	return persona
 }
 
-// Spawns reports whether a call of the agent's tools by that name makes a nested run.
+// Spawns reports whether a call of the named tool makes a nested run.
 func (a *Agent) Spawns(name string) bool { return a.Spawn != nil && name == spool.SpawnTool }
 
-// spawn is the tool that spawns.
+// spawn is the spawn tool.
 type spawn struct{ *spool.Spawn }
 
-// tool returns the tool. The engine carries its calls out itself.
+// tool returns the tool. The engine carries out its calls itself.
 func (s spawn) tool(maxBrief int) spool.Tool {
 	return spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: spool.SpawnTool, Description: s.description(), Parameters: s.parameters()},
@@ -162,7 +162,7 @@ func (s spawn) parameters() json.RawMessage {
 	}, []string{"name", "instructions"}, false})
 }
 
-// check says what is wrong with the arguments of a spawn call.
+// check validates the arguments of a spawn call.
 func (s spawn) check(args json.RawMessage, maxBrief int) error {
 	b, err := BriefOf(args)
 	switch {
@@ -194,13 +194,13 @@ func (s spawn) choices() string {
 	}
 }
 
-// BriefOf reads the arguments of a spawn call.
+// BriefOf decodes the arguments of a spawn call.
 func BriefOf(args json.RawMessage) (b Brief, err error) {
 	err = json.Unmarshal(args, &b)
 	return b, err
 }
 
-// Shorten returns the first n characters of a text, with a mark where it was longer.
+// Shorten returns the first n characters of a text, with a mark if it was longer.
 func Shorten(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {

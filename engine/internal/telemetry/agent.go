@@ -10,13 +10,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// AgentSpan is the span of an agent at work.
+// AgentSpan is the span of an agent's work in one segment.
 type AgentSpan struct {
 	t    *Recorder
 	span trace.Span
 }
 
-// Agent begins the span of the work of a run's agent.
+// Agent begins the span of an agent's work.
 func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *AgentSpan) {
 	if t == nil {
 		return ctx, nil
@@ -37,7 +37,7 @@ func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *
 	return ctx, &AgentSpan{t: t, span: span} //nolint:spancheck // done ends it
 }
 
-// Done ends the span. Err is why the agent could not go on. A run that was stopped has not failed.
+// Done ends the span. Err is why the agent could not continue. A stopped run has not failed.
 func (a *AgentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err error) {
 	if a == nil {
 		return
@@ -52,7 +52,7 @@ func (a *AgentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err e
 	case err == nil && run.State == spool.Failed:
 		status = spool.SegmentError
 		a.t.failed(a.span, errors.New(run.Error))
-	case err == nil && run.State == spool.Queued: // it made room
+	case err == nil && run.State == spool.Queued: // it yielded its slot
 		status = spool.SegmentLost
 	case err == nil:
 	case cause != nil:

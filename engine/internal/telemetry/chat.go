@@ -22,17 +22,16 @@ type ChatSpan struct {
 	span  trace.Span
 	model described
 	began time.Time
-	first time.Duration // zero: nothing came
+	first time.Duration // zero: no event yet
 
-	// What came of the answer. Of what it says only what the span is to have.
-	said    history.Gathered
+	// The answer so far, as far as the span has it.
+	text    history.Gathered
 	usage   spool.Usage
 	modelID string
 	reason  spool.FinishReason
 }
 
-// Chat begins the span of an answer, for the use that a row of the ledger tells of, of which
-// the thread may be unknown.
+// Chat begins the span of an answer. Use is its ledger row. The thread may be unknown.
 func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
 	if t == nil {
 		return ctx, nil
@@ -59,7 +58,7 @@ func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.Us
 	return ctx, &ChatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }
 
-// Watch passes an answer on, and notes what comes and when its first event did.
+// Watch passes an answer on, and notes its events and the time of the first one.
 func (c *ChatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
 	if c == nil {
 		return answer
@@ -87,27 +86,26 @@ func (c *ChatSpan) note(event spool.ModelEvent) {
 		c.usage, c.modelID, c.reason = ev.Usage, ev.ModelID, cmp.Or(ev.Reason, spool.FinishStop)
 	case spool.TextDelta:
 		if c.t.contents {
-			c.said.AddText(spool.PartText, ev.Text)
+			c.text.AddText(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if c.t.contents {
-			c.said.AddText(spool.PartReasoning, ev.Text)
+			c.text.AddText(spool.PartReasoning, ev.Text)
 		}
 	case spool.ToolCallEnd:
 		if c.t.contents {
-			c.said.Add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
+			c.text.Add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
 		}
 	}
 }
 
-// Cut tells the span of an answer that its reader has ended it.
+// Cut notes that the reader has ended the answer.
 func (c *ChatSpan) Cut() {
 	if c != nil {
 		c.reason = spool.FinishLength
 	}
 }
 
-// Done ends the span with what has come of the answer.
 func (c *ChatSpan) Done(err error) {
 	if c == nil {
 		return
@@ -145,7 +143,7 @@ func (c *ChatSpan) Done(err error) {
 	}
 }
 
-// describe puts on the span what is known of the answer.
+// describe adds the answer's attributes to the span.
 func (c *ChatSpan) describe(outcome spool.Outcome) {
 	if !c.span.IsRecording() {
 		return
@@ -175,7 +173,7 @@ func (c *ChatSpan) describe(outcome spool.Outcome) {
 		}
 	}
 	if c.t.contents {
-		attrs = append(attrs, answered(c.said.Content(), c.reason))
+		attrs = append(attrs, answered(c.text.Content(), c.reason))
 	}
 	c.span.SetAttributes(attrs...)
 }

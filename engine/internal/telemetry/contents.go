@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxText is how many bytes of a text are put on a span.
+	// maxText is how many bytes of a text a span has.
 	maxText = 4 << 10
-	// maxMessages is how many messages of a prompt are, the newest ones.
+	// maxMessages is how many of a prompt's newest messages a span has.
 	maxMessages = 16
 )
 
-// spanMessage is a message as the conventions have it.
+// spanMessage is a message in the form of the conventions.
 type spanMessage struct {
 	Role         string     `json:"role"`
 	Parts        []spanPart `json:"parts"`
@@ -46,13 +46,13 @@ func asked(r spool.ModelRequest) []attribute.KeyValue {
 	return append(out, attrInput.String(jsonText(messages)))
 }
 
-// answered returns the contents of an answer, or of what came of it.
-func answered(said spool.Content, reason spool.FinishReason) attribute.KeyValue {
-	message := spanMessage{Role: string(spool.RoleAssistant), Parts: spanParts(said), FinishReason: string(reason)}
+// answered returns the contents of an answer, possibly incomplete.
+func answered(content spool.Content, reason spool.FinishReason) attribute.KeyValue {
+	message := spanMessage{Role: string(spool.RoleAssistant), Parts: spanParts(content), FinishReason: string(reason)}
 	return attrOutput.String(jsonText([]spanMessage{message}))
 }
 
-// spanParts leaves out images: an address is of no use to a reader, and a data URL is large.
+// spanParts leaves out images: their URLs do not help a reader, and data URLs are large.
 func spanParts(content spool.Content) []spanPart {
 	parts := make([]spanPart, 0, len(content))
 	for _, p := range content {
@@ -68,7 +68,7 @@ func spanParts(content spool.Content) []spanPart {
 	return parts
 }
 
-// cut returns the beginning of a text that is too long, without half a character.
+// cut returns the beginning of a text that is too long, without a partial character.
 func cut(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -8,8 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxLinks bounds of how many runs is known where they came from. The one that was seen
-// first is forgotten first.
+// maxLinks bounds the runs in links. The run that was added first is dropped first.
 const maxLinks = 4096
 
 type runKey struct {
@@ -17,9 +16,9 @@ type runKey struct {
 	run    spool.RunID
 }
 
-// links are the spans that a run's next segment links to: the one in which it was started,
-// and that of its latest segment. They are known in this process only, as a link is worth
-// no column in the store: spool.run.id is on every span.
+// links has, by run, the spans to which the run's next segment links: the span of its start, and
+// the span of its latest segment. Only this process knows them. The store has no column for them,
+// because every span has spool.run.id.
 type links struct {
 	mu    sync.Mutex
 	known map[runKey]*linked
@@ -69,7 +68,7 @@ func (l *links) of(key runKey) []trace.Link {
 	return out
 }
 
-// forget drops what is known of a run. Its place in the order stays until its turn.
+// forget drops a run. Its place in the order stays until its turn.
 func (l *links) forget(key runKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

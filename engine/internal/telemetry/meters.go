@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// meters are the instruments that something is recorded with as it happens.
+// meters are the instruments that record as events happen.
 type meters struct {
 	meter metric.Meter
 

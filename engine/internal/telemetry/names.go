@@ -2,12 +2,12 @@ package telemetry
 
 import "go.opentelemetry.io/otel/attribute"
 
-// scope is the name under which the engine's spans and metrics are found.
+// scope is the name of the engine's spans and metrics.
 const scope = "github.com/spoolhq/spool/engine"
 
-// The names of OpenTelemetry's conventions for generative AI, as of release 1.41.0, which
-// is the last one that has them among all others. The conventions are in development: a
-// name that changes there changes here and nowhere else.
+// The names of OpenTelemetry's conventions for generative AI, as of release 1.41.0, the last one
+// that has them together with all others. The conventions are in development: a name that changes
+// there changes only here.
 const (
 	attrOperation     = attribute.Key("gen_ai.operation.name")
 	attrProvider      = attribute.Key("gen_ai.provider.name")
@@ -44,11 +44,11 @@ const (
 	metricTokens     = "gen_ai.client.token.usage" //nolint:gosec // tokens of a model
 	metricChat       = "gen_ai.client.operation.duration"
 	metricFirstChunk = "gen_ai.client.operation.time_to_first_chunk"
-	// metricTool is of the conventions' own repository, semantic-conventions-genai.
+	// metricTool comes from the repository semantic-conventions-genai.
 	metricTool = "gen_ai.execute_tool.duration"
 )
 
-// Names of Spool's own, where the conventions have none.
+// Spool's own names, for which the conventions have none.
 const (
 	attrTenant        = attribute.Key("spool.tenant") // of spans, never of metrics
 	attrRun           = attribute.Key("spool.run.id")
@@ -65,7 +65,7 @@ const (
 	attrUsageKind     = attribute.Key("spool.usage.kind")
 	attrCurrency      = attribute.Key("spool.currency")
 
-	// otherAgent stands for the names of agents that a model has made up.
+	// otherAgent replaces agent names that a model has made up.
 	otherAgent = "_other"
 
 	metricCost          = "spool.usage.cost"
@@ -82,8 +82,7 @@ const (
 	metricFailedLogins  = "spool.auth.failures"
 )
 
-// The boundaries of histograms. Those of tokens and of a model's answers are the
-// conventions'.
+// The boundaries of histograms. The conventions define those of tokens and of a model's answers.
 var (
 	tokenBounds = []float64{
 		1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864,

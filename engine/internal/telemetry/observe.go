@@ -18,8 +18,8 @@ func (t *Recorder) FailedLogin(ctx context.Context, kind string) {
 	}
 }
 
-// Claimed records how long a job that is taken was due. The times are of two clocks where
-// the store has another machine's.
+// Claimed records how long a claimed job was due. The two times come from two clocks if the store
+// is on another machine.
 func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
 	if t == nil || d.DueAt.IsZero() {
 		return
@@ -27,21 +27,20 @@ func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
 	t.claims.Record(ctx, max(time.Since(d.DueAt).Seconds(), 0), labels(attrJobKind.String(string(d.Kind))))
 }
 
-// statsTimeout bounds the look into the queue that a collection of metrics takes.
+// statsTimeout bounds the queue query of a metrics collection.
 const statsTimeout = 2 * time.Second
 
-// Sources are what is read when metrics are collected.
+// Sources are read when metrics are collected.
 type Sources struct {
-	// Active returns how many runs this process carries forward.
+	// Active returns how many segments this process executes.
 	Active func() int64
 	// Followers returns how many clients follow a thread in this process.
 	Followers func() int64
-	// Queue is the queue of the jobs. Nil: there is none.
+	// Queue is the job queue. Nil: there is none.
 	Queue spool.Queue
 }
 
-// Observe registers what is read when metrics are collected. Stop ends that, and may be called more
-// than once.
+// Observe registers the sources. Stop unregisters them, and may be called more than once.
 func (t *Recorder) Observe(from Sources) (stop func(), err error) {
 	if t == nil {
 		return func() {}, nil
@@ -70,7 +69,7 @@ func (t *Recorder) Observe(from Sources) (stop func(), err error) {
 		defer cancel()
 		stats, err := from.Queue.Stats(ctx, "")
 		if err != nil {
-			return nil // the other metrics are worth having, and readiness tells of a store that fails
+			return nil // collect the other metrics; readiness reports a failing store
 		}
 		for _, s := range []struct {
 			state string

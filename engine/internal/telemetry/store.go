@@ -10,17 +10,17 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// measuredStore counts what is committed. What it counts is what the store then has: the
-// sums of tokens are those of the ledger, and a run ends once, whoever ends it.
+// measuredStore counts committed changes, so that its counts match the store: token sums equal the
+// ledger's, and a run ends once, whatever ends it.
 //
-// A commit whose outcome the store does not know is not counted.
+// It does not count a commit with an unknown outcome.
 type measuredStore struct {
 	spool.Store
 
 	t *Recorder
 }
 
-// Store returns a store that counts what is committed by it.
+// Store returns a store that counts its committed changes.
 func (t *Recorder) Store(s spool.Store) spool.Store {
 	if t == nil {
 		return s
@@ -28,7 +28,7 @@ func (t *Recorder) Store(s spool.Store) spool.Store {
 	return &measuredStore{s, t}
 }
 
-// CheckRoom implements [spool.RoomChecker], for a store that can say.
+// CheckRoom implements [spool.RoomChecker] if the store does.
 func (s *measuredStore) CheckRoom(ctx context.Context) error {
 	if r, ok := s.Store.(spool.RoomChecker); ok {
 		return r.CheckRoom(ctx)
@@ -71,7 +71,7 @@ type measuredTx struct {
 	usage []spool.UsageRow
 }
 
-// changed is a thing before the transaction, as far as it was read, and after.
+// changed is a value before the transaction, if it was read, and after.
 type changed[T any] struct {
 	before, after           T
 	read, written, inserted bool
@@ -211,8 +211,8 @@ func (t *Recorder) countRun(ctx context.Context, c changed[spool.Run]) {
 	}
 }
 
-// countPark counts a park that is put for the first time, or again for a call that had an
-// earlier one, and one that leaves the open state.
+// countPark counts a new park, including the next park of the same call, and a park that leaves the
+// open state.
 func (t *Recorder) countPark(ctx context.Context, c changed[spool.Park]) {
 	was, is := c.before.State == spool.ParkOpen, c.after.State == spool.ParkOpen
 	tool := attrToolName.String(c.after.ToolName)

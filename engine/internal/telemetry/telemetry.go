@@ -1,9 +1,9 @@
 // Package telemetry measures an engine: it makes the spans of segments, model calls and tool calls,
 // and the metrics of runs, parks, tokens, jobs and the store.
 //
-// A nil [Recorder] measures nothing and allocates nothing. The package decides nothing: whatever it
-// is handed goes on unchanged. It imports the root package, engine/internal/history for the text of
-// an answer, and the API of OpenTelemetry.
+// A nil [Recorder] measures nothing and allocates nothing. The package decides nothing and changes
+// nothing that it is given. It imports the root package, engine/internal/history for the text of an
+// answer, and the API of OpenTelemetry.
 package telemetry
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Recorder measures for an engine. A nil one measures nothing.
+// Recorder measures an engine. A nil Recorder measures nothing.
 type Recorder struct {
 	meters
 
@@ -30,30 +30,30 @@ type Recorder struct {
 	contents bool
 	links    links
 	models   map[string]described
-	agents   map[string]bool // the names that the configuration has
+	agents   map[string]bool // the configured names
 }
 
-// described is what a model says of itself.
+// described is a model's description of itself.
 type described struct{ provider, model string }
 
-// Settings say what is measured, and where it is sent.
+// Settings say what is measured, and where the results go.
 type Settings struct {
 	// TracerProvider takes the spans. Nil: none.
 	TracerProvider trace.TracerProvider
 	// MeterProvider takes the metrics. Nil: none.
 	MeterProvider metric.MeterProvider
-	// Contents puts what people, models and tools have written on spans.
+	// Contents adds the texts of people, models and tools to spans.
 	Contents bool
-	// Models are the models by the names of the configuration.
+	// Models are the configured models by their names.
 	Models map[string]spool.Model
-	// Agents are the names that the configuration has.
+	// Agents are the configured names.
 	Agents []string
 }
 
-// New makes the instruments. It returns nil for settings without a provider.
+// New returns a recorder, or nil for settings without a provider.
 func New(o Settings) (*Recorder, error) {
 	if o.TracerProvider == nil && o.MeterProvider == nil {
-		return nil, nil //nolint:nilnil // a nil one measures nothing
+		return nil, nil //nolint:nilnil // a nil Recorder measures nothing
 	}
 	if o.TracerProvider == nil {
 		o.TracerProvider = tracenoop.NewTracerProvider()
@@ -70,7 +70,7 @@ func New(o Settings) (*Recorder, error) {
 	return t, err
 }
 
-// describe asks models whose they are. What one does not say is its name here.
+// describe returns the models' descriptions. A model without one has its configured name.
 func describe(models map[string]spool.Model) map[string]described {
 	out := make(map[string]described, len(models))
 	for name, model := range models {
@@ -85,7 +85,7 @@ func describe(models map[string]spool.Model) map[string]described {
 	return out
 }
 
-// model returns what the model of a name is, which the configuration may lack by now.
+// model returns the description of a model that the configuration may no longer have.
 func (t *Recorder) model(name string) described {
 	if d, ok := t.models[name]; ok {
 		return d
@@ -93,8 +93,8 @@ func (t *Recorder) model(name string) described {
 	return described{provider: "unknown", model: name}
 }
 
-// agentName returns the name of an agent as a label. A name that a model has made up is
-// no label: there is no end to such names, and they are content.
+// agentName returns an agent's name for a label. Names that a model has made up are no labels,
+// because they are unbounded and are content.
 func (t *Recorder) agentName(name string) string {
 	if t.agents[name] {
 		return name
@@ -110,8 +110,7 @@ func (t *Recorder) spanAgent(name string) string {
 	return t.agentName(name)
 }
 
-// failed marks a span whose operation has failed. What the error says is content: it may
-// repeat what a person or a model wrote.
+// failed marks a span as failed. It leaves the error's text out, which may repeat content.
 func (t *Recorder) failed(span trace.Span, err error) {
 	span.SetAttributes(attrErrorType.String(errorType(err)))
 	text := ""
@@ -121,10 +120,10 @@ func (t *Recorder) failed(span trace.Span, err error) {
 	span.SetStatus(codes.Error, text)
 }
 
-// word is what a provider's word for an error has to look like to become a label.
+// word matches a provider's error word that may become a label.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// errorType returns a word for an error, of which there are few.
+// errorType returns one of a few words for an error.
 func errorType(err error) string {
 	if model, ok := errors.AsType[*spool.ModelError](err); ok {
 		switch {
@@ -146,7 +145,6 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// labels returns the attributes of a measurement.
 func labels(attrs ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributeSet(attribute.NewSet(attrs...))
 }

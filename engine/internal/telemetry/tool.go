@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// ToolSpan is the span of one call of a tool.
+// ToolSpan is the span of one tool call.
 type ToolSpan struct {
 	t     *Recorder
 	ctx   context.Context //nolint:containedctx // of the span, which ends with the call
@@ -41,10 +41,10 @@ func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) 
 	return ctx, &ToolSpan{t: t, ctx: ctx, span: span, began: time.Now(), attrs: attrs}
 }
 
-// The outcomes of a call besides those of a model's answer.
+// outcomeParked is a tool call's outcome that a model's answer does not have.
 const outcomeParked = "parked"
 
-// Done ends the span. A tool that parks has not failed.
+// Done ends the span. A parked tool call has not failed.
 func (c *ToolSpan) Done(result json.RawMessage, err error) {
 	if c == nil {
 		return
