@@ -46,7 +46,7 @@ func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 	s := l.s
 	due, wanted, err := s.slot.Wanted(ctx, s.runner.Queue)
 	if err != nil && ctx.Err() == nil {
-		l.s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "look who waits for a slot", "error", err)
+		l.s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "read waiting tenants", "error", err)
 	}
 	if !wanted {
 		return false, nil

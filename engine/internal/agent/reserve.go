@@ -69,7 +69,7 @@ func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r
 	}
 	c := budget.Call{
 		Reservation: spool.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
-		Want: budget.Want(int64(r.MaxOutputTokens), int64(window)),
+		Want:        budget.Want(int64(r.MaxOutputTokens), int64(window)),
 	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}
 	ofPrompt := l.s.runner.Chat.Price(ctx, m, row, nil)

@@ -54,5 +54,4 @@ func New(h Host) *Runner {
 	return &Runner{Host: h, hook: settle.Hook{Store: h.Store, Log: h.Log, Settle: h.OnSettle}}
 }
 
-// ActiveSegments returns how many segments the runner executes now.
 func (r *Runner) ActiveSegments() int64 { return r.activeSegments.Load() }

@@ -40,7 +40,6 @@ type Handler struct {
 	Priced bool
 }
 
-// Start starts a run.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
 	agent, err := h.checkStart(&key, &r)
 	if err != nil {
@@ -203,7 +202,6 @@ func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*regi
 	return agent, nil
 }
 
-// contentOf returns the user turn: the text, then the images.
 func contentOf(r spool.StartRequest) spool.Content {
 	var content spool.Content
 	if r.Prompt != "" {

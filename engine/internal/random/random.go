@@ -16,7 +16,6 @@ type Source struct {
 	From io.Reader
 }
 
-// ID returns a fresh id with a prefix.
 func (r Source) ID(prefix string) string {
 	if r.From == nil {
 		return spool.NewID(prefix)

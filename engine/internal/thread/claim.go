@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
+// ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job spool.Job
 	// Knows returns an error if the worker's process lacks the agent.

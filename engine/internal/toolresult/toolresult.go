@@ -40,8 +40,7 @@ func Error(text string) json.RawMessage { return JSON("error: " + text) }
 // LateError is the result of a call that failed after its park.
 func LateError(text string) json.RawMessage { return JSON(map[string]string{"error": text}) }
 
-// Refused is the result of a call beyond the run's budget. The model reads it if somebody raises
-// the budget.
+// Refused is the result of a call beyond the budget, for a run whose budget is raised.
 func Refused() json.RawMessage {
 	return Error("the run's budget of tool calls was used up, and this call did not run")
 }
@@ -93,7 +92,7 @@ func withReason(reason string, result json.RawMessage) json.RawMessage {
 	}{reason, result})
 }
 
-// JSON returns the JSON of a value. It panics if the value has none.
+// JSON panics if the value has no JSON.
 func JSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
