@@ -1,0 +1,20 @@
+package access
+
+import "github.com/spoolhq/spool"
+
+// Check returns an error without a code: a principal without a tenant is a mistake in the
+// authenticator.
+func (p Principal) Check() error {
+	if err := spool.CheckID("tenant", string(p.Tenant)); err != nil {
+		return &spool.Error{Code: spool.Internal, Message: "authenticator returned a principal without a valid tenant", Err: err}
+	}
+	return nil
+}
+
+// ID tells principals apart. A tenant has no slash.
+func (p Principal) ID() string { return string(p.Tenant) + "/" + p.Subject }
+
+// Key names a thread of the principal's tenant.
+func (p Principal) Key(id spool.ThreadID) spool.ThreadKey {
+	return spool.ThreadKey{Tenant: p.Tenant, ID: id}
+}
