@@ -58,7 +58,7 @@ var transitions = []Transition{
 	{Running, WaitingForInput, "park"},
 	{Running, Queued, "retry"},
 	{Running, Queued, "hand back"},
-	{Running, Queued, "back off"}, // several workers died in its step, and it waits to be carried alone
+	{Running, Queued, "back off"}, // several workers died in its step, and it waits to execute isolated
 
 	{Running, Completed, "settle"},
 	{Running, Failed, "settle"},

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// aloneTest is the bench of cases about runs that are carried alone.
+// aloneTest is the bench of cases about isolated runs.
 type aloneTest struct{ *engineTest }
 
 var aloneTests = map[string]func(s aloneTest){
@@ -175,8 +175,8 @@ func testAloneCrashLoop(s aloneTest) {
 	s.until("the end of what was redriven", func() bool { return s.endOf(bomb) == spool.Completed })
 }
 
-// suspects starts runs and has three workers die in their first steps.
-func (s aloneTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
+// isolated starts runs and has three workers die in their first steps.
+func (s aloneTest) isolated(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
 	s.Helper()
 	e = s.engine(c)
 	for i, prompt := range prompts {
@@ -192,13 +192,13 @@ func (s aloneTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *e
 	return e, keys
 }
 
-// testAloneOthers has a worker work on a suspect: a prompt of another subject does not wait for it, and
-// the next suspect does.
+// testAloneOthers has a worker execute an isolated run: a prompt of another subject does not wait for it, and
+// the next isolated run does.
 func testAloneOthers(s aloneTest) {
 	d := newDeadly()
-	e, keys := s.suspects(d, s.config(d), "slow", "slow", "slow")
+	e, keys := s.isolated(d, s.config(d), "slow", "slow", "slow")
 	s.work(e)
-	s.until("the first suspect", func() bool { return d.slow.Load() == 1 })
+	s.until("the first isolated run", func() bool { return d.slow.Load() == 1 })
 	hello := s.startOn(e, "hello", "hello")
 	fairTest(s).endsWithin(hello, 2*time.Second)
 	for _, key := range keys {
@@ -208,15 +208,15 @@ func testAloneOthers(s aloneTest) {
 		}
 	}
 	if most := d.most.Load(); most != 1 {
-		s.Errorf("%d suspects were carried at once", most)
+		s.Errorf("%d isolated runs executed at once", most)
 	}
 }
 
-// testAloneSaved has a suspect save a step, and then go on for long: the next one gets its turn.
+// testAloneSaved has an isolated run save a step, and then go on for long: the next one gets its turn.
 func testAloneSaved(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d, plain("look", "1"))
-	e, keys := s.suspects(d, c, "two", "two")
+	e, keys := s.isolated(d, c, "two", "two")
 	s.work(e)
 	for _, key := range keys {
 		s.until("a saved step", func() bool {
@@ -233,12 +233,12 @@ func testAloneSaved(s aloneTest) {
 	}
 }
 
-// testAloneStopped stops a suspect while it waits for its turn.
+// testAloneStopped stops an isolated run while it waits for its turn.
 func testAloneStopped(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
 	c.Retry.Backoff = time.Minute
-	e, keys := s.suspects(d, c, "slow")
+	e, keys := s.isolated(d, c, "slow")
 	stop := s.work(e)
 	s.until("the wait", func() bool { return s.all(keys[0], "").Thread.State == spool.Queued })
 	if r, err := e.Stop(context.Background(), keys[0]); err != nil || !r.Accepted {

@@ -368,7 +368,7 @@ func TestWorkerTransitions(t *testing.T) {
 	}
 }
 
-// A run whose workers die is carried alone after a few deaths, and ends after more. A run that was
+// A run whose workers die executes isolated after a few deaths, and ends after more. A run that was
 // asked to stop ends with its worker.
 func TestDeathsOfWorkers(t *testing.T) {
 	t.Parallel()
