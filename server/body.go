@@ -15,20 +15,20 @@ const (
 	mostValues = 100_000
 	// bodyTimeout is how long a client may take to send a body.
 	bodyTimeout = time.Minute
-	// unreadTimeout is how long it may take to send a body that nobody reads.
+	// unreadTimeout is how long a client may take to send a body that the server does not read.
 	unreadTimeout = 10 * time.Second
 )
 
 // maxBody returns the bound of a route's bodies. No body is larger than [Config.MaxBodyBytes].
 func (c Config) maxBody(bytes int64) int64 { return min(bytes, c.MaxBodyBytes) }
 
-// tolerances are what all endpoints take.
+// tolerances are those of all endpoints.
 func tolerances() []rest.Tolerance {
 	return []rest.Tolerance{rest.AnyContentType, rest.LooseValues, rest.LooseParameters}
 }
 
-// bodyRules returns how requests are read, and what bodies may cost. The contract is older than the
-// controllers, and milder than rest is by default.
+// bodyRules returns how requests are read, and the bounds of bodies. The contract is older than the
+// controllers, and more tolerant than rest is by default.
 func (c Config) bodyRules(closing context.Context) []rest.APIOption {
 	return []rest.APIOption{
 		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown), rest.ValidateFirst(),

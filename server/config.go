@@ -16,24 +16,24 @@ import (
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
 // true.
 type Config struct {
-	// Authenticator says who is asking.
+	// Authenticator identifies the caller.
 	Authenticator Authenticator
 
 	// AccessLevel is the level at which each request is logged once its answer has ended:
 	// method, route, status, duration, bytes, the request's id, and tenant, thread and run
-	// where it has them. Probes are logged at [slog.LevelDebug] at the most. Defaults to
+	// where it has them. Probes are logged at [slog.LevelDebug] at most. Defaults to
 	// [slog.LevelDebug].
 	AccessLevel slog.Leveler
 	// BasePath stands before the path of every endpoint, such as "/agents". Defaults to
 	// none.
 	BasePath string
-	// Checks are what GET /readyz looks at by name beside the store and the shutdown, such
+	// Checks are the checks of GET /readyz by name, besides the store and the shutdown, such
 	// as "worker": [engine.Engine.CheckWorker] in a process that works. Defaults to none.
 	Checks map[string]Check
-	// CookieAuth says that the Authenticator knows callers by something that a browser sends
-	// by itself, such as a cookie. Requests of web pages of other origins than the server's
-	// own and CORSOrigins are refused then with 403, where they would change something or
-	// open a stream. Pages of CORSOrigins may send cookies.
+	// CookieAuth says that the Authenticator identifies callers by something that a browser
+	// sends on its own, such as a cookie. The server then refuses requests of web pages of
+	// other origins than its own and CORSOrigins with 403, if they change something or open a
+	// stream. Pages of CORSOrigins may send cookies.
 	CookieAuth bool
 	// CORSAllowCredentials lets pages of CORSOrigins send cookies and client certificates, such as
 	// those that a proxy in front asks for. CookieAuth does so too. CORSOrigins must not be "*"
@@ -49,20 +49,20 @@ type Config struct {
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
 	CORSOrigins []string
-	// Facts are what GET / says of the server to callers with [ScopeAdmin]: such as its models and its
-	// database. Defaults to none.
+	// Facts are what GET / shows to callers with [ScopeAdmin], such as the models and the database of
+	// the server. Defaults to none.
 	Facts []Fact
-	// HostState returns what the tools and the settle hook of a run get as its HostState: a
-	// JSON object of up to 64 KiB, by who asks for the start. It must not read the body, and
-	// no client ever sees what it returns. An error refuses the start, and the text of one
-	// without a code is told to nobody. It is safe for concurrent use. Defaults to none.
+	// HostState returns the HostState that the tools and the settle hook of a run get: a JSON
+	// object of up to 64 KiB, for the principal that starts the run. It must not read the body,
+	// and no client ever sees what it returns. An error refuses the start; the text of an error
+	// without a code is not sent. It is safe for concurrent use. Defaults to none.
 	HostState func(r *http.Request, p Principal) (json.RawMessage, error)
-	// Insecure allows a server without an Authenticator. Everybody who reaches it is the
-	// default tenant with all scopes.
+	// Insecure allows a server without an Authenticator. Every caller is then the default
+	// tenant with all scopes.
 	Insecure bool
 	// Limits bound what one principal may do. Defaults to no bounds.
 	Limits Limits
-	// Log takes what an operator should know. Defaults to [slog.Default].
+	// Log gets what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
 	// Loopback is for a server that is reached without credentials on the machine's own
 	// loopback address. It refuses requests whose Host is not a loopback name, whose Origin
@@ -70,8 +70,8 @@ type Config struct {
 	// JSON, so that no web page that the machine's user visits can use the server, by DNS
 	// rebinding or a form. Queue deliveries are left to the QueueVerifier alone.
 	Loopback bool
-	// BodyMemory bounds the bytes that the bodies of all requests under way take. Beyond it
-	// a request is answered 503. It is at least twice MaxBodyBytes. Defaults to 128 MiB, or
+	// BodyMemory bounds the bytes that the bodies of all open requests take. A request beyond
+	// it is answered 503. It is at least twice MaxBodyBytes. Defaults to 128 MiB, or
 	// to four times MaxBodyBytes where that is more.
 	BodyMemory int64
 	// MaxWait bounds how long a request may wait for the end of a run. Defaults to 1 min.
@@ -97,16 +97,16 @@ type Config struct {
 	// delivery is refused with 401. One that is a [HeaderVerifier] refuses wrong headers before
 	// the body is read.
 	QueueVerifier QueueVerifier
-	// StreamTokenKeys sign and check the tokens that open a stream, each of 32 bytes or more
-	// that nobody can guess. The first one signs; more are for going from one to the next.
-	// Processes behind one address need the same. Defaults to one of the process's own, so
-	// that a restart ends all tokens.
+	// StreamTokenKeys sign and check the tokens that open a stream. Each is random and has 32
+	// bytes or more. The first key signs; further keys are for key rotation. Processes behind
+	// one address need the same keys. Defaults to a new key of the process, so that a restart
+	// ends all tokens.
 	StreamTokenKeys [][]byte
-	// StreamTokenTTL is how long a token lasts, and a stream that was opened with it. Defaults
-	// to 10 min.
+	// StreamTokenTTL is how long a token lasts, and a stream that it has opened. Defaults to
+	// 10 min.
 	StreamTokenTTL time.Duration
-	// TrustedProxies are the addresses of proxies whose X-Forwarded-For is believed. Failed
-	// authentication is counted by the address of the client behind them. Defaults to none.
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For the server trusts. It
+	// counts failed authentication by the address of the client behind them. Defaults to none.
 	TrustedProxies []netip.Prefix
 	// WriteTimeout is how long a client may take to accept one write. It bounds a single
 	// write and not the answer, so an event stream lasts as long as it is read. Defaults

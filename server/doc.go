@@ -29,7 +29,7 @@
 // contract is older: see body.go. The handlers are in folders: runs, threads, stream, aguiapi,
 // admin, queue and probe.
 //
-// # Who is asking
+// # Authentication
 //
 // A server cannot be built without an [Authenticator] by accident. The tenant of every
 // call is the principal's and never comes from a request, so that another tenant's

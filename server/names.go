@@ -10,15 +10,15 @@ import (
 	"github.com/spoolhq/spool/server/queue"
 )
 
-// Who asks, and what they may do: see package access.
+// Callers and their scopes: see package access.
 type (
 	// Scope is something that a principal may do.
 	Scope = access.Scope
-	// Principal is who is asking.
+	// Principal is the caller of a request.
 	Principal = access.Principal
-	// Authenticator tells who is asking. It is safe for concurrent use.
+	// Authenticator identifies the caller of a request. It is safe for concurrent use.
 	Authenticator = access.Authenticator
-	// Token is a bearer token and who it stands for.
+	// Token is a bearer token and the principal that it stands for.
 	Token = access.Token
 	// TokenList is an [Authenticator] that knows a list of bearer tokens.
 	TokenList = access.TokenList

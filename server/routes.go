@@ -95,7 +95,7 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[struct{}, probe.Readiness](r, probe.PathReady, probes.Ready, t.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
 }
 
-// Operations that are treated differently by what stands before the routes.
+// Operations that the middleware treats differently.
 const (
 	opDelivery = "deliverJob"
 	opStream   = "streamThread"
@@ -121,7 +121,7 @@ var (
 // conflict is the answer that a request is refused with: the result of the operation, with a reason.
 func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }
 
-// noScope is of endpoints that ask nobody who they are.
+// noScope is the scope of endpoints without authentication.
 const noScope Scope = ""
 
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.

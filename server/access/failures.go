@@ -45,10 +45,10 @@ type failing struct {
 	failures int
 	at       time.Time
 	held     int
-	// told is when the address was in the audit log last, and untold how often it has failed
+	// audited is when the address was in the audit log last, and unaudited how often it has failed
 	// since.
-	told   time.Time
-	untold int64
+	audited   time.Time
+	unaudited int64
 }
 
 // Setback says what a failure comes to.
@@ -57,9 +57,9 @@ type Setback struct {
 	Delay time.Duration
 	// Refused says that too many answers are held back already.
 	Refused bool
-	// Told is how many failures the audit log is to be told of, and Others how many of
-	// addresses that it was not told of. Zero: it is not.
-	Told, Others int64
+	// Audited is how many failures belong into the audit log, and Others how many of
+	// addresses that it has no entry of. Zero: there is no entry now.
+	Audited, Others int64
 }
 
 // Fail counts a failure of an address, whose first failures up to free are not slowed.
@@ -68,8 +68,8 @@ func (f *Failures) Fail(group netip.Prefix, free int, now time.Time) (v Setback)
 	defer f.mu.Unlock()
 	a := f.of(group, now)
 	a.failures, a.at = a.failures+1, now
-	a.untold++
-	f.tell(a, now, &v)
+	a.unaudited++
+	f.audit(a, now, &v)
 	if free <= 0 || a.failures <= free {
 		return v
 	}
@@ -111,7 +111,7 @@ func (f *Failures) of(group netip.Prefix, now time.Time) *failing {
 		if len(f.by) < maxFailing && now.Sub(old.at) <= failingFor {
 			break
 		}
-		f.others += old.untold
+		f.others += old.unaudited
 		f.last.Remove(e)
 		delete(f.by, old.group)
 	}
@@ -120,15 +120,15 @@ func (f *Failures) of(group netip.Prefix, now time.Time) *failing {
 	return a
 }
 
-// tell decides whether the audit log is told of the failures of an address.
-func (f *Failures) tell(a *failing, now time.Time, v *Setback) {
+// audit decides whether the failures of an address belong into the audit log.
+func (f *Failures) audit(a *failing, now time.Time, v *Setback) {
 	if now.Sub(f.since) >= auditFailures {
 		f.since, f.entries = now, 0
 	}
-	if now.Sub(a.told) < auditFailures || f.entries >= maxFailureEntries {
+	if now.Sub(a.audited) < auditFailures || f.entries >= maxFailureEntries {
 		return
 	}
 	f.entries++
-	v.Told, v.Others = a.untold, f.others
-	a.told, a.untold, f.others = now, 0, 0
+	v.Audited, v.Others = a.unaudited, f.others
+	a.audited, a.unaudited, f.others = now, 0, 0
 }

@@ -1,6 +1,6 @@
-// Package access says who asks and what they may do: principals with their tenant and scopes, and the
-// bearer tokens that stand for them. It imports spool and nothing else of ours. Package server has
-// these names too.
+// Package access has the callers of a server: principals with their tenant and scopes, and the bearer
+// tokens that stand for them. It imports spool and no other package of this module. Package server has
+// aliases of these names.
 package access
 
 import (
@@ -38,7 +38,7 @@ func AllScopes() []Scope {
 	return []Scope{ScopeRead, ScopeWrite, ScopeApprove, ScopeStop, ScopeAdmin}
 }
 
-// Principal is who is asking.
+// Principal is the caller of a request.
 type Principal struct {
 	// Tenant owns all that the principal sees. Required.
 	Tenant spool.Tenant
@@ -82,20 +82,20 @@ func (p Principal) ScopeNames() []string {
 	return out
 }
 
-// Authenticator tells who is asking. It is safe for concurrent use.
+// Authenticator identifies the caller of a request. It is safe for concurrent use.
 type Authenticator interface {
-	// Authenticate returns who sent the request. It must not read the body. Missing and
+	// Authenticate returns the caller of the request. It must not read the body. Missing and
 	// bad credentials are an [spool.Unauthorized] error, and so is every error without a
 	// code; the text of the latter is logged and not sent. A source of identities that
 	// does not answer is an [spool.Unavailable] error.
 	Authenticate(r *http.Request) (Principal, error)
 }
 
-// Anonymous returns an authenticator for which everybody is the tenant, with all
+// Anonymous returns an authenticator for which every caller is the tenant, with all
 // scopes.
 func Anonymous(tenant spool.Tenant) Everybody { return Everybody{tenant} }
 
-// Everybody is an [Authenticator] for which everybody is the tenant.
+// Everybody is an [Authenticator] for which every caller is the tenant.
 type Everybody struct{ Tenant spool.Tenant }
 
 // Authenticate implements [Authenticator].

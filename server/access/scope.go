@@ -10,7 +10,7 @@ import (
 // May reports whether the principal has a scope.
 func (p Principal) May(scope Scope) bool { return slices.Contains(p.Scopes, scope) }
 
-// Lacks is the error of something that takes another scope than its endpoint.
+// Lacks is the error of an action that takes another scope than its endpoint.
 func Lacks(scope Scope, what string) error {
 	return spool.Errorf(spool.Forbidden, "the scope %q is required for %s", scope, what)
 }

@@ -11,7 +11,7 @@ func (p Principal) Check() error {
 	return nil
 }
 
-// ID tells principals apart. A tenant has no slash.
+// ID identifies the principal. A tenant has no slash.
 func (p Principal) ID() string { return string(p.Tenant) + "/" + p.Subject }
 
 // Key names a thread of the principal's tenant.

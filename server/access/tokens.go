@@ -16,15 +16,15 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Token is a bearer token and who it stands for. Either Token or SHA256 is required.
+// Token is a bearer token and the principal that it stands for. Either Token or SHA256 is required.
 type Token struct {
 	Principal
 
-	// Token is what follows "Bearer " in the Authorization header. Choose one that nobody can
-	// guess, such as 16 random bytes.
+	// Token is what follows "Bearer " in the Authorization header. Choose a random one, such as
+	// of 16 bytes.
 	Token string
-	// SHA256 is the SHA-256 of the token in hexadecimal, so that who reads the list cannot use
-	// it.
+	// SHA256 is the SHA-256 of the token in hexadecimal, so that a reader of the list cannot use
+	// the token.
 	SHA256 string
 }
 

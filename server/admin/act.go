@@ -32,10 +32,10 @@ func (q *operatorTarget) Validate(context.Context) error {
 	return nil
 }
 
-// OperatorStopRequest is the body of such a request.
+// OperatorStopRequest is the body of a stop by an operator.
 type OperatorStopRequest struct{ operatorTarget }
 
-// OperatorRespondRequest is the body of such an answer.
+// OperatorRespondRequest is the body of an answer by an operator.
 type OperatorRespondRequest struct {
 	operatorTarget
 
@@ -56,7 +56,7 @@ func (in *OperatorRespondRequest) Validate(ctx context.Context) error {
 }
 
 // actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
-// the dispatched run, "" for a thread. Who is no operator needs the scope.
+// the dispatched run, "" for a thread. A caller that is no operator needs the scope.
 func (c Controller) actAs(ctx context.Context, need access.Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
 	key := spool.ThreadKey{}
 	p := call.By(ctx)

@@ -1,5 +1,5 @@
-// Package admin has the endpoints of those who operate the server: what runs, what is stuck, why, and
-// what to do about it. It knows the engine and the call, and not the server.
+// Package admin has the endpoints for operators: they show what runs and what is stuck and why, and act
+// on it. It knows the engine and the call, and not the server.
 package admin
 
 import (

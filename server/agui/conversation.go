@@ -94,7 +94,7 @@ func (c *conversation) assistant(m spool.Message) (all []Message) {
 	return all
 }
 
-// Finish implements [engine.SnapshotForm]. It returns a [*said].
+// Finish implements [engine.SnapshotForm]. It returns a [*streamed].
 func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err error) {
 	for _, m := range c.last {
 		size += m.size()

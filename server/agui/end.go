@@ -11,7 +11,7 @@ import (
 
 // finished ends the run for its viewer, with all that is open in it.
 func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.TokenCount) []Event {
-	events := append(t.step.abort(), t.states.tell(state)...)
+	events := append(t.step.abort(), t.states.change(state)...)
 	end := RunFinished{ThreadID: t.thread, RunID: t.runID(), Outcome: outcome, Usage: counts(usage)}
 	switch {
 	case outcome.Type != OutcomeSuccess:
@@ -26,7 +26,7 @@ func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.T
 
 // failed ends the run with an error.
 func (t *Translator) failed(state ThreadState, usage *spool.TokenCount) []Event {
-	events := append(t.step.abort(), t.states.tell(state)...)
+	events := append(t.step.abort(), t.states.change(state)...)
 	t.close()
 	return append(events, RunError{
 		Message: cmp.Or(state.Error, "the run failed"), Code: string(state.StopReason), Usage: counts(usage),

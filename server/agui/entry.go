@@ -26,7 +26,7 @@ func (t *Translator) entry(e spool.Entry) ([]Event, error) {
 	case spool.EntryInputRequired, spool.NoticeMessageAppended:
 		return nil, nil // they are told by the end of the run, and by the start of one
 	default:
-		return t.tell(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool)), nil
+		return t.emitCustom(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool)), nil
 	}
 }
 
@@ -62,10 +62,10 @@ func (t *Translator) runStarted(e spool.Entry) ([]Event, error) {
 			events = append(events, t.begin(p.RunID)...)
 		}
 		events = append(events, Messages{s.Before(e.Seq - 1)})
-		events = append(events, t.told()...)
+		events = append(events, t.takeWaiting()...)
 	}
-	t.segment, t.inSegment, t.end, t.unsaid = p.Segment, true, nil, false
-	return append(events, t.states.tell(ThreadState{State: spool.Running, RunID: p.RunID})...), nil
+	t.segment, t.inSegment, t.end, t.unsaved = p.Segment, true, nil, false
+	return append(events, t.states.change(ThreadState{State: spool.Running, RunID: p.RunID})...), nil
 }
 
 // overtaken ends the open run because another one has the thread.
@@ -113,7 +113,7 @@ func (t *Translator) unanswered() ([]Event, error) {
 		return nil, nil
 	}
 	events := append(t.begin(t.run), Messages{s.All()})
-	return append(append(events, t.told()...), t.ended(r)...), nil
+	return append(append(events, t.takeWaiting()...), t.ended(r)...), nil
 }
 
 // askAgain opens the run that waits for answers once more and ends it with what it waits for
@@ -124,10 +124,10 @@ func (t *Translator) askAgain(e spool.Entry) ([]Event, error) {
 		return nil, err
 	}
 	if e.Type != spool.EntryInputRequired {
-		t.tell(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool))
+		t.emitCustom(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool))
 	}
 	events := append(t.begin(t.run), Messages{s.Before(e.Seq)})
-	return append(append(events, t.told()...), t.parked()...), nil
+	return append(append(events, t.takeWaiting()...), t.parked()...), nil
 }
 
 // runEnded ends the run, or says that the segment that failed is tried again.
@@ -183,7 +183,7 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 		r = spool.Run{ID: t.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
 	}
 	if r.State == spool.Queued {
-		events = append(events, t.states.tell(ThreadState{State: r.State, RunID: r.ID})...)
+		events = append(events, t.states.change(ThreadState{State: r.State, RunID: r.ID})...)
 	}
 	return append(events, t.ended(r)...), nil
 }
@@ -214,8 +214,8 @@ func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
 	}, nil)...), nil
 }
 
-// stateChange tells of the state. Between two segments it is also how a run ends: nobody
-// picks one up to stop it.
+// stateChange returns the event of a new state. Between two segments a run also ends so: no worker
+// claims it to stop it.
 func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	var p spool.StateChange
 	if err := decode(e, &p); err != nil {
@@ -234,7 +234,7 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	case !t.open:
 		return nil, nil
 	case p.State == spool.Queued:
-		return t.states.tell(ThreadState{State: p.State, RunID: p.RunID}), nil
+		return t.states.change(ThreadState{State: p.State, RunID: p.RunID}), nil
 	default:
 		return nil, nil // the segment that comes tells it in its place
 	}
@@ -256,7 +256,7 @@ func (t *Translator) neverBegan(p spool.StateChange) ([]Event, error) {
 	}
 	t.thread = s.Thread.ID
 	events := append(t.begin(p.RunID), Messages{s.All()})
-	return append(append(events, t.told()...), t.ended(r)...), nil
+	return append(append(events, t.takeWaiting()...), t.ended(r)...), nil
 }
 
 // threadDeleted ends the run, also one that waits for answers.

@@ -156,9 +156,9 @@ type Answer struct {
 	Payload json.RawMessage
 	// Args are the arguments with which the call is to run. Nil: those that it has.
 	Args json.RawMessage
-	// Reason is why, for the model. Empty: nobody said.
+	// Reason is why, for the model. Empty: unknown.
 	Reason string
-	// Digest names what was answered. Empty: nobody said.
+	// Digest names what was answered. Empty: unknown.
 	Digest string
 }
 

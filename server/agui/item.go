@@ -17,12 +17,12 @@ func (t *Translator) item(id spool.StreamID, item spool.Item) ([]Event, error) {
 	if !t.open && item.Type != spool.ItemRunStarted {
 		before = t.begin(run)
 	}
-	events, err := t.said(item)
+	events, err := t.itemEvents(item)
 	return append(before, events...), err
 }
 
-// said returns the events of an item within a run.
-func (t *Translator) said(item spool.Item) ([]Event, error) {
+// itemEvents returns the events of an item within a run.
+func (t *Translator) itemEvents(item spool.Item) ([]Event, error) {
 	switch item.Type {
 	case spool.ItemRunStarted:
 		return nil, nil
@@ -65,7 +65,7 @@ func (t *Translator) stepFinished(item spool.Item) ([]Event, error) {
 	return t.step.finish(f), nil
 }
 
-// knows reports whether the client has the result that an item tells, as it has given it.
+// knows reports whether the item is a result that the client itself has given.
 func (t *Translator) knows(item spool.Item) bool {
 	if len(t.o.Results) == 0 || item.Type != spool.ItemToolResult {
 		return false

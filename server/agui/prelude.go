@@ -30,7 +30,7 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	t.segment, t.inSegment = r.Segments, r.State == spool.Running
 	t.missed = s.Thread.RunID != id
 	t.parks = parksOf(s.Snapshot, id)
-	messages, customs, err := t.hear(s, r, have)
+	messages, customs, err := t.catchUp(s, r, have)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +40,11 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 		}
 	}
 	if !r.State.Terminal() {
-		events = append(events, t.states.tell(ThreadState{State: r.State, RunID: id})...)
+		events = append(events, t.states.change(ThreadState{State: r.State, RunID: id})...)
 	}
 	events = append(events, messages)
 	events = append(events, t.step.reopen()...)
-	events = append(events, append(t.told(), append(missedEvents(s.Snapshot, have), customs...)...)...)
+	events = append(events, append(t.takeWaiting(), append(missedEvents(s.Snapshot, have), customs...)...)...)
 	switch {
 	case r.State.Terminal():
 		events = append(events, t.ended(r)...)
@@ -86,7 +86,7 @@ func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event,
 	t.thread = s.Thread.ID
 	events := t.begin(t.o.From.ID)
 	t.step.last, t.segment = t.o.From.Steps, t.o.From.Segments
-	events = append(events, t.states.tell(ThreadState{State: spool.Queued, RunID: t.o.From.ID})...)
+	events = append(events, t.states.change(ThreadState{State: spool.Queued, RunID: t.o.From.ID})...)
 	messages, err := t.given(Messages{s.Before(max(at.Seq, 0))})
 	return append(events, messages), err
 }

@@ -14,7 +14,7 @@ func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
 		return t.unanswered()
 	}
 	if t.inSegment {
-		t.unsaid = true
+		t.unsaved = true
 		return nil, nil
 	}
 	now, err := t.o.Load()

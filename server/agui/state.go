@@ -47,16 +47,16 @@ func threadState(r spool.Run) ThreadState {
 // states tells a client of states, each once.
 type states struct {
 	use  StateUse
-	told ThreadState
+	last ThreadState
 	set  bool // whether the client has a state to change
 }
 
-// tell returns the event that tells of a state, if there is one to be.
-func (s *states) tell(state ThreadState) []Event {
-	if s.use == NoState || state.State == "" || state == s.told {
+// change returns the event of a new state, and nothing where the client has it already.
+func (s *states) change(state ThreadState) []Event {
+	if s.use == NoState || state.State == "" || state == s.last {
 		return nil
 	}
-	s.told = state
+	s.last = state
 	if s.use == OwnState && !s.set {
 		s.set = true
 		return []Event{StateSnapshot{Snapshot: map[string]ThreadState{stateKey: state}}}

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// step is what a segment is saying: the step that it is in, and what is open in it. With
-// no more than its run and last set, it is between two steps.
+// step is the step that a segment is in, with the blocks and calls that are open in it. With only run and
+// last set, the segment is between two steps.
 //
 // Messages are named by run and step, and not as the stream names its blocks: only so do
 // they have the same ids when they have been saved. A client that is sent all messages

@@ -43,19 +43,19 @@ type Translator struct {
 	run  spool.RunID // of the open run, or of the last one
 	open bool        // whether the client is in a run
 	done bool
-	// began is true once the client has got all that there was when it came.
+	// began is true once the client has the prelude.
 	began bool
-	// asked is true while an interrupt is the last word that the client has of the run.
+	// asked is true while an interrupt is the last event that the client has of the run.
 	asked bool
-	// missed is true when the client was not told of another run.
+	// missed is true when the client has not seen events of another run.
 	missed bool
 	// segment is the number of the run's last segment that the client has seen, and
 	// inSegment is true until its end.
 	segment   int
 	inSegment bool
-	// unsaid is true when the segment has said something that no message has.
-	unsaid bool
-	// end is the last item of the segment, which is told when the record has the end too.
+	// unsaved is true when the segment has streamed something that no message has.
+	unsaved bool
+	// end is the last item of the segment. Its events follow when the record has the end too.
 	end *spool.Item
 	// waiting are custom events that came between two runs, where there can be none.
 	waiting []Event
@@ -70,7 +70,7 @@ func New(o Options) *Translator {
 	return &Translator{o: o, states: states{use: o.State}}
 }
 
-// Done reports whether there is nothing more to tell.
+// Done reports whether there are no more events.
 func (t *Translator) Done() bool { return t.done }
 
 // begin opens a run.
@@ -94,15 +94,15 @@ func (t *Translator) runID() string {
 	return string(t.run)
 }
 
-// told returns what was kept for the next run.
-func (t *Translator) told() []Event {
+// takeWaiting returns the custom events that were kept for the next run.
+func (t *Translator) takeWaiting() []Event {
 	events := t.waiting
 	t.waiting = nil
 	return events
 }
 
-// tell adds a custom event, or keeps it for the next run.
-func (t *Translator) tell(e Event) []Event {
+// emitCustom adds a custom event, or keeps it for the next run.
+func (t *Translator) emitCustom(e Event) []Event {
 	if t.open {
 		return []Event{e}
 	}

@@ -1,20 +1,20 @@
 package agui
 
-// unlearn returns what makes a client forget what was said and not saved.
+// unlearn returns what makes a client forget what was streamed and not saved.
 func (t *Translator) unlearn(seq int64) ([]Event, error) {
 	s, err := t.o.Load()
 	if err != nil {
 		return nil, err
 	}
 	t.o.Results = nil // the client gets them as the thread has them
-	said := t.step
+	aborted := t.step
 	events := t.step.abort()
 	messages := Messages{s.Before(seq)}
-	if said.reasonings > 0 && !messages.reason() {
+	if aborted.reasonings > 0 && !messages.reason() {
 		// A client keeps its messages of reasoning when there are none among those it gets.
 		var empty []Message
-		for n := range said.reasonings {
-			empty = append(empty, Message{ID: reasoningID(said.run, said.number, n+1), Role: roleReasoning, Content: ""})
+		for n := range aborted.reasonings {
+			empty = append(empty, Message{ID: reasoningID(aborted.run, aborted.number, n+1), Role: roleReasoning, Content: ""})
 		}
 		text, err := appendMessages(nil, empty)
 		if err != nil {
@@ -27,7 +27,7 @@ func (t *Translator) unlearn(seq int64) ([]Event, error) {
 
 // unlearnRest is [Translator.unlearn] where the segment has left something to unlearn.
 func (t *Translator) unlearnRest(seq int64) ([]Event, error) {
-	if !t.unsaid {
+	if !t.unsaved {
 		return nil, nil
 	}
 	return t.unlearn(seq)

@@ -1,4 +1,4 @@
-// Package probe says whether the process answers, and whether it should be asked. It knows nothing of the engine.
+// Package probe has the probes of liveness and readiness. It knows nothing of the engine.
 package probe
 
 import (
@@ -35,8 +35,8 @@ type Check func(ctx context.Context) error
 const (
 	// checkTimeout bounds the checks of one probe.
 	checkTimeout = 2 * time.Second
-	// checkEvery is how long the outcome of checks holds, so that nobody can wear out the
-	// store by asking.
+	// checkEvery is how long the outcome of checks is kept, so that probes cannot overload the
+	// store.
 	checkEvery = time.Second
 )
 

@@ -1,5 +1,5 @@
-// Package queue takes the deliveries of a queue outside and carries them out in the background. It knows
-// the engine and the call, and not the server.
+// Package queue accepts the deliveries of an external queue and runs their jobs in the background. It
+// knows the engine and the call, and not the server.
 package queue
 
 import (
@@ -147,8 +147,8 @@ func (q *Queue) refused(ctx context.Context, r *http.Request, err error) error {
 	return q.config.Refused(r, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
 }
 
-// unverifiable reports whether a verifier could not do its work. Of several that have refused
-// a delivery, one that could not may be the one that would have taken it.
+// unverifiable reports whether a verifier could not decide. Of several verifiers that have refused a
+// delivery, the one that could not decide might have accepted it.
 func unverifiable(err error) bool {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		return slices.ContainsFunc(several.Unwrap(), unverifiable)
@@ -169,7 +169,7 @@ func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	return Taken{Accepted: true}, call.About(ctx, q.work(job), job.Thread(), job.RunID)
 }
 
-// work starts to carry out a job, unless the server is closing or has its hands full.
+// work starts a job, unless the server is closing or has as many jobs as it may.
 func (q *Queue) work(job spool.Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -188,8 +188,8 @@ func (q *Queue) work(job spool.Job) error {
 	return nil
 }
 
-// carryOut handles a job until it need not come back. The queue was told that it was
-// taken, so that nobody else delivers it again.
+// carryOut handles a job until it is done or handed back. The queue has been told that it was
+// taken, so that no one delivers it again.
 func (q *Queue) carryOut(job spool.Job) {
 	log := q.config.Log.With("tenant", job.Tenant, "thread", job.ThreadID, "run", job.RunID)
 	defer func() {

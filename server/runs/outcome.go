@@ -26,7 +26,7 @@ func (in waitInput) Validate(ctx context.Context) error {
 	return nil
 }
 
-// duration returns how long that is, zero for not at all.
+// duration returns how long to wait, zero for not at all.
 func (in waitInput) duration(most time.Duration) (time.Duration, error) {
 	if in.Wait == "" {
 		return 0, nil
@@ -79,7 +79,7 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcom
 	defer place.Release()
 	o, err := c.await(acting, who, run, in.RunID, wait)
 	switch spool.CodeOf(err) {
-	case spool.Canceled, spool.Unavailable: // nobody waits any more: where it is now
+	case spool.Canceled, spool.Unavailable: // the wait is over: where the run is now
 		if err = who.StillValid(); err == nil {
 			o, err = c.Engine.Outcome(acting, run, in.RunID)
 		}
@@ -89,7 +89,7 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcom
 }
 
 // takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
-// the caller's open streams for it. What is told at the end is for those who may read.
+// the caller's open streams for it. The outcome takes the scope read.
 func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Place, error) {
 	wait, err := in.duration(c.MaxWait)
 	if err != nil || wait == 0 {
@@ -102,7 +102,7 @@ func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitI
 	return wait, place, err
 }
 
-// await waits for a run as long as it is told to, as the caller's credentials last, and as the
+// await waits for a run: for the given time, and no longer than the caller's credentials last and the
 // server does not drain. It returns a [spool.Canceled] error when that is over.
 func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
 	ctx, forget := access.Lifetime(ctx, who, who.Until)

@@ -25,7 +25,7 @@ type StartInput struct {
 
 // RunRequest is the body of a start. The tenant is not part of it: see [access.Principal].
 type RunRequest struct {
-	// State and HostState are what no request may have. They are read to be refused.
+	// State and HostState must not be in a request. They are read only to refuse them.
 	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
 	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
 
@@ -97,14 +97,14 @@ func (q RunRequest) thread() spool.ThreadID {
 	return *q.ThreadID
 }
 
-// StartedRun is what an accepted run has come to.
+// StartedRun is the outcome of a run that was accepted.
 type StartedRun struct {
 	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
 
 	engine.Outcome
 }
 
-// RunRefusal is an error of a start, or its result where there is too much to do.
+// RunRefusal is an error of a start, or its result while the queue is full.
 type RunRefusal struct {
 	Accepted *bool          `doc:"Always false."                                                                   json:"accepted,omitempty"                 nullable:"false"`
 	ThreadID spool.ThreadID `doc:"The thread."                                                                     json:"threadId,omitempty"`
@@ -123,7 +123,7 @@ var (
 // StartAnswer is one of these.
 type StartAnswer = rest.Answer[engine.RunResult]
 
-// CodeQueueFull is the code of a start that there is too much to do for.
+// CodeQueueFull is the code of a start that is refused because the queue is full.
 const CodeQueueFull spool.Code = engine.ReasonQueueFull
 
 // Start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
@@ -182,7 +182,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 	case !result.Accepted:
 		answer.Other = StartRefused.With(result)
 	case wait > 0:
-		// Who waits keeps nothing of the body.
+		// A request that waits keeps nothing of its body.
 		*in.Body = RunRequest{}
 		rest.ReleaseBody(ctx)
 		if outcome := c.awaitStarted(ctx, who, result, wait); outcome != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Starts bounds the starts of each principal, and knows what the host gives to a run. It is safe for
+// Starts bounds the starts of each principal, and gets the host's state for a run. It is safe for
 // concurrent use.
 type Starts struct {
 	perMinute int
@@ -27,8 +27,8 @@ func NewStarts(perMinute int, hostState func(r *http.Request, p access.Principal
 	return &Starts{perMinute, throttle.Memory(0), hostState}
 }
 
-// Take counts a start of the principal, or refuses it. It is called where a request has turned out to be
-// a start: wrong requests do not count, nor do those of AG-UI that only show a run.
+// Take counts a start of the principal, or refuses it. A handler calls it when it knows that the request
+// is a start: invalid requests do not count, nor do requests of AG-UI that only show a run.
 func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	if s.perMinute == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter}
 }
 
-// HostState returns what the host gives to a start by who asks.
+// HostState returns the state that the host gives to a run of the caller.
 func (s *Starts) HostState(ctx context.Context) (json.RawMessage, error) {
 	if s.hostState == nil {
 		return nil, nil

@@ -20,19 +20,19 @@ const wireFormatAGUI = "ag-ui"
 const (
 	// aguiKeepalive is how long an AG-UI stream may be silent.
 	aguiKeepalive = 15 * time.Second
-	// aguiAlive is what is said then, and aguiAliveEvent in its place for scripts in a browser.
+	// aguiAlive is sent then, and aguiAliveEvent in its place for scripts in a browser.
 	aguiAlive, aguiAliveEvent = ": keepalive", "event: keepalive\ndata: {}"
-	// aguiRetry is how long a browser waits before it comes back.
+	// aguiRetry is how long a browser waits before it reconnects.
 	aguiRetry = time.Second
 )
 
 // eventSource are the bytes of an open event stream: the engine's own frames, or those
 // frames translated.
 type eventSource interface {
-	// Chunks yields pieces of whole messages, and at last why there are no more. Nothing
-	// says that the thread or the server is.
+	// Chunks yields pieces of whole messages, and at last the error that ends them. No error: the
+	// thread was deleted, or the server closes.
 	Chunks() iter.Seq2[[]byte, error]
-	// Close lets go of the thread. It may be called more than once.
+	// Close releases the thread. It may be called more than once.
 	Close() error
 }
 
@@ -43,7 +43,7 @@ type aguiStream struct {
 	made   time.Time // when the thread was
 	// have is the cursor that the client came with. Nil: none.
 	have *spool.Cursor
-	// retry is said first, for browsers.
+	// retry sends the retry hint first, for browsers.
 	retry bool
 	// aliveEvent says that what keeps an idle stream alive is an event.
 	aliveEvent bool
@@ -126,7 +126,7 @@ func (a *aguiStream) Close() error {
 	return nil
 }
 
-// release gives back what the text that was sent had parts of.
+// release releases the snapshots that the text before has used.
 func (a *aguiStream) release() {
 	for _, s := range a.held {
 		s.Release()
@@ -134,7 +134,7 @@ func (a *aguiStream) release() {
 	a.held = nil
 }
 
-// Done reports whether all has been told.
+// Done reports whether the stream has come to its end.
 func (a *aguiStream) Done() bool { return a.translator.Done() }
 
 // Chunks implements [eventSource].
@@ -201,7 +201,7 @@ func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) 
 	return err == nil
 }
 
-// prelude returns what the client is told first, and the id that comes with it.
+// prelude returns the first events for the client, and their id.
 func (a *aguiStream) prelude() (id string, events []agui.Event, err error) {
 	first := a.first
 	a.first, a.held = nil, append(a.held, first)
@@ -284,16 +284,15 @@ func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
 	return text.Add(id, events...)
 }
 
-// comeBack adds what is said behind the last frame. Clients are told to come back, each a
-// little later than the next so that they do not come all at once.
+// comeBack adds the retry hint behind the last frame. Each client gets another delay, so that they do
+// not reconnect all at once.
 func comeBack(text *agui.Text) error {
 	spread := time.Duration(rand.Int64N(int64(aguiRetry) + 1)) //nolint:gosec // it spreads, and hides nothing
 	text.AddLine(retryLine(aguiRetry + spread))
 	return nil
 }
 
-// nothingYet is the stream of a thread that has no messages: a page shows one before its first
-// turn.
+// nothingYet is the stream of a thread without messages: a page shows one before its first turn.
 type nothingYet struct {
 	thread spool.ThreadID
 	run    string

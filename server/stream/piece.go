@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// maxPiece is how many bytes a client is given at once.
+	// maxPiece is how many bytes are written to a client at once.
 	maxPiece = 64 << 10
-	// largePiece is from how many bytes on a write waits for its turn.
+	// largePiece is the size in bytes from which a write waits for its turn.
 	largePiece = 16 << 10
-	// turnLimit is how long a write may keep others from theirs.
+	// turnLimit is how long a write may keep its turn.
 	turnLimit = 20 * time.Millisecond
 )
 
-// pacer lets few large writes go on at once. Without it, hundreds of clients that take a
+// pacer lets only a few large writes run at once. Without it, hundreds of clients that take a
 // large snapshot would all be ready to run, and every short request would wait behind them.
 type pacer struct {
 	turns chan struct{}
 	over  *sync.Pool // of *turn that are over
 }
 
-// turn is a write that others wait for. It is used again, as a large snapshot has many.
+// turn is the right to make one large write. Turns are reused, as a large snapshot takes many.
 type turn struct {
 	pacer pacer
 	over  atomic.Bool
 	limit *time.Timer
 }
 
-// end lets another write go on. It may be called more than once.
+// end gives the turn to another write. It may be called more than once.
 func (t *turn) end() {
 	if t.over.CompareAndSwap(false, true) {
 		<-t.pacer.turns

@@ -12,13 +12,13 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// openStreams counts the event streams by who has opened them.
+// openStreams counts the event streams of each principal.
 type openStreams struct {
 	mu   sync.Mutex
 	open map[string]int
 }
 
-// Place is the place of one stream among those. A nil one is of a server without a
+// Place is the place of one stream among those of its principal. It is nil on a server without a
 // bound.
 type Place struct {
 	of   *openStreams

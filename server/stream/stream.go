@@ -90,17 +90,17 @@ type Live struct {
 	streams *Streams
 	events  eventSource
 	key     spool.ThreadKey
-	// Place is among the streams of who has opened this one.
+	// Place is the stream's place among those of its principal.
 	Place *Place
 	// Until is when the stream ends though it is not over. Zero: never.
 	Until time.Time
-	// Forget lets go of what ends it then. Nil: nothing does.
+	// Forget releases what ends the stream then. Nil: there is nothing to release.
 	Forget context.CancelFunc
-	// Abandon is called when the client goes before the stream is over. Nil: nothing is.
+	// Abandon is called when the client disconnects before the stream is over. Optional.
 	Abandon func()
 }
 
-// Close lets go of the events.
+// Close releases the stream and its place.
 func (l *Live) Close() {
 	_ = l.events.Close()
 	l.Place.Release()
@@ -162,14 +162,14 @@ func (w *Writer) Follow(r *http.Request) {
 	}
 }
 
-// expired is the last that is said on a stream whose token is over: a browser that comes back
-// is refused, so that its page gets a new token.
+// expired is the last line of a stream whose token has expired: a browser that reconnects is refused,
+// so that its page gets a new token.
 var expired = []byte(": the stream token is over\n\n")
 
 func (l *Live) expired() bool { return !l.Until.IsZero() && !time.Now().Before(l.Until) }
 
-// abandoned reports whether somebody has asked for what is to happen when the client goes, and it
-// has gone: it took no more, or closed its connection. A server that shuts down closes them too.
+// abandoned reports whether the client has disconnected before the end of a stream that has Abandon: it
+// took no more, or closed its connection. A server that shuts down closes connections too.
 func (l *Live) abandoned(r *http.Request, err error) bool {
 	if l.Abandon == nil || l.streams.config.Draining.Err() != nil {
 		return false
@@ -205,8 +205,8 @@ func (s *Streams) Send(w http.ResponseWriter, chunk []byte) bool {
 	return s.pacer.send(w, chunk, s.config.Timeout) && http.NewResponseController(w).Flush() == nil
 }
 
-// end lets go of the stream. After a panic it cuts the connection, so that the client does
-// not take a part for the whole.
+// end releases the stream. After a panic it cuts the connection, so that the client does not
+// take a part for the whole.
 func (l *Live) end(r *http.Request) {
 	l.Close()
 	if reason := recover(); reason != nil {

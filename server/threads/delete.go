@@ -14,8 +14,8 @@ import (
 type DeleteInput struct{ call.OneThread }
 
 // Delete answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
-// there, 409 while it has an active run. All bodies are the result. Who may not stop a run
-// gets a 403 while there is one, parked or not.
+// there, 409 while it has an active run. All bodies are the result. A caller without the scope stop
+// gets a 403 while there is an active run, parked or not.
 func (c Controller) Delete(ctx context.Context, in DeleteInput) (engine.DeleteResult, error) {
 	key := in.Key(ctx)
 	who, remove := call.By(ctx), c.Engine.DeleteThread

@@ -1,5 +1,5 @@
-// Package auth stands before the routes: it asks who the caller is and for the scope, counts wrong
-// credentials and holds their answers back, and makes and checks the tokens that open one stream. It knows the
+// Package auth authenticates callers before the routes and checks their scopes. It counts wrong credentials
+// and delays the answers to them, and it issues and checks the tokens that open one stream. It knows the
 // engine and the call, and not the server.
 package auth
 
@@ -19,26 +19,27 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Config says who may come in. The fields are those of the server's configuration.
+// Config says how callers are authenticated. The fields are those of the server's configuration.
 type Config struct {
 	Engine *engine.Engine
-	// Authenticator says who is asking. Nil: everybody is the default tenant.
+	// Authenticator identifies the caller. Nil: every caller is the default tenant.
 	Authenticator access.Authenticator
 	CookieAuth    bool
-	// FailedLogins is how many wrong credentials of an address are answered at once. Zero: all.
+	// FailedLogins is how many wrong credentials of an address are answered without delay. Zero: all.
 	FailedLogins   int
 	TrustedProxies []netip.Prefix
 	// TokenKeys and TokenTTL are those of the tokens that open a stream.
 	TokenKeys [][]byte
 	TokenTTL  time.Duration
 	Log       *slog.Logger
-	// Closing ends when no answer is to be held back any more.
+	// Closing ends when no answer is to be delayed any more.
 	Closing context.Context //nolint:containedctx // the lifetime of the server
 }
 
 // Auth knows the callers of a server. It is safe for concurrent use.
 type Auth struct {
-	// Everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
+	// Everybody is the caller of every request on a server without authentication. Nil: there is
+	// an authenticator.
 	Everybody *access.Principal
 
 	config   Config
@@ -77,11 +78,11 @@ func (a *Auth) Options(need access.Scope, orToken bool) []rest.RouteOption {
 	return []rest.RouteOption{asked, rest.Permit(g), challenges}
 }
 
-// challenges documents what a gate says of the credentials that it wants.
+// challenges documents the header that names the credentials that a gate accepts.
 var challenges = rest.SendsHeader("WWW-Authenticate", "How to authenticate.", http.StatusUnauthorized)
 
-// Opener returns who opens a stream, which ends when the credentials do. A server that asks nobody has not
-// looked at the token yet, and it may well be wrong.
+// Opener returns the caller that opens a stream, which ends when the credentials do. On a server without
+// authentication no gate has checked the token yet, so that Opener does.
 func (a *Auth) Opener(ctx context.Context) (*call.Caller, error) {
 	if a.Everybody == nil {
 		who, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one

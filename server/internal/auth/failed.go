@@ -19,8 +19,8 @@ const (
 	FailedMissing  = "missing"
 )
 
-// Failed counts wrong credentials, tells the audit log, and holds the answer back. It returns
-// the error to answer with, which is err unless too many answers are held back.
+// Failed counts wrong credentials, adds them to the audit log, and delays the answer. It returns
+// the error to answer with, which is err unless too many answers are delayed.
 func (a *Auth) Failed(r *http.Request, kind string, err error) error {
 	ctx := r.Context()
 	a.config.Engine.CountFailedLogin(ctx, kind)
@@ -36,13 +36,13 @@ func (a *Auth) Failed(r *http.Request, kind string, err error) error {
 		return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many attempts with wrong credentials"), After: v.Delay}
 	case v.Delay > 0:
 		defer a.failures.Release(group)
-		a.hold(ctx, v.Delay)
+		a.delay(ctx, v.Delay)
 	}
 	return err
 }
 
-// hold waits, unless the request or the server ends.
-func (a *Auth) hold(ctx context.Context, d time.Duration) {
+// delay waits, unless the request or the server ends.
+func (a *Auth) delay(ctx context.Context, d time.Duration) {
 	wait := time.NewTimer(d)
 	defer wait.Stop()
 	select {
@@ -52,15 +52,15 @@ func (a *Auth) hold(ctx context.Context, d time.Duration) {
 	}
 }
 
-// auditFailure adds to the audit log of no tenant what it is to be told.
+// auditFailure adds the failure to the audit log that belongs to no tenant.
 func (a *Auth) auditFailure(ctx context.Context, at netip.Addr, kind string, v access.Setback) {
 	var entries []*spool.AuditEntry
-	if v.Told > 0 {
+	if v.Audited > 0 {
 		address := ""
 		if at.IsValid() {
 			address = at.String()
 		}
-		entries = append(entries, &spool.AuditEntry{Action: spool.AuditLogin, Address: address, Count: v.Told, Reason: kind})
+		entries = append(entries, &spool.AuditEntry{Action: spool.AuditLogin, Address: address, Count: v.Audited, Reason: kind})
 	}
 	if v.Others > 0 {
 		entries = append(entries, &spool.AuditEntry{Action: spool.AuditLogin, Count: v.Others, Reason: "other addresses"})

@@ -15,8 +15,7 @@ var bearerTokens = rest.Scheme{
 	Description: "A token of the server's configuration, which says for which tenant it stands and what it may do.",
 }
 
-// gate stands before a route: it asks the server's authenticator who the caller is, and
-// then for the scope.
+// gate stands before a route: it has the authenticator identify the caller, and then checks the scope.
 type gate struct {
 	auth *Auth
 	need access.Scope

@@ -19,7 +19,7 @@ import (
 const (
 	// minStreamTokenKey is the length in bytes of the shortest key.
 	minStreamTokenKey = 32
-	// streamTokenUse keeps a signature from being one of something else.
+	// streamTokenUse separates these signatures from those of other uses of the keys.
 	streamTokenUse = "spool stream token 1\n"
 	// streamTokenParam is the parameter that carries a token.
 	streamTokenParam = "token"
@@ -27,7 +27,7 @@ const (
 	maxStreamToken = 4096
 )
 
-// streamGrant is what a token says.
+// streamGrant is the content of a token.
 type streamGrant struct {
 	Tenant  spool.Tenant   `json:"t"`
 	Subject string         `json:"s,omitempty"`
@@ -71,13 +71,13 @@ func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, tim
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], payload)), until
 }
 
-// wrongStreamToken is the error of a token, whatever is wrong with it: nobody but who made it up
-// needs to know.
+// wrongStreamToken is the error of a token, whatever is wrong with it: an honest client does not need to
+// know more.
 func wrongStreamToken() error {
 	return spool.Errorf(spool.Unauthorized, "the stream token is not valid here, or not any more")
 }
 
-// principal returns who a token stands for.
+// principal returns the principal that a token stands for.
 func (g streamGrant) principal() access.Principal {
 	return access.Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []access.Scope{access.ScopeRead}, AllThreads: g.All}
 }
@@ -113,7 +113,7 @@ func sign(key []byte, payload string) []byte {
 	return mac.Sum(nil)
 }
 
-// tokenGate lets in who has a token for the stream of the thread that is asked for.
+// tokenGate lets a caller in that has a token for the stream of the thread.
 type tokenGate struct{ auth *Auth }
 
 // Scheme implements [rest.Authenticator].

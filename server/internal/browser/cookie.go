@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// newCrossOrigin returns the guard of a server whose callers are known by cookies, and nil for
-// one whose are not.
+// newCrossOrigin returns the guard of a server that identifies callers by cookies, and nil for another
+// server.
 func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, error) {
 	if !c.CookieAuth {
 		return nil, nil //nolint:nilnil // there is none

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// What a page of an allowed origin may send and read besides what every page may.
+// The headers that a page of an allowed origin may send and read, besides those that every page may.
 var (
 	corsRequestHeaders  = []string{"Authorization", "Cache-Control", "Content-Type", "Idempotency-Key", "Last-Event-ID"}
 	corsResponseHeaders = []string{"Retry-After", "WWW-Authenticate"}

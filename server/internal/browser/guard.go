@@ -1,5 +1,5 @@
-// Package browser guards a server against web pages: it says which pages may read answers, and refuses
-// what pages of other origins have a browser send. It knows nothing of routes and the engine.
+// Package browser protects a server from web pages: it lets pages of allowed origins read answers, and
+// refuses requests that pages of other origins make a browser send. It knows nothing of routes and the engine.
 package browser
 
 import (
@@ -17,7 +17,7 @@ type Config struct {
 	CORSOrigins          []string
 	CookieAuth           bool
 	Loopback             bool
-	// Open says that nobody is asked who they are.
+	// Open says that the server has no authentication.
 	Open bool
 	Log  *slog.Logger
 }
@@ -27,7 +27,7 @@ type Guard struct {
 	config  Config
 	origins origins
 	refused refusedOrigins
-	// crossOrigin guards cookies. Nil: nobody is known by one.
+	// crossOrigin protects cookies. Nil: no caller is identified by one.
 	crossOrigin *http.CrossOriginProtection
 }
 
@@ -49,7 +49,7 @@ func New(c Config) (*Guard, error) {
 type Route struct {
 	// Signed says that requests prove themselves by a signature, which no web page can make.
 	Signed bool
-	// Page says that it is a page that anybody may be led to.
+	// Page says that a link from anywhere may lead to the route.
 	Page bool
 	// Streams says that a GET is kept open.
 	Streams bool

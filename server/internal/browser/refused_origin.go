@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxOriginText bounds what is repeated of an origin, which anybody can make up.
+	// maxOriginText bounds how much of an origin is repeated: a client can invent it.
 	maxOriginText = 200
 	// maxRefusedOrigins bounds how many origins are logged.
 	maxRefusedOrigins = 64
 )
 
-// refusedOrigins are the origins of which the log has said that they are refused. A browser
-// shows the reason to nobody, so that the log is where its author finds it.
+// refusedOrigins are the refused origins that the log has named. A browser does not show the reason,
+// so that the author of a page finds it in the log.
 type refusedOrigins struct {
 	mu    sync.Mutex
 	known map[string]bool
@@ -35,7 +35,7 @@ func (g *Guard) refuseOrigin(r *http.Request, origin string) error {
 
 func shortOrigin(origin string) string { return origin[:min(len(origin), maxOriginText)] }
 
-// log says once for each origin that its pages are refused.
+// log names each refused origin once.
 func (o *refusedOrigins) log(r *http.Request, log *slog.Logger, origin string) {
 	canBe := len(origin) <= maxOriginText && isOrigin(origin)
 	if origin = shortOrigin(origin); !o.first(origin) {
@@ -49,7 +49,7 @@ func (o *refusedOrigins) log(r *http.Request, log *slog.Logger, origin string) {
 		append(attrs, "method", r.Method, "path", r.URL.Path)...)
 }
 
-// first reports whether the origin has not been said yet, and there is room to say it.
+// first reports whether the log has not named the origin yet and has room for it.
 func (o *refusedOrigins) first(origin string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package call has what a handler knows of the request that it answers: who asks, which thread and run
-// it is about, and what an error of it is answered with. It imports access, engine and rest, and does
-// not know the server.
+// Package call has what a handler knows of its request: the caller, the thread and run that it is about,
+// and the answer to an error. It imports access, engine and rest, and does not know the server.
 package call
 
 import (
@@ -19,8 +18,8 @@ import (
 // HeaderID carries a request's id, in both directions.
 const HeaderID = "X-Request-ID"
 
-// Call is what the log says of a request. Never in it are the query, which may have
-// tokens, and bodies.
+// Call is what the log says of a request. It never has the query, which may have tokens, nor
+// bodies.
 type Call struct {
 	ID     string
 	Began  time.Time
@@ -33,7 +32,8 @@ type Call struct {
 
 // Rules are what holds for all calls of a server.
 type Rules struct {
-	// Everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
+	// Everybody is the caller of every request on a server without authentication. Nil: there is
+	// an authenticator.
 	Everybody *access.Principal
 	// OwnThreads hides from each principal the threads of other subjects.
 	OwnThreads bool
@@ -61,7 +61,7 @@ func traceID(traceparent string) string {
 	return id
 }
 
-// Of returns what is known of the request that ctx is about.
+// Of returns what is known of the request that ctx belongs to.
 func Of(ctx context.Context) *Call {
 	known, _ := ctx.Value(key{}).(*Call)
 	return known
@@ -87,7 +87,7 @@ type Caller struct {
 // PrincipalID implements [rest.Principal].
 func (c *Caller) PrincipalID() string { return c.ID() }
 
-// By returns who makes the request that ctx is about.
+// By returns the caller of the request that ctx belongs to.
 func By(ctx context.Context) access.Principal {
 	if known := Of(ctx); known != nil && known.rules.Everybody != nil {
 		return *known.rules.Everybody
@@ -96,14 +96,14 @@ func By(ctx context.Context) access.Principal {
 	return c.Principal
 }
 
-// Open reports whether the server asks nobody who they are.
+// Open reports whether the server has no authentication.
 func Open(ctx context.Context) bool { return Of(ctx).rules.Everybody != nil }
 
 // OwnThreads reports whether the server hides from each principal the threads of others.
 func OwnThreads(ctx context.Context) bool { return Of(ctx).rules.OwnThreads }
 
-// Acting returns ctx with the caller as the engine's actor: whom the audit log names, and whose
-// threads there are. Each call of the engine about a thread takes it.
+// Acting returns ctx with the caller as the engine's actor, whom the audit log names and who sees its
+// threads. Each call of the engine about a thread takes it.
 func Acting(ctx context.Context) context.Context { return ActingAs(ctx, By(ctx)) }
 
 // ActingAs returns ctx with p as the engine's actor.

@@ -20,11 +20,11 @@ const (
 	CodeMediaType spool.Code = "unsupported_media_type"
 )
 
-// StatusClientGone is what a request is logged with whose client did not wait for the
-// answer. Nobody receives it.
+// StatusClientGone is the status in the log for a request whose client has gone before the answer. It
+// is never sent.
 const StatusClientGone = 499
 
-// statusOf is the one place where codes become statuses.
+// statusOf returns the status of a code. No other place maps them.
 func statusOf(code spool.Code) int {
 	switch code {
 	case spool.Invalid:
@@ -85,7 +85,7 @@ func Result[T any](ctx context.Context, result T, accepted bool, err error, thre
 	return result, About(ctx, err, thread, run)
 }
 
-// Settled tells two ends apart: of a client that did not wait, and of us, who gave up.
+// Settled tells apart the two causes of a canceled context: the client has gone, or the server gave up.
 func Settled(ctx context.Context, err error) error {
 	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
 		return &spool.Error{Code: spool.Unavailable, Message: spool.MessageOf(err), Err: err}
@@ -124,8 +124,8 @@ func failureAttrs(err error) []slog.Attr {
 	return attrs
 }
 
-// Log returns the log of the controllers: beside an error of theirs stands which request it
-// was of and what it was about.
+// Log returns the log of the controllers. It adds the request to each record, and the thread and run to
+// each error.
 func Log(to *slog.Logger) *slog.Logger { return slog.New(aboutHandler{to.Handler()}) }
 
 type aboutHandler struct{ slog.Handler }
@@ -155,8 +155,7 @@ func (h aboutHandler) WithGroup(name string) slog.Handler {
 	return aboutHandler{h.Handler.WithGroup(name)}
 }
 
-// LaterError is an error with a time after which the same request may be answered
-// otherwise.
+// LaterError is an error with the time after which the same request may succeed.
 type LaterError struct {
 	Err error
 
@@ -169,7 +168,7 @@ func (e *LaterError) Unwrap() error { return e.Err }
 // Error implements [error].
 func (e *LaterError) Error() string { return e.Err.Error() }
 
-// SetRetryAfter says it in whole seconds, at least one.
+// SetRetryAfter sets Retry-After in whole seconds, at least one.
 func SetRetryAfter(h http.Header, after time.Duration) {
 	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }

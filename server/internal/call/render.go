@@ -18,7 +18,7 @@ type ErrorBody struct {
 	Code  spool.Code `doc:"What is wrong, for a program. It does not change." example:"invalid"              json:"code"`
 }
 
-// DeleteRefusal is the result of a deletion for a request that never got to the engine.
+// DeleteRefusal is the answer to a deletion that is refused before the engine sees it.
 type DeleteRefusal struct {
 	Accepted bool       `doc:"Always false."                 example:"false"                json:"accepted"`
 	Error    string     `doc:"What is wrong, for a person."  example:"threadId is required" json:"error"`
@@ -62,7 +62,7 @@ func (ErrorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 	return "application/json", out
 }
 
-// inside returns a sentence of rest as our errors have them.
+// inside returns a sentence of rest in the form of the contract's errors: a small letter first, no full stop.
 func inside(text string) string {
 	return strings.ToLower(text[:min(1, len(text))]) + strings.TrimSuffix(text[min(1, len(text)):], ".")
 }

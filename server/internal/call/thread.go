@@ -20,8 +20,8 @@ func (q OneThread) Key(ctx context.Context) spool.ThreadKey {
 	return key
 }
 
-// LastMessage is the last message that a client has. One that cannot exist is treated like
-// one that does not: the client has none.
+// LastMessage is the last message that a client has. An id that no message can have counts as
+// none.
 type LastMessage struct {
 	LastMessageID string `doc:"The last message that you have. Those up to it are left out; an unknown one leaves out nothing." query:"lastMessageId"`
 }

@@ -1,4 +1,4 @@
-// Package frontpage is the page on the path above all others. It leads people and programs to the rest.
+// Package frontpage is the page at the root of the server. It links to the docs, the document and the probes.
 package frontpage
 
 import (
@@ -49,7 +49,7 @@ type Controller struct {
 }
 
 // Show answers GET on the path above all others: a page for a browser, JSON for others. Both lead
-// to the docs, the document and the probes. Only who may operate the server reads what runs on it.
+// to the docs, the document and the probes. Only callers with the scope admin see the facts.
 //
 // It is not in the document, nor are the document itself and the docs: they are the way to it, and a
 // client that was generated of it has no use for them.

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// said is what the stream of a snapshot says beyond the messages. Clients share it.
-type said struct {
+// streamed is what the stream of a snapshot says beyond the messages. Clients share it.
+type streamed struct {
 	stream spool.StreamID // empty: there is nothing
 	// step, parks and end are where a translator stands behind the stream.
 	step  step
@@ -32,8 +32,8 @@ type placedCustom struct {
 }
 
 // fold takes in what the segment that runs has said and the messages lack.
-func fold(s *spool.Snapshot) *said {
-	f := &said{}
+func fold(s *spool.Snapshot) *streamed {
+	f := &streamed{}
 	if s.Stream == nil {
 		return f
 	}
@@ -47,7 +47,7 @@ func fold(s *spool.Snapshot) *said {
 		if item.Type == spool.ItemStepFinished && t.step.name == "" {
 			continue // its content is in the messages
 		}
-		events, err := t.said(item)
+		events, err := t.itemEvents(item)
 		if err != nil {
 			f.err = err
 			return f
@@ -65,7 +65,7 @@ func fold(s *spool.Snapshot) *said {
 }
 
 // size is roughly how many bytes it takes.
-func (f *said) size() int64 {
+func (f *streamed) size() int64 {
 	n := len(f.messages)
 	for _, c := range f.customs {
 		n += len(c.Value)
@@ -73,10 +73,10 @@ func (f *said) size() int64 {
 	return int64(n)
 }
 
-// hear sets the translator behind the stream of the snapshot, if that is the stream of the
+// catchUp sets the translator behind the stream of the snapshot, if that is the stream of the
 // run. It returns the messages, and the custom events that a client at have may lack.
-func (t *Translator) hear(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, customs []Event, err error) {
-	f, _ := s.Shared.(*said)
+func (t *Translator) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, customs []Event, err error) {
+	f, _ := s.Shared.(*streamed)
 	if f == nil || !t.inSegment || f.stream == "" || f.stream != r.Stream() {
 		return Messages{s.All()}, nil, nil
 	}
