@@ -14,7 +14,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// doors are the ways into the shop: who comes in through which.
+// doors are the authenticators of the shop, one for each kind of caller.
 type doors struct {
 	customer rest.Authenticator         // a bearer token, from POST /login
 	partner  rest.Authenticator         // an API key in the query
@@ -59,7 +59,7 @@ func newDoors(c config, db *bun.DB) (*doors, error) {
 	}, nil
 }
 
-// accounts finds who has one.
+// accounts finds the account of a caller.
 type accounts struct {
 	db    *bun.DB
 	decoy *Account // whose password is compared when there is no account
@@ -69,7 +69,7 @@ type accounts struct {
 func (a *accounts) byID(ctx context.Context, id string) (*rest.User, error) {
 	account, err := find[Account](ctx, a.db, id)
 	if errors.Is(err, rest.ErrNotFound) {
-		return nil, nil //nolint:nilnil // a lookup says so that nobody is found
+		return nil, nil //nolint:nilnil // a lookup returns nil for an unknown key
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (c *Accounts) login(ctx context.Context, in Credentials) (Token, error) {
 	return Token{Token: token, ExpiresIn: int(life.Seconds())}, err
 }
 
-// me shows callers who the shop takes them for.
+// me shows callers their own principal.
 func (c *Accounts) me(ctx context.Context, _ struct{}) (*rest.User, error) {
 	user, _ := rest.PrincipalAs[*rest.User](ctx)
 	return user, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // catalogOptions are what the controllers of the catalog have in common: everybody reads,
-// and who may edit writes.
+// and callers who may edit write.
 func catalogOptions(d *doors) []rest.ControllerOption {
 	return []rest.ControllerOption{
 		rest.Tags("catalog"),

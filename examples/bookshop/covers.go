@@ -33,7 +33,7 @@ func (c *Covers) Routes(r *rest.Routes) {
 	rest.Delete(r, "/", c.remove, rest.Summary("Remove the picture of a book"), rest.Fails(http.StatusNotFound))
 }
 
-// mayEdit is who may change the catalog: administrators, and partners with a key for it.
+// mayEdit lets administrators change the catalog, and partners with a key for it.
 var mayEdit = permission.Any(permission.IsAdmin, permission.Scope(catalogScope))
 
 type coverOf struct {

@@ -94,7 +94,7 @@ func (a *Account) opens(password string) bool {
 	return err == nil && subtle.ConstantTimeCompare(hash, a.Hash) == 1
 }
 
-// principal returns the account as who makes a request.
+// principal returns the account as the principal of a request.
 func (a *Account) principal() *rest.User {
 	return &rest.User{ID: a.ID, Name: a.Name, Admin: a.Admin}
 }

@@ -14,7 +14,7 @@ type Genre struct {
 	Name string `bun:",notnull" json:"name"  maxLength:"80" minLength:"1"`
 }
 
-// Author is who wrote books.
+// Author is the author of books.
 type Author struct {
 	bun.BaseModel `bun:"table:authors,alias:author" json:"-"`
 

@@ -65,7 +65,7 @@ func (c *Site) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Debug shows the program to who writes it. It stays off the list of controllers that are
+// Debug shows the program to its developers. It stays off the list of controllers that are
 // imported, and is registered by a flag only.
 type Debug struct{ api *rest.API }
 

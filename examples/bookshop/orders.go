@@ -155,7 +155,7 @@ type Shortage struct {
 
 // place buys all of the lines or nothing.
 func (c *Orders) place(ctx context.Context, in NewOrder) (OrderView, error) {
-	// What a book costs depends on who asks and when, so both come from services.
+	// The price of a book depends on the caller and on the time, so both come from services.
 	prices, err := rest.Resolve[*PriceList](ctx)
 	if err != nil {
 		return OrderView{}, err

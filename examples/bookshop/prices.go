@@ -25,7 +25,7 @@ type PriceList struct {
 // Of returns the price of a book in cents.
 func (p *PriceList) Of(b Book) int64 { return b.Price * p.Percent / 100 }
 
-// newPriceList makes the list for whoever makes the request.
+// newPriceList makes the price list of the caller.
 func newPriceList(ctx context.Context, _ rest.Services) (*PriceList, error) {
 	clock, err := rest.Resolve[Clock](ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func newPriceList(ctx context.Context, _ rest.Services) (*PriceList, error) {
 	return list, nil
 }
 
-// priceLog has the changes of prices, in a table, and wakes those who wait for more.
+// priceLog keeps the changes of prices in a table, and wakes the requests that wait for more.
 type priceLog struct {
 	db *bun.DB
 
@@ -75,7 +75,7 @@ func (l *priceLog) changed() <-chan struct{} {
 	return l.next
 }
 
-// follow yields the changes after a number, and then those that come.
+// follow yields the changes after a number, and then new ones as they come.
 func (l *priceLog) follow(ctx context.Context, after int64) iter.Seq2[rest.Event[PriceChange], error] {
 	return func(yield func(rest.Event[PriceChange], error) bool) {
 		for {

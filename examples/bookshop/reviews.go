@@ -12,7 +12,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Reviews are what customers think of books. Everybody reads them; who wrote one may edit it.
+// Reviews are opinions of customers on books. Everybody reads them; the author of one may edit it.
 type Reviews struct {
 	db    *bun.DB
 	doors *doors

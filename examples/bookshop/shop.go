@@ -31,8 +31,8 @@ type config struct {
 	// UserRate, GuestRate and LoginRate bound requests. They default to 600 a minute for
 	// each user, 120 for each address of guests, and 10 tries to log in.
 	UserRate, GuestRate, LoginRate string
-	// AddressRate bounds the requests of an address before anybody is asked who they are, so
-	// that keys cannot be guessed for ever. Defaults to 2,000 a minute.
+	// AddressRate bounds the requests of an address before authentication, so that nobody can guess
+	// keys for ever. Defaults to 2,000 a minute.
 	AddressRate string
 	// Debug registers what developers look at.
 	Debug bool
