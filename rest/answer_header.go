@@ -275,11 +275,3 @@ func (rt *route) headOf(t reflect.Type) *answerType {
 	}
 	return rt.heads[behind(t)]
 }
-
-// behind returns the type behind pointers.
-func behind(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t
-}

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -11,9 +10,6 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/body"
 )
-
-// errNoRoute is what helpers answer outside of a request.
-var errNoRoute = errors.New("there is no request in this context: it is not the one that the handler was given")
 
 // routeContext is a request on its way through a route. It is the context that handlers,
 // permissions and throttles are given, so that finding it again costs nothing.
@@ -154,9 +150,6 @@ type Reply struct {
 	Header http.Header
 }
 
-// ErrNotFound is what a loader returns for what is not there, possibly wrapped.
-var ErrNotFound = errors.New("not found")
-
 // GetOrNotFound loads an object and asks the object permissions of the route about it. If load
 // returns [ErrNotFound] or a nil pointer, the answer is 404.
 //
@@ -208,10 +201,3 @@ func override(ctx context.Context, of helper) context.Context {
 }
 
 func overridden(ctx context.Context, of helper) bool { return ctx.Value(overrideKey{of}) != nil }
-
-// must panics with the place of a registration and what is wrong with it.
-func must(err error, place string) {
-	if err != nil {
-		panic(fmt.Sprintf("rest: %s: %v", place, err))
-	}
-}

@@ -32,12 +32,6 @@ func SendsHeader(name, doc string, statuses ...int) RouteOption {
 	})
 }
 
-// namedHeader is a header that a handler reads or writes by itself.
-type namedHeader struct {
-	name, doc string
-	statuses  []int
-}
-
 // requestHeaders documents the headers that handlers read by themselves.
 func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
 	for _, h := range rt.entry.config.reads {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -48,6 +49,14 @@ type Error struct {
 //
 // Location returns the place as "body.tags[1]", and Pointer the one below In as "/tags/1".
 type Fault = fault.Fault
+
+// ErrorRenderer writes errors as bodies. It is safe for concurrent use.
+type ErrorRenderer interface {
+	// Render returns the content type and the body of an error. Body is encoded as JSON.
+	Render(r *http.Request, e *Error) (contentType string, body any)
+	// Document returns the type of the bodies and their content type, for the document.
+	Document() (contentType string, body reflect.Type)
+}
 
 // Error returns the detail, and the error behind it.
 func (e *Error) Error() string {
@@ -113,3 +122,25 @@ func asError(err error) *Error {
 	}
 	return nil
 }
+
+// must panics with the place of a registration and what is wrong with it.
+func must(err error, place string) {
+	if err != nil {
+		panic(fmt.Sprintf("rest: %s: %v", place, err))
+	}
+}
+
+// addAll adds headers.
+func addAll(to, from http.Header) {
+	for name, values := range from {
+		for _, v := range values {
+			to.Add(name, v)
+		}
+	}
+}
+
+// errNoRoute is what helpers answer outside of a request.
+var errNoRoute = errors.New("there is no request in this context: it is not the one that the handler was given")
+
+// ErrNotFound is what a loader returns for an object that is not there, possibly wrapped.
+var ErrNotFound = errors.New("not found")

@@ -136,13 +136,6 @@ func (l *list) compileStages(options []query.Option, place string, free bool) er
 	return nil
 }
 
-func structOf(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
-}
-
 // elemOf returns the type of the items of a slice or set.
 func elemOf(t reflect.Type) (reflect.Type, error) {
 	if t.Kind() == reflect.Slice {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -427,3 +428,18 @@ func JSON(codec Codec) APIOption { return apiOption(func(c *apiConfig) { c.codec
 func TrustedProxies(networks ...netip.Prefix) APIOption {
 	return apiOption(func(c *apiConfig) { c.trusted = append(c.trusted, networks...) })
 }
+
+// logger is where an API reports what is its own fault.
+type logger struct{ to *slog.Logger }
+
+func (l logger) log() *slog.Logger {
+	if l.to == nil {
+		return slog.Default()
+	}
+	return l.to
+}
+
+// Logger sets where failures are logged, once each.
+//
+// Defaults to slog.Default().
+func Logger(l *slog.Logger) APIOption { return apiOption(func(c *apiConfig) { c.logger = logger{l} }) }

@@ -1,20 +1,11 @@
 package rest
 
 import (
-	"log/slog"
 	"net/http"
 	"reflect"
 
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
-
-// ErrorRenderer writes errors as bodies. It is safe for concurrent use.
-type ErrorRenderer interface {
-	// Render returns the content type and the body of an error. Body is encoded as JSON.
-	Render(r *http.Request, e *Error) (contentType string, body any)
-	// Document returns the type of the bodies and their content type, for the document.
-	Document() (contentType string, body reflect.Type)
-}
 
 // ProblemErrors writes errors as RFC 9457 says: application/problem+json with type, title,
 // status and detail, and code and errors as additions.
@@ -87,18 +78,3 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
-
-// logger is where an API reports what is its own fault.
-type logger struct{ to *slog.Logger }
-
-func (l logger) log() *slog.Logger {
-	if l.to == nil {
-		return slog.Default()
-	}
-	return l.to
-}
-
-// Logger sets where failures are logged, once each.
-//
-// Defaults to slog.Default().
-func Logger(l *slog.Logger) APIOption { return apiOption(func(c *apiConfig) { c.logger = logger{l} }) }

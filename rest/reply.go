@@ -30,12 +30,6 @@ type DocumentedResponder interface {
 	Document() (contentType string, body reflect.Type)
 }
 
-// declared is an answer that a route may give, for the document.
-type declared struct {
-	status int
-	body   reflect.Type // nil: none
-}
-
 // Returns documents that the route may also answer with the status and a T, from a [Reply],
 // a [Response] status or an [Error] with a body. [NoContent] as T is an answer without a body,
 // and error an error in the form of the API, as by [Fails]. The first one of a route whose
@@ -158,15 +152,6 @@ func (c *routeContext) answerItself(out any) error {
 		panic(http.ErrAbortHandler)                            // so that the client does not take a part for the whole
 	}
 	return err //nolint:wrapcheck // it is the program's own
-}
-
-// addAll adds headers.
-func addAll(to, from http.Header) {
-	for name, values := range from {
-		for _, v := range values {
-			to.Add(name, v)
-		}
-	}
 }
 
 // write writes a body with a status. A nil body is none at all.

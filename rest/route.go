@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/wire"
@@ -419,44 +418,4 @@ func routeName(namespace, name, method string, path pathPattern) string {
 		return name
 	}
 	return namespace + "." + name
-}
-
-// exported makes a word of any text: "book-shops" becomes BookShops.
-func exported(s string) string {
-	var b strings.Builder
-	up := true
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			up = true
-			continue
-		}
-		if up {
-			r = unicode.ToUpper(r)
-		}
-		up = false
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// words makes a summary of a name: "listBooks" becomes "List books".
-func words(name string) string {
-	var b strings.Builder
-	var before rune
-	for i, r := range name {
-		switch {
-		case i == 0:
-			r = unicode.ToUpper(r)
-		case r == '_':
-			r = ' '
-		case unicode.IsUpper(r):
-			if unicode.IsLower(before) {
-				b.WriteByte(' ')
-			}
-			r = unicode.ToLower(r)
-		}
-		b.WriteRune(r)
-		before = r
-	}
-	return b.String()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -96,6 +95,18 @@ type routeConfig struct {
 	checks               []inputCheck
 	verifier             BodyVerifier
 	reads, sends         []namedHeader
+}
+
+// declared is an answer that a route may give, for the document.
+type declared struct {
+	status int
+	body   reflect.Type // nil: none
+}
+
+// namedHeader is a header that a handler reads or writes by itself.
+type namedHeader struct {
+	name, doc string
+	statuses  []int
 }
 
 func (c *routeConfig) apply(options []RouteOption) error {
@@ -219,45 +230,4 @@ func (r *Routes) add(e *entry, options []RouteOption) {
 var knownMethods = []string{
 	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodHead, http.MethodOptions, http.MethodTrace,
-}
-
-// funcName returns the name of a method value or function: "list" for shop.(*Books).list-fm.
-func funcName(f any) string {
-	v := reflect.ValueOf(f)
-	if v.IsNil() {
-		return ""
-	}
-	name := runtime.FuncForPC(v.Pointer()).Name()
-	name = strings.TrimSuffix(strings.ReplaceAll(name, "[...]", ""), "-fm")
-	if at := strings.LastIndexByte(name, '.'); at >= 0 {
-		name = name[at+1:]
-	}
-	if strings.Trim(strings.TrimPrefix(name, "func"), "0123456789") == "" {
-		return "" // a function literal
-	}
-	return name
-}
-
-func typeWord(v any) string {
-	t := reflect.TypeOf(v)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t == nil || t.Name() == "" {
-		return "Object"
-	}
-	name, _, _ := strings.Cut(t.Name(), "[")
-	return strings.ToUpper(name[:1]) + name[1:]
-}
-
-func isNil(v any) bool {
-	rv := reflect.ValueOf(v)
-	switch rv.Kind() { //nolint:exhaustive // the others have no nil
-	case reflect.Pointer, reflect.Map, reflect.Interface, reflect.Func:
-		return rv.IsNil()
-	case reflect.Invalid:
-		return true
-	default:
-		return false
-	}
 }
