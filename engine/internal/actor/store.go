@@ -101,11 +101,7 @@ func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
 	if !Of(ctx).OwnOnly {
 		return nil
 	}
-	err := s.View(ctx, key, func(v spool.View) error {
-		_, err := v.Thread()
-		return err
-	})
-	return record.NotFound(err)
+	return record.View(ctx, s, key, func(spool.View, spool.Thread) error { return nil })
 }
 
 // errForeign ends the transaction of a thread that is somebody else's.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
@@ -43,7 +42,7 @@ type Client struct {
 }
 
 // readThread returns a thread as the actor of the context may see it, or a [spool.NotFound] error.
-func readThread(ctx context.Context, store snapshot.Store, key spool.ThreadKey) (thread spool.Thread, err error) {
+func readThread(ctx context.Context, store record.Viewer, key spool.ThreadKey) (thread spool.Thread, err error) {
 	err = record.View(ctx, store, key, func(_ spool.View, t spool.Thread) error {
 		thread = t
 		return nil

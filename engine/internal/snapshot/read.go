@@ -17,11 +17,6 @@ const (
 	maxRuns = 100
 )
 
-// Store is what reads of threads need of [spool.Store].
-type Store interface {
-	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
-}
-
 // Streams is what reads of threads need of [spool.Streams].
 type Streams interface {
 	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
@@ -29,7 +24,7 @@ type Streams interface {
 
 // reader reads snapshots of threads.
 type reader struct {
-	store   Store
+	store   record.Viewer
 	streams Streams
 }
 

@@ -19,10 +19,10 @@ import (
 // Sources are what snapshots are made of.
 type Sources struct {
 	// Own is the store as the actor of a context may see it.
-	Own Store
+	Own record.Viewer
 	// Shared is the store as it is. Several callers share what is read from it; CheckOwner is called
 	// for each.
-	Shared Store
+	Shared record.Viewer
 	// CheckOwner returns a [spool.NotFound] error for a thread that the actor of the context must
 	// not see.
 	CheckOwner func(ctx context.Context, key spool.ThreadKey) error

@@ -23,7 +23,7 @@ import (
 // Sources are what a walker reads.
 type Sources struct {
 	// Store hides the threads that the actor of a context must not see.
-	Store     snapshot.Store
+	Store     record.Viewer
 	Streams   snapshot.Streams
 	Snapshots *snapshot.Snapshots
 	// EndStream ends the stream of a worker that went away, as the RUN_ENDED entry of its segment
