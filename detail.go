@@ -84,8 +84,8 @@ type CallRecord struct {
 	ToolCallID ToolCallID `doc:"The call." json:"toolCallId"`
 	// ToolName is empty where the message that has the call is not in the thread's view.
 	ToolName string `doc:"The tool. Left out: the message with the call is not in view." json:"toolName,omitempty"`
-	// Effect is where its effect is. Empty: it has not been about to run.
-	Effect EffectState `doc:"Where its effect is. Left out: it has not been about to run." enum:"pending,done,void,waiting" json:"effect,omitempty"`
+	// Effect is the state of the call's effect. Empty: no worker has begun the call.
+	Effect EffectState `doc:"The state of the call's effect. Left out: no worker has begun the call." enum:"pending,done,void,waiting" json:"effect,omitempty"`
 	// Park is where its wait for an answer is. Empty: it did not wait.
 	Park ParkState `doc:"Where its wait is. Left out: it did not wait." enum:"open,answered,expired,closed" json:"park,omitempty"`
 }

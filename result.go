@@ -18,8 +18,8 @@ type RunResult struct {
 	// Reason is one of the constants named Reason, empty for an accepted run.
 	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
 	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
-	// RetryAfter is when the same start may be accepted, which was refused because there is
-	// too much to do. Zero: it was not.
+	// RetryAfter is how long to wait before the same start again, if the server was too busy. Zero:
+	// it was not.
 	RetryAfter time.Duration `json:"-"`
 }
 

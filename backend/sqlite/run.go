@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// The columns of a run, and behind them those of what only the engine needs of it: engine_state has all
-// that changes as the run goes on, the others what the start gave.
+// runColumns are the columns of [spool.Run], and stateColumns those of [spool.RunState]: engine_state
+// changes while the run goes on, and the start sets the others.
 const (
 	runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
@@ -214,9 +214,9 @@ func (t *tx) UpdateRun(r spool.RunRow) error {
 	return nil
 }
 
-// The statements that update a run. SQLite writes the page of an index again for a column that is
-// set to what it was, so that the columns which indexes have are left out where they stay: a step
-// changes none of them.
+// The statements that update a run. SQLite writes the page of an index again even if the value
+// of the column stays the same. So a statement leaves out the indexed columns, which a step never
+// changes.
 const (
 	updateRun = "UPDATE run SET " + runSets
 	moveRun   = "UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?, " + runSets

@@ -50,8 +50,8 @@ func (s *stored) close() error { return unlock(s.lock) }
 // connect returns a connection that changes nothing, and leaves the log to the next server.
 func (s *stored) connect() (*conn, error) {
 	// Without a log, and with nobody who could begin one, SQLite need not make the files that
-	// it shares a log by. Whoever has the database open without having it for itself has
-	// made the index of a log.
+	// it shares a log by. A process that shares the database has made the
+	// "-shm" file already.
 	mode := "?mode=ro"
 	if _, err := os.Lstat(s.path + "-shm"); errors.Is(err, fs.ErrNotExist) && !s.running && s.evidence.wal.size == 0 {
 		mode += "&immutable=1"

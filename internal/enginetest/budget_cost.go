@@ -14,8 +14,8 @@ func testBudgetChildrenCost(s budgetTest) { s.share(100_000, 3) }
 func testBudgetChildrenShare(s budgetTest) { s.share(1000, 2) }
 
 // share has three nested runs ask at once, each of which has to set aside what its answer may cost.
-// While they do, that is there for nobody else, and in the end the run has cost what its five
-// answers have, to the millionth.
+// Nobody else can use the reserved cost meanwhile. At the end, the cost of the run is the sum of its
+// five answers, to the millionth.
 func (s budgetTest) share(budget int64, atOnce int) {
 	s.Helper()
 	const cost = 5 * (2*promptTokens + 3*30)

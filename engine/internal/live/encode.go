@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// FollowFrame returns a frame as a server-sent event, and moves the cursor at to where a
-// reader of it stands. The frame's own cursor is taken where it has one. A notice moves
+// FollowFrame returns a frame as a server-sent event, and moves the cursor `at` to the place of
+// a reader that has it. The frame's own cursor is taken where it has one. A notice moves
 // nothing and has no id.
 func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
 	if f.Cursor == nil {
@@ -81,7 +81,7 @@ func plainPayload(e *spool.Entry) bool {
 }
 
 // appendEntry writes what [spool.Frame.MarshalJSON] writes for an entry whose payload was
-// encoded before, for a fifth of its time: a long replay is little else. The names and
+// encoded before. It takes a fifth of the time, and a long replay spends most of its time here. The names and
 // ids are of a kind that needs no quoting.
 func appendEntry(b []byte, e *spool.Entry) []byte {
 	b = append(b, `{"kind":"thread","event":{"threadId":"`...)

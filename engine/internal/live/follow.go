@@ -19,9 +19,9 @@ func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) 
 	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) spool.Entry { return *f.Event })
 }
 
-// follow yields what of returns for each frame behind the client's place.
+// follow yields what convert returns for each frame after the client's place.
 func follow[T any](
-	ctx context.Context, h *Hubs, key spool.ThreadKey, c Client, mode walk.Mode, of func(f *ringFrame) T,
+	ctx context.Context, h *Hubs, key spool.ThreadKey, c Client, mode walk.Mode, convert func(f *ringFrame) T,
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -35,7 +35,7 @@ func follow[T any](
 				return yield(none, err)
 			}
 			for i := range frames {
-				if !yield(of(&frames[i]), nil) {
+				if !yield(convert(&frames[i]), nil) {
 					return false
 				}
 			}

@@ -86,7 +86,7 @@ func headerList(field string, ours, more []string) (string, error) {
 }
 
 // ValidHeaderName reports whether name can be the name of a header: letters, digits and
-// !#$%&'+-.^_`|~. The * that stands for all headers is none.
+// !#$%&'+-.^_`|~. It reports false for "*", which stands for all headers.
 func ValidHeaderName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'+-.^_`|~", r)

@@ -187,7 +187,7 @@ var statusExamples = map[string]any{
 var answerTexts = map[string]map[string]string{
 	"startRun": {
 		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
-		"503": "There is too much to do, or it did not work this time. Retry-After says when to try again.",
+		"503": "The server is too busy, or the request failed this time. Retry-After says when to try again.",
 	},
 	"getRunOutcome":     {"200": "What the run has come to.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
 	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason that the body names."},
