@@ -8,8 +8,8 @@ import (
 )
 
 // DigestOf names what a person is asked: the call, its tool and its arguments, why it
-// waits, what is shown, and from the second question of a call on, its number. Args stand
-// in for the arguments that the call asked for; nil is for those. The result is "sha256:"
+// waits, what is shown, and from the second question of a call on, its number. Args
+// replace the arguments that the call asked for; nil keeps them. The result is "sha256:"
 // and the hash in hex. It does not depend on white space or on the order of keys, which a
 // store may change.
 func (p Park) DigestOf(args json.RawMessage) string {

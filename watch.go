@@ -19,9 +19,9 @@ type SnapshotOptions struct {
 // SnapshotForm encodes snapshots for clients of another protocol. Each message is encoded
 // once, in the order of the thread, however many clients ask for the thread.
 //
-// A value encodes the message behind those that were encoded before it, and does not
-// change. Callers pass the value for the first message, which must be comparable and always
-// the same: it names the form.
+// A SnapshotForm value encodes one message, the next in order, and does not change. Callers
+// pass the value for the first message. That value identifies the form, so it must be
+// comparable and always the same.
 type SnapshotForm interface {
 	// AppendMessage appends what the message becomes: elements of a JSON array, each with a
 	// comma before it, or nothing. It returns the form for the message behind it.
@@ -54,8 +54,8 @@ func (s *EncodedSnapshot) Release() {
 // FormedSnapshot is a snapshot in a [SnapshotForm]. Other clients have the same one, so nothing of
 // it may be changed.
 type FormedSnapshot struct {
-	// Snapshot is the snapshot. Of its messages it has those behind the last entry of the
-	// record, without content.
+	// Snapshot is the snapshot. It has only the messages after the record's last entry, and
+	// leaves out their content.
 	*Snapshot
 	// FormedMessages are all messages in the form.
 	FormedMessages
@@ -89,26 +89,27 @@ type FormedMessages interface {
 type FormedFrame struct {
 	Frame
 
-	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
-	// release. Nil: it is another frame.
+	// Formed is the snapshot of a snapshot frame. The caller must release it. Nil: the frame
+	// is no snapshot frame.
 	Formed *FormedSnapshot
 }
 
 // FollowOptions say from where to follow.
 type FollowOptions struct {
-	// Cursor is the place behind which to follow. Nil: from now, which is the record from
-	// its start and of the run streams only the one in flight, from what the messages
-	// lack.
+	// Cursor is the client's place: the follower starts right after it. Nil: the follower
+	// reads the whole record. Of the run streams it then reads only the active one, from
+	// the first item that the messages lack.
 	Cursor *Cursor
 	// LastMessageID is the last message that the client has, so that a snapshot frame
 	// carries only those behind it. Empty: none.
 	LastMessageID MessageID
-	// LastTurnID is the last user turn behind the cursor's entry that the client has, for one
-	// that has no messages else. Empty: none, and those turns come again.
+	// LastTurnID is the last user turn after the cursor's entry that the client has. It is for
+	// a client that keeps no other messages. Empty: none, and the turns after that entry come
+	// again.
 	LastTurnID MessageID
-	// CreatedAt is when the thread that is meant was made: one that was made at another time
-	// counts as none. Defaults to the thread that there is. Either way the follower ends when
-	// that thread is deleted, also if another one is made under its id.
+	// CreatedAt is the creation time of the thread to follow. A thread with another creation
+	// time counts as missing. Defaults to that of the present thread. In both cases the follower
+	// ends when the thread is deleted, even if a new thread gets its id.
 	CreatedAt time.Time
 }
 

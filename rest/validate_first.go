@@ -4,12 +4,12 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// ValidateFirst asks the methods Validate of an input also where the body lacks fields or has values
-// beyond their limits, and answers with the error of those methods before it tells of that. It is for a
-// program that says itself in which order the mistakes of a body are told. A field that was not sent has
-// its zero value then. [Validator] says what holds without the option.
+// ValidateFirst calls the Validate methods of an input even if the body lacks fields or has values
+// beyond their limits. If a Validate method returns an error, the API answers with that error and does
+// not report the other mistakes. The option is for a program that orders the mistakes of a body itself.
+// Validate sees the zero value of a field that was not sent. [Validator] says what holds without it.
 //
-// A value that is not of its field's type, and a key that is there twice, are told first in any case.
+// The API always reports a value of the wrong type, and a key that occurs twice, before it calls Validate.
 func ValidateFirst() APIOption { return apiOption(func(c *apiConfig) { c.validateFirst = true }) }
 
 // beyondLimits reports whether all faults are of values of the body that are absent or beyond their limits,

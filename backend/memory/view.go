@@ -15,9 +15,9 @@ var (
 )
 
 // threadData is a thread and all that belongs to it. Once committed it is never changed:
-// a transaction works on a fork. Slices to which elements are only ever added may share
-// their memory with the fork, as their length guards the older one; every other change
-// copies first.
+// a transaction works on a fork. A slice that only grows may share its
+// memory with the fork: the older state keeps its own length, and so never sees the new
+// elements. Every other change copies the slice first.
 type threadData struct {
 	// thread is nil while there is no row, and everything else is empty then.
 	thread   *spool.Thread

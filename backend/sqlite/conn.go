@@ -65,8 +65,8 @@ func connect(path, parameters string) (*conn, error) {
 
 func newConn(raw *lite.Conn) *conn { return &conn{raw: raw, stmts: make(map[string]*lite.Stmt)} }
 
-// pragma sets something. Some of what a pragma sets, SQLite sets when it prepares it, so it
-// is prepared each time.
+// pragma executes a pragma. SQLite applies some pragmas while it prepares them, so pragma
+// prepares the statement each time and does not keep it.
 func (c *conn) pragma(text string) error {
 	text = "PRAGMA " + text
 	if err := c.exec(text); err != nil {

@@ -41,11 +41,10 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	return messages, err
 }
 
-// messageQuery returns the statement that selects columns of messages. The newest comes
-// first where q has a limit. Every part of the query walks the primary key, or the index of
-// the branch: ids are turned into their places in the order first, and as after_seq never
-// falls along it, the walk back from the end stops at the first message that SinceSeq leaves
-// out.
+// messageQuery returns the statement that selects columns of messages. If q has a limit, the
+// newest message comes first. Every part of the query walks the primary key, or the index of
+// the branch. The query first turns ids into places in the order. after_seq never falls along
+// the order, so the walk from the end stops at the first message that SinceSeq leaves out.
 func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
 	table, shown := "message", "dropped IS NULL"
 	args = []any{v.key.Tenant, v.key.ID}

@@ -11,8 +11,8 @@ import (
 )
 
 // checkLetters refuses a key that differs from a property of the schema in the case of its
-// letters only. The schema takes such a key for another one, and package encoding/json, like
-// other readers, for the property: a tool would read a value that was never checked.
+// letters only. For the schema, such a key is an unknown key. For package encoding/json and other
+// readers, it is the property. So a tool would read a value that nobody has checked.
 func checkLetters(s *jsonschema.Schema, value any) error {
 	if s == nil {
 		return nil

@@ -32,7 +32,8 @@ func (p *process) kill() {
 	p.Close()
 }
 
-// crash kills the process behind the wrapper at its next call, which it makes.
+// crash kills the process behind the wrapper: it plans a crash at the next call, and makes that
+// call.
 func crash(f *spooltest.Faulty) {
 	for {
 		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: spooltest.CrashBefore})

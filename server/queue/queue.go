@@ -21,15 +21,15 @@ import (
 // deliveries executes agents. It is safe for concurrent use.
 type Verifier interface {
 	// Verify returns an error unless the queue signed this request with this body. The
-	// body of r itself is used up. An [spool.Unavailable] error says that it cannot be known
-	// now, and the delivery is answered 503, so that the queue keeps it. Every other one is
-	// answered 401. The text of both is logged and not sent.
+	// body of r itself is used up. An [spool.Unavailable] error says that the
+	// verifier cannot decide now: the server answers 503, and the queue keeps the delivery.
+	// For every other error the server answers 401. It logs the text of both and sends neither.
 	Verify(r *http.Request, body []byte) error
 }
 
 // HeaderVerifier is a [Verifier] that judges the headers of a delivery before the
-// server reads its body. The body of a delivery has up to 1 MiB with one, and up to 64 KiB
-// without.
+// server reads its body. With a
+// HeaderVerifier, a body may have up to 1 MiB; with another Verifier, up to 64 KiB.
 type HeaderVerifier interface {
 	Verifier
 	// VerifyHeader returns an error if Verify would refuse the request whatever its body is.

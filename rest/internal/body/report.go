@@ -69,8 +69,8 @@ func (l *faultList) where() []any {
 	return path
 }
 
-// maxShown is how many bytes of a key of the client's choice a fault tells. A document has
-// up to a hundred faults below one key, and each names it twice.
+// maxShown bounds the bytes of a key in a fault, because the client chooses the key. A document
+// has up to a hundred faults below one key, and each fault names the key twice.
 const maxShown = 100
 
 // shown is a key for a fault to keep.
@@ -121,7 +121,7 @@ func (s *scanner) mismatch(n *node) bool {
 	return number(fault.FloatType(in, path))
 }
 
-// noString adds to the fault of a value that is no string what it should have been.
+// noString adds the expected form to the fault of a value that is not a string.
 func (r *textRule) noString(f fault.Fault) fault.Fault {
 	switch {
 	case r == nil:

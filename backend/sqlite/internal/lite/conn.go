@@ -11,8 +11,8 @@ import (
 type Conn struct {
 	tls *libc.TLS
 	db  uintptr
-	// room is where the texts are that a statement has bound, and used how many bytes of it they
-	// take.
+	// room is the memory for the texts that a statement has bound. The texts take the first used
+	// bytes of it.
 	room uintptr
 	used int
 }
