@@ -5,6 +5,20 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
+// Prelude returns the events that bring a client to the state of the snapshot, whatever the client
+// has. The frames after [spool.Snapshot.Cursor] come next. Have is the cursor of a client that comes
+// back; nil for another one. A client that has seen the end of everything gets no events. The record
+// may lack the end of a run that was stopped or has failed: a cursor then does not say whether the
+// client has seen that end, and the client gets it again.
+func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
+	events, err := t.become(s, have)
+	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, t.run) {
+		events = nil
+		t.states = states{use: t.o.State}
+	}
+	return events, err
+}
+
 // become returns the events that bring any client to the snapshot. Have is how far it has
 // read, of which only custom events make use: what they say is in no message.
 func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
@@ -105,18 +119,4 @@ func (t *Translator) given(messages Messages) (Messages, error) {
 	}
 	text, err := appendMessages(nil, all)
 	return messages.and(text), err
-}
-
-// Prelude returns the events that bring a client to where the snapshot is, whatever it
-// has. The frames behind [spool.Snapshot.Cursor] come next. Have is the cursor of a client
-// that comes back, nil for another: one that has seen the end of everything is told
-// nothing. The record may lack the end of a run that was stopped or has failed, so that a
-// cursor does not tell whether the client has seen that end: it is told again.
-func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
-	events, err := t.become(s, have)
-	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, t.run) {
-		events = nil
-		t.states = states{use: t.o.State}
-	}
-	return events, err
 }
