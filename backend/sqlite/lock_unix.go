@@ -37,10 +37,11 @@ func lock(path string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// unlock ends a lock. A nil f is allowed.
+// unlock ends a lock. A nil f is allowed. Closing the file is not enough: a child that this process
+// has forked, and that has not executed its program yet, holds a copy of the descriptor.
 func unlock(f *os.File) error {
 	if f == nil {
 		return nil
 	}
-	return f.Close()
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }
