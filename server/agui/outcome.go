@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Result is what there is to say of a run that came to its own end.
+// Result tells how a run ended that neither failed nor was stopped.
 type Result struct {
 	// FinishReason is the run's stop reason, or "client_tool" for one that waits for the client to
 	// run its tools.
