@@ -6,7 +6,7 @@ import "slices"
 type Access struct {
 	// Tenants are the tenants that may use it. Empty: all.
 	Tenants []Tenant
-	// Scopes are scopes of which a caller needs one. Empty: none is needed.
+	// Scopes are scopes. A caller needs at least one of them. Empty: none is needed.
 	Scopes []string
 }
 

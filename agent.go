@@ -6,12 +6,12 @@ type Agent struct {
 	Name string
 	// Model is the name of the model that is used when a start asks for none.
 	Model string
-	// Access limits which callers may start runs of the agent. For other callers there is no agent
-	// of that name. Defaults to every caller.
+	// Access limits which callers may start runs of the agent. For other callers, the agent does not exist.
+	// Defaults to every caller.
 	Access Access
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
-	// Tools are what the model may call.
+	// Tools are the tools that the model may call.
 	Tools []Tool
 	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
 	Spawn *Spawn
@@ -19,44 +19,42 @@ type Agent struct {
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
-	// DistinctApprover requires that the subject that started a run does not answer its questions:
-	// approvals, unknown outcomes and requests for a larger budget. See [Run.DistinctFrom]. It
-	// also holds for the runs that the agent spawns. A tool may require the same by itself.
-	// Defaults to false: every subject that may answer does.
+	// DistinctApprover forbids the subject that started a run to answer its questions: approvals, unknown
+	// outcomes and requests for a larger budget. See [Run.DistinctFrom]. It also applies to the runs that the
+	// agent spawns. A tool may require the same by itself. Defaults to false.
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
-	// ProviderOptions names the fields of a request to the provider that a start may set, such
-	// as "reasoning_effort". A name that only the engine sets is refused, such as "messages" or
-	// "max_tokens". Defaults to none.
+	// ProviderOptions names the fields of a request to the provider that a start may set, such as
+	// "reasoning_effort". Names that only the engine may set, such as "messages" or "max_tokens", are
+	// refused. Defaults to none.
 	ProviderOptions []string
-	// ClientTools is how many tools of its own the client of a start may bring: see
-	// [ClientTool]. Defaults to 32; negative: none, and the client's tools are left out.
+	// ClientTools is how many tools of its own the client of a start may send: see [ClientTool]. Defaults to
+	// 32. Negative: the client's tools are ignored.
 	ClientTools int
-	// ClientContext bounds the context that the client of a start sends, in bytes: see
-	// [ClientContext]. Defaults to 64 KiB; negative: none, and the context is left out.
+	// ClientContext bounds the context that the client of a start sends, in bytes: see [ClientContext].
+	// Defaults to 64 KiB. Negative: the context is ignored.
 	ClientContext int
-	// Budget bounds each run of the agent, with all runs under it, where its start sets no bound.
-	// A zero field is taken from the configuration.
+	// Budget bounds each run of the agent together with its nested runs, unless the start sets a bound. A
+	// zero field is taken from the configuration.
 	Budget Budget
 	// OnBudget is what happens to a run whose budget is used up. Defaults to the configuration's.
 	OnBudget BudgetAction
-	// WhenBusy is what a start of this agent does on a thread that has an active run, where the
-	// start does not say. Defaults to the configuration's.
+	// WhenBusy is what a start of this agent does on a thread with an active run, if the start does not say
+	// it. Defaults to the configuration's.
 	WhenBusy WhenBusy
 }
 
-// Spawn lets an agent hand parts of its work to nested runs: it gets the tool [SpawnTool],
-// whose call runs another agent on a brief and returns the answer of that agent. A nested run
-// has a record, messages and a bill of its own, and may wait for a person at any depth. The
-// result of the call is {"agentId", "result"}, or {"agentId", "error"} where the nested run
-// failed, which does not fail its parent.
+// Spawn lets an agent give parts of its work to nested runs. The agent gets the tool [SpawnTool]. A call of
+// it runs another agent on a prompt, and returns that agent's answer. A nested run has its own id, messages
+// and usage, and may wait for a person at any depth. The result of the call is {"agentId", "result"}, or
+// {"agentId", "error"} if the nested run failed, which does not fail its parent.
 type Spawn struct {
-	// Profiles are the agents that the model can ask, by the names that it uses for
-	// them: letters, digits, hyphens and underscores, up to 64.
+	// Profiles are the agents that the model can call, by name. A name has up to 64 letters, digits, hyphens
+	// and underscores.
 	Profiles map[string]Profile
-	// Open lets the model make up an agent: for a name without a profile, a nested run with
-	// the tools of the agent that asks. Required where there are no profiles.
+	// Open lets the model invent an agent: a name without a profile starts a nested run with the tools of the
+	// calling agent. Required if there are no profiles.
 	Open bool
 	// MaxDepth is how deep runs may be nested. Defaults to 2.
 	MaxDepth int
@@ -80,7 +78,7 @@ type Profile struct {
 	Instructions string
 	// Model is the name of the model. Defaults to the parent run's.
 	Model string
-	// Tools are what the model may call. They may ask for approvals.
+	// Tools are the tools that the model may call. They may ask for approvals.
 	Tools []Tool
 	// MaxSteps bounds the steps. Defaults to those of the [Spawn].
 	MaxSteps int

@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// CheckArguments returns an [Invalid] error that names field unless [CheckJSON] allows text and
-// every reader of it reads the same:
+// CheckArguments returns an [Invalid] error that names field unless [CheckJSON] accepts text and all readers
+// would read the same values:
 //
-//   - no object has a key twice, as some readers take the first value and others the last;
+//   - no object has a key twice, because some readers take the first value and others the last;
 //   - no string has half of a surrogate pair (\ud800), which readers replace, keep or refuse;
 //   - no string has a NUL (\u0000), at which some readers end the text.
 //
-// Arguments of tools have to pass: a person, a schema and a digest look at them before the tool
-// reads them, each in its own way.
+// Arguments of tools must pass: a person, a schema and a digest see them before the tool reads them, each in
+// its own way.
 func CheckArguments(field string, text json.RawMessage) error {
 	if err := CheckJSON(field, text); err != nil {
 		return err
 	}
-	var open []map[string]bool // the keys of each object around here, nil for an array
-	key := false               // whether a string that comes here is a key
+	var open []map[string]bool // the keys of each enclosing object, nil for an array
+	key := false               // whether the next string is a key
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{':
@@ -52,7 +52,7 @@ func CheckArguments(field string, text json.RawMessage) error {
 	return nil
 }
 
-// endOfString returns the index behind the string that begins at start of valid JSON.
+// endOfString returns the index after the string that begins at start of valid JSON.
 func endOfString(text []byte, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {
@@ -65,7 +65,7 @@ func endOfString(text []byte, start int) int {
 	return len(text)
 }
 
-// oneString returns what a literal of valid JSON says, or an error where readers differ on it.
+// oneString returns the value of a string literal of valid JSON, or an error if readers could differ on it.
 func oneString(field string, literal []byte) (string, error) {
 	for i := 1; i < len(literal)-1; i++ {
 		if literal[i] != '\\' {
@@ -92,7 +92,7 @@ func oneString(field string, literal []byte) (string, error) {
 	return said, err
 }
 
-// codeUnit returns the number of "u0041" and of what follows it.
+// codeUnit returns the number of the escape "u0041", and the text after it.
 func codeUnit(text []byte) uint64 {
 	n, err := strconv.ParseUint(string(text[1:5]), 16, 16)
 	if err != nil {

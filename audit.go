@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AuditAction names what an [AuditEntry] says was done.
+// AuditAction names the action of an [AuditEntry].
 type AuditAction string
 
 // The actions of the audit log.
@@ -15,8 +15,8 @@ const (
 	AuditAnswer AuditAction = "answer"
 	// AuditRaiseBudget: an answer raised the budget of a run.
 	AuditRaiseBudget AuditAction = "raise_budget"
-	// AuditStop: somebody stopped a run. A stop of a thread has an entry for each run that it
-	// stopped, and so has a start that stopped others or took the place of runs that waited.
+	// AuditStop: somebody stopped a run. A stop of a thread has an entry for each run that it stopped. So has
+	// a start that stopped runs or replaced waiting ones.
 	AuditStop AuditAction = "stop"
 	// AuditDelete: somebody deleted a thread.
 	AuditDelete AuditAction = "delete_thread"
@@ -39,9 +39,8 @@ func AuditActions() []AuditAction {
 	}
 }
 
-// AuditEntry is a row of the audit log: who did what, and when. It never has the text of a
-// prompt, of a message or of a tool's arguments. A field that the action does not use is
-// empty.
+// AuditEntry is a row of the audit log: who did what, and when. It never has the text of a prompt, of a
+// message or of a tool's arguments. Fields that the action does not use are empty.
 type AuditEntry struct {
 	// Tenant is the tenant that the action was about. Empty: the process, as for [AuditLogin].
 	Tenant Tenant `json:"-"`
@@ -62,7 +61,7 @@ type AuditEntry struct {
 	JobID int64 `json:"jobId,omitempty"`
 	// Approved says whether an answer allowed the call. Nil: the action is no answer.
 	Approved *bool `json:"approved,omitempty"`
-	// Digest is that of what was answered.
+	// Digest is the digest of the answered question.
 	Digest string `json:"digest,omitempty"`
 	// Reason is the reason that the subject gave, or the refusal of a redrive.
 	Reason string `json:"reason,omitempty"`
@@ -75,8 +74,7 @@ type AuditEntry struct {
 	Detail json.RawMessage `json:"detail,omitempty"`
 }
 
-// AuditQuery selects entries of a tenant's audit log. A field that is zero leaves out
-// nothing.
+// AuditQuery selects entries of a tenant's audit log. A zero field does not exclude any.
 type AuditQuery struct {
 	// Before leaves out this seq and all above it, which continues a list.
 	Before int64
@@ -96,19 +94,19 @@ type AuditQuery struct {
 // and only [AuditStore.PruneAudit] removes entries: they outlive the thread that they are
 // about.
 type AuditStore interface {
-	// Audit lists a tenant's entries, the last written first. The empty tenant's are those
-	// that belong to no tenant. An empty list is no error.
+	// Audit lists a tenant's entries, the last written first. For the empty tenant it lists the entries that
+	// belong to no tenant. An empty list is not an error.
 	Audit(ctx context.Context, tenant Tenant, q AuditQuery) ([]AuditEntry, error)
-	// PruneAudit removes up to limit entries of all tenants that were written before the
-	// given time, the oldest first, and returns how many those were. Numbers do not come
-	// back. A limit of zero removes all of them.
+	// PruneAudit removes up to limit entries of all tenants that were written before the given time, the
+	// oldest first, and returns their number. Their seqs are not used again. A limit of zero removes all of
+	// them.
 	PruneAudit(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // AuditTx is the part of a [Tx] that writes the audit log.
 type AuditTx interface {
-	// AppendAudit adds entries to the audit log of the transaction's tenant, and sets their
-	// Tenant, Seq and At. They become durable with the transaction, and not at all when it
-	// fails. The thread need not exist, and its key may be empty.
+	// AppendAudit adds entries to the audit log of the transaction's tenant, and sets their Tenant, Seq and
+	// At. They become durable with the transaction, or not at all if it fails. The thread need not exist, and
+	// its key may be empty.
 	AppendAudit(entries ...*AuditEntry) error
 }

@@ -6,19 +6,19 @@ import "time"
 // that took the branch's messages out of the view.
 type BranchID int64
 
-// Branch is a turn that was edited or rolled back, with all messages behind it. Its
-// messages are out of the thread's view, and stay until they are restored or the thread is
-// deleted. Every message of a thread is in its view or in one branch.
+// Branch is a turn that was edited or rolled back, with all messages after it. The view of the thread does
+// not have these messages. They are kept until they are restored or the thread is deleted. Every message of a
+// thread is in its view or in one branch.
 type Branch struct {
 	ID BranchID `doc:"The branch's id: the seq of the MESSAGES_DROPPED that made it." example:"7" json:"id"`
 	// FromMessageID is the branch's first message.
 	FromMessageID MessageID `doc:"Its first message." json:"fromMessageId"`
-	// BaseMessageID is the message behind which the branch begins. Empty: the beginning of
+	// BaseMessageID is the message after which the branch begins. Empty: the beginning of
 	// the thread.
-	BaseMessageID MessageID `doc:"The message behind which it begins. Left out: it begins with the thread." json:"baseMessageId,omitempty"`
-	// BaseBranchID is the branch that has the base message. This branch cannot be restored
-	// before that one. Zero: the base message is in the view, or there is none.
-	BaseBranchID BranchID `doc:"The branch that has that message, and has to be restored first. Left out: this one can be restored." json:"baseBranchId,omitempty"`
+	BaseMessageID MessageID `doc:"The message after which it begins. Left out: it begins with the thread." json:"baseMessageId,omitempty"`
+	// BaseBranchID is the branch that has the base message. It must be restored before this branch. Zero: the
+	// base message is in the view, or there is none.
+	BaseBranchID BranchID `doc:"The branch with that message, which must be restored first. Left out: this branch can be restored." json:"baseBranchId,omitempty"`
 	// Preview is the beginning of the first turn of the user: see [Content.Preview].
 	Preview string `doc:"The beginning of its first turn of the user, in up to 80 characters." example:"Hello" json:"preview"`
 	// MessageCount is how many messages the branch has.

@@ -2,24 +2,23 @@ package spool
 
 import "time"
 
-// Budget bounds what a dispatched run may use, together with all runs under it. A zero
-// field is no bound.
+// Budget bounds what a dispatched run and its nested runs may use together. A zero field sets no bound.
 type Budget struct {
 	// Tokens bounds the tokens of all prompts and answers.
 	Tokens int64 `json:"tokens,omitempty"`
 	// CostMicros bounds what the model calls cost, in millionths of Currency.
 	CostMicros int64 `json:"costMicros,omitempty"`
-	// Currency is the only one in which calls are then priced. Defaults to that of the
-	// first price.
+	// Currency is the currency of CostMicros. Calls with a price in another currency count as unpriced.
+	// Defaults to the currency of the first price.
 	Currency string `json:"currency,omitempty"`
 	// ToolCalls bounds the calls of tools.
 	ToolCalls int64 `json:"toolCalls,omitempty"`
-	// WallTime bounds how long workers work on the run. The time in which it waits for an
-	// answer, a worker or the next attempt does not count.
+	// WallTime bounds how long workers execute the run, without the time in which it waits for an answer, a
+	// worker or the next attempt.
 	WallTime time.Duration `json:"wallTime,omitempty"`
 }
 
-// Or returns the budget, with the bounds of other where it has none.
+// Or returns the budget, with the bounds of other in place of missing ones.
 func (b Budget) Or(other Budget) Budget {
 	if b.Tokens == 0 {
 		b.Tokens = other.Tokens
@@ -39,7 +38,7 @@ func (b Budget) Or(other Budget) Budget {
 	return b
 }
 
-// Within returns the budget, with the bounds of most where its own are larger or missing.
+// Within returns the budget, with the bounds of most in place of missing and larger ones.
 func (b Budget) Within(most Budget) Budget {
 	for _, f := range []struct {
 		bound *int64
@@ -65,8 +64,8 @@ func (b Budget) Bounds() bool {
 	return b.Tokens > 0 || b.CostMicros > 0 || b.ToolCalls > 0 || b.WallTime > 0
 }
 
-// Spent is what a dispatched run, and all runs under it, have used of its [Budget]. It
-// includes estimates for calls that were cut off, as those are paid for too.
+// Spent is what a dispatched run and its nested runs have used of its [Budget]. It includes estimates for
+// calls that were cut off, because those are paid for too.
 type Spent struct {
 	Tokens     int64         `json:"tokens,omitempty"`
 	CostMicros int64         `json:"costMicros,omitempty"`
@@ -83,8 +82,8 @@ type Allowance struct {
 	// Refused counts the tool calls that did not run because the budget was used up, since the
 	// budget was last raised.
 	Refused int64 `json:"refused,omitempty"`
-	// Cut is true if a budget cut the last answer off, so that the run goes on after it. A nested
-	// run uses no other field of an allowance.
+	// Cut is true if a budget cut the last answer off, so that the run continues after it. A nested run uses
+	// no other field of an allowance.
 	Cut bool `json:"cut,omitempty"`
 	// Since is when the present worker claimed the run. Zero: no worker has it.
 	Since time.Time `json:"since,omitzero"`
@@ -100,7 +99,7 @@ type Reservation struct {
 	Kind    UsageKind `json:"kind"`
 	Step    int       `json:"step"`
 	Model   string    `json:"model"`
-	// Input estimates the tokens of the prompt. Tokens adds the bound of the answer.
+	// Input is the estimated size of the prompt. Tokens is Input and the bound of the answer.
 	Input  int64 `json:"input"`
 	Tokens int64 `json:"tokens"`
 	// CostMicros is the price of Tokens. Zero: no price is known.

@@ -23,21 +23,21 @@ const (
 	WakeJobs WakeKind = "jobs"
 )
 
-// JobsTopic is the topic of the queue's wake-ups. No thread has it, as its tenant is
-// not a valid one.
+// JobsTopic is the topic of the queue's wake-ups. No thread can have it, because its tenant is not a valid
+// one.
 var JobsTopic = ThreadKey{Tenant: "*", ID: "jobs"}
 
-// MaxNoticeBytes bounds a notice on a [Bus]. A database whose notifications end at 8,000
-// bytes has room left for the topic.
+// MaxNoticeBytes bounds a notice on a [Bus]. A database that limits notifications to 8,000 bytes then has
+// room for the topic.
 const MaxNoticeBytes = 7 << 10
 
-// Bus wakes the processes that wait for a change, and carries the live events of an application to
-// the clients that follow a thread. It is lossy: a wake-up may come late, twice or not at all, and
-// says nothing by itself. A listener reads the store when it is woken, and from time to time without
-// being woken. A notice may get lost in the same way, and is not sent again.
+// Bus wakes the processes that wait for a change, and delivers the live events of an application to the
+// clients that follow a thread. It is lossy: a wake-up may come late, twice or not at all, and has no
+// content. A listener reads the store after each wake-up, and also from time to time without one. A notice
+// may get lost in the same way, and is not sent again.
 //
-// A bus is safe for concurrent use. Wake and Notify are called after a transaction, never in
-// one, and neither blocks nor fails.
+// A bus is safe for concurrent use. Wake and Notify are called after a transaction, never in one, and neither
+// blocks nor fails.
 type Bus interface {
 	// Wake wakes the subscribers of topic.
 	Wake(topic ThreadKey, kind WakeKind)

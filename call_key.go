@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// CallKey returns the idempotency key of a call of the run: "<runId>/<step>/<toolCallId>/<mac>".
-// The mac is 32 hex digits that follow from the run's nonce, its tenant and the call. A run of
-// another tenant with the same id has other keys, and so has a run that was started with the id
-// of a deleted one. The key does not tell the nonce, so a tool may repeat it in its result.
+// CallKey returns the idempotency key of a call of the run: "<runId>/<step>/<toolCallId>/<mac>". The mac has
+// 32 hex digits, computed from the run's nonce, its tenant and the call. So a run of another tenant with the
+// same id has other keys, and so has a run with the id of a deleted one. The key does not reveal the nonce,
+// so a tool may repeat it in its result.
 //
-// The keys of a run without a nonce end before the mac. Such a run began before there were
-// nonces, and a call of it may be repeated under the key that its endpoint knows.
+// The keys of a run without a nonce end before the mac. Such a run began before there were nonces, and a
+// repeated call of it must have the key that its endpoint knows.
 func (r RunRow) CallKey(step int, call ToolCallID) string {
 	key := plainCallKey(r.ID, step, call)
 	if r.Nonce == "" {
 		return key
 	}
 	mac := hmac.New(sha256.New, []byte(r.Nonce))
-	// An array of JSON has one reading, whatever characters a tenant's name has.
+	// A JSON array can be read in only one way, whatever characters a tenant's name has.
 	mac.Write(mustJSON([]any{r.Tenant, r.ID, step, call}))
 	return key + "/" + hex.EncodeToString(mac.Sum(nil)[:16])
 }

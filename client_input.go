@@ -2,9 +2,9 @@ package spool
 
 import "encoding/json"
 
-// ClientInput is what the client of a start sends for the run: tools that the client itself
-// runs, and context. Every caller that may start runs can send it, such as a page in a browser, so
-// it is no more trusted than a prompt. The zero value is empty.
+// ClientInput is what the client of a start sends for the run: tools that the client itself executes, and
+// context. Every caller that may start runs can send it, for example a page in a browser, so it is no more
+// trusted than a prompt. The zero value is empty.
 type ClientInput struct {
 	Tools   []ClientTool    `json:"tools,omitempty"`
 	Context []ClientContext `json:"context,omitempty"`

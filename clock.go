@@ -2,9 +2,8 @@ package spool
 
 import "time"
 
-// Clock tells the time to a store. All times that decide something, such as leases and
-// expiries, are read from the store's clock and from no other, so that workers whose
-// clocks differ agree. Safe for concurrent use.
+// Clock tells the time to a store. All times with consequences, such as leases and expiries, come from the
+// store's clock, so that workers with different clocks agree. It is safe for concurrent use.
 type Clock interface {
 	Now() time.Time
 }

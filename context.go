@@ -10,8 +10,8 @@ type ContextCount struct {
 	// Bytes and Images are the size of the prompt.
 	Bytes  int64 `json:"bytes"`
 	Images int64 `json:"images,omitempty"`
-	// Messages counts the messages of the agent when it was asked, those that the prompt had
-	// a summary of included, and LastMessageID is the last of them.
+	// Messages counts the agent's messages at the time of the request, including those that a summary stood
+	// for. LastMessageID is the last of them.
 	Messages      int       `json:"messages"`
 	LastMessageID MessageID `json:"lastMessageId,omitempty"`
 }

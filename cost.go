@@ -9,9 +9,9 @@ type CostSource string
 const (
 	// CostTable is a price table, and the counts that the provider reported.
 	CostTable CostSource = "table"
-	// CostReceipt is what the provider itself says that the call cost.
+	// CostReceipt is the cost that the provider itself reported.
 	CostReceipt CostSource = "receipt"
-	// CostEstimate is a price table, and counts of which at least one is a guess.
+	// CostEstimate is a price table, with counts of which at least one is an estimate.
 	CostEstimate CostSource = "estimate"
 )
 
@@ -20,10 +20,10 @@ type Cost struct {
 	// Micros counts millionths of the currency.
 	Micros int64 `doc:"Millionths of the currency." json:"micros"`
 	// Currency is a code such as "USD".
-	Currency string     `doc:"Its code, such as USD."                                                                        json:"currency"`
-	Source   CostSource `doc:"A price table, the provider's own word, or a price table with counts of which one is a guess." enum:"table,receipt,estimate" json:"source,omitempty"`
+	Currency string     `doc:"Its code, such as USD."                                                                                   json:"currency"`
+	Source   CostSource `doc:"The source of the price: a price table, the provider's report, or a price table with an estimated count." enum:"table,receipt,estimate" json:"source,omitempty"`
 	// Version names the price table that was used. Empty: none was.
-	Version string `doc:"The price table that was used. Left out: none was." json:"version,omitempty"`
+	Version string `doc:"The price table. Left out: none was used." json:"version,omitempty"`
 }
 
 // Money is a sum in one currency.
@@ -33,32 +33,31 @@ type Money struct {
 	Micros int64 `doc:"The amount in millionths of it." json:"micros"`
 }
 
-// Charge is a use of a model that has to be priced.
+// Charge is a use of a model to be priced.
 type Charge struct {
 	Kind UsageKind
 	// Agent is the name of the agent that asked.
 	Agent string
 	// Model is the name under which the model is configured.
 	Model string
-	// ModelID is what the provider calls the model that answered, Requested what it calls
-	// the one that was asked: see [Described]. Empty: not known.
+	// ModelID is the provider's name of the model that answered. Requested is its name of the model in the
+	// request: see [Described]. Empty: not known.
 	ModelID, Requested string
-	// Usage are the counts, those that were guessed included. A nil one is not known.
+	// Usage has the counts, including estimated ones. A nil count is not known.
 	Usage Usage
-	// Estimated is true where a count of Usage is a guess.
+	// Estimated is true if a count of Usage is an estimate.
 	Estimated bool
-	// Receipt is what the provider says that it cost. Nil: it does not say.
+	// Receipt is the cost that the provider reported. Nil: it reported none.
 	Receipt *Cost
 }
 
-// Pricer knows what the use of a model costs.
+// Pricer knows the prices of models.
 //
-// A pricer is safe for concurrent use. It is asked between two steps of a run, by the
-// worker that carries it, and so should answer from memory; ctx ends after a few seconds.
+// A pricer is safe for concurrent use. The worker that executes a run calls it between two steps, so it
+// should answer from memory; ctx ends after a few seconds.
 type Pricer interface {
-	// Price returns what a charge cost, or a [NotFound] error where it knows no price for
-	// it, which leaves the charge unpriced. So does any other error, and a panic: both are
-	// logged, and never fail a run. The same charge has the same price until the pricer's
-	// table is another one.
+	// Price returns the cost of a charge. A [NotFound] error means that it knows no price, and the charge is
+	// unpriced. The same happens on any other error and on a panic: both are logged, and never fail a run.
+	// The same charge has the same price until the pricer's table changes.
 	Price(ctx context.Context, c Charge) (Cost, error)
 }

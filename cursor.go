@@ -37,8 +37,8 @@ func (c Cursor) append(b []byte) []byte {
 	return c.Offset.append(b)
 }
 
-// ParseCursor reads the wire form. A bare number is a seq alone. It reports false for
-// a malformed cursor, which is treated as no cursor.
+// ParseCursor reads the wire form. A bare number is a seq alone. It reports false for a malformed cursor,
+// which counts as no cursor.
 func ParseCursor(s string) (Cursor, bool) {
 	parts := strings.Fields(s)
 	if len(parts) == 0 || len(parts) > 3 {

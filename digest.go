@@ -7,11 +7,10 @@ import (
 	"encoding/json"
 )
 
-// DigestOf names what a person is asked: the call, its tool and its arguments, why it
-// waits, what is shown, and from the second question of a call on, its number. Args
-// replace the arguments that the call asked for; nil keeps them. The result is "sha256:"
-// and the hash in hex. It does not depend on white space or on the order of keys, which a
-// store may change.
+// DigestOf returns the digest of a question: "sha256:" and the hash in hex. The hash covers the call, its
+// tool and arguments, why it waits, the content that is shown and, from the second question of a call on, the
+// question's number. Args replace the arguments of the call; nil keeps them. The digest does not depend on
+// white space or on the order of keys, which a store may change.
 func (p Park) DigestOf(args json.RawMessage) string {
 	if args == nil {
 		args = p.Args
@@ -26,8 +25,7 @@ func (p Park) DigestOf(args json.RawMessage) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// canonical returns JSON text as it is written after it was read, and what is no JSON as
-// a string.
+// canonical returns JSON text in a canonical form, and any other text as a JSON string.
 func canonical(text json.RawMessage) any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

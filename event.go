@@ -9,8 +9,8 @@ import (
 const (
 	// MaxEventBytes bounds the JSON of a durable event.
 	MaxEventBytes = 64 << 10
-	// MaxLiveEventBytes bounds the JSON of a live event, so that it fits into a notice with
-	// all that stands around it: see [MaxNoticeBytes].
+	// MaxLiveEventBytes bounds the JSON of a live event, so that it fits into a notice with its envelope: see
+	// [MaxNoticeBytes].
 	MaxLiveEventBytes = 6 << 10
 )
 
@@ -20,15 +20,14 @@ type Event struct {
 	Type EntryType
 	// Payload is any JSON, on one line.
 	Payload json.RawMessage
-	// Durable events are entries of the record, from which a client that comes later reads
-	// them. Others reach only the clients that follow now.
+	// Durable events are entries of the record, which later clients get too. Other events reach only the
+	// clients that follow now.
 	Durable bool
 }
 
-// NewEvent returns an event with the JSON form of payload, which is null for nil. It
-// returns an [Invalid] error that names type or payload: for a type that [CheckEventType]
-// refuses, a payload that has no JSON form, one that [CheckJSON] refuses, and one of more
-// than [MaxEventBytes] or, where the event is not durable, [MaxLiveEventBytes].
+// NewEvent returns an event with the JSON form of payload, which is null for nil. It returns an [Invalid]
+// error that names type or payload if [CheckEventType] refuses the type, if payload has no JSON form or
+// [CheckJSON] refuses it, and if it is longer than [MaxEventBytes] or, for a live event, [MaxLiveEventBytes].
 func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 	if err := CheckEventType(t); err != nil {
 		return Event{}, err
@@ -55,9 +54,8 @@ func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 	return Event{Type: t, Payload: text, Durable: durable}, nil
 }
 
-// CheckEventType returns an [Invalid] error that names type unless an application may call
-// an event so: the word matches [A-Za-z0-9._:-]{1,128}, and is none that a record, a notice
-// or a run stream has a meaning for, in whatever letter case.
+// CheckEventType returns an [Invalid] error that names type unless it matches [A-Za-z0-9._:-]{1,128} and
+// differs, also in other letter case, from all types of record entries, notices and run stream items.
 func CheckEventType(t EntryType) error {
 	if err := CheckID("type", string(t)); err != nil {
 		return err
@@ -68,12 +66,12 @@ func CheckEventType(t EntryType) error {
 	return nil
 }
 
-// Reserved reports whether a record, a notice or a run stream has a meaning for the word. Entries
-// of any other type are an application's events.
+// Reserved reports whether a record, a notice or a run stream uses the word. Entries of any other type are an
+// application's events.
 func (t EntryType) Reserved() bool { return reservedTypes[t] }
 
-// reservedTypes are the words that no application may use: all of the package's own, and
-// those that other runtimes with the same clients use.
+// reservedTypes are the words that no application may use: those of this package, and those of other runtimes
+// with the same clients.
 var reservedTypes = func() map[EntryType]bool {
 	reserved := make(map[EntryType]bool)
 	for _, t := range []EntryType{
@@ -97,9 +95,9 @@ func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
 	return c.publish(ctx, t, payload, false)
 }
 
-// PublishDurable adds an entry to the thread's record, which is written when it returns. It
-// is safe for concurrent use. It returns the error of [NewEvent], [ErrFenced] where another
-// worker has the run by now, and any other error when the store failed.
+// PublishDurable adds an entry to the thread's record; the entry is durable when it returns. It is safe for
+// concurrent use. It returns the error of [NewEvent], [ErrFenced] if another worker now has the run, and any
+// other error if the store failed.
 //
 // A call that is repeated after a crash publishes again: see [Tool.Idempotent].
 func (c ToolCall) PublishDurable(ctx context.Context, t EntryType, payload any) error {

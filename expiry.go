@@ -2,34 +2,31 @@ package spool
 
 import "time"
 
-// ExpiryAction says what becomes of a park that nobody has answered in time.
+// ExpiryAction says what happens to a park that nobody answers in time.
 type ExpiryAction string
 
-// What may become of such a park.
+// The expiry actions.
 const (
-	// ExpireDeny goes on without the call. The model reads that nobody has answered, which
-	// is not the same as a denial.
+	// ExpireDeny continues without the call. The model reads that nobody answered, which is not the same as a
+	// denial.
 	ExpireDeny ExpiryAction = "deny"
 	// ExpireFail fails the run.
 	ExpireFail ExpiryAction = "fail"
-	// ExpireExtend gives the park its time once more, up to [Expiry.Extensions] times, and
-	// then denies.
+	// ExpireExtend gives the park the same time again, up to [Expiry.Extensions] times, and then denies.
 	ExpireExtend ExpiryAction = "extend"
 )
 
-// Expiry says how long the calls of a tool wait for an answer, and what becomes of those
-// that get none. The zero value is a good one.
+// Expiry says how long the calls of a tool wait for an answer, and what happens without one. The zero value
+// works.
 type Expiry struct {
-	// Then is what becomes of a park that nobody has answered in time. Defaults to
-	// [ExpireDeny].
+	// Then is what happens to a park that nobody answers in time. Defaults to [ExpireDeny].
 	Then ExpiryAction `json:"then,omitempty"`
-	// TTL is how long an answer may take, unless the tool's [ParkRequest] says so. Defaults
-	// to the engine's ParkTTL.
+	// TTL is the time to answer, unless the tool's [ParkRequest] sets it. Defaults to the engine's ParkTTL.
 	TTL time.Duration `json:"ttl,omitempty"`
-	// Warn is how long before its end a park that is still open is told of in the record.
-	// Negative, or no less than the whole time: never. Defaults to a fifth of it.
+	// Warn is how long before the end of its time the record warns of an open park. Negative, or no less than
+	// the whole time: never. Defaults to a fifth of the time.
 	Warn time.Duration `json:"warn,omitempty"`
-	// Extensions is how many times [ExpireExtend] gives the time once more. Defaults to 10.
+	// Extensions is how many times [ExpireExtend] extends the time. Defaults to 10.
 	Extensions int `json:"extensions,omitempty"`
 }
 
@@ -53,7 +50,7 @@ func (x Expiry) Or(ttl time.Duration) Expiry {
 	return x
 }
 
-// Check returns an [Invalid] error for an expiry that makes no sense.
+// Check returns an [Invalid] error for an invalid expiry.
 func (x Expiry) Check() error {
 	switch {
 	case x.Then != "" && x.Then != ExpireDeny && x.Then != ExpireFail && x.Then != ExpireExtend:

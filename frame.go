@@ -10,11 +10,12 @@ type FrameKind string
 
 // The kinds of frame.
 const (
-	// FrameThread carries a record entry or a notice.
+	// FrameThread has a record entry or a notice.
 	FrameThread FrameKind = "thread"
-	// FrameStream carries an item of a run stream.
+	// FrameStream has an item of a run stream.
 	FrameStream FrameKind = "stream"
-	// FrameSnapshot stands for all that the client has missed and that is gone.
+	// FrameSnapshot has a snapshot. It replaces the frames that the client has missed and that are gone, or
+	// corrects what the client shows of one run.
 	FrameSnapshot FrameKind = "snapshot"
 )
 
@@ -28,8 +29,8 @@ type Frame struct {
 	Item     *Item
 	// Snapshot of a snapshot frame.
 	Snapshot *Snapshot
-	// Cursor is where a reader stands once it has the frame. It is not on the wire as
-	// such but as the id of the message; nil for a notice, which moves nothing.
+	// Cursor is the reader's position after the frame. On the wire it is the id of the SSE message,
+	// and no field of the frame. Nil for a notice, which does not move the cursor.
 	Cursor *Cursor
 }
 
@@ -42,7 +43,7 @@ func (f Frame) MarshalJSON() ([]byte, error) {
 		}
 		b := make([]byte, 0, len(f.Item.Data)+len(f.StreamID)+48)
 		b = append(b, `{"kind":"stream","streamId":`...)
-		b = strconv.AppendQuoteToASCII(b, string(f.StreamID)) // of an id, that is JSON: see CheckID
+		b = strconv.AppendQuoteToASCII(b, string(f.StreamID)) // valid JSON, because CheckID allows nothing to escape
 		b = append(b, `,"item":`...)
 		b = append(b, f.Item.Data...)
 		return append(b, '}'), nil
@@ -59,7 +60,7 @@ func (f Frame) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON reads the three wire forms. The cursor is not among them.
+// UnmarshalJSON reads the three wire forms. It leaves Cursor nil.
 func (f *Frame) UnmarshalJSON(b []byte) error {
 	var in struct {
 		Kind     FrameKind `json:"kind"`
@@ -78,45 +79,46 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Snapshot is all that a client needs to show a thread: it renders the messages,
-// applies the active events, shows the stream's items behind the messages, and follows
-// from [Snapshot.Cursor].
+// Snapshot is everything that a client needs to show a thread. The client renders the messages,
+// applies the active events, shows the stream's items after the messages, and follows from
+// [Snapshot.Cursor].
 type Snapshot struct {
 	Thread   Thread    `doc:"The thread."   json:"thread"`
 	Messages []Message `doc:"Its messages." json:"messages"`
-	// AfterMessageID says that the snapshot is of one run: Messages are only those behind
-	// this one, empty being the beginning of the thread, and Runs only those of the run. A
-	// client keeps the messages that it has up to there. Nil: Messages are all, or all
-	// behind the last one that the client said it has.
-	AfterMessageID *MessageID `doc:"Only in a frame of one run: the message before those of the run." json:"afterMessageId,omitempty" nullable:"false"`
+	// AfterMessageID is set if this is the snapshot of one run. Messages then has the run's
+	// messages only, which come after this message; empty means the beginning of the thread. Runs
+	// has the run, those nested in it, and the thread's present run. A client keeps its messages
+	// up to AfterMessageID. Nil: this is a snapshot of the thread, with all messages or with those
+	// after the client's last one.
+	AfterMessageID *MessageID `doc:"Only in the snapshot of one run: the message before those of the run." json:"afterMessageId,omitempty" nullable:"false"`
 	// Runs are the newest runs of the thread, the newest first.
 	Runs []Run `doc:"Its newest runs, the newest first." json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.
 	LastEventSeq int64 `doc:"The last seq of the record, -1 when there is none." json:"lastEventSeq"`
-	// ActiveEvents are the record entries of the unfinished run, less those about calls that
-	// do not wait for an answer any more.
-	ActiveEvents []Entry `doc:"The entries of the run that is not finished, less those about calls that do not wait any more." json:"activeEvents"`
-	// Queue are the runs that wait for the thread, the next one first.
-	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first. Left out: none does." json:"queue,omitempty"`
-	// Stream is the latest segment's run stream until the record has ended the segment, and
-	// while the stream is there for a minute more. Without items if it was lost before. Nil:
-	// neither.
-	Stream *StreamSnapshot `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream" required:"true"`
+	// ActiveEvents are the record entries of the unfinished run, without those about calls that no
+	// longer wait for an answer.
+	ActiveEvents []Entry `doc:"The entries of the unfinished run, without those about calls that no longer wait." json:"activeEvents"`
+	// Queue has the runs that wait for the thread, the next one first.
+	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first. Left out: none waits." json:"queue,omitempty"`
+	// Stream is the run stream of the latest segment, until its RUN_ENDED entry and, while storage
+	// keeps the stream, for a minute more. It has no items if the stream was lost before the
+	// entry. Nil at all other times.
+	Stream *StreamSnapshot `doc:"The run stream of the latest segment, without what the messages have. Null: there is none." json:"stream" required:"true"`
 }
 
-// StreamSnapshot is a run stream less what the messages already have.
+// StreamSnapshot is a run stream without what the messages already have.
 type StreamSnapshot struct {
 	StreamID StreamID `doc:"The stream's id."        json:"streamId"`
 	RunID    RunID    `doc:"The run that writes it." json:"runId"`
 	Items    []Item   `doc:"Its items, in order."    json:"items"`
-	// End is the stream's last item once it has ended, and is then the last of Items
-	// too. Nil: it is open.
-	End *Item `doc:"Its last item. Null: it has not ended." json:"end" required:"true"`
-	// Offset is the last offset held. Nil: the stream is empty.
+	// End is the last item of a stream that has ended. It is also the last of Items. Nil: the
+	// stream is open.
+	End *Item `doc:"Its last item, once it has ended. Null: it is open." json:"end" required:"true"`
+	// Offset is the last stored offset. Nil: the stream is empty.
 	Offset *Offset `doc:"The offset of its last item." json:"offset" required:"true"`
 }
 
-// Cursor returns where a client that has the snapshot goes on.
+// Cursor returns the position from which a client with this snapshot follows.
 func (s *Snapshot) Cursor() Cursor {
 	c := Cursor{Seq: s.LastEventSeq}
 	if s.Stream != nil {

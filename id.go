@@ -22,8 +22,8 @@ type (
 	RunID string
 	// MessageID names a message within its thread.
 	MessageID string
-	// AgentID names who wrote a message: empty for the run's own agent, the run id
-	// of a nested run otherwise.
+	// AgentID names the author of a message: empty for the run's own agent, the run id of a nested run
+	// otherwise.
 	AgentID string
 	// ToolCallID names a tool call within its run.
 	ToolCallID string
@@ -58,8 +58,7 @@ func NewStreamID(run RunID, segment int) StreamID {
 	return StreamID(string(run) + ":" + strconv.Itoa(segment))
 }
 
-// Split returns the run and segment that the id names. It reports false when the id
-// has not the form of a stream id.
+// Split returns the run and segment in the id. It reports false if the id is not that of a stream.
 func (s StreamID) Split() (run RunID, segment int, ok bool) {
 	at := strings.LastIndexByte(string(s), ':')
 	if at < 1 {
@@ -96,9 +95,8 @@ func CheckID(field, id string) error {
 
 var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// NewID returns a fresh id: the prefix, an underscore and 26 characters of which the
-// first ten are the time in milliseconds, so that ids sort by age and stay close
-// together in an index. The other 80 bits are random.
+// NewID returns a fresh id: the prefix, an underscore and 26 characters. The first ten characters are the
+// time in milliseconds, so ids sort by age and are close together in an index. The other 80 bits are random.
 func NewID(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[6:])

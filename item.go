@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Offset is a position in a run stream, "<fence>-<n>" on the wire. Offsets of a stream
-// grow; the zero offset stands before the first item.
+// Offset is a position in a run stream, "<fence>-<n>" on the wire. The offsets of a stream
+// grow. The zero offset is the position before the first item.
 type Offset struct {
-	// Fence is the fence of the claim that wrote the item, N its number from 1.
+	// Fence is the fence of the claim that wrote the item. N is the item's number, from 1.
 	Fence, N int64
 }
 
-// IsZero reports whether the offset stands before the first item.
+// IsZero reports whether the offset is the position before the first item.
 func (o Offset) IsZero() bool { return o == Offset{} }
 
-// Compare returns -1, 0 or +1 as o stands before, at or after other.
+// Compare returns -1 if o is before other, 0 if they are equal, and +1 if o is after other.
 func (o Offset) Compare(other Offset) int {
 	switch {
 	case o == other:
@@ -34,8 +34,8 @@ func (o Offset) String() string {
 	return string(o.append(space[:0]))
 }
 
-// ParseOffset reads the wire form. It reports false for everything that String does
-// not write.
+// ParseOffset reads the wire form. It reports false for a text that [Offset.String] cannot
+// return.
 func ParseOffset(s string) (Offset, bool) {
 	a, b, ok := strings.Cut(s, "-")
 	if !ok {
@@ -59,56 +59,56 @@ func (o *Offset) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// parseCount reads a decimal number without sign, space or leading zero.
+// parseCount reads a decimal number without a sign, a space or a leading zero.
 func parseCount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == s
 }
 
-// ItemType names a kind of run stream item. Readers ignore the kinds they do not know.
+// ItemType names a kind of run stream item. Readers must ignore kinds that they do not know.
 type ItemType string
 
 // The kinds of run stream item.
 const (
 	// ItemRunStarted is the first item: [StreamStarted].
 	ItemRunStarted ItemType = "RUN_STARTED"
-	// A block of text: [Block], [Delta], [Block].
+	// The items of a block of text: [Block], [Delta], [Block].
 	ItemTextStart   ItemType = "TEXT_MESSAGE_START"
 	ItemTextContent ItemType = "TEXT_MESSAGE_CONTENT"
 	ItemTextEnd     ItemType = "TEXT_MESSAGE_END"
-	// A block of reasoning: [Block], [Delta], [Block].
+	// The items of a block of reasoning: [Block], [Delta], [Block].
 	ItemReasoningStart   ItemType = "REASONING_START"
 	ItemReasoningContent ItemType = "REASONING_CONTENT"
 	ItemReasoningEnd     ItemType = "REASONING_END"
-	// A tool call: [ToolStarted], [ToolArgs], [ToolEnded], [ToolResulted].
+	// The items of a tool call: [ToolStarted], [ToolArgs], [ToolEnded], [ToolResulted].
 	ItemToolStart  ItemType = "TOOL_CALL_START"
 	ItemToolArgs   ItemType = "TOOL_CALL_ARGS"
 	ItemToolEnd    ItemType = "TOOL_CALL_END"
 	ItemToolResult ItemType = "TOOL_CALL_RESULT"
-	// ItemStepFinished says that all before it is in the thread's messages:
+	// ItemStepFinished says that everything before it is in the thread's messages:
 	// [StepFinished].
 	ItemStepFinished ItemType = "STEP_FINISHED"
-	// ItemInputRequired tells of a park: [InputRequired].
+	// ItemInputRequired announces a park: [InputRequired].
 	ItemInputRequired ItemType = "INPUT_REQUIRED"
-	// ItemSubagentStarted says that a nested run begins, or goes on: [SubagentStarted].
+	// ItemSubagentStarted says that a nested run begins or continues: [SubagentStarted].
 	ItemSubagentStarted ItemType = "SUBAGENT_STARTED"
 	// ItemSubagentEvent wraps an item of a nested run's content: [SubagentEvent].
 	ItemSubagentEvent ItemType = "SUBAGENT_EVENT"
-	// ItemSubagentFinished says that a nested run has ended: [SubagentFinished]. What it
-	// said behind its last STEP_FINISHED is dropped.
+	// ItemSubagentFinished says that a nested run has ended: [SubagentFinished]. A client
+	// drops what the nested run said after its last STEP_FINISHED.
 	ItemSubagentFinished ItemType = "SUBAGENT_FINISHED"
-	// ItemCustom is an application's own: [Custom].
+	// ItemCustom is an application's own item: [Custom].
 	ItemCustom ItemType = "CUSTOM"
-	// ItemRunFinished is the last item of a segment that came to an end:
+	// ItemRunFinished is the last item of a segment that finished, parked or was stopped:
 	// [StreamFinished].
 	ItemRunFinished ItemType = "RUN_FINISHED"
-	// ItemRunError is the last item of a segment that did not: [StreamFailed]. A
+	// ItemRunError is the last item of a segment that failed or was lost: [StreamFailed]. A
 	// client drops what came after the last STEP_FINISHED.
 	ItemRunError ItemType = "RUN_ERROR"
 )
 
-// Content reports whether items of this type are a part of a message once their step
-// is finished.
+// Content reports whether items of this type become a part of a message when their step is
+// finished.
 func (t ItemType) Content() bool {
 	switch t {
 	case ItemTextStart, ItemTextContent, ItemTextEnd,
@@ -128,17 +128,17 @@ func (t ItemType) End() bool { return t == ItemRunFinished || t == ItemRunError 
 type Item struct {
 	Offset Offset
 	Type   ItemType
-	// Seq is the last record entry that the segment had written before the item, which
-	// gives record and stream one order.
+	// Seq is the seq of the last record entry that the segment wrote before the item. It gives
+	// the record and the stream one order.
 	Seq int64
-	// Data is the flat JSON object that clients see: type first, then the fields of
-	// the type, then the offset.
+	// Data is the flat JSON object that clients get: first the type, then the fields of the
+	// type, then the offset.
 	Data json.RawMessage
 }
 
-// NewItem returns the item at offset with the fields of payload, which encodes as a
-// JSON object. A nil payload has no fields. It panics for a payload that is not of the type that
-// [ItemKinds] has for t.
+// NewItem returns the item at offset with the fields of payload, which must encode as a JSON
+// object. A nil payload has no fields. NewItem panics if [ItemKinds] has another type of payload
+// for t.
 func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
 	var space [42]byte
 	at := offset.append(space[:0])
@@ -147,8 +147,8 @@ func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
 	return Item{Offset: offset, Type: t, Seq: seq, Data: append(data, `"}`...)}
 }
 
-// WrapItem returns the fields of the [ItemSubagentEvent] that carries an item of a nested
-// run, given as [NewItem] takes it.
+// WrapItem returns the fields of the [ItemSubagentEvent] that wraps an item of a nested run.
+// The item's type and payload are as for [NewItem].
 func WrapItem(agent AgentID, t ItemType, payload any) SubagentEvent {
 	return SubagentEvent{SubagentID: agent, Event: append(appendItem(t, payload, 1), '}'), wrapped: true}
 }
@@ -185,11 +185,11 @@ type StreamStarted struct {
 	Segment  int      `json:"segment"`
 }
 
-// Block are the fields of an item that opens or closes a block. Role is only on the
-// start of a text.
+// Block are the fields of an item that opens or closes a block. Only the start of a text has
+// Role.
 type Block struct {
-	MessageID string `doc:"A name for the block in its stream. It is no saved message's." json:"messageId"`
-	Role      Role   `doc:"Who speaks, where a text begins."                              json:"role,omitempty"`
+	MessageID string `doc:"The block's id in its stream. It is not the id of a saved message." json:"messageId"`
+	Role      Role   `doc:"Who speaks. Only the start of a text has it."                       json:"role,omitempty"`
 }
 
 // Delta are the fields of a piece of a block.
@@ -245,18 +245,18 @@ type SubagentStarted struct {
 // SubagentEvent are the fields of [ItemSubagentEvent].
 type SubagentEvent struct {
 	SubagentID AgentID `doc:"The nested run." json:"subagentId"`
-	// Event is the item that it would be in a stream of its own: type first, and no offset.
-	Event json.RawMessage `doc:"What it says." json:"event"`
+	// Event is the nested run's item: type first, and without an offset.
+	Event json.RawMessage `doc:"The nested run's item, without an offset." json:"event"`
 
-	wrapped bool // WrapItem has written Event, as [json.Marshal] would
+	wrapped bool // WrapItem wrote Event, in the form that [json.Marshal] would give it
 }
 
 // SubagentFinished are the fields of [ItemSubagentFinished].
 type SubagentFinished struct {
 	SubagentID AgentID        `doc:"The nested run." json:"subagentId"`
 	Status     SubagentStatus `doc:"How it ended."   enum:"completed,failed,cancelled" json:"status"`
-	// Error is why, for a status of failed.
-	Error string `doc:"Why, where it has failed." json:"error,omitempty"`
+	// Error says why a nested run with the status failed did so.
+	Error string `doc:"Why it failed. Left out: it did not." json:"error,omitempty"`
 }
 
 // SubagentStatus says how a nested run ended.
@@ -282,16 +282,17 @@ type Custom struct {
 type StreamFinished struct {
 	Status SegmentStatus `doc:"How it ended."                enum:"finished,parked,stopped" json:"status"`
 	Usage  *TokenCount   `doc:"The tokens of the whole run." json:"usage,omitempty"         nullable:"false"`
-	// Costs is what the whole run cost. Empty: nothing was priced.
-	Costs []Money `doc:"What the whole run cost. Left out: no price is known." json:"costs,omitempty"`
+	// Costs is the cost of the whole run. Empty: no price is known.
+	Costs []Money `doc:"The cost of the whole run. Left out: no price is known." json:"costs,omitempty"`
 	// FinishReason is the run's stop reason.
-	FinishReason StopReason `doc:"The run's stop reason. Left out: it came to its own end." json:"finishReason,omitempty"`
+	FinishReason StopReason `doc:"The run's stop reason. Left out: nothing cut the run short." json:"finishReason,omitempty"`
 }
 
 // StreamFailed are the fields of [ItemRunError].
 type StreamFailed struct {
 	Status SegmentStatus `doc:"How it ended."      enum:"error,lost" json:"status"`
 	Error  string        `doc:"Why, for a person." json:"error"`
-	// RetryAfterMS is when the next attempt follows, in milliseconds. Zero: at once, or never.
-	RetryAfterMS int64 `doc:"When the next attempt follows, in milliseconds. Left out: at once, or never." json:"retryAfterMs,omitempty"`
+	// RetryAfterMS is the time until the next attempt, in milliseconds. Zero: the attempt follows
+	// at once, or never.
+	RetryAfterMS int64 `doc:"The time until the next attempt, in milliseconds. Left out: it follows at once, or never." json:"retryAfterMs,omitempty"`
 }

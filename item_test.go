@@ -11,7 +11,7 @@ import (
 func TestOffsetCompare(t *testing.T) {
 	t.Parallel()
 
-	// In order: a later claim stands behind everything of an earlier one.
+	// In order: a later claim stands after everything of an earlier one.
 	offsets := []spool.Offset{{}, {N: 1}, {Fence: 1}, {Fence: 1, N: 1}, {Fence: 1, N: 2}, {Fence: 1, N: 10}, {Fence: 2, N: 1}, {Fence: 10}, {Fence: math.MaxInt64, N: math.MaxInt64}}
 	for i, a := range offsets {
 		for j, b := range offsets {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Most items of a stream are pieces of text. Their JSON is written and read here without
-// reflection, as [encoding/json] would write and read it.
+// Most items of a stream are pieces of text. This file writes and reads their JSON without reflection, with
+// the result of [encoding/json].
 
 // AppendJSON appends the delta as JSON to b.
 func (d Delta) AppendJSON(b []byte) []byte { return append(d.appendFields(append(b, '{')), '}') }
@@ -46,10 +46,10 @@ func (e SubagentEvent) appendFields(b []byte) []byte {
 	return append(append(b, `,"event":`...), e.Event...)
 }
 
-// appendItem returns an object of the type and then the fields of payload, without its end,
-// for which there is room.
+// appendItem returns an object with the type and then the fields of payload, without the closing brace. It
+// leaves room for the rest.
 func appendItem(t ItemType, payload any, room int) []byte {
-	if t != ItemTextContent { // most items are of this type, and all of those are written in one place
+	if t != ItemTextContent { // the fast path for the most frequent type
 		mustBe(itemTypes[t], string(t), payload)
 	}
 	size, fields := len(`{"type":""`)+len(t)+room, []byte(nil)
@@ -116,7 +116,7 @@ func appendText(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// asciiEscapes are what stands for a character in JSON. Empty: itself.
+// asciiEscapes are the escapes of ASCII characters in JSON. Empty: the character itself.
 var asciiEscapes = func() (all [utf8.RuneSelf]string) {
 	for c := range byte(' ') {
 		all[c] = `\u00` + string(hexDigits[c>>4]) + string(hexDigits[c&0xf])
@@ -129,14 +129,14 @@ var asciiEscapes = func() (all [utf8.RuneSelf]string) {
 	return all
 }()
 
-// itemText reads the JSON of an item that [NewItem] has written. After the first thing that
-// is not as expected it has failed.
+// itemText reads the JSON of an item that [NewItem] wrote. It fails at the first unexpected text, and stays
+// failed.
 type itemText struct {
 	text []byte
 	bad  bool
 }
 
-// textOf begins to read an item of one of these types, behind its type.
+// textOf begins to read an item of one of these types, after its type.
 func textOf(i Item) itemText {
 	t := itemText{text: i.Data}
 	t.skip(`{"type":"`)
@@ -160,7 +160,7 @@ func (t *itemText) take(text string) bool {
 	return true
 }
 
-// readField reads the field that comes next, if it has that name.
+// readField reads the next field, if it has that name.
 func readField[T ~string](t *itemText, name string, into *T) {
 	if !t.take(name) {
 		return
@@ -178,7 +178,7 @@ func readField[T ~string](t *itemText, name string, into *T) {
 	*into = T(t.escaped())
 }
 
-// escaped reads the rest of a string that has escapes, or what is no text.
+// escaped reads the rest of a string with escapes or invalid text.
 func (t *itemText) escaped() string {
 	end := 0
 	for end < len(t.text) && t.text[end] != '"' {
@@ -222,8 +222,7 @@ func (t *itemText) end(at Offset) bool {
 	return t.take(`"}`) && !t.bad && len(t.text) == 0
 }
 
-// decodePlain reads the fields of an item of text. It reports false for what [json.Unmarshal]
-// has to read.
+// decodePlain reads the fields of a text item. It reports false if [json.Unmarshal] must read the item.
 func (i Item) decodePlain(v any) bool {
 	t := textOf(i)
 	var passed string

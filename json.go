@@ -5,16 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxJSONDepth is how many arrays and objects may stand in each other in JSON that comes from
-// outside: see [CheckJSON].
+// MaxJSONDepth is the maximum nesting of arrays and objects in JSON from outside: see [CheckJSON].
 const MaxJSONDepth = 256
 
-// CheckJSON returns an [Invalid] error that names field unless text is JSON in UTF-8 in which
-// at most [MaxJSONDepth] arrays and objects stand in each other.
+// CheckJSON returns an [Invalid] error that names field unless text is JSON in UTF-8 with at most
+// [MaxJSONDepth] nested arrays and objects.
 //
-// What is kept of it is written and read with more around it, and package encoding/json gives
-// up at a depth of 10,000: a text just below that could be saved, and its thread never be read
-// again.
+// The text is stored inside larger JSON, and package encoding/json refuses a depth of 10,000. Without the
+// limit, a text just below that could be saved, and its thread could never be read again.
 func CheckJSON(field string, text json.RawMessage) error {
 	switch {
 	case !json.Valid(text):
@@ -28,7 +26,7 @@ func CheckJSON(field string, text json.RawMessage) error {
 	}
 }
 
-// depthOf returns how many arrays and objects of a valid text stand in each other.
+// depthOf returns how deep the arrays and objects of a valid text are nested.
 func depthOf(text []byte) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

@@ -6,35 +6,35 @@ import (
 	"reflect"
 )
 
-// Kind is a kind of entry, notice or item: a value on the wire that its type tells apart.
+// Kind is a kind of entry, notice or item.
 type Kind[T ~string] struct {
 	Type T
-	// Of is what is encoded: the payload of an entry or notice, the fields of an item.
+	// Of is the type of the payload of an entry or notice, or of the fields of an item.
 	Of reflect.Type
-	// About is what it tells, for documents.
+	// About is a description for documents.
 	About string
 }
 
 // EntryKinds returns the kinds of entry and then those of notice, each with the type of its payload.
 func EntryKinds() []Kind[EntryType] {
 	return []Kind[EntryType]{
-		kind[RunStarted](EntryRunStarted, "A worker picked the run up: a reader moves to the stream."),
+		kind[RunStarted](EntryRunStarted, "A worker claimed the run: a reader moves to the stream."),
 		kind[RunEnded](EntryRunEnded, "The segment is over."),
 		kind[InputRequired](EntryInputRequired, "A call waits for an answer."),
 		kind[InputExpiring](EntryInputExpiring, "The time to answer is nearly over."),
-		kind[InputExtended](EntryInputExtended, "Nobody answered in time, and there is more."),
+		kind[InputExtended](EntryInputExtended, "Nobody answered in time, and the question gets more time."),
 		kind[InputExpired](EntryInputExpired, "Nobody answered in time."),
 		kind[HITLResponse](EntryHITLResponse, "An answer was accepted."),
-		kind[MessagesDropped](EntryMessagesDropped, "This message and all behind it are not shown any more."),
+		kind[MessagesDropped](EntryMessagesDropped, "Clients no longer show this message and all messages after it."),
 		kind[MessagesRestored](EntryMessagesRestored, "The messages of a branch are shown again, behind all others."),
-		kind[ContextCompacted](EntryContextCompacted, "A summary stands for older messages in what the model is asked."),
-		kind[TokenBudgetExhausted](EntryTokenBudgetExhausted, "The run has used its tokens up."),
-		kind[CostBudgetExhausted](EntryCostBudgetExhausted, "The run has used its money up."),
-		kind[ToolCallBudgetExhausted](EntryToolCallBudgetExhausted, "The run has used its tool calls up."),
-		kind[TimeBudgetExhausted](EntryTimeBudgetExhausted, "The run has used its time up."),
-		kind[TimeLimitReached](EntryTimeLimitReached, "The run was carried for as long as any run may be."),
-		kind[StorageLimitReached](EntryStorageLimitReached, "The tenant stores as much as it may."),
-		kind[RunRefused](EntryRunRefused, "A run was refused when a worker picked it up."),
+		kind[ContextCompacted](EntryContextCompacted, "A summary replaces older messages in prompts to the model."),
+		kind[TokenBudgetExhausted](EntryTokenBudgetExhausted, "The run has used up its tokens."),
+		kind[CostBudgetExhausted](EntryCostBudgetExhausted, "The run has used up its money."),
+		kind[ToolCallBudgetExhausted](EntryToolCallBudgetExhausted, "The run has used up its tool calls."),
+		kind[TimeBudgetExhausted](EntryTimeBudgetExhausted, "The run has used up its time."),
+		kind[TimeLimitReached](EntryTimeLimitReached, "The run executed for as long as any run may."),
+		kind[StorageLimitReached](EntryStorageLimitReached, "The tenant stores as many bytes as it may."),
+		kind[RunRefused](EntryRunRefused, "A worker claimed a run and refused it."),
 		kind[StateChange](NoticeStateChange, "The state of the thread. A notice."),
 		kind[Message](NoticeMessageAppended, "A turn of the user. A notice."),
 		kind[ThreadDeleted](NoticeThreadDeleted, "The thread is gone. A notice, and the last frame."),
@@ -54,15 +54,15 @@ func ItemKinds() []Kind[ItemType] {
 		kind[ToolStarted](ItemToolStart, "A call begins."),
 		kind[ToolArgs](ItemToolArgs, "A piece of the arguments, as JSON text."),
 		kind[ToolEnded](ItemToolEnd, "A call is complete."),
-		kind[ToolResulted](ItemToolResult, "What the call gave."),
-		kind[StepFinished](ItemStepFinished, "All that its agent said before is saved."),
+		kind[ToolResulted](ItemToolResult, "The result of a tool call."),
+		kind[StepFinished](ItemStepFinished, "Everything that its agent said before is saved."),
 		kind[InputRequired](ItemInputRequired, "A call waits for an answer."),
-		kind[SubagentStarted](ItemSubagentStarted, "A nested run begins, or goes on."),
-		kind[SubagentEvent](ItemSubagentEvent, "What a nested run says."),
+		kind[SubagentStarted](ItemSubagentStarted, "A nested run begins or continues."),
+		kind[SubagentEvent](ItemSubagentEvent, "An item of a nested run."),
 		kind[SubagentFinished](ItemSubagentFinished, "A nested run has ended."),
 		kind[Custom](ItemCustom, "An application's own live event."),
-		kind[StreamFinished](ItemRunFinished, "The segment came to its end. The last item."),
-		kind[StreamFailed](ItemRunError, "The segment did not come to its end. The last item."),
+		kind[StreamFinished](ItemRunFinished, "The segment finished, parked or was stopped. The last item."),
+		kind[StreamFailed](ItemRunError, "The segment failed or was lost. The last item."),
 	}
 }
 
@@ -82,8 +82,8 @@ func typesOf[T ~string](kinds []Kind[T]) map[T]reflect.Type {
 
 var encoded = reflect.TypeFor[json.RawMessage]()
 
-// mustBe panics when a value is encoded under a type of this package that has other fields. Nil has none,
-// and JSON is of a value that was encoded before.
+// mustBe panics if [EntryKinds] or [ItemKinds] has another type of value for this kind. It accepts nil, which
+// has no fields, and JSON, which was encoded from a checked value.
 func mustBe(want reflect.Type, t string, payload any) {
 	if got := reflect.TypeOf(payload); want != nil && got != want && got != nil && got != encoded && got != reflect.PointerTo(want) {
 		panic(fmt.Sprintf("spool: a %s has a %v, not a %v", t, want, got))

@@ -18,8 +18,8 @@ const (
 
 var labelKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$`)
 
-// CheckLabelKey returns an [Invalid] error for what cannot be the key of a label: it has up to
-// 63 letters, digits and the characters . _ / - and begins with a letter or a digit.
+// CheckLabelKey returns an [Invalid] error unless the text can be the key of a label: up to 63 letters,
+// digits and the characters . _ / - with a letter or a digit first.
 func CheckLabelKey(key string) error {
 	if !labelKey.MatchString(key) {
 		return Errorf(Invalid, "labels: a key has up to 63 letters, digits and the characters . _ / - and begins with a letter or a digit")
@@ -50,8 +50,8 @@ func CheckLabels(labels map[string]string) error {
 	return nil
 }
 
-// CheckTitle returns an [Invalid] error for what nobody can give a thread as its title: more
-// than 200 characters, control characters, and what is not UTF-8.
+// CheckTitle returns an [Invalid] error for a title of more than 200 characters, with control characters, or
+// that is not UTF-8.
 func CheckTitle(title string) error {
 	switch {
 	case utf8.RuneCountInString(title) > maxTitle:

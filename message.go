@@ -1,9 +1,11 @@
 package spool
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Role says who speaks in a message.
@@ -14,12 +16,12 @@ const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
 	RoleSystem    Role = "system"
-	// RoleTool carries the results of tool calls.
+	// RoleTool is for the results of tool calls.
 	RoleTool Role = "tool"
 )
 
-// Message is a saved message of a thread. Messages consist of whole steps only: what
-// a step has produced before it ends is in [RunState.Draft] and in the run stream.
+// Message is a saved message of a thread. Messages have the content of whole steps only. The
+// content of an unfinished step is in [RunState.Draft] and in the run stream.
 type Message struct {
 	ID              MessageID `doc:"The message's id."                                              json:"id"`
 	ThreadID        ThreadID  `doc:"Its thread."                                                    json:"threadId"`
@@ -27,16 +29,16 @@ type Message struct {
 	Role            Role      `doc:"Who speaks."                                                    enum:"user,assistant,system,tool" json:"role"`
 	Content         Content   `doc:"A text, a list of parts, or a summary of what was said before." json:"content"`
 	CreatedAt       time.Time `doc:"When it was saved."                                             json:"createdAt"`
-	ClientMessageID string    `doc:"The client's own name for the turn."                            json:"clientMessageId,omitempty"`
-	// RunID is the run that the message belongs to: the one that it started, or the
-	// one that wrote it.
+	ClientMessageID string    `doc:"The client's own id for the turn."                              json:"clientMessageId,omitempty"`
+	// RunID is the run that the message belongs to: the run that it started, or the run that
+	// wrote it.
 	RunID RunID `doc:"The run that it belongs to." json:"runId,omitempty"`
-	// AfterSeq is the last seq of the record when the message was saved, by which a
-	// client with a cursor can tell which turns it has missed. The store sets it.
+	// AfterSeq is the last seq of the record when the message was saved. Readers compare it with
+	// a cursor to find the turns that a client has missed. The store sets it.
 	AfterSeq int64 `json:"-"`
 }
 
-// MarshalJSON writes the agent id as null where there is none, as clients filter by it.
+// MarshalJSON writes null for an empty agent id, because clients filter by agentId.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message
 	out := struct {
@@ -49,7 +51,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the wire form.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	type plain Message
 	in := struct {
@@ -84,11 +86,11 @@ const (
 	PartImage      PartType = "image"
 	PartToolCall   PartType = "tool-call"
 	PartToolResult PartType = "tool-result"
-	// PartSummary stands for what was said before: see [Content.Summary].
+	// PartSummary replaces older messages in the prompt: see [Content.Summary].
 	PartSummary PartType = "CONTEXT_SUMMARY"
 )
 
-// Part is one piece of a message. Which fields are set follows from Type.
+// Part is one piece of a message. Type decides which fields are set.
 type Part struct {
 	Type PartType `json:"type"`
 	// Text of a text or reasoning part, or of a summary.
@@ -100,24 +102,24 @@ type Part struct {
 	// ToolCallID and ToolName of a tool call and of its result.
 	ToolCallID ToolCallID `doc:"The call's id." json:"toolCallId,omitempty"`
 	ToolName   string     `doc:"The tool."      json:"toolName,omitempty"`
-	// Args of a tool call: the JSON object the model wrote, or a JSON string of what
-	// it wrote when that was no JSON.
-	Args json.RawMessage `doc:"The arguments as an object, or as a text where the model wrote no JSON." json:"args,omitempty"`
+	// Args of a tool call: the JSON object that the model wrote, or the model's text as a JSON
+	// string if it was not JSON.
+	Args json.RawMessage `doc:"The arguments as an object, or the model's text as a string if it was not JSON." json:"args,omitempty"`
 	// Result of a tool call: any JSON.
 	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
-	// ThroughMessageID of a summary is the last message that it speaks of.
-	ThroughMessageID MessageID `doc:"The last message that it speaks of." json:"throughMessageId,omitempty"`
-	// Provider is what the provider wants back with the part in the next request,
-	// such as the signature of a reasoning part: an object whose one key names the
-	// adapter's format, so that another adapter leaves it alone.
-	Provider json.RawMessage `doc:"What the model's provider wants back with the part. It is for nobody else." json:"provider,omitempty"`
+	// ThroughMessageID of a summary is the last message that it covers.
+	ThroughMessageID MessageID `doc:"The last message that the summary covers." json:"throughMessageId,omitempty"`
+	// Provider is data that the provider wants back with the part in the next request, such as
+	// the signature of a reasoning part. It is an object with one key, the name of the adapter's
+	// format, so that other adapters ignore it.
+	Provider json.RawMessage `doc:"Data that the model's provider wants back with the part. Clients ignore it." json:"provider,omitempty"`
 }
 
-// Content is what a message says. A single text part without provider data is a JSON
-// string on the wire, and a summary an object; everything else is an array of parts.
+// Content is the content of a message. On the wire, a single text part without provider data is a
+// JSON string, a summary is an object, and everything else is an array of parts.
 type Content []Part
 
-// TextContent returns content of one text part.
+// TextContent returns content with one text part.
 func TextContent(text string) Content { return Content{{Type: PartText, Text: text}} }
 
 // Text returns the text parts, joined.
@@ -141,9 +143,9 @@ func (c Content) Preview() string {
 	return string(runes)
 }
 
-// Summary returns the part of a message that stands, in the prompts that follow it, for all
-// messages of its agent up to the one that it names. They stay where they are. It is the
-// only part of a message of the system.
+// Summary returns the summary that a message consists of, if it is one. In later prompts, the
+// summary replaces all messages of its agent up to ThroughMessageID. These messages stay in the
+// thread. A message with [RoleSystem] has a summary and no other part.
 func (c Content) Summary() (Part, bool) {
 	if len(c) == 1 && c[0].Type == PartSummary {
 		return c[0], true
@@ -189,12 +191,29 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if len(b) > 0 && b[0] == '"' {
-		var text string
-		if err := json.Unmarshal(b, &text); err != nil {
-			return err
+		text, plain := unescaped(b)
+		if !plain {
+			if err := json.Unmarshal(b, &text); err != nil {
+				return err
+			}
 		}
 		*c = TextContent(text)
 		return nil
 	}
 	return json.Unmarshal(b, (*[]Part)(c))
+}
+
+// unescaped returns the text of a JSON string, if nothing in it is escaped. Most messages are like that,
+// and a segment begins with reading all of them.
+func unescaped(b []byte) (text string, plain bool) {
+	inner, closed := bytes.CutSuffix(b[1:], []byte(`"`))
+	if !closed || !utf8.Valid(inner) {
+		return "", false
+	}
+	for _, c := range inner {
+		if c < ' ' || c == '"' || c == '\\' {
+			return "", false
+		}
+	}
+	return string(inner), true
 }

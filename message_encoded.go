@@ -4,8 +4,8 @@ package spool
 // then copies their content from the store to its clients without decoding it. Defaults to
 // [View.Messages], whose messages the engine encodes. No query has [MessageQuery.Turns].
 type EncodedMessages interface {
-	// MessageIDs returns the ids of the messages that q selects, in their order. It does not
-	// read what the messages say.
+	// MessageIDs returns the ids of the messages that q selects, in their order. It does not read the
+	// messages' content.
 	MessageIDs(q MessageQuery) ([]MessageID, error)
 	// EachMessage calls fn for each message that q selects, in their order. The message has
 	// no Content. Content is the message's content in its wire form, which fn must neither

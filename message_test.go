@@ -44,6 +44,22 @@ func TestContentWireForm(t *testing.T) {
 	}
 }
 
+// TestContentText: a text is read as package json reads it.
+func TestContentText(t *testing.T) {
+	t.Parallel()
+
+	for _, in := range []string{
+		`""`, `"a"`, `"Größe, τέλος"`, `"a\"b"`, `"a\\"`, `"a\u00e9\ud83d\ude00"`, "\"a\xffb\"", "\"\x7f\"", `"a"b"`, "\"a\nb\"", `"`, `"a`, `"a" `, `"\"`,
+	} {
+		var want string
+		wantErr := json.Unmarshal([]byte(in), &want)
+		var c spool.Content
+		if err := c.UnmarshalJSON([]byte(in)); (err == nil) != (wantErr == nil) || c.Text() != want {
+			t.Errorf("%q is %q, %v, want %q, %v", in, c.Text(), err, want, wantErr)
+		}
+	}
+}
+
 func TestContentRefuses(t *testing.T) {
 	t.Parallel()
 

@@ -10,18 +10,18 @@ import (
 
 // Model is a language model, or something that answers in its place.
 //
-// A model is safe for concurrent use. It does not retry: the engine does, as a new
-// segment.
+// A model is safe for concurrent use. It does not retry a request: the engine retries the run,
+// as a new segment.
 type Model interface {
-	// Stream asks for one answer and yields it as it comes. The sequence ends after a
-	// [Finish], or with an error: a [ModelError] where the provider is at fault, ctx's
-	// error when ctx ended. An answer that ends in any other way, cleanly or not, is an
-	// error. When the caller stops iterating, the request is cancelled.
+	// Stream asks for one answer and yields it as it arrives. The sequence ends after a
+	// [Finish], or with an error: a [ModelError] if the provider is at fault, or ctx's error if
+	// ctx ended. An answer that ends without a [Finish] is an error too. The model cancels the
+	// request when the caller stops iterating.
 	Stream(ctx context.Context, r ModelRequest) iter.Seq2[ModelEvent, error]
 }
 
-// ModelRequest is what a model is asked. Messages are valid as they stand: each tool
-// call has its result behind it.
+// ModelRequest is a request to a model. Its messages are a valid prompt: a result follows each
+// tool call.
 type ModelRequest struct {
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
@@ -31,17 +31,18 @@ type ModelRequest struct {
 	Tools    []ToolSpec
 	// MaxOutputTokens bounds the answer. Zero: the provider's default.
 	MaxOutputTokens int
-	// Kind is what the answer is for. Empty: [UsageStep].
+	// Kind is the purpose of the answer. Empty: [UsageStep].
 	Kind UsageKind
 	// CacheKey is the same in all requests of one agent on one thread, so that a provider can
-	// keep them together. It tells nothing of either. Empty: none.
+	// route them to the same cache. It reveals neither the agent nor the thread. Empty: none.
 	CacheKey string
-	// CacheMarks are where the request is likely to go on from in later ones: n stands for
-	// the instructions, the tools and the first n messages. They rise. A provider that caches
-	// what it is told to can be told these; the request means the same without.
+	// CacheMarks are the prefixes of the request that later requests are likely to share, in
+	// rising order: n means the instructions, the tools and the first n messages. An adapter
+	// can pass them to a provider whose cache needs marks. They do not change the answer.
 	CacheMarks []int
-	// Extra is merged into the provider's request as it is. It has what the agent says, and over
-	// it the provider options of the run's start, whose numbers are of type [json.Number].
+	// Extra is merged into the provider's request without changes. It has the fields that the
+	// agent sets, and the provider options of the run's start, which win over the agent's. Numbers
+	// of the latter have the type [json.Number].
 	Extra map[string]any
 }
 
@@ -54,11 +55,11 @@ type (
 	TextDelta struct{ Text string }
 	// ReasoningDelta is a piece of reasoning.
 	ReasoningDelta struct{ Text string }
-	// ReasoningEnd closes a block of reasoning. Provider is what the provider wants back
-	// with it, nil for nothing. One without a delta before it is a block of its own, and
-	// may come behind the tool calls.
+	// ReasoningEnd closes a block of reasoning. Provider is the data that the provider wants back
+	// with the block, nil for none. A ReasoningEnd without a delta before it is a block of its
+	// own, and may come after the tool calls.
 	ReasoningEnd struct{ Provider json.RawMessage }
-	// ToolCallStart opens a tool call. An id that the provider left out is made up.
+	// ToolCallStart opens a tool call. If the provider gave no id, the model generates one.
 	ToolCallStart struct {
 		ID   ToolCallID
 		Name string
@@ -68,27 +69,27 @@ type (
 		ID   ToolCallID
 		Args string
 	}
-	// ToolCallEnd closes a tool call. Args is the whole text of the arguments, which may
-	// be no JSON at all, and is what the deltas add up to, if there were any; "{}" stands
-	// for no arguments. Provider is what the provider wants back, nil for nothing.
+	// ToolCallEnd closes a tool call. Args is the whole text of the arguments, equal to the
+	// deltas joined if there were any. It may be malformed JSON; "{}" stands for no arguments.
+	// Provider is the data that the provider wants back with the call, nil for none.
 	ToolCallEnd struct {
 		ID       ToolCallID
 		Name     string
 		Args     string
 		Provider json.RawMessage
 	}
-	// UsageSeen tells the usage so far, so that it is known if the answer is cut off. A
+	// UsageSeen has the usage so far, so that the engine knows it if the answer is cut off. A
 	// later one replaces it.
 	UsageSeen struct {
 		Usage Usage
-		// Cost is what the provider says that the answer has cost. Nil: it does not say.
+		// Cost is the cost so far, if the provider reports one. Nil: it does not.
 		Cost *Cost
 	}
 	// Finish ends an answer.
 	Finish struct {
 		Reason FinishReason
 		Usage  Usage
-		// Cost is what the provider says that the answer cost. Nil: it does not say.
+		// Cost is the cost of the answer, if the provider reports one. Nil: it does not.
 		Cost *Cost
 		// ModelID is the provider's name of the model that answered.
 		ModelID string
@@ -104,10 +105,10 @@ func (ToolCallEnd) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}
 func (Finish) modelEvent()         {}
 
-// FinishReason says why a model stopped. Only [FinishToolCalls] lets a run go on.
+// FinishReason says why a model stopped. A run continues only after [FinishToolCalls].
 type FinishReason string
 
-// The finish reasons. A provider's own words are passed on as they are.
+// The finish reasons. Other words of a provider are passed on unchanged.
 const (
 	FinishStop      FinishReason = "stop"
 	FinishToolCalls FinishReason = "tool-calls"
@@ -115,28 +116,29 @@ const (
 	FinishFilter    FinishReason = "content-filter"
 )
 
-// ModelError is an error of a model's provider or of the way to it.
+// ModelError is an error of a model's provider, or of the connection to it.
 type ModelError struct {
-	// Status is the HTTP status, or the one that a provider reports within a stream whose
-	// own was 200. Zero: there was none.
+	// Status is the HTTP status, or the status that the provider reports inside a stream that
+	// began with 200. Zero: there was none.
 	Status int
-	// Type is the provider's own word for the error, such as "insufficient_quota": of
-	// several, the most particular.
+	// Type is the provider's own word for the error, such as "insufficient_quota". If there are
+	// several, it is the most specific one.
 	Type string
-	// Message is what the provider said, without secrets.
+	// Message is the provider's text, without secrets.
 	Message string
-	// ContextOverflow says that the prompt has no room in the model's window. A shorter prompt may
-	// be accepted; the same one never is. The engine then summarises older messages and asks once more.
+	// ContextOverflow says that the prompt is too long for the model's window. The provider may
+	// accept a shorter prompt, and never this one. The engine then summarises older messages and
+	// asks once more.
 	ContextOverflow bool
-	// NoRetry says that the same request will fail again whatever Status says, as with a quota that
-	// is used up.
+	// NoRetry says that the same request will fail again, whatever Status says. A used-up quota is
+	// an example.
 	NoRetry bool
-	// After is how long the provider asks to wait. Zero: it did not say.
+	// After is how long the provider asks clients to wait. Zero: it did not say.
 	After time.Duration
 	Err   error
 }
 
-// Error returns the provider's words, with the status where there is one.
+// Error returns the provider's text, with the status if there is one.
 func (e *ModelError) Error() string {
 	if e.Status == 0 {
 		return "model: " + e.Message
@@ -144,12 +146,11 @@ func (e *ModelError) Error() string {
 	return fmt.Sprintf("model: %s (status %d)", e.Message, e.Status)
 }
 
-// Unwrap returns the error behind this one.
+// Unwrap returns Err.
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// Permanent reports whether the same request will fail again. Rate limits, server
-// errors, network errors and cut streams are not permanent. A context overflow is, and so is an error
-// with NoRetry.
+// Permanent reports whether the same request will fail again. Rate limits, server errors, network
+// errors and cut streams are not permanent. A context overflow and an error with NoRetry are.
 func (e *ModelError) Permanent() bool {
 	if e.ContextOverflow || e.NoRetry {
 		return true
@@ -158,15 +159,15 @@ func (e *ModelError) Permanent() bool {
 	case 408, 409, 425, 429:
 		return false
 	default:
-		// A redirect is not followed, and a request that was not understood will not be.
+		// The client does not follow redirects, and a provider that refused a request refuses it again.
 		return 300 <= e.Status && e.Status < 500 || CodeOf(e.Err) == Forbidden
 	}
 }
 
-// Described is a [Model] that says whose it is, for telemetry.
+// Described is a [Model] that names its provider, for telemetry.
 type Described interface {
-	// Describe returns who provides the model, by the name that OpenTelemetry has for it,
-	// such as "openai", and the provider's name of the model. Both stay the same.
+	// Describe returns OpenTelemetry's name for the provider, such as "openai", and the provider's
+	// name of the model. It returns the same at each call.
 	Describe() (provider, model string)
 }
 
@@ -179,8 +180,9 @@ type Windowed interface {
 
 // WindowLookup is a [Model] whose adapter knows the windows of well-known models by their names.
 type WindowLookup interface {
-	// LookupWindow returns how many tokens a prompt and its answer may have together, by the
-	// provider's name of the model, or else by name, which is what the engine calls the model. The
-	// engine asks where neither [Windowed] nor its configuration says. Zero: not known.
+	// LookupWindow returns how many tokens a prompt and its answer may have together. It looks for
+	// the provider's name of the model first, and then for name, the engine's name of the model.
+	// The engine calls it if neither [Windowed] nor the configuration knows the window. Zero: not
+	// known.
 	LookupWindow(name string) int
 }

@@ -32,24 +32,23 @@ type RunQuery struct {
 	BeforeID RunID
 }
 
-// Tally sums up what a tenant has in a store. A store keeps them with what they count, so
-// that asking costs the same however much that is.
+// Tally has the sums of a tenant's data in a store. The store keeps the sums up to date with each write, so
+// reading them costs the same for any amount of data.
 type Tally struct {
 	// Threads counts the threads.
 	Threads int64
 	// Runs counts the runs by state, the nested ones included. A state that no run is in is
 	// absent.
 	Runs map[State]int64
-	// Tokens sums what the dispatched runs have used, which includes what the runs under them
-	// have.
+	// Tokens sums the usage of the dispatched runs, which includes that of their nested runs.
 	Tokens TokenCount
-	// Bytes is how much of the store the threads take: at least their messages and the payloads
-	// of their records. Of a thread that has a run, the newest 64 KiB may be missing. It is zero
-	// once all threads are deleted.
+	// Bytes is the storage that the threads use: at least their messages and the payloads of their records.
+	// For a thread with an active run, the newest 64 KiB may be missing. It is zero after all threads are
+	// deleted.
 	Bytes int64
 }
 
-// IdleQuery selects threads in which nothing happens.
+// IdleQuery selects idle threads.
 type IdleQuery struct {
 	// Tenant leaves out the threads of others. Empty: those of all tenants.
 	Tenant Tenant

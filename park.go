@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ParkState is where a park is. It leaves ParkOpen once, by a compare-and-set.
+// ParkState is the state of a park. It changes from ParkOpen only once, by a compare-and-set.
 type ParkState string
 
 // The states of a park.
@@ -18,13 +18,12 @@ const (
 	ParkClosed ParkState = "closed"
 )
 
-// The reasons for which the engine parks a run by itself. A tool that parks gives its
-// own.
+// The reasons for which the engine itself parks a run. A tool that parks gives its own reason.
 const (
 	// ParkApproval waits for a person to allow a call that has not run.
 	ParkApproval = "approval"
-	// ParkOutcomeUnknown waits for a person to say what the outcome of a call is that was
-	// pending when its worker died.
+	// ParkOutcomeUnknown waits for a person to tell the outcome of a call that was running when its worker
+	// died.
 	ParkOutcomeUnknown = "outcome_unknown"
 	// ParkBudget waits for a person to raise a budget that is used up. It belongs to no
 	// call.
@@ -47,21 +46,20 @@ type Park struct {
 	Frames []ParkFrame
 	// Step is the step that the call belongs to, of the run that made it.
 	Step int
-	// Args are what the call runs with once it is approved.
+	// Args are the arguments with which the call runs after an approval.
 	Args json.RawMessage
-	// Shown is what a person sees in place of Args. Nil: Args.
+	// Shown is the content that a person sees instead of Args. Nil: Args.
 	Shown json.RawMessage
 	// Reason is one of the constants named Park and a reason, or the tool's own word.
 	Reason string
-	// Occurrence is 2 for the second question that the call asks, 3 for the third, and so on.
-	// An answer to such a question must name its Digest. Zero: the first question, or a park
-	// that an older version wrote.
+	// Occurrence is 2 for the call's second question, 3 for the third, and so on. An answer to such a
+	// question must have its Digest. Zero: the first question, or a park of an older version.
 	Occurrence int
-	// Digest is the [Park.DigestOf] of the question, so that an answer holds for this question
-	// only. Empty: the park is older than digests.
+	// Digest is the [Park.DigestOf] of the question, so that an answer counts for this question only. Empty:
+	// the park is older than digests.
 	Digest string
 	State  ParkState
-	// Answer is what was answered. Nil unless State is [ParkAnswered].
+	// Answer is the answer. Nil unless State is [ParkAnswered].
 	Answer *Answer
 	// Before is the answer with which the call ran when its worker died, for a park that asks
 	// for the outcome of the call. Nil: it ran without an answer.
@@ -70,14 +68,13 @@ type Park struct {
 	Landed    bool
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	// Expiry says what happens at ExpiresAt, and before. Its defaults are filled in, and its
-	// extensions are those that are left. Zero: a park from before there were choices, which
-	// is denied without a warning.
+	// Expiry says what happens at ExpiresAt, and before. Its defaults are filled in, and Extensions has the
+	// number that is left. Zero: a park of an older version, which is denied without a warning.
 	Expiry Expiry
-	// Warned is true once the record tells that the park is about to expire.
+	// Warned is true once the record has warned that the park is about to expire.
 	Warned bool
-	// DistinctApprover is true when only a subject counts that is known to be another than
-	// who started the run: see [Run.DistinctFrom].
+	// DistinctApprover requires that the answer is from a known subject other than the one that started the
+	// run: see [Run.DistinctFrom].
 	DistinctApprover bool
 }
 
@@ -92,17 +89,16 @@ func (p Park) CallerID() RunID {
 // Answer is a person's answer to a park.
 type Answer struct {
 	Approved bool `doc:"Whether the call was allowed." json:"approved"`
-	// Args are what the call runs with in place of the arguments that were asked for. Nil:
-	// those.
-	Args json.RawMessage `doc:"What it was allowed with, where edited." json:"args,omitempty"`
-	// Reason is why, for the model and for the record. Empty: none was given.
-	Reason string `doc:"Why." json:"reason,omitempty"`
-	// Digest is the [Park.DigestOf] of what was answered, with the arguments of the answer.
-	// A call whose own differs does not run. Empty where the park has none.
+	// Args are the arguments with which the call runs instead of the requested ones. Nil: the requested ones.
+	Args json.RawMessage `doc:"The arguments of the approval. Left out: it did not change them." json:"args,omitempty"`
+	// Reason is the reason, for the model and for the record. Empty: none was given.
+	Reason string `doc:"The reason of the answer." json:"reason,omitempty"`
+	// Digest is the [Park.DigestOf] of the question, with the arguments of the answer. A call with another
+	// digest does not run. Empty if the park has none.
 	Digest string `doc:"The digest of what was answered." json:"digest,omitempty"`
-	// Payload is any JSON that the answer carries, nil for none.
-	Payload json.RawMessage `doc:"What the answer carried." json:"payload,omitempty"`
-	// By is the subject who answered, where the host knows it.
-	By string    `doc:"Who answered." json:"by,omitempty"`
-	At time.Time `doc:"When."         json:"at"`
+	// Payload is the JSON of the answer, nil for none.
+	Payload json.RawMessage `doc:"The payload of the answer." json:"payload,omitempty"`
+	// By is the subject that answered. Empty: the host does not know it.
+	By string    `doc:"The subject who answered."     json:"by,omitempty"`
+	At time.Time `doc:"When the answer was accepted." json:"at"`
 }

@@ -27,28 +27,28 @@ const (
 	JobSettle JobKind = "settle"
 )
 
-// Job is a dispatch ticket for one run. Its JSON form is the body of a queue delivery,
-// of which a host sets threadId, runId and agent.
+// Job is a dispatch ticket for one run. Its JSON form is the body of a queue delivery. A host sets only
+// threadId, runId and agent.
 type Job struct {
-	Tenant   Tenant   `doc:"Who the run belongs to. Defaults to the default tenant." json:"tenant,omitempty"`
-	ThreadID ThreadID `doc:"The thread, as the start returned it."                   example:"t1"            json:"threadId"`
-	RunID    RunID    `doc:"The run, as the start returned it."                      example:"r1"            json:"runId"`
-	Model    string   `doc:"The model of the run."                                   json:"model,omitempty"`
-	Agent    string   `doc:"The agent that runs."                                    example:"assistant"     json:"agent"`
-	Kind     JobKind  `doc:"What the job is for. Leave it out."                      json:"kind,omitempty"`
+	Tenant   Tenant   `doc:"The tenant of the run. Defaults to the default tenant." json:"tenant,omitempty"`
+	ThreadID ThreadID `doc:"The thread, as the start returned it."                  example:"t1"            json:"threadId"`
+	RunID    RunID    `doc:"The run, as the start returned it."                     example:"r1"            json:"runId"`
+	Model    string   `doc:"The model of the run."                                  json:"model,omitempty"`
+	Agent    string   `doc:"The agent that runs."                                   example:"assistant"     json:"agent"`
+	Kind     JobKind  `doc:"The kind of the job. Leave it out."                     json:"kind,omitempty"`
 	// Segment is the segment that the ticket is for. A ticket for an earlier segment does
 	// nothing. Zero: any segment.
 	Segment int `doc:"The segment that the job is for. Leave it out: any." json:"segment,omitempty"`
-	// Key names the job in the tenant's queue, which has at most one job of a key.
-	Key string `doc:"What the queue knows the job by." json:"key,omitempty"`
+	// Key names the job in the tenant's queue, which has at most one job with a key.
+	Key string `doc:"The queue's own id of the job." json:"key,omitempty"`
 	// DueAt is when the job may be claimed. Zero: at once.
-	DueAt time.Time `doc:"When the job may be carried out." json:"dueAt,omitzero"`
+	DueAt time.Time `doc:"When the job is due." json:"dueAt,omitzero"`
 }
 
 // Thread returns the key of the job's thread.
 func (j Job) Thread() ThreadKey { return ThreadKey{Tenant: j.Tenant, ID: j.ThreadID} }
 
-// Delivery is a claimed job. Token proves the claim, until a later claim of the same job.
+// Delivery is a claimed job. Token proves the claim, until the same job is claimed again.
 type Delivery struct {
 	Job
 	// JobID names the job in its store. Tenants see it, so it tells nothing about other jobs:
@@ -120,14 +120,14 @@ type QueuedJob struct {
 	FirstDue time.Time
 }
 
-// QueueStats describes a queue. Extra has figures of the backend's own.
+// QueueStats describes a queue. Extra has further numbers of the backend.
 type QueueStats struct {
-	Ready    int             `doc:"Jobs that wait for a worker."                     json:"ready"`
-	Delayed  int             `doc:"Jobs that are not due yet, or again."             json:"delayed"`
-	InFlight int             `doc:"Jobs that a worker has."                          json:"inFlight"`
-	Dead     int             `doc:"Jobs that were given up."                         json:"dead"`
-	OldestMS int64           `doc:"For how long the oldest job that is ready waits." json:"oldestReadyMs"`
-	Extra    json.RawMessage `doc:"What the queue has to add."                       json:"extra,omitempty"`
+	Ready    int             `doc:"Jobs that wait for a worker."            json:"ready"`
+	Delayed  int             `doc:"Jobs that are not due yet, or again."    json:"delayed"`
+	InFlight int             `doc:"Jobs that a worker has."                 json:"inFlight"`
+	Dead     int             `doc:"Dead jobs."                              json:"dead"`
+	OldestMS int64           `doc:"How long the oldest due job has waited." json:"oldestReadyMs"`
+	Extra    json.RawMessage `doc:"Further numbers of this queue."          json:"extra,omitempty"`
 }
 
 // ClaimQuery says how many jobs a worker takes, and of which tenants.
@@ -137,13 +137,12 @@ type ClaimQuery struct {
 	// Reserved is how many of Limit are only for tenants that have no job in flight. Defaults
 	// to none.
 	Reserved int
-	// PerTenant bounds how many jobs of a tenant are in flight, those of other workers included.
-	// Zero: no bound.
+	// PerTenant bounds how many jobs of a tenant are in flight, including those of other workers. Zero: no
+	// bound.
 	PerTenant int
-	// Served returns when the worker last had a job of a tenant, or the zero time if it has had
-	// none. Of tenants with equally many jobs in flight, the tenant with the earliest time comes
-	// first. Served must not block, and may be called once for each tenant. Defaults to the zero
-	// time for all.
+	// Served returns when the worker last had a job of a tenant, or the zero time. Among tenants with equally
+	// many jobs in flight, the tenant with the earliest time comes first. Served must not block, and may be
+	// called once for each tenant. Defaults to the zero time for all.
 	Served func(Tenant) time.Time
 	// Lease is for how long the jobs are leased.
 	Lease time.Duration

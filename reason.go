@@ -1,13 +1,13 @@
 package spool
 
-// Why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
+// The reasons why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
 	// ReasonQueueFull: the queue of the thread is full, or the queue of the workers. The latter has
 	// a time to retry after.
 	ReasonQueueFull = "queue_full"
-	// ReasonRunIDUsed: the tenant has a run of that id.
+	// ReasonRunIDUsed: the tenant has a run with that id.
 	ReasonRunIDUsed = "run_id_used"
 	// ReasonNotFound: the thread, the message to edit or the branch to restore does not exist.
 	ReasonNotFound = "not_found"
@@ -18,7 +18,7 @@ const (
 	ReasonNotRestorable = "not_restorable"
 	// ReasonNotActive: there is no run to stop.
 	ReasonNotActive = "not_active"
-	// ReasonMovedOn: the work of the dead job was done, or needs no redrive any more.
+	// ReasonMovedOn: the work of the dead job was done, or no longer needs a redrive.
 	ReasonMovedOn = "moved_on"
 	// ReasonNoPark: nothing waits for this answer.
 	ReasonNoPark = "no_park"

@@ -17,44 +17,44 @@ type StartRequest struct {
 	RunID RunID
 	// Title is the title of a thread that the start makes. Defaults to the beginning of Prompt.
 	Title string
-	// Labels are those of a thread that the start makes: see [CheckLabels]. Nil: none.
+	// Labels are the labels of a thread that the start creates: see [CheckLabels]. Nil: none.
 	Labels map[string]string
-	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
+	// EditMessageID is the user turn to replace. It and all messages after it leave the view. Empty: none.
 	EditMessageID MessageID
-	// ClientMessageID is the client's own name for the user turn. Empty: none.
+	// ClientMessageID is the client's own id for the user turn. Empty: none.
 	ClientMessageID string
 	// MaxSteps caps the run below the agent's own ceiling. Zero: no cap.
 	MaxSteps int
 	// Attachments are images of the user turn.
 	Attachments []Attachment
-	// HostState is a JSON object, of up to 64 KiB, for the tools of the run and for the settle
-	// hook: what the host knows of the caller, such as an account. It comes from the host's own
-	// session and never from a client, and no client ever sees it. Empty: none.
+	// HostState is a JSON object of up to 64 KiB for the tools of the run and for the settle hook: facts that
+	// the host knows about the caller, such as an account. It comes from the host's own session and never
+	// from a client, and no client ever sees it. Empty: none.
 	HostState json.RawMessage
-	// By is the subject that starts the run. It owns the thread if the start makes one. Empty: not
+	// By is the subject that starts the run. If the start creates the thread, the subject owns it. Empty: not
 	// known.
 	By string
 	// Scopes are what the subject may do, in the words of the host. Agents, models and
 	// tools can be limited to them: see [Access]. Empty: none.
 	Scopes []string
-	// IdempotencyKey makes every later start of the tenant with the same key repeat
-	// the answer of the one that was accepted. Empty: none.
+	// IdempotencyKey makes every later start of the tenant with the same key repeat the answer of the
+	// accepted one. Empty: none.
 	IdempotencyKey string
-	// Budget bounds the run, with all runs under it. A zero field is taken from the agent, or else
-	// from the configuration.
+	// Budget bounds the run together with its nested runs. A zero field is taken from the agent, or else from
+	// the configuration.
 	Budget Budget
-	// ProviderOptions is a JSON object, of up to 16 KiB, that is merged into the requests of the
-	// run to its provider, over the Extra of its agent. Each key has to be among the agent's
-	// ProviderOptions. Runs that this one spawns get the same. Empty: none.
+	// ProviderOptions is a JSON object of up to 16 KiB that is merged into the run's requests to its
+	// provider, over the Extra of its agent. Each key must be among the agent's ProviderOptions. Runs that
+	// this one spawns get the same. Empty: none.
 	ProviderOptions json.RawMessage
-	// Client is what the client sends: tools that it runs itself, and context. The agent's
-	// ClientTools and ClientContext bound it.
+	// Client is the client's input: tools that it executes itself, and context. The agent's ClientTools and
+	// ClientContext limit it.
 	Client ClientInput
-	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
+	// WhenBusy is what to do if the thread has an active run. Defaults to the agent's.
 	WhenBusy WhenBusy
-	// MayNotStop says that the subject may not stop runs. A [WhenBusy] that would stop one, also
-	// one of the agent or the configuration, is then [BusyReject], and [BusyLatest] leaves the
-	// waiting runs of other subjects alone.
+	// MayNotStop says that the subject may not stop runs. A [WhenBusy] that would stop a run then counts as
+	// [BusyReject], even if it comes from the agent or the configuration, and [BusyLatest] cancels no waiting
+	// runs of other subjects.
 	MayNotStop bool
 }
 
@@ -65,15 +65,15 @@ type Response struct {
 	// Payload is any JSON that [CheckArguments] allows, for the call that waits, in up to
 	// 262,144 bytes. Nil: none.
 	Payload json.RawMessage
-	// Args are a JSON object with which an approved call runs in place of what it asked
-	// for. Its tool has to accept them. Only a call that waits for an approval may be
-	// edited, in up to 262,144 bytes that [CheckArguments] allows. Nil: as it asked.
+	// Args are a JSON object with which an approved call runs instead of its own arguments. Its tool must
+	// accept them. Only a call that waits for an approval may be edited, in up to 262,144 bytes that
+	// [CheckArguments] allows. Nil: its own arguments.
 	Args json.RawMessage
 	// Reason is the reason, for the model and for the record, in up to 4,096 bytes.
 	Reason string
-	// Digest is the one of the INPUT_REQUIRED that the person was shown. An answer to anything
-	// else is refused with [ReasonChanged]. From the second question of a call on it is
-	// required. Empty: it is not compared.
+	// Digest is the digest of the INPUT_REQUIRED that the person saw. An answer to another question is
+	// refused with [ReasonChanged]. From the second question of a call on it is required. Empty: it is not
+	// compared.
 	Digest string
 	// By is the subject that answers. Empty: not known. A park with a distinct approver then refuses
 	// the answer.
@@ -82,8 +82,8 @@ type Response struct {
 
 // PublishOptions say how an event is published.
 type PublishOptions struct {
-	// Durable adds the event to the record, from which a client that comes later reads it.
-	// Defaults to false: only the clients that follow now get it.
+	// Durable adds the event to the record, so that later clients get it too. Defaults to false: only the
+	// clients that follow now get it.
 	Durable bool
 	// RunID is the run that the event is about, one of the thread that has not ended.
 	// Defaults to the run that has the thread, or to none.
@@ -93,20 +93,19 @@ type PublishOptions struct {
 	By string
 }
 
-// ThreadChange is what Engine.UpdateThread changes of a thread. A field that is nil stays as it
-// is.
+// ThreadChange is a change of a thread by Engine.UpdateThread. A nil field does not change.
 type ThreadChange struct {
 	// Title is the new title, of 1 to 200 characters.
 	Title *string
 	// Labels are set by their keys, and removed where the value is nil.
 	Labels map[string]*string
-	// Owner is the subject that the thread is given to. Empty: no owner.
+	// Owner is the new owner. Empty: no owner.
 	Owner *string
 }
 
 // BranchOptions narrow a branch's messages.
 type BranchOptions struct {
-	// Before leaves out this message and those behind it. An id that the branch does not
+	// Before leaves out this message and those after it. An id that the branch does not
 	// have leaves out nothing.
 	Before MessageID
 	// Limit keeps only the last ones. Zero: all.

@@ -12,9 +12,9 @@ type RunResult struct {
 	RunID    RunID    `doc:"The run that was accepted."    example:"r1"   json:"runId,omitempty"`
 	// State is QUEUED for an accepted run.
 	State State `doc:"QUEUED for an accepted run." example:"QUEUED" json:"state,omitempty"`
-	// Position is the run's place among those that wait for the thread, from 1, which is
-	// the next. Zero: the run has the thread.
-	Position int `doc:"The place among the runs that wait for the thread, from 1. Left out: it waits for none." json:"position,omitempty"`
+	// Position is the run's position in the queue of the thread, from 1, which is the next run. Zero: the run
+	// has the thread.
+	Position int `doc:"The run's position in the queue of the thread, from 1. Left out: it does not wait." json:"position,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted run.
 	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
 	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
@@ -27,29 +27,29 @@ type RunResult struct {
 type StopResult struct {
 	Accepted bool `doc:"Whether the run stops." example:"true" json:"accepted"`
 	// Reason is one of the constants named Reason, empty for an accepted stop.
-	Reason string `doc:"Why it does not, for a program." enum:"not_active"      json:"reason,omitempty"`
-	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
+	Reason string `doc:"Why it was refused, for a program." enum:"not_active"      json:"reason,omitempty"`
+	Error  string `doc:"Why it was refused, for a person."  json:"error,omitempty"`
 }
 
 // RespondResult is the answer to an answer. A refusal is not an error.
 type RespondResult struct {
-	Delivered bool `doc:"Whether this is the answer that counts." example:"true" json:"delivered"`
+	Delivered bool `doc:"Whether this answer counts." example:"true" json:"delivered"`
 	// Reason is one of the constants named Reason, empty for a delivered answer.
-	Reason string `doc:"Why it does not count, for a program." enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
-	Error  string `doc:"Why it does not count, for a person."  json:"error,omitempty"`
+	Reason string `doc:"Why the answer does not count, for a program." enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
+	Error  string `doc:"Why the answer does not count, for a person."  json:"error,omitempty"`
 }
 
-// RestoreResult is the answer to the restoring of a branch. A refusal is not an error.
+// RestoreResult is the result of restoring a branch. A refusal is not an error.
 type RestoreResult struct {
 	Accepted bool `doc:"Whether the branch is shown again." example:"true" json:"accepted"`
-	// BranchID is the branch that was to be restored. One that was is no branch any more.
-	BranchID BranchID `doc:"The branch that was asked for. One that is shown is no branch any more." example:"7" json:"branchId"`
-	// DroppedBranchID is the branch that has what was shown in its place, and with which one
-	// gets back. Zero: nothing was.
+	// BranchID is the branch of the request. After a restore it is no longer a branch.
+	BranchID BranchID `doc:"The branch of the request. After a restore it is no longer a branch." example:"7" json:"branchId"`
+	// DroppedBranchID is the branch with the messages that were replaced, by which a client can go back.
+	// Zero: none were.
 	DroppedBranchID BranchID `doc:"The branch that what was shown in its place has become. Left out: nothing was." json:"droppedBranchId,omitempty"`
 	// Reason is one of the constants named Reason, empty for a branch that was restored.
-	Reason string `doc:"Why it is not shown, for a program." enum:"active_run,not_found,not_restorable" json:"reason,omitempty"`
-	Error  string `doc:"Why it is not shown, for a person."  json:"error,omitempty"`
+	Reason string `doc:"Why the branch was not restored, for a program." enum:"active_run,not_found,not_restorable" json:"reason,omitempty"`
+	Error  string `doc:"Why the branch was not restored, for a person."  json:"error,omitempty"`
 }
 
 // BranchMessages is a branch with its messages, in their order.
@@ -62,47 +62,47 @@ type BranchMessages struct {
 type DeleteResult struct {
 	Accepted bool `doc:"Whether the thread is gone." example:"true" json:"accepted"`
 	// Reason is one of the constants named Reason, empty for an accepted deletion.
-	Reason string `doc:"Why it is not, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
-	Error  string `doc:"Why it is not, for a person."  json:"error,omitempty"`
+	Reason string `doc:"Why the thread was not deleted, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
+	Error  string `doc:"Why the thread was not deleted, for a person."  json:"error,omitempty"`
 }
 
 // CompactResult is the answer to Engine.Compact. A refusal is not an error.
 type CompactResult struct {
-	Compacted bool `doc:"Whether a summary stands for older messages now." example:"true" json:"compacted"`
-	// Reason is one of the constants named Reason, empty where the history was compacted.
-	Reason string `doc:"Why not, for a program." enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
-	Error  string `doc:"Why not, for a person."  json:"error,omitempty"`
-	// SummarizedMessages counts the messages that the model sees no more as they were said.
-	SummarizedMessages int `doc:"How many messages the model sees no more as they were said." json:"summarizedMessages,omitempty"`
+	Compacted bool `doc:"Whether a summary now replaces older messages for the model." example:"true" json:"compacted"`
+	// Reason is one of the constants named Reason, empty if the history was compacted.
+	Reason string `doc:"The reason of the refusal, for a program." enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
+	Error  string `doc:"The reason of the refusal, for a person."  json:"error,omitempty"`
+	// SummarizedMessages counts the messages that the summary replaces for the model.
+	SummarizedMessages int `doc:"The number of messages that the summary replaces for the model." json:"summarizedMessages,omitempty"`
 }
 
 // RedriveResult is the answer to a redrive. A refusal is not an error.
 type RedriveResult struct {
-	Accepted bool     `doc:"Whether it moves again." example:"true"            json:"accepted"`
-	JobID    int64    `doc:"The dead job."           json:"jobId"`
-	ThreadID ThreadID `doc:"Its thread."             json:"threadId,omitempty"`
-	// RunID is the run that moves again: the job's own for a settlement, else a new one.
-	RunID RunID `doc:"The run that moves: a new one, or the one that is settled again." json:"runId,omitempty"`
+	Accepted bool     `doc:"Whether the job's work was restarted." example:"true"            json:"accepted"`
+	JobID    int64    `doc:"The dead job."                         json:"jobId"`
+	ThreadID ThreadID `doc:"Its thread."                           json:"threadId,omitempty"`
+	// RunID is the run of the restarted work: the job's own run for a settlement, else a new one.
+	RunID RunID `doc:"The run of the restarted work: a new run, or the run that is settled again." json:"runId,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted redrive.
-	Reason string `doc:"Why it does not, for a program." enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
-	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
+	Reason string `doc:"Why it was refused, for a program." enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
+	Error  string `doc:"Why it was refused, for a person."  json:"error,omitempty"`
 }
 
-// SweepReport counts what a sweep has done.
+// SweepReport counts the results of a sweep.
 type SweepReport struct {
-	// Checked threads were found with nothing to move them.
+	// Checked counts the threads that were found without a job or a worker.
 	Checked int
-	// Redispatched ones were given a job.
+	// Redispatched counts those that got a job.
 	Redispatched int
-	// Errors could not be moved, and are met again by the next sweep.
+	// Errors counts those that could not get one. The next sweep tries again.
 	Errors int
 }
 
-// PruneReport says what a prune has done, or would do.
+// PruneReport is the result of a prune or of a dry run.
 type PruneReport struct {
-	// Threads are those that went, the one that was updated first at the beginning.
+	// Threads are the deleted threads, the one that was updated first at the beginning.
 	Threads []ThreadKey
-	// More is true where the limit was reached, so that there may be others.
+	// More is true if the limit was reached. Then there may be more threads.
 	More bool
 }
 
@@ -110,12 +110,12 @@ type PruneReport struct {
 type EventPage struct {
 	// Events are in the order of their seq.
 	Events []Entry `json:"events"`
-	// Next is the After of the next page. Zero: the record has no more entries. A page may have
-	// fewer events than asked for, or none, and a next page all the same.
+	// Next is the After of the next page. Zero: the record has no more entries. Even a page with few or no
+	// events may have a next page.
 	Next int64 `json:"next,omitempty"`
 }
 
-// Settlement is what a settle hook is told of a run that ends.
+// Settlement describes a run that ends, for the settle hook.
 type Settlement struct {
 	Thread     ThreadKey
 	RunID      RunID
@@ -126,8 +126,8 @@ type Settlement struct {
 	Error string
 	Steps int
 	Usage TokenCount
-	// Costs is what the run cost. Empty: nothing was priced.
+	// Costs is the cost of the run. Empty: no price is known.
 	Costs []Money
-	// HostState is what the host gave to the start. Nil: nothing.
+	// HostState is the host state of the start. Nil: none.
 	HostState json.RawMessage
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Run is one attempt to advance a thread, as callers see it. It is encoded as a [WireRun], which is
-// what clients see. The state that only the engine needs is a [RunState].
+// Run is one attempt to advance a thread, as callers see it. It is encoded as a [WireRun], the form for
+// clients. The state that only the engine needs is a [RunState].
 type Run struct {
 	Tenant   Tenant
 	ID       RunID
@@ -15,12 +15,11 @@ type Run struct {
 	ParentID RunID
 	// CallID is the tool call of ParentID that spawned this run, empty for a dispatched run.
 	CallID ToolCallID
-	// RootID is the dispatched run at the top of a nested run's tree, empty for that one
-	// itself.
+	// RootID is the dispatched run at the top of a nested run's tree. Empty for a dispatched run.
 	RootID RunID
 	// Depth is 0 for a dispatched run.
 	Depth int
-	// Agent names the agent that runs: for a nested run, the name that it was spawned under.
+	// Agent is the name of the agent. For a nested run it is the name that the spawn call used.
 	Agent string
 	// Model is the model that the start asked for, or the agent's own.
 	Model      string
@@ -34,26 +33,25 @@ type Run struct {
 	// StartedAt is when the first worker claimed the run. Until then it is EnqueuedAt.
 	StartedAt time.Time
 	EndedAt   time.Time
-	// MaxSteps is the cap that the start asked for, within the agent's. Zero: none.
+	// MaxSteps is the maximum of steps in the start, within the agent's. Zero: none.
 	MaxSteps int
 	// Steps counts the finished steps.
 	Steps int
 	// Attempts counts the failed attempts since the last finished step.
 	Attempts int
-	// TokenCount is what the run has used, and of a dispatched run what its nested runs have
-	// as well.
+	// TokenCount is the usage of the run. For a dispatched run it includes that of its nested runs.
 	TokenCount
-	// Prompt is the brief of a nested run, cut to 2,000 characters. The run's first message has all
-	// of it. Empty for a dispatched run.
+	// Prompt is the prompt of a nested run, cut to 2,000 characters. The run's first message has the whole
+	// prompt. Empty for a dispatched run.
 	Prompt string
-	// Result is what a nested run returned to its parent. Nil before that, and for a dispatched
+	// Result is the result that a nested run returned to its parent. Nil before that, and for a dispatched
 	// run.
 	Result *NestedResult
 
-	// CostMicros is what the run and all under it cost, in millionths of Currency, as far
-	// as prices are known. It is kept with the dispatched run.
+	// CostMicros is the cost of the run and its nested runs, in millionths of Currency, as far as prices are
+	// known. Only the dispatched run has it.
 	CostMicros int64
-	// Currency is that of CostMicros. Empty: nothing was priced.
+	// Currency is the currency of CostMicros. Empty: no price is known.
 	Currency string
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
@@ -61,7 +59,7 @@ type Run struct {
 	// Segments counts the segments of a dispatched run. The stream of the latest one is Stream().
 	// For a nested run it is the dispatched run's segment in which it last saved a step.
 	Segments int
-	// CreatedAt is when the run was made. It orders the runs of a tenant.
+	// CreatedAt is when the run was created. It orders the runs of a tenant.
 	CreatedAt time.Time
 	// QueuePosition orders the runs that wait for the thread while another run has it, the
 	// smallest first. Zero: the run does not wait.
@@ -70,11 +68,11 @@ type Run struct {
 
 // NestedResult is the result of a nested run.
 type NestedResult struct {
-	// Text is its last answer, cut to what its parent's agent allows.
+	// Text is its last answer, cut to the ResultCap of its parent's agent.
 	Text string `doc:"Its last answer, which may be cut short." json:"text"`
 }
 
-// Root returns the dispatched run that the run belongs to, which may be itself.
+// Root returns the id of the dispatched run at the top of the run's tree, which may be the run itself.
 func (r Run) Root() RunID {
 	if r.RootID != "" {
 		return r.RootID
@@ -93,7 +91,7 @@ func (r Run) AgentID() AgentID {
 // Active reports whether the run owns its thread. A run that waits for the thread does not.
 func (r Run) Active() bool { return r.State.Active() && r.QueuePosition == 0 }
 
-// Costs returns what the run cost: nothing where no price was known.
+// Costs returns the cost of the run, empty if no price is known.
 func (r Run) Costs() []Money {
 	if r.Currency == "" {
 		return nil
@@ -101,8 +99,8 @@ func (r Run) Costs() []Money {
 	return []Money{{Currency: r.Currency, Micros: r.CostMicros}}
 }
 
-// DistinctFrom reports whether the subject is known to be another than the one that started the
-// run. If either is not known, they could be the same.
+// DistinctFrom reports whether the subject is certainly another one than the subject that started the run. If
+// either is not known, they could be the same.
 func (r Run) DistinctFrom(subject string) bool {
 	return subject != "" && r.StartedBy != "" && subject != r.StartedBy
 }
@@ -124,22 +122,22 @@ const (
 	EffectPending EffectState = "pending"
 	// EffectDone is a call whose result is known.
 	EffectDone EffectState = "done"
-	// EffectWaiting is a call that spawned a nested run which waits for an answer. It has no
-	// result although its step is saved.
+	// EffectWaiting is a call that spawned a nested run, which waits for an answer. It has no result,
+	// although its step is saved.
 	EffectWaiting EffectState = "waiting"
-	// EffectVoid is a call that may run as if it had never run: it parked itself, or a person said
-	// so when asked for its unknown outcome.
+	// EffectVoid is a call that may execute as if it had never started: it parked itself, or a person allowed
+	// it after its outcome was unknown.
 	EffectVoid EffectState = "void"
 )
 
-// Effect is a row of the ledger of side effects: one per tool call that was allowed to
-// run. It is written before the call and completed after it, so that a call which was
-// pending when a worker died is known to have an unknown outcome.
+// Effect is a row of the ledger of side effects: one per tool call that was allowed to execute. It is written
+// before the call and completed after it. So a call that is still pending when its worker has died has an
+// unknown outcome.
 type Effect struct {
 	RunID      RunID
 	Step       int
 	ToolCallID ToolCallID
 	State      EffectState
-	// Result is what the tool answered, once State is [EffectDone].
+	// Result is the tool's result, once State is [EffectDone].
 	Result json.RawMessage
 }

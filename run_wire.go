@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// WireRun is a [Run] as clients see it: what one is encoded as.
+// WireRun is a [Run] as clients see it, and its JSON form.
 type WireRun struct {
-	ID                RunID         `doc:"The run's id."                                                             json:"id"`
-	ThreadID          ThreadID      `doc:"Its thread."                                                               json:"threadId"`
-	ParentID          RunID         `doc:"The run that made this one, if one did."                                   json:"parentRunId,omitempty"`
-	CallID            ToolCallID    `doc:"The tool call of that run which made this one."                            json:"parentToolCallId,omitempty"`
-	Depth             int           `doc:"Zero for a run that was started over HTTP."                                json:"depth"`
-	Agent             string        `doc:"The agent that runs."                                                      json:"agent"`
-	Model             string        `doc:"The model that was asked for, or the agent's."                             json:"model"`
-	State             State         `doc:"Where the run is."                                                         json:"state"`
-	StopReason        StopReason    `doc:"Why it ended."                                                             json:"stopReason,omitempty"`
-	Error             string        `doc:"Why it failed, for a person."                                              json:"error,omitempty"`
-	StartedBy         string        `doc:"Who started it, by their credentials."                                     json:"startedBy,omitempty"`
-	EnqueuedAt        time.Time     `doc:"When it was accepted."                                                     json:"enqueuedAt,omitzero"`
-	StartedAt         time.Time     `doc:"When a worker picked it up first."                                         json:"startedAt"`
-	EndedAt           time.Time     `doc:"When it ended."                                                            json:"endedAt,omitzero"`
-	MaxSteps          int           `doc:"The cap that the start asked for."                                         json:"maxSteps,omitempty"`
-	Steps             int           `doc:"How many steps are finished."                                              json:"steps"`
-	Attempts          int           `doc:"How many attempts failed since the last finished step."                    json:"attempts"`
-	InputTokens       int64         `doc:"Tokens that the model read, cached ones included."                         json:"inputTokens"`
-	CachedInputTokens int64         `doc:"Those of them that came from a cache."                                     json:"cachedInputTokens"`
-	OutputTokens      int64         `doc:"Tokens that the model wrote."                                              json:"outputTokens"`
-	TotalTokens       int64         `doc:"Both."                                                                     json:"totalTokens"`
-	Prompt            string        `doc:"The brief of a nested run, cut short."                                     json:"prompt,omitempty"`
-	Result            *NestedResult `doc:"What a nested run told the one that made it."                              json:"result,omitempty"           nullable:"false"`
-	CostMicros        int64         `doc:"What the run and those under it cost, in millionths of the currency."      json:"costMicros,omitempty"`
-	Currency          string        `doc:"That of costMicros. Left out: nothing was priced."                         example:"USD"                     json:"currency,omitempty"`
-	DurationMS        int64         `doc:"How long it ran."                                                          json:"durationMs,omitempty"`
-	QueuedMS          int64         `doc:"How long it waited for a worker."                                          json:"queuedMs,omitempty"`
-	TokenBudget       int64         `doc:"How many tokens the run may use, with all under it. Left out: any number." json:"tokenBudget,omitempty"`
-	CostBudgetMicros  int64         `doc:"What it may cost, in millionths."                                          json:"costBudgetMicros,omitempty"`
-	ToolCallBudget    int64         `doc:"How often it may call tools."                                              json:"toolCallBudget,omitempty"`
-	WallTimeMS        int64         `doc:"How long workers may carry it, in milliseconds."                           json:"wallTimeMs,omitempty"`
+	ID                RunID         `doc:"The run's id."                                                                    json:"id"`
+	ThreadID          ThreadID      `doc:"Its thread."                                                                      json:"threadId"`
+	ParentID          RunID         `doc:"The run that spawned this one. Left out: the run is not nested."                  json:"parentRunId,omitempty"`
+	CallID            ToolCallID    `doc:"The tool call that spawned the run."                                              json:"parentToolCallId,omitempty"`
+	Depth             int           `doc:"Zero for a run that was started over HTTP."                                       json:"depth"`
+	Agent             string        `doc:"The agent that runs."                                                             json:"agent"`
+	Model             string        `doc:"The model that was asked for, or the agent's."                                    json:"model"`
+	State             State         `doc:"The state of the run."                                                            json:"state"`
+	StopReason        StopReason    `doc:"Why it ended."                                                                    json:"stopReason,omitempty"`
+	Error             string        `doc:"Why it failed, for a person."                                                     json:"error,omitempty"`
+	StartedBy         string        `doc:"The subject who started the run, from the credentials."                           json:"startedBy,omitempty"`
+	EnqueuedAt        time.Time     `doc:"When it was accepted."                                                            json:"enqueuedAt,omitzero"`
+	StartedAt         time.Time     `doc:"When a worker first claimed it."                                                  json:"startedAt"`
+	EndedAt           time.Time     `doc:"When it ended."                                                                   json:"endedAt,omitzero"`
+	MaxSteps          int           `doc:"The cap that the start asked for."                                                json:"maxSteps,omitempty"`
+	Steps             int           `doc:"How many steps are finished."                                                     json:"steps"`
+	Attempts          int           `doc:"How many attempts failed since the last finished step."                           json:"attempts"`
+	InputTokens       int64         `doc:"Tokens that the model read, cached ones included."                                json:"inputTokens"`
+	CachedInputTokens int64         `doc:"The part of them that came from a cache."                                         json:"cachedInputTokens"`
+	OutputTokens      int64         `doc:"Tokens that the model wrote."                                                     json:"outputTokens"`
+	TotalTokens       int64         `doc:"Both."                                                                            json:"totalTokens"`
+	Prompt            string        `doc:"The brief of a nested run, cut short."                                            json:"prompt,omitempty"`
+	Result            *NestedResult `doc:"The result that a nested run returned to the run that spawned it."                json:"result,omitempty"           nullable:"false"`
+	CostMicros        int64         `doc:"The cost of the run and of all runs nested in it, in millionths of the currency." json:"costMicros,omitempty"`
+	Currency          string        `doc:"The currency of costMicros. Left out: no price is known."                         example:"USD"                     json:"currency,omitempty"`
+	DurationMS        int64         `doc:"How long it ran."                                                                 json:"durationMs,omitempty"`
+	QueuedMS          int64         `doc:"How long it waited for a worker."                                                 json:"queuedMs,omitempty"`
+	TokenBudget       int64         `doc:"How many tokens the run and its nested runs may use. Left out: any number."       json:"tokenBudget,omitempty"`
+	CostBudgetMicros  int64         `doc:"The run's budget, in millionths of the currency."                                 json:"costBudgetMicros,omitempty"`
+	ToolCallBudget    int64         `doc:"How often it may call tools."                                                     json:"toolCallBudget,omitempty"`
+	WallTimeMS        int64         `doc:"How long the run may execute, in milliseconds."                                   json:"wallTimeMs,omitempty"`
 }
 
 // MarshalJSON writes the run as clients see it.
@@ -62,7 +62,7 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, but for the bounds of the budget.
+// UnmarshalJSON reads what MarshalJSON writes, except the bounds of the budget.
 func (r *Run) UnmarshalJSON(b []byte) error {
 	var in WireRun
 	if err := json.Unmarshal(b, &in); err != nil {

@@ -2,7 +2,7 @@ package spool
 
 import "slices"
 
-// State is where a thread or a run is. Threads and runs share the seven words.
+// State is the state of a thread or of a run. Both have the same seven states.
 type State string
 
 // The states.
@@ -15,11 +15,11 @@ const (
 	Running State = "RUNNING"
 	// WaitingForInput is a run that is parked: it holds no process, lock or memory.
 	WaitingForInput State = "WAITING_FOR_INPUT"
-	// Completed is a run that came to its own end, or to a limit that the host set.
+	// Completed is a run that finished its work, or that ended at a limit of the host.
 	Completed State = "COMPLETED"
 	// Cancelled is a run that somebody stopped.
 	Cancelled State = "CANCELLED"
-	// Failed is a run that could not go on.
+	// Failed is a run that ended with an error.
 	Failed State = "FAILED"
 )
 
@@ -41,8 +41,8 @@ type Transition struct {
 	By       string
 }
 
-// Transitions returns the whole table. A change that is not in it is a defect, and
-// the engine refuses it; docs/operations/state-machine.md prints it.
+// Transitions returns the whole table. The engine refuses a change that is not in the table, which
+// would be a defect. docs/operations/state-machine.md prints the table.
 func Transitions() []Transition { return slices.Clone(transitions) }
 
 var transitions = []Transition{
@@ -94,10 +94,10 @@ const (
 	StopCancelled StopReason = "cancelled"
 	StopFailed    StopReason = "failed"
 	StopTimeout   StopReason = "timeout"
-	// StopLength is a run whose last answer was cut: by the provider's bound, by the agent's
-	// MaxOutputTokens, or by the engine's MaxAnswerBytes.
+	// StopLength is a run whose last answer was cut, by the provider's limit, the agent's
+	// MaxOutputTokens or the engine's Limits.AnswerBytes.
 	StopLength StopReason = "length"
-	// StopFilter is a run whose last answer was cut by the provider's filter of contents.
+	// StopFilter is a run whose last answer was cut by the provider's content filter.
 	StopFilter StopReason = "content_filter"
 	// StopEmpty is a run whose model said nothing and called nothing, twice.
 	StopEmpty StopReason = "empty_answer"
@@ -106,8 +106,9 @@ const (
 	StopCostBudget     StopReason = "cost_budget"
 	StopToolCallBudget StopReason = "tool_call_budget"
 	StopTimeBudget     StopReason = "time_budget"
-	// StopTimeLimit ends a run that workers have carried for as long as they carry any run.
+	// StopTimeLimit ends a run that has executed for as long as the server lets any run execute.
 	StopTimeLimit StopReason = "time_limit"
-	// StopStorageLimit ends a run whose tenant stores as much as it may, before its next step.
+	// StopStorageLimit ends a run before its next step, because its tenant stores as many bytes as
+	// it may.
 	StopStorageLimit StopReason = "storage_limit"
 )

@@ -14,36 +14,35 @@ type Backend struct {
 	Bus     Bus
 }
 
-// RoomChecker is a [Store] that can say whether its disk has room.
+// RoomChecker is a [Store] that knows whether its disk has room.
 type RoomChecker interface {
-	// CheckRoom returns an [Unavailable] error, whose message is safe to be shown, where a start
-	// would be refused because nothing more can be written. It may write and remove something
-	// small, and is called about once a second at the most.
+	// CheckRoom returns an [Unavailable] error if the store would refuse a start because nothing more can be
+	// written. Clients may read the message of the error. CheckRoom may write and remove a small file. It is
+	// called at most about once a second.
 	CheckRoom(ctx context.Context) error
 }
 
-// Store keeps threads and all that belongs to them. It is the source of truth.
+// Store keeps threads and everything that belongs to them. It is the source of truth.
 //
-// A store is safe for concurrent use. Its errors carry a [Code]: [NotFound] and
-// [Fenced] as documented, [Canceled] when ctx ended before anything was written, and
-// [Unavailable] when the store failed, in which case a write may or may not have
-// happened.
+// A store is safe for concurrent use. Its errors have a [Code]: [NotFound] and [Fenced] as documented,
+// [Canceled] if ctx ended before anything was written, and [Unavailable] if the store failed; then a write
+// may have happened or not.
 type Store interface {
-	// Update runs fn in a transaction that holds the thread: no other Update of the same
-	// thread runs between fn's first read and its commit, and all that fn writes becomes
-	// visible and durable together, or not at all when fn or the commit fails. Update
-	// returns fn's error as it is. It returns after the commit is durable.
+	// Update runs fn in a transaction that holds the thread. No other Update of the same thread runs between
+	// fn's first read and its commit. Everything that fn writes becomes visible and durable together, or not
+	// at all if fn or the commit fails. Update returns fn's error unchanged. It returns after the commit is
+	// durable.
 	//
-	// A positive fence must be the thread's current one, else Update returns [ErrFenced]
-	// and does not call fn. Zero is for writers that hold no lease.
+	// A positive fence must be the thread's current one, else Update returns [ErrFenced] and does not call
+	// fn. Zero is for writers that hold no lease.
 	//
-	// The thread need not exist. fn may be called again after it was rolled back, must
-	// not touch tx after it returns, must not call the store in any other way, and should
-	// be short: a store may run the updates of all threads one after another.
+	// The thread need not exist. fn may be called again after a rollback. It must not use tx after it
+	// returns, must not call the store in any other way, and should be short: a store may run the updates of
+	// all threads one after another.
 	Update(ctx context.Context, key ThreadKey, fence int64, fn func(tx Tx) error) error
 
-	// View runs fn over one consistent state of the thread. fn must not use v after it
-	// returns. View returns fn's error as it is.
+	// View runs fn over one consistent state of the thread. fn must not use v after it returns. View returns
+	// fn's error unchanged.
 	View(ctx context.Context, key ThreadKey, fn func(v View) error) error
 
 	// Threads lists a tenant's threads, the last updated first. An empty list is no error.
@@ -57,8 +56,8 @@ type Store interface {
 	// time, the one with the greater id. An empty list is no error.
 	Runs(ctx context.Context, tenant Tenant, q RunQuery) ([]Run, error)
 
-	// Tally counts the tenant's threads, runs and tokens, as one consistent state. A tenant that has
-	// none is no error.
+	// Tally returns the sums of the tenant's threads, runs and tokens, as one consistent state. A tenant
+	// without any is not an error.
 	Tally(ctx context.Context, tenant Tenant) (Tally, error)
 
 	// Idle returns threads without an active run, a current lease or a job, due or not, in the
@@ -90,7 +89,7 @@ type View interface {
 	Nested(root RunID) ([]RunRow, error)
 	// Waiting returns the runs of the thread that have a [Run.QueuePosition], in that order.
 	Waiting() ([]RunRow, error)
-	// Messages returns messages in their order.
+	// Messages returns the messages that the query selects, in their order.
 	Messages(q MessageQuery) ([]Message, error)
 	// Message returns a message that is in the view of the thread.
 	Message(id MessageID) (Message, error)
@@ -103,8 +102,8 @@ type View interface {
 	// Effects returns the effects of one step of a run, in the order in which they were
 	// put.
 	Effects(run RunID, step int) ([]Effect, error)
-	// Usage returns the ledger's sums by agent, model and currency, in the order in which
-	// such a group first appears.
+	// Usage returns the ledger's sums by agent, model and currency. A sum comes where the first row of its
+	// group was added.
 	Usage() ([]UsageLine, error)
 	// UsageRows returns rows of the ledger in the order in which they were added.
 	UsageRows(q UsageQuery) ([]UsageRow, error)
@@ -112,13 +111,13 @@ type View interface {
 
 // MessageQuery selects messages.
 type MessageQuery struct {
-	// Branch reads this branch in place of the view, and nothing if there is no such branch. Zero:
+	// Branch selects messages of this branch instead of the view, and none if there is no such branch. Zero:
 	// the view.
 	Branch BranchID
 	// After leaves out this message and those before it. An id that is not there leaves
 	// out nothing.
 	After MessageID
-	// Before leaves out this message and those behind it. An id that is not there leaves
+	// Before leaves out this message and those after it. An id that is not there leaves
 	// out nothing.
 	Before MessageID
 	// SinceSeq leaves out messages that were saved before the record reached this seq.
@@ -133,10 +132,10 @@ type MessageQuery struct {
 	// Limit keeps only the newest ones. Zero: all.
 	Limit int
 
-	// Turns reads the user turns of the main agent in place of the view, those included that
-	// have left it, in the order in which they were added. Limit then keeps the oldest ones.
-	// Of the other fields, only After, SinceSeq and BeforeSeq apply. After may name any message
-	// that is or was in the view. Defaults to the view.
+	// Turns selects the user turns of the main agent instead of the view, including those that have left the
+	// view, in the order in which they were added. Limit then keeps the oldest ones. Of the other fields,
+	// only After, SinceSeq and BeforeSeq apply. After may name any message that is or was in the view.
+	// Defaults to the view.
 	Turns bool
 	// BeforeSeq leaves out turns that were saved when the record had reached this seq. It applies
 	// to Turns only. Zero leaves out nothing.
@@ -157,9 +156,8 @@ type EntryQuery struct {
 	Limit int
 }
 
-// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine. A
-// write of anything but the thread's row and the audit log, before there is one, is a
-// [NotFound] error.
+// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine. If the thread does not
+// exist, writes return a [NotFound] error, except those of the thread's row and of the audit log.
 type Tx interface {
 	View
 	AuditTx
@@ -184,14 +182,14 @@ type Tx interface {
 	// AppendMessages saves messages in order. It sets their AfterSeq, and CreatedAt if that is
 	// zero. It returns a [Conflict] error for an id that the thread has had.
 	AppendMessages(messages ...*Message) error
-	// DropMessages takes a message and all behind it out of the thread's view, as a branch
-	// that has the seq for its id, and the run of the entry with that seq, if there is
-	// one. It returns a [NotFound] error for a message that is not in the view, and a
-	// [Conflict] error for a seq that names a branch.
+	// DropMessages moves a message and all messages after it from the thread's view to a new branch. The
+	// branch's id is the seq, and its run is that of the entry with that seq, if there is one. It returns a
+	// [NotFound] error for a message that is not in the view, and a [Conflict] error for a seq that names a
+	// branch.
 	DropMessages(from MessageID, seq int64) error
-	// RestoreBranch puts the messages of a branch back behind the last message of the view, in
-	// their order. It returns a [NotFound] error for an unknown branch. Unless the view ends with
-	// the branch's base, it returns a [Conflict] error and changes nothing.
+	// RestoreBranch moves the messages of a branch back to the end of the view, in their order. It returns a
+	// [NotFound] error for an unknown branch. Unless the view ends with the branch's base, it returns a
+	// [Conflict] error and changes nothing.
 	RestoreBranch(id BranchID) error
 	// AppendEntries adds entries to the record and sets their ThreadID, Seq and
 	// CreatedAt. The numbers are the thread's next ones, without a gap.

@@ -7,34 +7,33 @@ import (
 
 // StreamPage is a part of a run stream.
 type StreamPage struct {
-	// Items are the items after the offset that was asked for, in order.
+	// Items are the items after the requested offset, in order.
 	Items []Item
-	// Ended is true when the last of Items, or the item asked for, is the stream's end.
+	// Ended is true if the stream has ended and there are no items after those in Items.
 	Ended bool
 	// Last is the offset of the stream's last item, zero for an empty stream.
 	Last Offset
 }
 
-// Streams keeps run streams: the short-lived items of one segment each, written by one
-// worker. They are disposable; losing one, or an item of one, costs its readers a snapshot.
+// Streams keeps run streams: the short-lived items of one segment each, written by one worker. They are
+// disposable: if a stream or an item is lost, its readers get a snapshot.
 //
-// Streams are safe for concurrent use. A call for a stream that is not there, never was
-// or has been removed returns an [ErrStreamGone] error. A stream is only found under
-// its own thread.
+// Streams are safe for concurrent use. A call for a stream that never existed or was removed returns an
+// [ErrStreamGone] error. A stream can only be found under its own thread.
 type Streams interface {
-	// Open makes an empty stream. Opening an open stream does nothing, and a closed one
-	// cannot be opened: that is a [Conflict] error.
+	// Open creates an empty stream. Opening an open stream does nothing. Opening a closed stream is a
+	// [Conflict] error.
 	Open(ctx context.Context, key StreamKey) error
-	// Append adds items, all or none. Their offsets must grow and stand behind the
-	// stream's last one, else it is a [Conflict] error, as it is for a closed stream. The
-	// items' Data must not be changed afterwards.
+	// Append adds items, all or none. Their offsets must grow, and come after the stream's last one.
+	// Otherwise, and for a closed stream, it returns a [Conflict] error. The items' Data must not be changed
+	// afterwards.
 	Append(ctx context.Context, key StreamKey, items []Item) error
-	// Read returns up to limit items after the offset, and does not wait. Zero: all. An
-	// offset behind the stream's last item returns none, with Last to compare.
+	// Read returns up to limit items after the offset, and does not wait. Zero: all. For an offset at or
+	// after the stream's last item it returns none, and Last tells the two cases apart.
 	Read(ctx context.Context, key StreamKey, after Offset, limit int) (StreamPage, error)
-	// Close appends the last item, lets nobody append any more, and removes the stream
-	// once grace has passed. An end whose offset is not behind the last item is given the
-	// next one, in its Data as well. Closing a closed stream does nothing.
+	// Close appends the last item, refuses further ones, and removes the stream after grace. If the offset of
+	// end does not come after the last item, end gets the next offset, also in its Data. Closing a closed
+	// stream does nothing.
 	Close(ctx context.Context, key StreamKey, end Item, grace time.Duration) error
 	// Delete removes all streams of a thread, at once.
 	Delete(ctx context.Context, thread ThreadKey) error

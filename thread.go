@@ -2,28 +2,28 @@ package spool
 
 import "time"
 
-// Thread is the row of a conversation. Its JSON form is what clients see; the rest is
+// Thread is the row of a conversation. Its JSON form is the one for clients; fields without a JSON name are
 // for the engine and its store.
 type Thread struct {
 	Tenant Tenant   `json:"-"`
-	ID     ThreadID `doc:"The thread's id."  example:"t1"                                                            json:"id"`
-	State  State    `doc:"Where its run is." enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	ID     ThreadID `doc:"The thread's id."               example:"t1"                                                            json:"id"`
+	State  State    `doc:"The state of the thread's run." enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
 	// Model is the model of the last run.
 	Model string `doc:"The model of the last run." example:"demo" json:"model"`
-	// Title is the beginning of the first prompt, or what somebody has given in its place.
-	Title string `doc:"The beginning of the first prompt, or what somebody has given in its place." example:"Hello" json:"title"`
-	// Owner is the subject who made the thread. Empty: not known.
+	// Title is the beginning of the first prompt, or a title that somebody set.
+	Title string `doc:"The title: the beginning of the first prompt, or a title that somebody set." example:"Hello" json:"title"`
+	// Owner is the subject that created the thread, or that it was given to. Empty: not known.
 	Owner string `doc:"The subject who made it. Left out: not known." example:"ann" json:"owner,omitempty"`
-	// Labels are what people have written on the thread. Nil: nothing.
-	Labels    map[string]string `doc:"What people have written on it." json:"labels,omitempty"`
-	CreatedAt time.Time         `doc:"When it was made."               json:"createdAt"`
-	UpdatedAt time.Time         `doc:"When it changed last."           json:"updatedAt"`
+	// Labels are the labels of the thread. Nil: none.
+	Labels    map[string]string `doc:"The labels of the thread." json:"labels,omitempty"`
+	CreatedAt time.Time         `doc:"When it was made."         json:"createdAt"`
+	UpdatedAt time.Time         `doc:"When it changed last."     json:"updatedAt"`
 
-	// RunID is the run that owns the thread, or the last one that did.
+	// RunID is the run that owns the thread, or the last one that owned it.
 	RunID RunID `json:"-"`
 	// LastSeq is the seq of the last record entry, 0 when there is none.
 	LastSeq int64 `json:"-"`
-	// Fence counts the claims of the thread. A write that carries an older one is
+	// Fence counts the claims of the thread. A write with an older one is
 	// refused.
 	Fence int64 `json:"-"`
 	// LeaseUntil is when the claim lapses unless it is renewed. Zero: not claimed.
@@ -47,13 +47,12 @@ type ThreadQuery struct {
 
 	// State leaves out threads in other states. Empty: all.
 	State State
-	// Title leaves out threads whose title does not have this text in it, where the ASCII
-	// letters count as equal in both cases and all other characters as they are. Empty:
-	// all.
+	// Title leaves out threads whose title does not contain this text. Upper and lower case of ASCII letters
+	// are equal. Empty: all.
 	Title string
 	// Owner leaves out the threads of others. Empty: all.
 	Owner string
-	// Labels leaves out threads that do not have each of these. Nil: all.
+	// Labels leaves out threads that do not have all of these. Nil: all.
 	Labels map[string]string
 	// UpdatedAfter leaves out threads that were updated at this time or before it. Zero:
 	// all.

@@ -14,39 +14,37 @@ type ToolSpec struct {
 	Parameters json.RawMessage
 }
 
-// Tool is something that an agent may call. Its functions are safe for concurrent use.
+// Tool is a tool of an agent. Its functions are safe for concurrent use.
 type Tool struct {
 	ToolSpec
 
-	// Call runs the tool. Its result is any JSON, nil for null. An error becomes the
-	// call's result, for the model to read; a [ParkRequest] parks the run instead. When
-	// ctx ends, the run was stopped or the worker is going away, and the outcome of a
-	// call that then fails is unknown unless the tool is idempotent.
+	// Call executes the tool. Its result is any JSON, nil for null. An error becomes the call's result, which
+	// the model reads; a [ParkRequest] parks the run instead. If ctx ends, the run was stopped or the worker
+	// shuts down. If the call then fails, its outcome is unknown unless the tool is idempotent.
 	Call func(ctx context.Context, call ToolCall) (json.RawMessage, error)
 
-	// Check says what is wrong with arguments before they are used or shown to an
-	// approver. The model reads the error. Defaults to accepting every JSON object.
+	// Check returns an error for wrong arguments, before they are used or shown to an approver. The model
+	// reads the error. Defaults to accepting every JSON object.
 	Check func(args json.RawMessage) error
 
 	// Approval says whether a call parks until a person allows it. An error is the
 	// call's result. Defaults to no call.
 	Approval func(ctx context.Context, call ToolCall) (bool, error)
 
-	// Access limits which callers' runs have the tool. In other runs the tool does not exist: the
-	// model does not learn of it, and a call is one of an unknown tool. Defaults to all runs.
+	// Access limits the tool to runs of these callers. In other runs the tool does not exist: the model does
+	// not see it, and a call of it is a call of an unknown tool. Defaults to all runs.
 	Access Access
 
-	// DistinctApprover requires that the subject that started the run does not answer the
-	// questions of the tool's calls: see [Run.DistinctFrom]. Defaults to false: every subject that
-	// may answer does.
+	// DistinctApprover forbids the subject that started the run to answer the questions of the tool's calls:
+	// see [Run.DistinctFrom]. Defaults to false.
 	DistinctApprover bool
 
-	// Expiry says how long a call of the tool waits for an answer, and what happens when there is
-	// none. Defaults to the engine's ParkTTL, a warning, and then a result that says so.
+	// Expiry says how long a call of the tool waits for an answer, and what happens without one. Defaults to
+	// the engine's ParkTTL, a warning, and a result that says so.
 	Expiry Expiry
 
-	// Idempotent says that a call may be repeated with the same idempotency key when a
-	// crash left its outcome unknown. Otherwise a person is asked.
+	// Idempotent says that a call may be repeated with the same idempotency key after a crash left its
+	// outcome unknown. Otherwise a person is asked.
 	Idempotent bool
 }
 
@@ -61,22 +59,21 @@ type ToolCall struct {
 	Args json.RawMessage
 	// Subject is the subject that started the run: see [Run.StartedBy]. Empty: not known.
 	Subject string
-	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the
-	// one of a run without a nonce.
+	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the run has no
+	// nonce.
 	Key string
 	// Answer is the answer to the park of this call. Nil: the call has not parked.
 	Answer *Answer
-	// HostState is what the host gave to the start of the run, a JSON object that no client
-	// sees. It must not be changed. Nil: none was given.
+	// HostState is the host state of the run's start, a JSON object that no client sees. It must not be
+	// changed. Nil: none.
 	HostState json.RawMessage
-	// PublishFunc takes what the call publishes. The engine sets it, and a test may. Nil:
-	// what is published is checked and goes nowhere. Tools use [ToolCall.Publish] and
-	// [ToolCall.PublishDurable].
+	// PublishFunc gets the events that the call publishes. The engine sets it, and a test may. Nil: events
+	// are checked and dropped. Tools use [ToolCall.Publish] and [ToolCall.PublishDurable].
 	PublishFunc func(ctx context.Context, e Event) error
 }
 
-// IdempotencyKey returns a text that is the same however often the call is repeated and
-// differs for every other call, also one of another tenant: see [RunRow.CallKey].
+// IdempotencyKey returns a text that is the same for every repeat of the call, and different for every other
+// call, including those of other tenants: see [RunRow.CallKey].
 func (c ToolCall) IdempotencyKey() string {
 	if c.Key != "" {
 		return c.Key
@@ -84,7 +81,7 @@ func (c ToolCall) IdempotencyKey() string {
 	return plainCallKey(c.RunID, c.Step, c.ID)
 }
 
-// SpawnTool is the name of the tool by which an agent makes nested runs.
+// SpawnTool is the name of the tool with which an agent spawns nested runs.
 const SpawnTool = "spawnSubagent"
 
 // AlwaysApprove is a [Tool.Approval] that parks every call.

@@ -2,10 +2,10 @@ package spool
 
 import "time"
 
-// TokenCount counts tokens. InputTokens includes the cached ones.
+// TokenCount counts tokens. InputTokens includes cached tokens.
 type TokenCount struct {
 	InputTokens       int64 `doc:"Tokens that models read, cached ones included." json:"inputTokens"`
-	CachedInputTokens int64 `doc:"Those of them that came from a cache."          json:"cachedInputTokens"`
+	CachedInputTokens int64 `doc:"The part of them that came from a cache."       json:"cachedInputTokens"`
 	OutputTokens      int64 `doc:"Tokens that models wrote."                      json:"outputTokens"`
 	TotalTokens       int64 `doc:"Both."                                          json:"totalTokens"`
 }
@@ -18,22 +18,22 @@ func (c *TokenCount) Add(other TokenCount) {
 	c.TotalTokens += other.TotalTokens
 }
 
-// Usage is what one model attempt used, as its provider reported it. A nil count was
-// not reported, which is not the same as zero.
+// Usage is the usage of one model attempt, as its provider reported it. A nil count was not reported, which
+// is not the same as zero.
 type Usage struct {
 	// Input counts the prompt, cached tokens included.
-	Input *int64 `doc:"Tokens of the prompt, those of a cache included. Left out: not counted." json:"inputTokens,omitempty" nullable:"false"`
+	Input *int64 `doc:"Tokens of the prompt, including cached ones. Left out: not counted." json:"inputTokens,omitempty" nullable:"false"`
 	// CacheRead counts the prompt tokens that came from a cache.
-	CacheRead *int64 `doc:"Those of them that came from a cache. Left out: not counted." json:"cacheReadInputTokens,omitempty" nullable:"false"`
+	CacheRead *int64 `doc:"The part of them that came from a cache. Left out: not counted." json:"cacheReadInputTokens,omitempty" nullable:"false"`
 	// CacheWrite counts the prompt tokens that were written to a cache.
-	CacheWrite *int64 `doc:"Those of them that were written to a cache. Left out: not counted." json:"cacheWriteInputTokens,omitempty" nullable:"false"`
-	// Output counts what the model wrote, reasoning included.
+	CacheWrite *int64 `doc:"The part of them that was written to a cache. Left out: not counted." json:"cacheWriteInputTokens,omitempty" nullable:"false"`
+	// Output counts the tokens that the model wrote, including reasoning.
 	Output *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted." json:"outputTokens,omitempty" nullable:"false"`
 	// Reasoning counts the reasoning tokens among the output.
-	Reasoning *int64 `doc:"Those of them that were reasoning. Left out: not counted." json:"reasoningTokens,omitempty" nullable:"false"`
+	Reasoning *int64 `doc:"The part of them that was reasoning. Left out: not counted." json:"reasoningTokens,omitempty" nullable:"false"`
 }
 
-// Count returns the usage as counts, with zero for what was not reported.
+// Count returns the usage as counts, with zero for a count that was not reported.
 func (u Usage) Count() TokenCount {
 	c := TokenCount{InputTokens: count(u.Input), CachedInputTokens: count(u.CacheRead), OutputTokens: count(u.Output)}
 	c.TotalTokens = c.InputTokens + c.OutputTokens
@@ -62,54 +62,53 @@ const (
 	OutcomeLost Outcome = "lost"
 )
 
-// UsageKind says what a model was used for.
+// UsageKind is the purpose of a model call.
 type UsageKind string
 
 // The kinds of use.
 const (
 	// UsageStep is a step of an agent.
 	UsageStep UsageKind = "step"
-	// UsageCompaction is a summary of older turns.
+	// UsageCompaction is a summary of older messages.
 	UsageCompaction UsageKind = "compaction"
 	// UsageTool is a use by a tool.
 	UsageTool UsageKind = "tool"
 )
 
-// UsageRow is a row of the usage ledger: one per model attempt, the aborted, failed and
-// lost ones included.
+// UsageRow is a row of the usage ledger. Each model attempt has one, including aborted, failed and lost
+// attempts.
 type UsageRow struct {
-	// RunID is the dispatched run, also for the attempts of runs under it.
+	// RunID is the dispatched run, also for attempts of its nested runs.
 	RunID RunID `doc:"The dispatched run." json:"runId"`
-	// AgentID is the run under it that asked. Empty: the dispatched run's own agent.
-	AgentID AgentID `doc:"The run under it that asked. Left out: itself." json:"agentId,omitempty"`
+	// AgentID is the nested run that made the attempt. Empty: the dispatched run itself.
+	AgentID AgentID `doc:"The nested run that made the call. Left out: the run itself." json:"agentId,omitempty"`
 	// Agent is the name of the agent.
 	Agent string `doc:"The agent." json:"agentName"`
-	// Kind is what the model was used for. A store keeps an empty one as [UsageStep].
-	Kind UsageKind `doc:"What the model was asked for." enum:"step,compaction,tool" json:"kind"`
-	// Step is the step of the run that asked, from 1. Zero: it was for none.
+	// Kind is the purpose of the call. A store keeps an empty one as [UsageStep].
+	Kind UsageKind `doc:"The purpose of the call." enum:"step,compaction,tool" json:"kind"`
+	// Step is the step of the run that made the attempt, from 1. Zero: it was for no step.
 	Step int `doc:"The step, from 1. Zero: none." json:"step"`
-	// Model is the name that the run asked for, ModelID what the provider calls it.
-	Model   string `doc:"The model that was asked for." json:"model"`
-	ModelID string `doc:"What its provider calls it."   json:"modelId"`
-	// Requested is what the provider calls the model that was asked: see [Described]. An answer
-	// may come from another name, such as that of a version. Empty: not known.
+	// Model is the configured name of the model. ModelID is the provider's name of it.
+	Model   string `doc:"The model that was asked for."     json:"model"`
+	ModelID string `doc:"The provider's name of the model." json:"modelId"`
+	// Requested is the provider's name of the model in the request: see [Described]. The model that answers
+	// may have another name, such as that of a version. Empty: not known.
 	Requested string  `json:"-"`
 	Outcome   Outcome `doc:"How it ended." enum:"finished,aborted,error,lost" json:"outcome"`
-	// Usage is what the provider reported, and nothing else.
-	Usage Usage `doc:"What the provider counted." json:"usage"`
-	// Guess has an Input and Output for those that the provider did not report and that
-	// were estimated. It is never part of a sum that says what providers reported.
-	Guess Usage `doc:"Estimates of what it did not count." json:"guess,omitzero" nullable:"false"`
-	// Cost is what the attempt cost. Nil: no price is known, which is not the same as
-	// nothing.
-	Cost      *Cost     `doc:"What it cost. Left out: no price is known." json:"cost,omitempty" nullable:"false"`
-	CreatedAt time.Time `doc:"When it ended."                             json:"createdAt"`
+	// Usage has the provider's counts only.
+	Usage Usage `doc:"The provider's counts." json:"usage"`
+	// Guess has estimates of Input and Output where the provider did not report them. They are never part of
+	// a sum of the provider's counts.
+	Guess Usage `doc:"Estimates of the tokens that the provider did not count." json:"guess,omitzero" nullable:"false"`
+	// Cost is the cost of the attempt. Nil: no price is known, which is not the same as zero.
+	Cost      *Cost     `doc:"The cost. Left out: no price is known." json:"cost,omitempty" nullable:"false"`
+	CreatedAt time.Time `doc:"When it ended."                         json:"createdAt"`
 }
 
-// Estimated reports whether a count of the row is a guess.
+// Estimated reports whether a count of the row is an estimate.
 func (r UsageRow) Estimated() bool { return r.Guess.Input != nil || r.Guess.Output != nil }
 
-// Best returns the usage with the guesses for what was not reported.
+// Best returns the usage, with the estimates in place of missing counts.
 func (r UsageRow) Best() Usage {
 	u := r.Usage
 	if u.Input == nil {
@@ -125,14 +124,13 @@ func (r UsageRow) Best() Usage {
 type UsageQuery struct {
 	// Run leaves out rows of other dispatched runs. Empty: all.
 	Run RunID
-	// Agent leaves out rows of other agents, where an empty id is that of the dispatched
-	// run's own. Nil: all.
+	// Agent leaves out rows of other agents. An empty id means the dispatched run's own agent. Nil: all.
 	Agent *AgentID
 	// Kind leaves out rows of other kinds. Empty: all.
 	Kind UsageKind
 	// Counted leaves out rows whose prompt the provider has not counted.
 	Counted bool
-	// Last turns the order around: the newest row comes first.
+	// Last reverses the order: the newest row comes first.
 	Last bool
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
@@ -140,25 +138,24 @@ type UsageQuery struct {
 
 // UsageLine sums the ledger over one agent, model and currency.
 type UsageLine struct {
-	AgentID   *AgentID `doc:"The agent's id, if it has one." json:"agentId"   required:"true"`
-	AgentName string   `doc:"The agent."                     json:"agentName"`
-	Model     string   `doc:"The model that was asked for."  json:"model"`
-	ModelID   string   `doc:"What its provider calls it."    json:"modelId"`
-	// Currency is that of CostMicros. Empty: the line has the calls without a price.
-	Currency string `doc:"That of costMicros. Left out: the line has calls without a price." example:"USD" json:"currency,omitempty"`
-	// InputTokens includes those read from a cache and written to one.
-	InputTokens           int64 `doc:"Tokens that it read, those from and into a cache included." json:"inputTokens"`
-	CacheReadInputTokens  int64 `doc:"Those of them that came from a cache."                      json:"cacheReadInputTokens"`
-	CacheWriteInputTokens int64 `doc:"Those of them that went into a cache."                      json:"cacheWriteInputTokens"`
-	OutputTokens          int64 `doc:"Tokens that it wrote."                                      json:"outputTokens"`
-	ReasoningTokens       int64 `doc:"Those of them that were reasoning."                         json:"reasoningTokens"`
-	Calls                 int64 `doc:"How often it was called."                                   json:"calls"`
-	// Estimated counts the calls that have a guess in place of a count. The guesses are summed
-	// apart.
-	Estimated             int64 `doc:"How many calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
-	EstimatedInputTokens  int64 `doc:"Guesses of what such calls read."                                                                                json:"estimatedInputTokens,omitempty"`
-	EstimatedOutputTokens int64 `doc:"Guesses of what they wrote."                                                                                     json:"estimatedOutputTokens,omitempty"`
-	// CostMicros counts millionths of the currency, guesses included.
+	AgentID   *AgentID `doc:"The agent's id, if it has one."    json:"agentId"   required:"true"`
+	AgentName string   `doc:"The agent."                        json:"agentName"`
+	Model     string   `doc:"The model that was asked for."     json:"model"`
+	ModelID   string   `doc:"The provider's name of the model." json:"modelId"`
+	// Currency is the currency of CostMicros. Empty: the line has the calls without a price.
+	Currency string `doc:"The currency of costMicros. Left out: a call of the line has no price." example:"USD" json:"currency,omitempty"`
+	// InputTokens includes tokens that were read from a cache or written to one.
+	InputTokens           int64 `doc:"Tokens that the model read, including those from and into a cache." json:"inputTokens"`
+	CacheReadInputTokens  int64 `doc:"The part of them that came from a cache."                           json:"cacheReadInputTokens"`
+	CacheWriteInputTokens int64 `doc:"The part of them that went into a cache."                           json:"cacheWriteInputTokens"`
+	OutputTokens          int64 `doc:"Tokens that the model wrote."                                       json:"outputTokens"`
+	ReasoningTokens       int64 `doc:"The part of them that was reasoning."                               json:"reasoningTokens"`
+	Calls                 int64 `doc:"How often it was called."                                           json:"calls"`
+	// Estimated counts the calls with an estimate in place of a count. The estimates are summed separately.
+	Estimated             int64 `doc:"The number of calls that were cut off before the provider counted them. Their estimates are separate, and included in costMicros." json:"estimated"`
+	EstimatedInputTokens  int64 `doc:"Estimates of the tokens that such calls read."                                                                                     json:"estimatedInputTokens,omitempty"`
+	EstimatedOutputTokens int64 `doc:"Estimates of the tokens that such calls wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
+	// CostMicros is the cost in millionths of the currency, including that of estimates.
 	CostMicros int64 `doc:"The price in millionths of the currency." json:"costMicros"`
 }
 
@@ -184,19 +181,19 @@ func (l *UsageLine) Add(r UsageRow) {
 type UsageTotals struct {
 	TokenCount
 
-	// CostMicros is what the calls in the first currency cost, in millionths of it.
-	CostMicros int64 `doc:"What the calls in the currency cost, in millionths of it." json:"costMicros"`
-	// Currency is the first currency that a call was priced in. Empty: none was.
+	// CostMicros is the cost of the calls in Currency, in millionths of it.
+	CostMicros int64 `doc:"The cost of the calls in this currency, in millionths." json:"costMicros"`
+	// Currency is the first currency with a priced call. Empty: no call was priced.
 	Currency string `doc:"The first currency that a call was priced in. Left out: none was." example:"USD" json:"currency,omitempty"`
-	// Unpriced counts the calls that CostMicros does not have: those that no price was
-	// known for, and those in another currency.
-	Unpriced int64 `doc:"Calls that costMicros lacks: no price is known, or one in another currency." json:"unpriced"`
+	// Unpriced counts the calls that CostMicros does not include: those without a known price, and those in
+	// another currency.
+	Unpriced int64 `doc:"The calls that costMicros does not include: their price is unknown, or in another currency." json:"unpriced"`
 	// Costs has the sum of each currency. Empty: no call was priced.
 	Costs []CurrencyCost `doc:"The sum in each currency. Left out: no call was priced." json:"costs,omitempty"`
-	Lines []UsageLine    `doc:"The same by agent, model and currency."                  json:"lines"`
+	Lines []UsageLine    `doc:"The usage by agent, model and currency."                 json:"lines"`
 }
 
-// CurrencyCost sums what was paid in one currency.
+// CurrencyCost is the sum of the costs in one currency.
 type CurrencyCost struct {
 	Currency   string `doc:"The currency."                example:"USD"     json:"currency"`
 	CostMicros int64  `doc:"The sum in millionths of it." json:"costMicros"`
@@ -243,20 +240,20 @@ func (t *UsageTotals) pay(l UsageLine) {
 
 // ContextUsage says how full the model's window is with the thread's history.
 type ContextUsage struct {
-	// UsedTokens is the last prompt and answer as the provider counted them, with an estimate
-	// of what was said since.
+	// UsedTokens is the provider's count of the last prompt and answer, with an estimate of the messages
+	// since then.
 	UsedTokens int64 `doc:"The last prompt and answer as the provider counted them, with an estimate of what was said since." json:"usedTokens"`
-	// BudgetTokens is the window less what is kept for the answer.
-	BudgetTokens int64 `doc:"The window, less what is kept for the answer." json:"budgetTokens"`
-	// CompactAtTokens is where older turns would be summarised. Zero: nowhere.
-	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere." json:"compactAtTokens"`
-	// Messages counts the messages of the thread's agent, those that are summarised included.
+	// BudgetTokens is the window without the part that is reserved for the answer.
+	BudgetTokens int64 `doc:"The window without the part that is reserved for the answer." json:"budgetTokens"`
+	// CompactAtTokens is the size at which older messages are summarised. Zero: never.
+	CompactAtTokens int64 `doc:"The size at which older messages are summarised. Zero: never." json:"compactAtTokens"`
+	// Messages counts the messages of the thread's agent, including summarised ones.
 	Messages int `doc:"How many messages there are, those that are summarised included." json:"messages"`
 }
 
-// ThreadUsage is the answer to a question for a thread's usage.
+// ThreadUsage is the usage of a thread.
 type ThreadUsage struct {
-	Tokens  UsageTotals  `doc:"What the thread has used."       json:"tokens"`
+	Tokens  UsageTotals  `doc:"The tokens of the thread."       json:"tokens"`
 	Context ContextUsage `doc:"How full the model's window is." json:"context"`
 	Model   string       `doc:"The model of the last call."     json:"model"`
 }

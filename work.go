@@ -5,35 +5,34 @@ import (
 	"time"
 )
 
-// JobResult says what became of a job.
+// JobResult is the result of a job.
 type JobResult struct {
-	// Accepted is true when the job need not come back: it was carried out, or there
-	// was nothing to do.
+	// Accepted is true if the job need not come back: it was executed, or there was nothing to do.
 	Accepted bool
-	// Reason is why nothing was carried out, in words for a log.
+	// Reason is why nothing was executed, in words for a log.
 	Reason string
-	// RetryAfter is when the job should come back. Zero for an accepted one.
+	// RetryAfter is the time after which the job should come back. Zero for an accepted job.
 	RetryAfter time.Duration
 }
 
-// WorkOptions bound a worker.
+// WorkOptions are the options of a worker.
 type WorkOptions struct {
-	// Concurrency is how many segments tenants run at once. The last free one is kept for a tenant
-	// that has none, so that a tenant alone runs one segment less. A fourth more run beside them,
-	// which only such tenants get. With 1, tenants take turns. Defaults to 16.
+	// Concurrency is how many segments run at once. The last free slot is kept for a tenant that has no slot,
+	// so one tenant alone runs one segment less. A fourth of this number is added for tenants without a slot.
+	// With 1, tenants take turns. Defaults to 16.
 	Concurrency int
 	// PerTenant bounds how many segments of one tenant run at once, in this worker and all
 	// others of the queue. Defaults to no bound.
 	PerTenant int
-	// MaxDeliveries is how many times a job is delivered, refunds not counted, before it
-	// is dead. A run that outlives many workers may need many; a run that kills its workers has a
-	// bound of its own. Defaults to 100.
+	// MaxDeliveries is how many times a job is delivered, without refunded deliveries, before it is dead. A
+	// run that outlives many workers may need many deliveries. A run that kills its workers is limited
+	// separately. Defaults to 100.
 	MaxDeliveries int
 
-	// Deliver takes each job in place of the engine, to push it to where others carry
-	// it out: this worker carries out none. Its result means what the engine's does. An error
-	// of the code [Invalid] gives the job up at once, any other has it delivered again.
-	// It is called from several goroutines, and has to return when ctx ends; a job that it
-	// returns an error for then is released without having cost an attempt. Defaults to none.
+	// Deliver gets each job instead of the engine, to push it to another process that executes it. This
+	// worker then executes none. Its result has the same meaning as the engine's. After an error with the
+	// code [Invalid] the job is given up at once; after any other error it is delivered again. Deliver is
+	// called from several goroutines, and must return when ctx ends. If it returns an error then, the job is
+	// released and the attempt does not count. Defaults to none.
 	Deliver func(ctx context.Context, d Delivery) (JobResult, error)
 }

@@ -30,7 +30,8 @@ func TestShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range figures {
+	all, _ := choose("")
+	for _, f := range all {
 		if !strings.Contains(string(text), "-only "+f.name) {
 			t.Errorf("the results do not tell of %s", f.name)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// broadcaster sends frames to whoever is connected, and is all that a server needs for
-// that: no storage, no cursors, no second chance for who was not there.
+// broadcaster sends frames to the connected clients and does nothing else: it has no storage and no
+// cursors, and a client that is not connected misses frames.
 type broadcaster struct {
 	hello []byte
 
@@ -20,8 +20,7 @@ type broadcaster struct {
 	clients map[*listener]struct{}
 }
 
-// listener is a client. Its queue holds back the sender while it is full, so that nothing
-// is lost.
+// listener is a client. While its queue is full, the sender waits, so that nothing is lost.
 type listener struct {
 	queue chan []byte
 	gone  <-chan struct{}
@@ -38,7 +37,7 @@ func newBroadcaster(options) (*served, error) {
 	return &served{public: b, control: control, close: func() error { return nil }}, nil
 }
 
-// ServeHTTP is an event stream. With "join" it does not flush while more is waiting.
+// ServeHTTP serves an event stream. With "join" it does not flush while more frames are waiting.
 func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l := &listener{queue: make(chan []byte, 64), gone: r.Context().Done()}
 	b.mu.Lock()
@@ -69,7 +68,8 @@ func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// publish sends n deltas, one each gap, or as fast as they are taken without one.
+// publish sends n deltas, with the gap between them. Without a gap, it sends them as fast as the
+// clients take them.
 func (b *broadcaster) publish(n int, gap time.Duration) {
 	var frames [][]byte
 	for i := range n {
@@ -110,7 +110,7 @@ func bareFrame(n int, at time.Time) []byte {
 	return engine.FollowFrame(frame, cursor)
 }
 
-// bareHello returns about what Spool tells a client that connects.
+// bareHello returns approximately the bytes that Spool sends to a client that connects.
 func bareHello() []byte {
 	return []byte("retry: 1000\n\n" + `data: {"kind":"thread","event":{"threadId":"thr_06f2x7vj3k6m8wq1c4d9h5n0ra","seq":0,` +
 		`"type":"STATE_CHANGE","payload":{"state":"COMPLETED","runId":"run_06f2x7vj3k6m8wq1c4d9h5n0ra"},` +

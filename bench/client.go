@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// request sends a request and reads the answer into out, which may be nil.
+// request sends a request and decodes the answer into out, which may be nil.
 func request(ctx context.Context, method, url string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -46,7 +46,7 @@ func request(ctx context.Context, method, url string, in, out any) error {
 	return json.Unmarshal(text, out)
 }
 
-// start starts a run. An empty thread makes one up, which is returned.
+// start starts a run. For an empty thread, it starts the run on a new thread. It returns the thread.
 func (c *child) start(thread spool.ThreadID, prompt string) (spool.ThreadID, error) {
 	var result struct {
 		ThreadID spool.ThreadID `json:"threadId"`
@@ -80,7 +80,7 @@ type events struct {
 	cancel context.CancelFunc
 }
 
-// follow opens an event stream, which ends by itself when its reader waits for too long.
+// follow opens an event stream. The stream ends by itself if its reader waits too long.
 func (c *child) follow(path string) (*events, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, patience)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Public+path, nil)
@@ -114,7 +114,7 @@ func (e *events) data() (string, error) {
 	}
 }
 
-// until reads events up to one that has all the texts in it.
+// until reads events until one contains all the texts.
 func (e *events) until(texts ...string) error {
 	for {
 		data, err := e.data()

@@ -10,34 +10,35 @@ import (
 	"strings"
 )
 
-// measuredPaths are what is measured, from this folder: others may work on the rest of the tree.
+// measuredPaths are the measured files, relative to this folder. Other files of the tree may change
+// meanwhile.
 var measuredPaths = []string{
 	".", "../engine", "../server", "../rest", "../backend", "../internal", ":(glob)../*.go",
 	":!RESULTS.md", ":!peers", ":!rest", ":!../*_test.go",
 }
 
-// peersPaths are what bench/peers measures.
+// peersPaths are the files that bench/peers measures.
 var peersPaths = []string{
 	"peers", "../engine", "../server", "../rest", "../backend", "../internal", ":(glob)../*.go",
 	":!peers/RESULTS.md", ":!../*_test.go",
 }
 
-// origin is the line that says of which commit results are.
+// origin is the line of a result that names the measured commit.
 type origin struct {
 	commit string
-	// rest is what follows, from the date on: no other results have the same.
+	// rest is the line after the commit, from the date on. No other results have the same text.
 	rest string
-	// changed are the files that others changed between the measurement and the commit that
-	// has it. Empty: none.
+	// changed are the measured files that changed between the measurement and the commit of the
+	// results, or empty.
 	changed string
 }
 
 var writtenOrigin = regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12}), (\d{4}-\d\d-\d\d \d\d:\d\d UTC, .+?)(?: Changed before it was written here: (.+)\.)?$`)
 
-// noHistory is what a test says that cannot look at commits.
+// noHistory is the message of a test that cannot look at commits.
 const noHistory = "this clone is without history, so nobody has looked whether the results are of the commits that they name"
 
-// originOf reads the stamp of a text. It returns an error where the results are of no commit.
+// originOf reads the origin of a text. It returns an error if the results name no commit.
 func originOf(text string) (origin, error) {
 	m := writtenOrigin.FindStringSubmatch(text)
 	if m == nil {
@@ -55,15 +56,15 @@ func (s origin) String() string {
 	return line
 }
 
-// hasHistory reports whether git can say what was changed since any commit.
+// hasHistory reports whether git has the history that the checks need.
 func hasHistory(ctx context.Context) bool {
 	_, err := git(ctx, "rev-parse", "--verify", "HEAD~1")
 	return err == nil && output(ctx, "git", "rev-parse", "--is-shallow-repository") == "false"
 }
 
-// changedSince returns the files of some paths that changed after the commit of a stamp, and
-// up to the one that wrote the stamp into a file of results. What is not committed yet counts
-// up to the files as they are.
+// changedSince returns the files in the given paths that changed after the measured commit and until
+// the commit that wrote the origin into a file of results. If that is not committed yet, it compares
+// with the files as they are.
 func changedSince(ctx context.Context, s origin, results string, paths []string) (string, error) {
 	wrote, err := git(ctx, "log", "--reverse", "--format=%H", "-S"+s.rest, "--", results)
 	if err != nil {
@@ -85,7 +86,7 @@ func changedSince(ctx context.Context, s origin, results string, paths []string)
 	return strings.Join(strings.Fields(names), ", "), err
 }
 
-// git returns what a command of git says.
+// git returns the output of a git command.
 func git(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, "git", args...).Output()
 	if err != nil {
@@ -94,8 +95,7 @@ func git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// restamp returns a text from a file of results with the files in its stamp that were changed
-// between the measurement and its commit, where git can say which those are.
+// restamp updates the list of changed files in the origin of a result's text, if git knows them.
 func restamp(ctx context.Context, text, results string, paths []string) (string, error) {
 	s, err := originOf(text)
 	if err != nil || !hasHistory(ctx) {
@@ -107,7 +107,7 @@ func restamp(ctx context.Context, text, results string, paths []string) (string,
 	return writtenOrigin.ReplaceAllLiteralString(text, s.String()), nil
 }
 
-// restamped stamps each section.
+// restamped updates the origin of each section.
 func (r results) restamped(ctx context.Context) (results, error) {
 	for i, w := range r.sections {
 		text, err := restamp(ctx, w.text, "RESULTS.md", measuredPaths)
@@ -119,7 +119,7 @@ func (r results) restamped(ctx context.Context) (results, error) {
 	return r, nil
 }
 
-// stampPeers stamps the results of bench/peers.
+// stampPeers updates the origin in the results of bench/peers.
 func stampPeers(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

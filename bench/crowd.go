@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// patience is how long a client waits for what should come within seconds.
+// patience is how long a client waits for something that should come within seconds.
 const patience = time.Minute
 
-// crowd is many clients of one event stream. Each reads bytes and counts marks, as
-// anything more would take its share of the CPU from the server.
+// crowd is many clients of one event stream. Each reads bytes and only counts marks, because anything
+// more would take CPU from the server.
 type crowd struct {
 	conns []net.Conn
 	want  int64
 
 	ready, done sync.WaitGroup
-	first       atomic.Int64 // when the first mark came, in nanoseconds since began
+	first       atomic.Int64 // the time of the first mark, in nanoseconds since began
 	began       time.Time
 	failure     atomic.Pointer[error]
 }
 
-// join connects n clients, of which each waits for so many marks, and returns once each
-// has its first event. Zero: it waits for no mark, and only stays connected.
+// join connects n clients that each wait for want marks, and returns when each has its first event. If
+// want is zero, the clients only stay connected.
 func join(addr, path string, n int, want int64) (*crowd, error) {
 	c := &crowd{want: want, began: time.Now()}
 	head := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", path, addr)
@@ -50,7 +50,7 @@ func join(addr, path string, n int, want int64) (*crowd, error) {
 	return c, nil
 }
 
-// read counts until it has what it wants.
+// read counts marks until it has all that it waits for.
 func (c *crowd) read(conn net.Conn) {
 	ready := sync.OnceFunc(c.ready.Done)
 	defer ready()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// measureFanout counts the frames that reach the clients of one thread, beside a
+// measureFanout measures how many frames per second reach the clients of one thread, compared with a
 // broadcaster.
 func measureFanout(b *bench) (*section, error) {
 	clients, frames := size(b, 1000, 50), size(b, 500, 100)
@@ -65,7 +65,7 @@ func (b *bench) fanBare(into *sample, path string, clients, frames int) (err err
 	})
 }
 
-// fan connects the clients, has the frames sent and waits for them.
+// fan connects the clients, has the frames sent, and waits until the clients have them.
 func fan(into *sample, c *child, path string, clients, frames int, send func() error) error {
 	crowd, err := join(c.Public, path, clients, int64(frames))
 	if err != nil {
@@ -80,7 +80,7 @@ func fan(into *sample, c *child, path string, clients, frames int, send func() e
 	return err
 }
 
-// newFile returns the path of a database that is not there yet.
+// newFile returns the path of a database that does not exist yet.
 func (b *bench) newFile(name string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d.db", name, time.Now().UnixNano()))
 }

@@ -24,7 +24,7 @@ const (
 // entriesOf returns how many entries the long record has.
 func entriesOf(b *bench) int { return size(b, 100_000, 2_000) }
 
-// fill makes the database of snapshot and replay, once.
+// fill creates the database for snapshot and replay, once.
 func (b *bench) fill() (string, error) {
 	if b.filled != "" {
 		return b.filled, nil
@@ -47,8 +47,8 @@ func (b *bench) fill() (string, error) {
 	return file, nil
 }
 
-// fillThread makes a thread as it is after many runs, each with some parks. Its entries
-// come in fours: a segment starts, asks, is answered, ends.
+// fillThread creates a thread as if after many runs, each with some parks. Its entries come in groups
+// of four: a segment starts, asks, is answered, and ends.
 func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries int) error {
 	segments := max(1, entries/4)
 	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
@@ -98,7 +98,7 @@ func filledRun(key spool.ThreadKey, n int) spool.RunID {
 	return spool.RunID(fmt.Sprintf("run_%s_%04d", key.ID, n))
 }
 
-// segmentEntries are those of one segment.
+// segmentEntries returns the entries of one segment.
 func segmentEntries(run spool.RunID, segment int) []*spool.Entry {
 	stream, call := spool.NewStreamID(run, segment), spool.ToolCallID("call_"+strconv.Itoa(segment))
 	entries := []*spool.Entry{

@@ -11,7 +11,7 @@ import (
 
 const latencyGap = 5 * time.Millisecond
 
-// measureLatency measures what lies between a model and a client.
+// measureLatency measures the delay between a model and a client.
 func measureLatency(b *bench) (*section, error) {
 	deltas := size(b, 300, 40)
 	s := &section{
@@ -45,7 +45,7 @@ func measureLatency(b *bench) (*section, error) {
 	return s, nil
 }
 
-// quantiles are those of each round.
+// quantiles has the quantiles of each round.
 type quantiles struct{ p50, p99 sample }
 
 func (q *quantiles) add(s sample) {
@@ -80,7 +80,7 @@ func (b *bench) delayBare(into *quantiles, deltas int) (err error) {
 	})
 }
 
-// delay follows, has the deltas sent and reads the time in each.
+// delay follows a thread, has the deltas sent, and reads the time in each.
 func delay(into *quantiles, c *child, path string, deltas int, send func() error) error {
 	e, err := c.follow(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// machine is where was measured.
+// machine describes the machine of the measurement.
 type machine struct {
 	cpu, memory, disk, system, commit string
 }
@@ -38,7 +38,7 @@ func describeMachine(ctx context.Context, dir string) machine {
 	return m
 }
 
-// table returns the machine as RESULTS.md tells it.
+// table returns the machine as a table for RESULTS.md.
 func (m machine) table() string {
 	var out strings.Builder
 	out.WriteString("| | |\n|---|---|\n")
@@ -101,7 +101,7 @@ func firstLine(file string) string {
 	return line
 }
 
-// output returns what a command says, "unknown" when it fails.
+// output returns the output of a command, or "unknown" if it fails.
 func output(ctx context.Context, name string, args ...string) string {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {

@@ -1,12 +1,13 @@
-// Command bench measures Spool and writes what it found to RESULTS.md.
+// Command bench measures Spool and writes the results to RESULTS.md.
 //
-// It starts the servers that it measures as processes of their own, from its own binary,
-// and is itself their client, so that both sides pay for what they do. What Spool does is
-// measured beside something bare that does the same without it, in turns, because the
-// numbers of a shared machine only mean something beside others of the same minute.
+// It starts the measured servers as processes of its own binary, and is itself their client, so that
+// the work of both sides counts. Each figure of Spool is measured in turns with something bare that
+// does the same without Spool, because on a shared machine a number means something only next to
+// another one of the same minute.
 //
-// Each figure has a file of its own: starts, latency, fanout, memory, snapshot, returns, replay,
-// stop, step.
+// Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
+// nested. The last one, beside, compares the CPU time of others with that of an earlier commit, and is
+// measured only on request.
 package main
 
 import (
@@ -23,22 +24,23 @@ import (
 	"time"
 )
 
-// limit bounds a whole run, whatever hangs.
+// limit bounds a whole run, even if something hangs.
 const limit = 20 * time.Minute
 
 // bench is one run of this command.
 type bench struct {
 	ctx context.Context
-	out io.Writer // where progress is told
+	out io.Writer // where progress is printed
 
 	rounds  int
 	short   bool
-	dir     string // of this run, for its databases
-	profile string // the folder of profiles, empty for none
-	filled  string // the database of snapshot and replay, once it is made
+	dir     string // the folder of this run, for its databases
+	profile string // the folder of profiles, or empty
+	commit  string // the earlier commit of the figure beside
+	filled  string // the database of snapshot and replay, once it exists
 }
 
-// figure is one of the things that are measured.
+// figure is a kind of measurement.
 type figure struct {
 	name    string
 	measure func(b *bench) (*section, error)
@@ -55,6 +57,7 @@ var figures = []figure{
 	{"stop", measureStop},
 	{"step", measureStep},
 	{"nested", measureNested},
+	{beside, measureBeside},
 }
 
 func main() {
@@ -80,6 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	rounds := flags.Int("rounds", 5, "how often each figure is measured")
 	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names(), ", "))
+	commit := flags.String("commit", "", "the commit that -only beside compares the CPU time with")
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
@@ -97,7 +101,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile}
+	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit}
 	if b.short {
 		b.rounds = min(b.rounds, 2)
 	}
@@ -129,7 +133,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return os.WriteFile(*file, []byte(parseResults(string(old)).with(machine.table(), measured, names()).markdown()), 0o644)
 }
 
-// rewrite writes a file of results again from what was measured, and its figures into a README.
+// rewrite writes a file of results again from the measured numbers, and its figures into a README.
 func rewrite(ctx context.Context, file, from string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -153,10 +157,11 @@ func rewrite(ctx context.Context, file, from string) error {
 	return os.WriteFile(file, []byte(written), 0o644)
 }
 
-// choose returns the figures of a list of names, all of them for an empty one.
+// choose returns the figures in a list of names. For an empty list it returns all figures except the
+// last.
 func choose(list string) ([]figure, error) {
 	if list == "" {
-		return figures, nil
+		return figures[:len(figures)-1], nil
 	}
 	var chosen []figure
 	for name := range strings.SplitSeq(list, ",") {
@@ -170,7 +175,7 @@ func choose(list string) ([]figure, error) {
 }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested"}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", beside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.
@@ -181,8 +186,8 @@ func size[T any](b *bench, whole, small T) T {
 	return whole
 }
 
-// interleave calls the arms in turns, so many times a round, so that what else the machine
-// does meets all of them.
+// interleave calls the arms in turns, a number of times in each round, so that other load on the
+// machine affects all of them.
 func (b *bench) interleave(turns int, arms ...func() error) error {
 	for range b.rounds * turns {
 		for _, arm := range arms {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// measureMemory compares what a client that waits takes in the server.
+// measureMemory measures how much memory an idle client uses in the server.
 func measureMemory(b *bench) (*section, error) {
 	s := &section{
 		title: "Memory per idle client",
@@ -39,7 +39,7 @@ func measureMemory(b *bench) (*section, error) {
 	return s, nil
 }
 
-// idle is what a client takes, in KiB.
+// idle is the memory that a client uses, in KiB.
 type idle struct{ rss, heap, stack, both sample }
 
 func (b *bench) idleSpool(into *idle, clients int) (err error) {
@@ -62,7 +62,7 @@ func (b *bench) idleBare(into *idle, clients int) (err error) {
 
 func (i *idle) measure(c *child, path string, clients int) error {
 	var before, after memory
-	// Some clients first: what a process does once is not what a client takes.
+	// Some clients come first, so that one-time costs of the process do not count.
 	first, err := join(c.Public, path, 64, 0)
 	if err != nil {
 		return err

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// nestedDepth is how deep the run is nested that speaks.
+	// nestedDepth is the depth of the nested run that speaks.
 	nestedDepth = 3
-	// nestedWords is how many words it says.
+	// nestedWords is the number of words that it says.
 	nestedWords = 20_000
 )
 
-// measureNested measures what a client sees of a run that speaks at the bottom of a tree,
-// beside one that speaks for itself.
+// measureNested measures what a client gets of a run that speaks at the bottom of a tree, compared with
+// a run that speaks itself.
 func measureNested(b *bench) (_ *section, err error) {
 	said := size(b, nestedWords, 20)
 	s := &section{
@@ -66,7 +66,7 @@ func measureNested(b *bench) (_ *section, err error) {
 	return s, nil
 }
 
-// nestedMeasure gathers a number a round for each arm.
+// nestedMeasure collects one number per round for each arm.
 type nestedMeasure struct {
 	b    *bench
 	e    *engine.Engine
@@ -75,7 +75,7 @@ type nestedMeasure struct {
 	ofNested, ofFlat sample
 }
 
-// follow has a run carried out and follows it to its end.
+// follow starts a run and follows it to its end.
 func (m *nestedMeasure) follow(into *sample, prompt string) error {
 	ctx, cancel := context.WithCancel(m.b.ctx)
 	defer cancel()
@@ -120,8 +120,8 @@ func (m *nestedMeasure) follow(into *sample, prompt string) error {
 	return errors.New("the thread could not be followed to the end")
 }
 
-// speaker is a model that says so many words, unless its prompt has it ask below: once for
-// each "down".
+// speaker is a model that says that many words. Each "down" in its prompt makes it spawn a nested run
+// first.
 type speaker int
 
 // Stream implements [spool.Model].

@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// newNode is Spool as cmd/spool puts it together, with a model that says what its prompt
-// asks for. It has no worker until it is asked for one.
+// newNode returns Spool with the parts of cmd/spool and a model that says what its prompt asks for. It
+// has no worker until a request adds one.
 func newNode(o options) (*served, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	db, err := sqlite.Open(o.File, &sqlite.Options{Exclusive: true})
@@ -74,7 +74,7 @@ func newNode(o options) (*served, error) {
 	}}, nil
 }
 
-// commit returns how many milliseconds a transaction takes that writes one row.
+// commit returns how many milliseconds a transaction of one row takes.
 func commit(ctx context.Context, db *sqlite.DB) float64 {
 	began := time.Now()
 	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx spool.Tx) error {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// servePeak adds the highest resident memory of this process to what it tells. A POST
-// begins anew.
+// servePeak serves the highest resident memory of this process. A POST resets it.
 func servePeak(control *http.ServeMux) {
 	control.HandleFunc("POST /peak", func(w http.ResponseWriter, _ *http.Request) {
 		debug.FreeOSMemory()
@@ -20,8 +19,7 @@ func servePeak(control *http.ServeMux) {
 	control.HandleFunc("GET /peak", func(w http.ResponseWriter, _ *http.Request) { reply(w, readStatus("VmHWM:")) })
 }
 
-// readStatus returns a number of bytes that the system says of this process, 0 where it
-// does not.
+// readStatus returns a number of bytes from the process status of the system, or 0 if it is missing.
 func readStatus(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// The figures of the README stand between these lines. They are written by -readme, and a
-// test holds them to RESULTS.md.
+// The figures in the README are between these lines. The flag -readme writes them, and a test compares
+// them with RESULTS.md.
 const (
 	readmeFrom = "<!-- figures: cd bench && go run . -readme -->\n"
 	readmeTo   = "<!-- end of figures -->"
 )
 
-// readmeFigures is the README's table. What stands in braces is the median of a row: the
-// title of its section, a bar, and the row.
+// readmeFigures is the README's table. The text in braces stands for the median of a row: it is the
+// title of the section, a bar, and the row.
 const readmeFigures = `| | Spool | bare |
 |---|--:|--:|
 | runs started over HTTP, 16 clients | {Run starts|Spool, 16 clients}/s | {Run starts|bare, 16 clients}/s |

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// section is what was found about one figure.
+// section is the results of one figure.
 type section struct {
 	name  string
 	title string
-	how   string // what was done, a paragraph
+	flags string // flags of the command, after the name
+	how   string // a paragraph about the method
 	rows  []row
 	goals []goal
 	notes []string
@@ -23,7 +24,7 @@ type row struct {
 	rounds     sample // one number a round
 }
 
-// goal is what a figure should be, and what it is.
+// goal is the wanted value of a figure, and the measured one.
 type goal struct {
 	what, want, got string
 	met             bool
@@ -42,7 +43,7 @@ func ratioGoal(what string, a, b sample, want float64, atLeast bool) goal {
 	}
 }
 
-// verdict returns the goal's outcome in one word.
+// verdict returns in one word whether the goal is met.
 func (g goal) verdict() string {
 	if g.met {
 		return "met"
@@ -62,7 +63,7 @@ func (s *section) brief() string {
 	return out.String()
 }
 
-// written returns the section as it stands in RESULTS.md. Stamp says of which commit it is.
+// written returns the section in the form of RESULTS.md. Stamp names its commit.
 func (s *section) written(stamp string) written {
 	var out strings.Builder
 	s.markdown(&out, stamp)
@@ -70,7 +71,7 @@ func (s *section) written(stamp string) written {
 }
 
 func (s *section) markdown(out *strings.Builder, stamp string) {
-	fmt.Fprintf(out, "<!-- run by bench/bench_test.go -->\n```sh\ncd bench && go run . -only %s\n```\n\n%s\n\n%s\n\n", s.name, stamp, s.how)
+	fmt.Fprintf(out, "<!-- run by bench/bench_test.go -->\n```sh\ncd bench && go run . -only %s%s\n```\n\n%s\n\n%s\n\n", s.name, s.flags, stamp, s.how)
 	out.WriteString("| | unit | median | min | max | rounds |\n|---|---|--:|--:|--:|--:|\n")
 	for _, r := range s.rows {
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d |\n",
@@ -87,7 +88,7 @@ func (s *section) markdown(out *strings.Builder, stamp string) {
 	}
 }
 
-// anchor returns the name under which a heading is found.
+// anchor returns the anchor of a heading.
 func anchor(title string) string {
 	var out strings.Builder
 	for _, c := range strings.ToLower(title) {
@@ -101,7 +102,7 @@ func anchor(title string) string {
 	return out.String()
 }
 
-// number writes three digits that matter, and thousands with a comma.
+// number returns a number with three significant digits, and with commas between thousands.
 func number(v float64) string {
 	switch size := math.Abs(v); {
 	case math.IsNaN(v):

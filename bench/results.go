@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// results are RESULTS.md: what was measured of each figure, by the last run that measured it.
+// results is the content of RESULTS.md. Each figure has the numbers of the last run that measured it.
 type results struct {
 	machine  string // the table of the machine
 	sections []written
 }
 
-// written is a section as it stands in RESULTS.md.
+// written is a section in the form of RESULTS.md.
 type written struct{ title, text string }
 
 var (
-	// What a goal is about has no colon, and what was measured may have one.
+	// The subject of a goal contains no colon, but the measured value may.
 	writtenGoal = regexp.MustCompile(`(?m)^- (.+?): (.+), goal (.+): (met|\*\*missed\*\*)$`)
 	writtenRow  = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([^|]+) \| [^|]+ \| [^|]+ \| \d+ \|$`)
 )
@@ -44,7 +44,8 @@ func parseResults(text string) results {
 	return r
 }
 
-// trimLines removes the empty lines around a text. The indent of its first line makes it code.
+// trimLines removes empty lines around a text. It keeps the indent of the first line, which may mark
+// code.
 func trimLines(text string) string { return strings.Trim(text, "\n") }
 
 // with replaces the sections that were measured again, in the order of the figures.
@@ -65,10 +66,11 @@ func (r results) with(machine string, measured []written, order []string) result
 	return r
 }
 
-// name returns the name of the figure, which the section's command has.
+// name returns the figure's name from the command in the section.
 func (w written) name() string {
 	_, rest, _ := strings.Cut(w.text, "-only ")
-	name, _, _ := strings.Cut(rest, "\n")
+	line, _, _ := strings.Cut(rest, "\n")
+	name, _, _ := strings.Cut(line, " -")
 	return strings.TrimSpace(name)
 }
 
@@ -96,7 +98,7 @@ func (r results) markdown() string {
 	return out.String()
 }
 
-// median returns the median of a row as it is written, or an error where it is not there.
+// median returns the printed median of a row, or an error if the row does not exist.
 func (r results) median(section, what string) (string, error) {
 	for _, w := range r.sections {
 		if w.title != section {

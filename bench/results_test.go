@@ -39,8 +39,10 @@ func TestResultsTable(t *testing.T) {
 	if text != r.markdown() {
 		t.Error("RESULTS.md has another table than its sections: cd bench && go run . -readme")
 	}
-	if len(r.sections) != len(figures) {
-		t.Errorf("RESULTS.md has %d sections of %d", len(r.sections), len(figures))
+	for _, f := range figures {
+		if f.name != beside && !slices.ContainsFunc(r.sections, func(w written) bool { return w.name() == f.name }) {
+			t.Errorf("RESULTS.md has no section of %s", f.name)
+		}
 	}
 }
 
@@ -156,7 +158,7 @@ func TestChangedSince(t *testing.T) {
 	commit("b.go", "1")
 	commit("RESULTS.md", s.String()+"\n") // the table was written again
 	if got, err := changedSince(t.Context(), s, "RESULTS.md", paths); got != "a.go" || err != nil {
-		t.Errorf("committed behind a change: %q, %v", got, err)
+		t.Errorf("committed after a change: %q, %v", got, err)
 	}
 	later := origin{commit: commit("b.go", "2"), rest: s.rest}
 	for _, s := range []origin{later, {commit: "bdf5f4dba308", rest: s.rest}} {

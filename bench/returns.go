@@ -19,15 +19,15 @@ import (
 // returnThread is the thread to which all clients return.
 var returnThread = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "return"}
 
-// returnCursor is a place in a stream that has expired, so a client that returns with it
-// gets a snapshot. An AG-UI client gets one when its cursor is not behind the last entry.
+// returnCursor is a cursor in a stream that has expired, so a client that returns with it gets a
+// snapshot. An AG-UI client gets a snapshot if its cursor is before the last entry.
 const (
 	returnCursor     = "4%20run_return_0000:1%201-5"
 	returnCursorAGUI = "1"
 )
 
-// measureReturns measures what other threads notice when many clients of one large thread
-// return at once, and what memory that takes.
+// measureReturns measures how much other threads are affected when many clients of one large thread
+// return at once, and how much memory that uses.
 func measureReturns(b *bench) (*section, error) {
 	clients, length := size(b, 500, 20), 2<<20
 	s := &section{
@@ -81,7 +81,7 @@ func (s *section) add(f returnFormat, length int) {
 	)
 }
 
-// returned is what the return of clients took.
+// returned is the measurements of clients that return.
 type returned struct {
 	idle, busy quantiles
 	took, peak sample
@@ -129,8 +129,8 @@ func (b *bench) returns(into *returned, query string, clients, length int) (err 
 	return nil
 }
 
-// others measures requests of other threads for as long as do takes. It goes on asking for
-// the given time, so that both arms have the server do as much.
+// others measures requests of other threads while do runs, and at least for the given time, so that the
+// server does the same work in both arms.
 func (c *child) others(thread spool.ThreadID, atLeast time.Duration, do func() error) (sample, error) {
 	began := time.Now()
 	done := make(chan error, 1)
@@ -155,12 +155,12 @@ func (c *child) others(thread spool.ThreadID, atLeast time.Duration, do func() e
 	return o.took, errors.Join(failure, o.failure)
 }
 
-// otherRequests are requests at the same time.
+// otherRequests are concurrent requests.
 type otherRequests struct {
 	asking sync.WaitGroup
 
 	mu      sync.Mutex
-	stopped bool // those that begin now are not measured
+	stopped bool // requests that begin from now on are not measured
 	took    sample
 	failure error
 }
@@ -188,7 +188,7 @@ func (o *otherRequests) ask(ask func() error) {
 	})
 }
 
-// fillReturns makes a database with a thread of so many bytes.
+// fillReturns creates a database with a thread of the given number of bytes.
 func fillReturns(ctx context.Context, file string, length int) error {
 	db, err := sqlite.Open(file, nil)
 	if err != nil {
@@ -212,7 +212,7 @@ func fillReturns(ctx context.Context, file string, length int) error {
 	})
 }
 
-// newReturners is a process of clients.
+// newReturners returns the role of a process of clients.
 func newReturners(options) (*served, error) {
 	control := http.NewServeMux()
 	control.HandleFunc("POST /return", func(w http.ResponseWriter, r *http.Request) {
@@ -229,8 +229,8 @@ func newReturners(options) (*served, error) {
 	return &served{public: http.NotFoundHandler(), control: control, close: func() error { return nil }}, nil
 }
 
-// comeBack connects clients and returns once each has read so many bytes. All stay
-// connected until then.
+// comeBack connects clients and returns when each has read length bytes. All clients stay connected
+// until then.
 func comeBack(addr, query string, clients, length int) error {
 	var mu sync.Mutex
 	var failure error

@@ -30,12 +30,11 @@ type options struct {
 	File string
 	// FlushEvery is the engine's.
 	FlushEvery time.Duration
-	// Profile is the start of the names of its CPU and heap profiles. Empty: none.
+	// Profile is the prefix of the names of its CPU and heap profiles, or empty.
 	Profile string
 }
 
-// served is what a role has to offer: what is measured, and what the measuring asks of it
-// on the side, at another port.
+// served is what a role serves: the measured handler, and a control handler at another port.
 type served struct {
 	public  http.Handler
 	control *http.ServeMux
@@ -49,11 +48,11 @@ var roles = map[string]func(o options) (*served, error){
 	"returners":   newReturners,
 }
 
-// addresses is what a server process says on its standard output once it listens.
+// addresses is what a server process prints when it listens.
 type addresses struct{ Public, Control string }
 
-// serveRole is the whole life of a server process. It ends with its standard input, and
-// so with the process that has started it.
+// serveRole runs a server process. The process ends with its standard input, and so with the process
+// that has started it.
 func serveRole(role string) (err error) {
 	var o options
 	if err := json.Unmarshal([]byte(os.Getenv(optionsEnv)), &o); err != nil {
@@ -114,21 +113,21 @@ func listen(h http.Handler) (*http.Server, error) {
 	return s, nil
 }
 
-// reply answers a question of the measuring.
+// reply answers a control request.
 func reply(w http.ResponseWriter, v any) {
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }
 
-// memory is what a process takes, in bytes.
+// memory is the memory of a process, in bytes.
 type memory struct{ RSS, Heap, Stack float64 }
 
 func readMemory() memory {
-	for range 3 { // each halves the stacks that were larger once
+	for range 3 { // each round halves stacks that were larger once
 		runtime.GC()
 	}
-	debug.FreeOSMemory() // collects again, and gives back what is free
+	debug.FreeOSMemory() // collects garbage again, and returns free memory to the system
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return memory{RSS: readStatus("VmRSS:"), Heap: float64(m.HeapAlloc), Stack: float64(m.StackInuse)}
@@ -144,7 +143,7 @@ func writeHeap(file string) {
 	_ = pprof.Lookup("heap").WriteTo(f, 0)
 }
 
-// child is a server process, as the one that has started it sees it.
+// child is a server process, from the view of the process that has started it.
 type child struct {
 	addresses
 
@@ -213,13 +212,12 @@ func (c *child) stop() error {
 	return c.cmd.Wait()
 }
 
-// ask sends a question of the measuring, and reads the answer into out. A nil out takes
-// none.
+// ask sends a control request, and decodes the answer into out, which may be nil.
 func (c *child) ask(method, path string, out any) error {
 	return request(c.ctx, method, "http://"+c.Control+path, nil, out)
 }
 
-// post sends a request to what is measured.
+// post sends a request to the measured handler.
 func (c *child) post(path string, body, out any) error {
 	return request(c.ctx, http.MethodPost, "http://"+c.Public+path, body, out)
 }

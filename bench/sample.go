@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sample is what was measured, one number a round or one an event.
+// sample is the measured numbers, one per round or event.
 type sample []float64
 
 // quantile returns the smallest number that at least q of the sample does not exceed.
@@ -18,7 +18,7 @@ func (s sample) quantile(q float64) float64 {
 	return sorted[min(max(at, 0), len(sorted)-1)]
 }
 
-// median returns the middle, and the mean of the two in the middle of an even number.
+// median returns the middle number, or the mean of the two middle numbers.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()

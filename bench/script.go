@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// mark stands once in each delta and nowhere else in a frame, so that a client which
-	// has other things to do can count frames by counting bytes.
+	// mark is in each delta once and nowhere else in a frame, so that a busy client can count frames by
+	// counting bytes.
 	mark = "~"
-	// stamp stands before the time at which a delta was made, in nanoseconds since 1970.
+	// stamp precedes the time at which a delta was made, in nanoseconds since 1970.
 	stamp = "@"
-	// words make a delta as long as what providers send at a time.
+	// words make a delta as long as the deltas of providers.
 	words = " and so it goes on and on, for a while,"
 )
 
-// script is a model whose prompt says what to answer: "burst N" is N deltas as fast as
-// they are taken, "pace N GAP" is one each GAP, "endless GAP" the same until it is
-// cancelled. Anything else is answered with one delta.
+// script is a model whose prompt says what to answer: "burst N" stands for N deltas as fast as they are
+// taken, "pace N GAP" for one per GAP, and "endless GAP" for the same until it is cancelled. The answer
+// to anything else is one delta.
 type script struct{}
 
 // Stream implements [spool.Model].
@@ -53,12 +53,12 @@ func (script) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.
 	}
 }
 
-// stamped returns a delta that tells when it was made.
+// stamped returns a delta that contains the time at which it was made.
 func stamped(at time.Time) string {
 	return mark + stamp + strconv.FormatInt(at.UnixNano(), 10) + words
 }
 
-// parseScript returns how many deltas a prompt asks for, negative for any number, and the
+// parseScript returns how many deltas a prompt asks for, or a negative number for no bound, and the
 // time between them.
 func parseScript(prompt string) (n int, gap time.Duration) {
 	word, rest, _ := strings.Cut(prompt, " ")

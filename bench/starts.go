@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// startPrompt is what the started runs are asked.
+// startPrompt is the prompt of the started runs.
 const startPrompt = "Look up what the weather is like in Lisbon today, and tell me whether I need an umbrella."
 
-// measureStarts counts run starts that are accepted, which means that they are durable,
-// beside the same rows written without Spool.
+// measureStarts measures how many starts per second are accepted, and so are durable, compared with the
+// same rows written without Spool.
 func measureStarts(b *bench) (*section, error) {
-	// More and shorter rounds than elsewhere: an fsync takes ten times longer in one second
-	// than in the next on a disk that others use.
+	// The rounds are more and shorter than elsewhere: on a shared disk, an fsync can take ten times as
+	// long in one second as in the next.
 	took := size(b, time.Second, 200*time.Millisecond)
 	turns := size(b, 2, 1)
 	s := &section{
@@ -61,7 +61,7 @@ func (b *bench) round(into *sample, role string, clients int, took time.Duration
 	return err
 }
 
-// driveStarts is the load, and then a check that every accepted start left a job.
+// driveStarts makes the load, and then checks that every accepted start left a job.
 func driveStarts(c *child, clients int, took time.Duration) (rate float64, err error) {
 	body := fmt.Sprintf(`{"prompt":%q}`, startPrompt)
 	text := fmt.Appendf(nil, "POST /api/agent/run HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
@@ -104,8 +104,8 @@ func driveStarts(c *child, clients int, took time.Duration) (rate float64, err e
 	return rate, nil
 }
 
-// startOnce is cheaper than a client of net/http, which would take its share of the CPU
-// from the server.
+// startOnce sends a start. It is cheaper than a client of net/http, which would take CPU from the
+// server.
 func startOnce(conn net.Conn, in *bufio.Reader, text []byte) error {
 	if _, err := conn.Write(text); err != nil {
 		return err

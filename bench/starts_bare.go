@@ -20,8 +20,8 @@ import (
 	modernc "modernc.org/sqlite"
 )
 
-// The statements of a start, in the order in which backend/sqlite runs them. A copy, on
-// purpose: what is measured is Spool's way to them.
+// The statements of a start, in the order in which backend/sqlite runs them. They are copied on
+// purpose, because the measurement is about Spool's work around them.
 const (
 	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 			owner, labels, bytes, bytes_summed
@@ -46,19 +46,19 @@ const (
 	addTally = "INSERT INTO tally VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT (tenant, state) DO UPDATE SET n = n + excluded.n"
 )
 
-// startBytes is what a start adds to the bytes of its thread.
+// startBytes is how many bytes a start adds to its thread.
 const startBytes = int64(1024 + 1024 + 256 + len(startPrompt) + len(`""`))
 
-// bareScopes are those of the callers of a server without authentication.
+// bareScopes are the scopes of callers of a server without authentication.
 const bareScopes = `["read","write","approve","stop","admin"]`
 
-// barePragmas are those of backend/sqlite.
+// barePragmas are the pragmas of backend/sqlite.
 var barePragmas = []string{
 	"busy_timeout = 10000", "synchronous = FULL", "secure_delete = ON", "temp_store = MEMORY", "cache_size = -8192",
 	"wal_autocheckpoint = 4000", "journal_size_limit = 67108864",
 }
 
-// bareStarts writes what the starts of runs write, and nothing else.
+// bareStarts writes the rows of starts, and nothing else.
 type bareStarts struct {
 	conn  driver.Conn
 	stmts map[string]statement
@@ -67,14 +67,14 @@ type bareStarts struct {
 	written atomic.Int64
 }
 
-// bareStart is what differs from one start to the next.
+// bareStart has the values that differ between starts.
 type bareStart struct {
 	thread, run, message string
 	done                 chan error
 }
 
 func newBareStarts(o options) (*served, error) {
-	db, err := sqlite.Open(o.File, nil) // makes the tables
+	db, err := sqlite.Open(o.File, nil) // creates the tables
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func newBareStarts(o options) (*served, error) {
 	}}, nil
 }
 
-// accept answers a start once it is durable.
+// accept answers a start when it is durable.
 func (s *bareStarts) accept(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Prompt string `json:"prompt"`
@@ -123,12 +123,12 @@ func (s *bareStarts) accept(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"accepted": true, "threadId": op.thread, "runId": op.run, "state": "QUEUED"})
 }
 
-// write commits what waits in groups, as backend/sqlite does.
+// write commits waiting starts in groups, as backend/sqlite does.
 func (s *bareStarts) write() {
 	var batch []bareStart
 	for first := range s.ops {
 		batch = append(batch[:0], first)
-		runtime.Gosched() // whom the last commit woke has not run yet
+		runtime.Gosched() // the callers that the last commit woke have not run yet
 		for more := true; more && len(batch) < 256; {
 			select {
 			case op := <-s.ops:
@@ -216,7 +216,7 @@ func (s *bareStarts) read(text string, args ...driver.Value) error {
 	return nil
 }
 
-// statement is what the driver's statements are.
+// statement has the methods of the driver's statements.
 type statement interface {
 	driver.StmtExecContext
 	driver.StmtQueryContext

@@ -18,16 +18,14 @@ import (
 )
 
 const (
-	// stepCommits is how many transactions a step with a tool call is: one before the tool
-	// runs, so that its effect is known to have begun, and one that makes the step a part of
-	// the thread.
+	// stepCommits is how many transactions a step with a tool call has: one before the tool runs, which
+	// notes that the call has begun, and one that adds the step to the thread.
 	stepCommits = 2
-	// longHistory is how many turns the thread has in which a step must not cost more.
+	// longHistory is the number of turns of the long thread. A step must not cost more in it.
 	longHistory = 1000
 )
 
-// measureStep measures what the engine takes for a step, with a model and a tool that take
-// nothing.
+// measureStep measures how long the engine takes for a step, with a model and a tool that take no time.
 func measureStep(b *bench) (_ *section, err error) {
 	steps := size(b, 100, 4)
 	s := &section{
@@ -81,7 +79,7 @@ func measureStep(b *bench) (_ *section, err error) {
 	return s, nil
 }
 
-// stepMeasure gathers a number a round for each arm.
+// stepMeasure collects one number per round for each arm.
 type stepMeasure struct {
 	b     *bench
 	db    *sqlite.DB
@@ -125,8 +123,8 @@ func (m *stepMeasure) long(key spool.ThreadKey) error {
 	return err
 }
 
-// run returns how many microseconds each step of a run took, the run's own beginning and
-// end spread over them.
+// run returns how many microseconds each step of a run took on average, including the run's beginning
+// and end.
 func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
 	started, err := m.e.Run(m.b.ctx, key, engine.StartRequest{Prompt: startPrompt})
 	if err != nil {
@@ -146,7 +144,7 @@ func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
 	return float64(took.Microseconds()) / float64(m.steps), m.ended(key, started.RunID)
 }
 
-// ended returns an error for a run that has not had all its steps.
+// ended returns an error unless the run has had all its steps.
 func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 	return m.db.View(m.b.ctx, key, func(v spool.View) error {
 		run, err := v.Run(id)
@@ -157,7 +155,7 @@ func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 	})
 }
 
-// fillHistory gives a thread so many turns.
+// fillHistory adds the given number of turns to a thread.
 func fillHistory(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, turns int) error {
 	return db.Update(ctx, key, 0, func(tx spool.Tx) error {
 		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}); err != nil {
@@ -177,7 +175,7 @@ func fillHistory(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, turns 
 	})
 }
 
-// stepper is a model that calls a tool in each step but the last.
+// stepper is a model that calls a tool in each step except the last.
 type stepper int
 
 // Stream implements [spool.Model].
@@ -204,8 +202,8 @@ func (n stepper) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool
 	}
 }
 
-// bytesWritten returns how many bytes this process has written so far, 0 where the system
-// does not say.
+// bytesWritten returns how many bytes this process has written so far, or 0 if the system does not
+// report it.
 func bytesWritten() float64 {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// measureStop measures from the request to stop a run to the run's last event.
+// measureStop measures the time from the request to stop a run to the run's last event.
 func measureStop(b *bench) (_ *section, err error) {
 	runs := size(b, 40, 4)
 	s := &section{
@@ -51,8 +51,8 @@ func measureStop(b *bench) (_ *section, err error) {
 	return s, nil
 }
 
-// stopGoal is the bound of a stop. It has the bare commit because a disk on which that takes
-// long cannot stop a run sooner.
+// stopGoal returns the goal of a stop. The bound includes a bare commit, because on a slow disk a run
+// cannot stop faster.
 func stopGoal(stops, commits sample) goal {
 	stop, commit := stops.quantile(0.99), commits.quantile(0.99)
 	return goal{

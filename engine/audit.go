@@ -7,20 +7,20 @@ import (
 	"github.com/spoolhq/spool/engine/internal/actor"
 )
 
-// WithActor returns a context for calls of the engine that a makes. [Engine.Stop],
+// WithActor returns a context that tells the engine who makes a call. [Engine.Stop],
 // [Engine.DeleteThread], [Admin.Redrive], [Admin.PurgeJobs] and [Admin.Prune] name the actor in the
 // audit log. [Response.By] and [StartRequest.By] win over the actor's subject, unless the actor is an
 // operator.
 func WithActor(ctx context.Context, a Actor) context.Context { return actor.With(ctx, a) }
 
-// Audit lists the audit log of a tenant, the last entry first. The entries of the empty tenant are
-// about the process, such as refused credentials.
+// Audit lists the audit log of a tenant, the newest entry first. The empty tenant has the entries about
+// the process, such as refused credentials.
 func (a *Admin) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
 	return a.store.Audit(ctx, tenant, q)
 }
 
 // AppendAudit adds entries to a tenant's audit log and to the log of the process. The engine's own
-// verbs add their entries themselves.
+// operations add their entries themselves.
 func (a *Admin) AppendAudit(ctx context.Context, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
 	return a.remover.AppendAudit(ctx, tenant, entries...)
 }

@@ -10,12 +10,13 @@ import (
 )
 
 // Await waits until a run of the thread has ended or needs an answer, and returns its outcome:
-// [Outcome.State] is terminal, or [Outcome.Parks] is not empty. It also waits for a run that waits for
-// its thread or for a worker. A key without a thread id stands for the run's own thread.
+// [Outcome.State] is terminal, or [Outcome.Parks] is not empty. A run that is still waiting for its
+// thread or for a worker keeps Await waiting too. A key without a thread id stands for the run's own
+// thread.
 //
-// The wait takes no transaction and no slot of a worker. All waits and followers of one thread in this
-// process share one reader of the thread. When ctx ends, Await returns its error and the run goes on.
-// It returns a [spool.NotFound] error for a run that does not exist, also once its thread is deleted,
+// The wait needs no open transaction and no worker's slot. All waits and followers of one thread in
+// this process share one reader of the thread. When ctx ends, Await returns its error and the run goes
+// on. Await returns a [spool.NotFound] error for a run that does not exist or whose thread was deleted,
 // and an [spool.Unavailable] error when the engine is closed.
 func (w *Watcher) Await(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
 	key, err := w.reader.Key(ctx, key, id)

@@ -7,25 +7,25 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// BeforeSegment returns the cursor right before a segment of a run. [Watcher.Follow] yields the whole
-// segment from there. The cursor is nil for a segment that has not begun. BeforeSegment returns a
+// BeforeSegment returns the cursor right before a segment of a run: from there, [Watcher.Follow] yields
+// the whole segment. The cursor is nil if the segment has not begun. BeforeSegment returns a
 // [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
 	stream := spool.Run{ID: run, Segments: segment}.Stream()
-	var place *spool.Cursor
+	var cursor *spool.Cursor
 	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) error {
-		place = nil
+		cursor = nil
 		entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: run})
 		for _, entry := range entries {
 			if id, err := record.StreamOf(entry); err != nil || id != stream {
 				continue
 			}
-			place = &spool.Cursor{Seq: entry.Seq - 1}
-			if place.Seq == 0 {
-				place.Seq = -1 // as in a snapshot of a thread without entries
+			cursor = &spool.Cursor{Seq: entry.Seq - 1}
+			if cursor.Seq == 0 {
+				cursor.Seq = -1 // as in a snapshot of a thread without entries
 			}
 		}
 		return err
 	})
-	return place, err
+	return cursor, err
 }

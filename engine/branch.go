@@ -9,9 +9,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Branches lists the branches of a thread, the newest first: the messages that edits, rollbacks and
-// restores have removed from its view. It returns a [spool.NotFound] error for a thread that does not
-// exist.
+// Branches lists the branches of a thread, the newest first. A branch is the messages that an edit, a
+// rollback or a restore has removed from the thread's view. Branches returns a [spool.NotFound] error
+// for a thread that does not exist.
 func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {
 	var branches []spool.Branch
 	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
@@ -21,8 +21,8 @@ func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Br
 	return record.NonNil(branches), err
 }
 
-// Branch returns a branch and its messages, all of them if o is nil. It returns a [spool.NotFound]
-// error for a thread or a branch that does not exist.
+// Branch returns a branch and its messages. A nil o asks for all messages. Branch returns a
+// [spool.NotFound] error for a thread or a branch that does not exist.
 func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.BranchID, o *BranchOptions) (BranchMessages, error) {
 	if o == nil {
 		o = &BranchOptions{}
@@ -39,13 +39,13 @@ func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.Bran
 	return out, err
 }
 
-// RestoreBranch shows the messages of a branch again, as they were. The messages in their place leave
-// the view and become a branch, so that nothing is lost and a client can go back. RestoreBranch is
-// refused, and changes nothing, if the thread has an active run, if the branch does not exist (any
-// more), or if it begins in another branch, which has to be restored first.
+// RestoreBranch shows the messages of a branch again, as they were. The messages that it replaces
+// become a branch themselves, so that a client can go back. RestoreBranch is refused, and changes
+// nothing, if the thread has an active run, if the branch does not exist any more, or if the branch
+// begins in another branch that has to be restored first.
 //
-// Of two calls for one branch, one is refused. A call that fails with [spool.Unavailable] may have
-// restored the branch.
+// Of two concurrent calls for one branch, one is refused. A call that fails with [spool.Unavailable]
+// may have restored the branch.
 func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spool.BranchID) (RestoreResult, error) {
 	result := RestoreResult{BranchID: id}
 	var dropped spool.BranchID

@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// dieFirst returns a tool. The process behind f dies during its first call. Later calls are fn's.
+// dieFirst returns a tool. The process that f wraps dies during its first call. Later calls are fn's.
 func dieFirst(f *spooltest.Faulty, name string, fn func(c spool.ToolCall) (json.RawMessage, error)) spool.Tool {
 	first := true
 	return toolOf(name, func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {

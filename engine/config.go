@@ -18,13 +18,13 @@ import (
 // Config configures an [Engine]. Agents and Models are required; the zero value of every other field
 // is its default.
 type Config struct {
-	// Agents are the agents that carry out runs. The first is the default.
+	// Agents are the agents that execute runs. The first is the default.
 	Agents []Agent
-	// Models are the models, by the names that agents and starts have for them.
+	// Models maps the names that agents and starts use to models.
 	Models map[string]spool.Model
 
-	// Attachments says which images a user turn may have, and who fetches them. Defaults to
-	// up to 8 of up to 5 MiB in the common formats, whose URLs are given to the model.
+	// Attachments says which images a user turn may have, and who fetches them. Defaults to up to 8
+	// images of up to 5 MiB in the common formats, whose URLs are given to the model.
 	Attachments AttachmentOptions
 	// Budget says which budgets runs have. Defaults to none.
 	Budget BudgetOptions
@@ -32,39 +32,40 @@ type Config struct {
 	Context ContextOptions
 	// Limits bounds what clients, models and tenants may do.
 	Limits LimitOptions
-	// Log takes what an operator should know. Defaults to [slog.Default].
+	// Log takes messages for the operator. Defaults to [slog.Default].
 	Log *slog.Logger
-	// ModelAccess says by the names of Models who may use them. A start with another model is
-	// refused as if the model did not exist. Defaults to everybody.
+	// ModelAccess says who may use a model, by its name in Models. A start that names a forbidden model
+	// is refused as if the model did not exist. Defaults to everybody.
 	ModelAccess map[string]spool.Access
-	// OnSettle is called once for each run, however the run ends. The call is before the end state is
-	// written, or soon after if the run ended while it waited for the thread. After a crash or an error
-	// it is called again. An error fails a run that would complete. Defaults to none.
+	// OnSettle is called once for each run, however the run ends. The call comes before the end state
+	// is written, or soon after if the run ended while it waited for its thread. OnSettle is called
+	// again after a crash or an error. If it returns an error, a run that would complete fails.
+	// Defaults to none.
 	OnSettle func(ctx context.Context, s Settlement) error
-	// ParkTTL is how long an answer may take if the tool does not say. Defaults to 15 min.
+	// ParkTTL is how long a park waits for its answer if the tool does not say. Defaults to 15 min.
 	ParkTTL time.Duration
-	// Pricer knows what model calls cost. Defaults to none: no call has a price.
+	// Pricer returns the cost of model calls. Defaults to none: no call has a price.
 	Pricer spool.Pricer
-	// Random is the source of ids and of the random part of waits. A test can so have the same ones
-	// again. It has to be safe for concurrent use, and it must not fail. Defaults to crypto/rand.
+	// Random is the source of ids and of the random part of waits. A test can replace it to get the
+	// same values again. It must be safe for concurrent use and must not fail. Defaults to crypto/rand.
 	Random io.Reader
-	// Retention says how long data is kept. Defaults to threads for ever, and the audit log for
-	// 400 days.
+	// Retention says how long data is kept. By default, threads are kept for ever, and the audit log
+	// for 400 days.
 	Retention RetentionOptions
 	// Retry says how often failed steps are tried again, and when.
 	Retry RetryOptions
 	// Stream says how run streams are written, and how clients follow them.
 	Stream StreamOptions
-	// Telemetry takes spans and metrics. Defaults to none.
+	// Telemetry says where spans and metrics go. Defaults to none.
 	Telemetry Telemetry
-	// WhenBusy is what a start does on a thread with an active run if neither the start nor its agent
-	// says. Defaults to [spool.BusyReject].
+	// WhenBusy says what a start does on a thread with an active run, if neither the start nor its
+	// agent says so. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy
 	// Worker says how long workers keep their runs, and how often they look for work.
 	Worker WorkerOptions
 }
 
-// The groups of a [Config] are types of package config, which has their fields.
+// The groups of settings in a [Config] are aliases. Package config declares their fields.
 type (
 	// AttachmentOptions say which images a user turn may have, and who fetches them.
 	AttachmentOptions = config.AttachmentOptions
@@ -86,7 +87,7 @@ type (
 	Egress = config.Egress
 )
 
-// check returns the configuration with its defaults filled in, and its agents.
+// check fills in the defaults and returns the configuration and its registry of agents.
 func (c Config) check() (Config, *registry.Registry, error) {
 	if err := config.Fill(&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker); err != nil {
 		return c, nil, err
@@ -123,7 +124,6 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	return c, agents, err
 }
 
-// rules returns the rules of the transitions.
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
 		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// HandleDeadJob fails the run of a job that the queue has given up after that many attempts. The cause
-// becomes the reason of the run's end. Nothing happens if the run has ended, if another run has the
-// thread, or if a worker carries the run.
+// HandleDeadJob fails the run of a job that the queue has given up after the given number of attempts.
+// The cause becomes the reason of the run's end. Nothing happens if the run has ended, if another run
+// has the thread, or if a worker executes the run.
 func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, cause string) error {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant

@@ -1,13 +1,13 @@
 // Package engine runs agents on threads and lets clients follow them.
 //
-// An [Engine] has three kinds of callers. Callers that talk to a thread start, stop, answer and
-// edit ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers carry runs forward ([Engine.Work],
-// or [Engine.HandleJob] with a queue of your own). Watchers take a snapshot and follow
-// ([Watcher.Snapshot], [Watcher.SSE]). They may be different processes that share a backend.
+// An [Engine] has three kinds of callers. Callers that talk to a thread start, stop, answer and edit
+// ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers execute runs ([Engine.Work], or
+// [Engine.HandleJob] with a queue of your own). Watchers take a snapshot and follow
+// ([Watcher.Snapshot], [Watcher.SSE]). The callers may be in different processes that share a backend.
 //
-// The package is a facade: it checks requests, and wires the parts of engine/internal. Each verb has
-// a short file. Each change of a run's state is a file of engine/internal/thread, named by
-// its verb: start, wait, claim, step, park, answer, expire, stop, end, dead, redrive, edit.
+// The package is a facade: it checks requests, and wires the parts in engine/internal. Each operation
+// has a short file. Each change of a run's state is a file of engine/internal/thread, named by its
+// verb: start, wait, claim, step, park, answer, expire, stop, end, dead, redrive, edit.
 package engine
 
 import (
@@ -48,7 +48,6 @@ type Watcher struct{ *parts }
 // Admin has the methods for operators. An [Engine] has one.
 type Admin struct{ *parts }
 
-// parts are the parts of an engine.
 type parts struct {
 	config    Config
 	store     spool.Store
@@ -70,7 +69,7 @@ type parts struct {
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error that names the
-// wrong field of a configuration.
+// wrong field of the configuration.
 func New(b spool.Backend, c Config) (*Engine, error) {
 	c, agents, err := c.check()
 	if err != nil {
@@ -136,18 +135,18 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	return &Engine{parts: e, Watcher: &Watcher{e}, Admin: &Admin{e}}, nil
 }
 
-// Close ends all event streams of this process. It tells the clients when to reconnect, at different
-// times so that they do not all come at once. It also ends the metrics that are read on collection.
-// Close does not stop workers, and may be called more than once.
+// Close ends all event streams of this process. It tells their clients when to reconnect, each at a
+// different time, so that they do not all come at once. It also stops the metrics that are read on
+// collection. Close does not stop workers, and may be called more than once.
 func (e *Engine) Close() {
 	e.live.Close()
 	e.snapshots.Close()
 	e.unobserved()
 }
 
-// NewBus returns a bus for one process.
+// NewBus returns a bus within one process.
 func NewBus() spool.Bus { return inprocess.NewBus() }
 
-// NewStreams returns run streams in memory. Beyond maxBytes, it removes the streams that ended first.
-// maxBytes defaults to 256 MiB.
+// NewStreams returns run streams in memory. Beyond maxBytes, it removes the streams that ended first. A
+// maxBytes of zero stands for 256 MiB.
 func NewStreams(maxBytes int64) spool.Streams { return inprocess.NewStreams(maxBytes) }

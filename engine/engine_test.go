@@ -94,7 +94,7 @@ func snapshot(t *testing.T, e *engine.Engine) *spool.Snapshot {
 	return snap
 }
 
-// die crashes the process behind f at its next call.
+// die crashes the process that f wraps at its next call.
 func die(f *spooltest.Faulty) {
 	f.Plan(spooltest.Fault{Call: 1 + f.Calls(), Kind: spooltest.CrashBefore})
 }

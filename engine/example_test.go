@@ -45,7 +45,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 	return e
 }
 
-// working carries out jobs in the background until the caller calls stop.
+// working executes jobs in the background until the caller calls stop.
 func working(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

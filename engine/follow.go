@@ -10,48 +10,49 @@ import (
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
-// FollowOptions say where to begin.
+// FollowOptions say where following begins.
 type FollowOptions = spool.FollowOptions
 
-// FormedFrame is a frame whose snapshot is in another form.
+// FormedFrame is a frame whose snapshot has another form.
 type FormedFrame = spool.FormedFrame
 
-// FormedFollower follows a thread for one client, with snapshots in another form. It is for one
-// goroutine.
+// FormedFollower follows a thread for one client, with snapshots in another form. Only one goroutine
+// may use it.
 type FormedFollower struct{ of *live.FormedFollower }
 
-// Frames yields the frames of [Watcher.Follow] in batches, and closes the follower at the end. A batch is
-// valid until the next one. A batch is empty if nothing came for the duration idle; with a zero idle
-// there are no empty batches. A closed follower yields nothing.
+// Frames yields the frames of [Watcher.Follow] in batches, and closes the follower at the end. A batch
+// is valid until the next one. Frames yields an empty batch when no frame came for the duration idle; a
+// zero idle turns empty batches off. A closed follower yields nothing.
 func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
 	return f.of.Frames(ctx, idle)
 }
 
-// Close ends the follower. It may be called more than once, and after Frames.
+// Close ends the follower. It may be called more than once, and after Frames has ended.
 func (f *FormedFollower) Close() { f.of.Close() }
 
-// Follow yields the frames of a thread after the options' place, and goes on with new frames. It ends
+// Follow yields the frames of a thread after the position in o, and goes on with new frames. It ends
 // when ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when the
-// thread gets another owner and the actor of ctx may see only its own threads. No frame is lost,
-// repeated or out of order. One snapshot frame replaces frames that are gone. User turns are in the
-// order in which users said them; the turns right after the cursor's seq may come again. The first
-// frame, and the frame after a snapshot, is a notice of the thread's state.
+// thread gets another owner and the actor of ctx may see only its own threads.
 //
-// An error ends the sequence: a [spool.NotFound] error for a thread that does not exist,
-// ctx's own when it ended, or the store's.
+// No frame is lost, repeated or out of order. If frames have expired, one snapshot frame replaces them.
+// User turns are in the order in which users said them; the turns right after the cursor's seq may come
+// again. The first frame, and the frame after a snapshot, is a notice of the thread's state.
+//
+// An error ends the sequence: a [spool.NotFound] error for a thread that does not exist, ctx's own
+// error when ctx ended, or the store's error.
 func (w *Watcher) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
 	return w.live.Follow(ctx, key, client(ctx, o))
 }
 
-// FollowRecord yields the record entries after the seq since, and notices, but no items of run
-// streams. It ends as [Watcher.Follow] does.
+// FollowRecord yields the record entries after the seq since, and notices, but no items of run streams.
+// It ends as [Watcher.Follow] does.
 func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
 	return w.live.FollowRecord(ctx, key, client(ctx, FollowOptions{Cursor: &spool.Cursor{Seq: since}}))
 }
 
-// FollowFormed follows as [Watcher.Follow] does, with the snapshots of whole threads in another form.
-// It returns once the follower has its place, and the follower misses no live event from then on. Its
-// errors are those that Follow begins with. The caller must call Frames or Close.
+// FollowFormed follows as [Watcher.Follow] does, but the snapshots of whole threads have another form.
+// When it returns, the follower has its position and misses no live event from then on. Its errors are
+// the ones that Follow yields first. The caller must call Frames or Close.
 func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
 	follower, err := w.live.FollowFormed(ctx, key, client(ctx, o), form)
 	if err != nil {
@@ -61,12 +62,13 @@ func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o Follo
 }
 
 // ReadStream yields the items of one run stream after the given offset, and ends after the stream's
-// last item. It yields an [spool.ErrStreamGone] error for a stream that is gone, also in the middle.
+// last item. It yields an [spool.ErrStreamGone] error if the stream has expired, also after it has
+// yielded items.
 func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
 	return w.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
 }
 
-// client returns a client that may see what the actor of ctx may.
+// client returns a client that sees only what the actor of ctx may see.
 func client(ctx context.Context, o FollowOptions) live.Client {
 	c := live.Client{FollowOptions: o}
 	if actor := actor.Of(ctx); actor.OwnOnly {

@@ -37,13 +37,13 @@ func TestHubReads(t *testing.T) {
 			alone, _ := viewsOfRun(t, false)
 			followed, joined := viewsOfRun(t, true)
 			best = min(best, followed-alone)
-			if joined > 4 { // whether it is there, the hub's place, the client's, and the user's turn
+			if joined > 4 { // whether the thread exists, the hub's start, the client's start, and the user's turn
 				t.Errorf("a follower takes %d transactions to begin, want at most 4", joined)
 			}
 		})
 	}
 	if best < 1 || best > 2 {
-		t.Errorf("a hub reads a thread %d times while a run is carried out, want 2", best)
+		t.Errorf("a hub reads a thread %d times while a run executes, want 2", best)
 	}
 }
 

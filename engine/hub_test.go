@@ -74,7 +74,7 @@ func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 		}
 		pass(time.Minute)
 		if l := got()[before:]; len(l) != 2 || !has(l, "THREAD_DELETED") || !has(l, "END") {
-			t.Errorf("behind the deletion the reader gets:\n%s", text(l))
+			t.Errorf("after the deletion the reader gets:\n%s", text(l))
 		}
 		cancel()
 		stop()
@@ -266,7 +266,7 @@ func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offse
 	return s.Streams.Read(ctx, k, after, limit)
 }
 
-// A hub that has lost its place finds another one, and its clients get the state there.
+// A hub that has lost its position starts again at another one, and its clients get the state there.
 func TestStateIsToldBehindALostPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestStateIsToldBehindALostPlace(t *testing.T) {
 		got := watch(ctx, newEngine(t, b, seldom), nil)
 		pass(time.Second)
 		gone.Store(true)
-		pass(time.Minute) // the hub reads, and loses its place
+		pass(time.Minute) // the hub reads, and loses its position
 		close(gate)
 		pass(5 * time.Minute)
 		if l := got(); gone.Load() || !has(l, "RUN_ENDED") || !has(l, "STATE_CHANGE COMPLETED") {
@@ -304,7 +304,7 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		begun  bool  // it is published when the reader has its place, else at its first frame
+		begun  bool  // published when the reader has its position, otherwise at its first frame
 		behind bool  // the reader comes with the cursor of the last entry
 		then   bool  // an entry and a run follow before the reader goes on
 		alone  bool  // the reader is the first one of the thread

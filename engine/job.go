@@ -9,14 +9,14 @@ import (
 // JobResult is the result of a job.
 type JobResult = spool.JobResult
 
-// HandleJob carries out a job: it claims the run and carries it until the run ends, parks, fails an
+// HandleJob executes a job: it claims the run and executes it until the run ends, parks, fails an
 // attempt, or ctx ends. When ctx ends, the segment stops at once, and a new job gives the run back to
 // the queue, which costs no attempt.
 //
-// Any number of workers may handle the same job, at once or later: one carries the run, the others do
-// nothing. HandleJob returns [spool.ErrUnknownAgent] for a run whose agent this process lacks. It
-// returns any other error when the store failed or the lease was lost. The queue should keep a job
-// with an error.
+// Any number of workers may handle the same job, at once or later: one executes the run, the others do
+// nothing. HandleJob returns [spool.ErrUnknownAgent] if this process lacks the run's agent. It returns
+// any other error if the store failed or the lease was lost. The queue should keep a job whose handling
+// returned an error.
 func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) {
 	return e.runner.HandleJob(ctx, j, nil)
 }

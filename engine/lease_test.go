@@ -205,7 +205,7 @@ func TestClockJumpsPastTheLeaseInATool(t *testing.T) {
 		}
 		pass(time.Minute)
 		if n := calls.Load(); n != 1 {
-			t.Errorf("behind the answer the tool was called %d times", n)
+			t.Errorf("after the answer the tool was called %d times", n)
 		}
 		endedOnce(t, b, e, live(), "", "done")
 		cancel()

@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Outcome returns the outcome of a run of the thread so far. A key without a thread id stands for the
-// run's own thread. It returns a [spool.NotFound] error for a run that does not exist, also because its
+// Outcome returns the current outcome of a run of the thread. A key without a thread id stands for the
+// run's own thread. Outcome returns a [spool.NotFound] error for a run that does not exist or whose
 // thread was deleted.
 func (w *Watcher) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
 	key, err := w.reader.Key(ctx, key, id)

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Overview counts a tenant's threads, runs and jobs. It reads them one after another: a run that moves
-// meanwhile may be in two of the counts or in none.
+// Overview counts a tenant's threads, runs and jobs. It reads them one after another: a run that
+// changes meanwhile may be in two of the counts or in none.
 func (a *Admin) Overview(ctx context.Context, tenant spool.Tenant) (Overview, error) {
 	return a.reader.Overview(ctx, tenant)
 }
@@ -19,7 +19,7 @@ func (a *Admin) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery)
 }
 
 // Jobs lists a tenant's jobs that are not dead, the job that has been due longest first. It returns an
-// [spool.Invalid] error for an engine without a queue.
+// [spool.Invalid] error if the engine has no queue.
 func (a *Admin) Jobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) ([]spool.QueuedJob, error) {
 	if a.queue == nil {
 		return nil, errNoQueue
@@ -27,15 +27,15 @@ func (a *Admin) Jobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery)
 	return a.queue.Jobs(ctx, tenant, q)
 }
 
-// StuckJobs lists the jobs that have been due for longer than olderThan and are not done. No worker
-// takes them or has their agent, they fail again and again, or their tool or model call does not
-// return. A call that takes so long by design is among them too.
+// StuckJobs lists the jobs that have been due for longer than olderThan and are not done. Either no
+// worker takes them or has their agent, or they fail again and again, or their tool or model call does
+// not return. A call that takes so long by design is listed too.
 func (a *Admin) StuckJobs(ctx context.Context, tenant spool.Tenant, olderThan time.Duration, limit int) ([]spool.QueuedJob, error) {
 	return a.Jobs(ctx, tenant, spool.JobQuery{DueBefore: time.Now().Add(-olderThan), Limit: limit})
 }
 
 // DeadJobs lists a tenant's dead jobs, the job that died last first. It returns an [spool.Invalid]
-// error for an engine without a queue.
+// error if the engine has no queue.
 func (a *Admin) DeadJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) ([]spool.DeadJob, error) {
 	if a.queue == nil {
 		return nil, errNoQueue
@@ -43,9 +43,9 @@ func (a *Admin) DeadJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQ
 	return a.queue.Dead(ctx, tenant, q)
 }
 
-// PurgeJobs removes the dead jobs that DeadJobs lists for q, and returns their number, also with an
-// error. Their runs stay as they are. Without a limit it removes page by page, so that no other
-// transaction waits long.
+// PurgeJobs removes the dead jobs that DeadJobs lists for q, and returns how many it removed, also with
+// an error. Their runs stay as they are. Without a limit, it removes the jobs page by page, so that
+// other transactions do not wait long.
 func (a *Admin) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
 	if a.queue == nil {
 		return 0, errNoQueue

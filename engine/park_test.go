@@ -106,7 +106,7 @@ func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 		approve(t, e, ids[0])
 		pass(time.Second)
 		if s := state(t, b); s != spool.WaitingForInput {
-			t.Fatalf("behind one answer of two the thread is %s", s)
+			t.Fatalf("after one answer of two the thread is %s", s)
 		}
 		approve(t, e, ids[1])
 		pass(time.Second)
@@ -145,7 +145,7 @@ func TestExpiryDoesNotCutABackoffShort(t *testing.T) {
 			t.Fatal(asked)
 		}
 		if d := asked[2].Sub(asked[1]); d < 5*time.Minute {
-			t.Errorf("the second attempt came %s behind the first", d)
+			t.Errorf("the second attempt came %s after the first", d)
 		}
 		stop()
 	})

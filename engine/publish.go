@@ -7,15 +7,16 @@ import (
 )
 
 // PublishEvent sends an event of the application to the followers of a thread. It returns the event as
-// they see it, with seq 0 for an event that is not durable.
+// they see it. An event that is not durable has seq 0.
 //
-// A live event is an item of type CUSTOM if this process carries the event's run, and a notice
-// otherwise. It may get lost, and clients that come later do not get it. A durable event is an entry of
-// the record and nothing else. It is written when PublishEvent returns.
+// A live event is an item of type CUSTOM if this process executes the event's run, and a notice
+// otherwise. A live event may get lost, and clients that come later do not get it. A durable event is
+// an entry of the record and nothing else. It is written when PublishEvent returns.
 //
-// PublishEvent returns an [spool.Invalid] error that names type or payload, as [spool.NewEvent] does, or
-// runId if the thread has no such run. It returns a [spool.NotFound] error for a thread that does not
-// exist, and a [spool.Conflict] error for a run that has ended. With an error nothing is published.
+// PublishEvent returns an [spool.Invalid] error that names type or payload, as [spool.NewEvent] does,
+// or runId if the thread has no such run. It returns a [spool.NotFound] error for a thread that does
+// not exist, and a [spool.Conflict] error for a run that has ended. If it returns an error, nothing is
+// published.
 func (e *Engine) PublishEvent(
 	ctx context.Context, key spool.ThreadKey, t spool.EntryType, payload any, o PublishOptions,
 ) (spool.Entry, error) {

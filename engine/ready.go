@@ -8,12 +8,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// probe is the thread of the transaction by which CheckStore asks the store. It does not exist.
+// probe is the key of a thread that does not exist, for CheckStore's transaction.
 var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness"}
 
-// CheckStore returns an error if the store does not carry out a transaction before ctx ends, or if it
-// says that it has no room for a start (see [spool.RoomChecker]). The transaction changes nothing. The
-// error is safe to show.
+// CheckStore returns an error if the store does not execute a transaction before ctx ends, or if the
+// store reports that it has no room for a start (see [spool.RoomChecker]). The transaction changes
+// nothing. The error is safe to show.
 func (a *Admin) CheckStore(ctx context.Context) error {
 	err := a.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
 	switch {
@@ -29,6 +29,6 @@ func (a *Admin) CheckStore(ctx context.Context) error {
 	}
 }
 
-// CheckWorker returns an error unless [Engine.Work] goes on in this process and can look for jobs. The
+// CheckWorker returns an error unless [Engine.Work] runs in this process and can look for jobs. The
 // error is safe to show.
 func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Worker.Poll) }

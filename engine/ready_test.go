@@ -153,6 +153,6 @@ func TestCheckWorker(t *testing.T) {
 		pass(2 * time.Second)
 		check("with a queue that is well again", "")
 		stop()
-		check("behind the work", "no worker runs")
+		check("after the work", "no worker runs")
 	})
 }

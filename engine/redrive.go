@@ -10,18 +10,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Redrive repeats the work of a dead job, by the job's kind.
+// Redrive repeats the work of a dead job. What it does depends on the job's kind.
 //
 // A settlement ([spool.JobSettle]) is queued again: the settle hook of its run is called once more.
 //
-// The run of any other job failed when the job died. Redrive starts a new run that goes on at the
+// For any other job, the run failed when the job died. Redrive starts a new run that goes on at the
 // thread's end, with the same agent, model, bounds and host state, and without a user turn. Saved steps
 // are not repeated. The model decides what to do about the work that the failed run had not saved.
 //
 // Redrive is refused, and changes nothing, with [ReasonNotFound] if the tenant has no such dead job,
-// with [ReasonActiveRun] while the thread has an active run, and with [ReasonMovedOn] if nothing is left
-// to do: the job's run did not fail, a later run has had the thread, or the run is settled. A redriven
-// job is not dead any more. Of several redrives of one job, one is accepted.
+// with [ReasonActiveRun] while the thread has an active run, and with [ReasonMovedOn] if nothing is
+// left to do: the job's run did not fail, a later run has used the thread, or the run is settled. A
+// redriven job is not dead any more. Of several concurrent redrives of one job, one is accepted.
 func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (RedriveResult, error) {
 	result := RedriveResult{JobID: jobID}
 	dead, err := a.DeadJobs(ctx, tenant, spool.DeadQuery{JobID: jobID})

@@ -18,27 +18,27 @@ type EncodedSnapshot = spool.EncodedSnapshot
 // FormedSnapshot is a snapshot in a [SnapshotForm].
 type FormedSnapshot = spool.FormedSnapshot
 
-// Snapshot returns everything that a client needs to show the thread, and to follow it from there. It
-// has all messages if o is nil. It returns a [spool.NotFound] error for a thread that does not exist.
+// Snapshot returns everything that a client needs to show the thread and to follow it from there. A nil
+// o asks for all messages. Snapshot returns a [spool.NotFound] error for a thread that does not exist.
 //
-// Record, messages and runs are one consistent state. Snapshot reads the stream after them, and leaves
-// out items that the state has saved, so that no text is missing or there twice.
+// Record, messages and runs are one consistent state. Snapshot reads the stream afterwards, and leaves
+// out items that this state already contains, so that no text is missing or repeated.
 func (w *Watcher) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*spool.Snapshot, error) {
 	return w.snapshots.Snapshot(ctx, key, narrowing(o))
 }
 
-// EncodedSnapshot returns the JSON of [Watcher.Snapshot]. Calls at the same time share one read of the
-// thread and its bytes. Each message is encoded once for as long as callers ask for it.
+// EncodedSnapshot returns the JSON of [Watcher.Snapshot]. Concurrent calls share one read of the thread
+// and the same bytes. Each message is encoded once and kept for as long as callers ask for it.
 //
-// Besides the errors of Snapshot, it returns an [spool.Unavailable] error when other snapshots take all
-// of [StreamOptions.SnapshotMemory] for ten seconds.
+// Besides the errors of Snapshot, it returns an [spool.Unavailable] error when other snapshots occupy
+// all of [StreamOptions.SnapshotMemory] for ten seconds.
 func (w *Watcher) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
 	encoded, _, err := w.snapshots.Encoded(ctx, key, narrowing(o))
 	return encoded, err
 }
 
-// FormedSnapshot returns [Watcher.Snapshot] in another form. Clients share it as they share the bytes of
-// [Watcher.EncodedSnapshot], with the same bounds and errors.
+// FormedSnapshot returns [Watcher.Snapshot] in another form. Clients share the result, as with
+// [Watcher.EncodedSnapshot], within the same bounds and with the same errors.
 func (w *Watcher) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form SnapshotForm) (*FormedSnapshot, error) {
 	return w.snapshots.Formed(ctx, key, form)
 }

@@ -42,7 +42,7 @@ func (v countingView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	return v.View.Messages(q)
 }
 
-// goneCursor is a place behind all messages in a stream that does not exist.
+// goneCursor is a place after all messages in a stream that does not exist.
 const goneCursor = "1 r0:1 1-5"
 
 // filled returns an engine over a thread of so many messages of a kilobyte.

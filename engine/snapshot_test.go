@@ -72,7 +72,7 @@ func TestSnapshotBeforeTheStreamClosesLeadsToItsEnd(t *testing.T) {
 		got := watch(ctx, e, &c)
 		pass(20 * time.Second)
 		if half && snap.Stream.End == nil && !has(got(), "RUN_ERROR") {
-			t.Errorf("behind %s the half text is never taken back:\n%s", c, text(got()))
+			t.Errorf("after %s the half text is never taken back:\n%s", c, text(got()))
 		}
 		cancel()
 		stop()

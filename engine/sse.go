@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
-// SSEOptions say where an event stream begins, and its form.
+// SSEOptions say where an event stream begins and which form it has.
 type SSEOptions = spool.SSEOptions
 
 // SSEHeaders returns the header of an event stream.
@@ -23,8 +23,11 @@ func SSEHeaders() http.Header {
 	}
 }
 
-// EventStream is the header and body of an event stream. It is for one goroutine. The caller must read
-// it to its end or close it.
+// StreamOptions returns the engine's configuration of streams, with the defaults filled in.
+func (w *Watcher) StreamOptions() StreamOptions { return w.config.Stream }
+
+// EventStream is the header and body of an event stream. Only one goroutine may use it. The caller must
+// read it to its end or close it.
 type EventStream struct {
 	// Header is the header of the response, whose status is 200.
 	Header http.Header
@@ -36,7 +39,7 @@ type EventStream struct {
 }
 
 // SSE returns the frames of [Watcher.Follow] as server-sent events: a header and a body that the caller
-// writes to its response. The stream ends when ctx does. SSE returns a [spool.NotFound] error for a
+// writes to its response. The stream ends when ctx ends. SSE returns a [spool.NotFound] error for a
 // thread that does not exist, and an [spool.Invalid] error for an unknown wire format.
 func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
 	if o.WireFormat != "" {
@@ -56,12 +59,12 @@ func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*
 }
 
 // Chunks yields the body in pieces of one or more whole messages. The caller should flush each piece. A
-// snapshot of more than 64 KiB is in several pieces. Other clients share the pieces: callers must not
-// change them. The sequence ends without an error when the thread is deleted or the engine is closed,
-// and with an error otherwise.
+// snapshot of more than 64 KiB is split into several pieces. Other clients share the pieces: callers
+// must not change them. The sequence ends without an error when the thread is deleted or the engine is
+// closed, and with an error otherwise.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] { return s.events.Chunks() }
 
-// Read reads the body, which makes an EventStream an [io.ReadCloser]. Chunks is cheaper.
+// Read reads the body, so that an EventStream is an [io.ReadCloser]. Chunks is cheaper.
 func (s *EventStream) Read(p []byte) (int, error) {
 	if s.next == nil {
 		s.next, s.stop = iter.Pull2(s.Chunks())
@@ -81,7 +84,7 @@ func (s *EventStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the stream. It is not needed after the end of Chunks.
+// Close ends the stream. It is not needed when Chunks has ended.
 func (s *EventStream) Close() error {
 	if s.stop != nil {
 		s.stop()
@@ -90,6 +93,6 @@ func (s *EventStream) Close() error {
 	return nil
 }
 
-// FollowFrame returns a frame as a server-sent event, and moves the cursor at past the frame, or to the
-// frame's own cursor if it has one. A notice has no id, and does not move the cursor.
+// FollowFrame returns a frame as a server-sent event. It moves the cursor at past the frame, or to the
+// frame's own cursor if the frame has one. A notice has no id, and does not move the cursor.
 func FollowFrame(f spool.Frame, at *spool.Cursor) []byte { return live.FollowFrame(f, at) }

@@ -11,17 +11,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Stop stops the thread's run, and all runs that wait for the thread. An accepted stop is durable: the
-// run ends as CANCELLED even if a worker saves its last step at the moment, and calls no tool any more.
-// The worker that carries the run gets a wake-up, and cancels its model and tool calls. Without a worker
-// the run has ended when Stop returns, unless its worker died while tools ran: the next worker then
-// saves their results and ends the run. A second stop of the same run is accepted again.
+// Stop stops the thread's run and all runs that wait for the thread. An accepted stop is durable: the
+// run ends as CANCELLED even if a worker is saving its last step at that moment, and it calls no
+// further tool. The worker that executes the run is woken, and cancels its model and tool calls. If no
+// worker executes the run, it has ended when Stop returns. The exception is a worker that died while
+// tools ran: then the next worker saves their results and ends the run. A second stop of the same run
+// is accepted again.
 func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, error) {
 	return e.stop(ctx, key, "")
 }
 
-// StopRun stops one run of the thread. If the run has the thread, StopRun does as [Engine.Stop], and the
-// next waiting run goes on. If the run waits, it never begins.
+// StopRun stops one run of the thread. A run that has the thread is stopped as by [Engine.Stop], but
+// then the next waiting run goes on. A waiting run never begins.
 func (e *Engine) StopRun(ctx context.Context, key spool.ThreadKey, run spool.RunID) (StopResult, error) {
 	if err := spool.CheckID("runId", string(run)); err != nil {
 		return StopResult{}, err

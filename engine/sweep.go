@@ -10,11 +10,11 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// sweepPage bounds the stranded threads of one sweep.
+// sweepPage bounds the number of stranded threads in one sweep.
 const sweepPage = 500
 
-// Sweep enqueues a job for each active run that has neither a worker nor a job, so that no run stays
-// QUEUED, RUNNING or parked for ever, whatever was lost. Workers sweep by themselves. Any number of
+// Sweep enqueues a job for each active run that has neither a worker nor a job. So no run stays QUEUED,
+// RUNNING or parked for ever, even if jobs were lost. Workers sweep by themselves. Any number of
 // processes may sweep at once.
 func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 	var report SweepReport

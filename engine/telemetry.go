@@ -15,20 +15,20 @@ import (
 // Telemetry says where an engine sends spans and metrics. The zero value measures nothing and costs
 // nothing.
 type Telemetry struct {
-	// TracerProvider takes the spans: invoke_agent for each segment of a run, and in it chat for
-	// each answer of a model and execute_tool for each call of a tool. A segment is a trace of its
-	// own, unless ctx of [Engine.HandleJob] has a span. It links to the start of its run and to the
-	// segment before, if this process has seen them. Defaults to none.
+	// TracerProvider takes the spans: invoke_agent for each segment of a run, with children chat for
+	// each answer of a model and execute_tool for each call of a tool. A segment is a trace of its own,
+	// unless the context of [Engine.HandleJob] has a span. The trace links to the start of its run and
+	// to the previous segment, if this process has seen them. Defaults to none.
 	TracerProvider trace.TracerProvider
 	// MeterProvider takes the metrics. They have no labels for tenants, threads, runs or subjects.
 	// Defaults to none.
 	MeterProvider metric.MeterProvider
-	// Contents puts instructions, prompts, answers, arguments, results and texts of errors on spans,
-	// each cut to 4 KiB. Defaults to none of them.
+	// Contents puts instructions, prompts, answers, arguments, results and error texts on spans, each
+	// cut to 4 KiB. Defaults to false.
 	Contents bool
 }
 
-// recorder returns the instruments of an engine, nil if there is no provider.
+// recorder returns the instruments of an engine, or nil if the configuration has no provider.
 func (c Config) recorder() (*telemetry.Recorder, error) {
 	o := telemetry.Settings{
 		TracerProvider: c.Telemetry.TracerProvider, MeterProvider: c.Telemetry.MeterProvider,
@@ -57,7 +57,7 @@ func (e *parts) observe() (err error) {
 }
 
 // CountFailedLogin counts a request with refused credentials in the metrics of the process. The kind of
-// credentials is one of few words, such as bearer.
+// credentials must come from a small set of words, such as bearer.
 func (a *Admin) CountFailedLogin(ctx context.Context, kind string) {
 	a.telemetry.FailedLogin(ctx, kind)
 }

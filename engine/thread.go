@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Threads lists the tenant's threads, the thread with the last update first.
+// Threads lists the tenant's threads, the last updated first.
 func (w *Watcher) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
 	return w.store.Threads(ctx, tenant, q)
 }
@@ -23,7 +23,7 @@ func (w *Watcher) Thread(ctx context.Context, key spool.ThreadKey) (thread spool
 }
 
 // DeleteThread removes a thread and its contents. It stops and settles a parked run first. It refuses a
-// thread whose run is queued or running: the caller has to stop that one first.
+// thread whose run is queued or running: the caller has to stop that run first.
 func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	if err := e.stopParked(ctx, key); err != nil {
 		return DeleteResult{}, err
@@ -31,13 +31,13 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	return e.DeleteIdleThread(ctx, key)
 }
 
-// DeleteIdleThread is [Engine.DeleteThread] for callers that may not stop a run: it refuses a thread
-// with a parked run too.
+// DeleteIdleThread works as [Engine.DeleteThread], for callers that may not stop a run: it also refuses
+// a thread with a parked run.
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	return e.remover.Delete(ctx, key)
 }
 
-// stopParked stops a parked run, so that it is settled before it is deleted.
+// stopParked stops a parked run, so that the run is settled before its thread is deleted.
 func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
 	thread, err := e.Thread(ctx, key)
 	if err == nil && thread.State == spool.WaitingForInput {

@@ -49,7 +49,7 @@ func TestRecordTellsOfTheEndAndOfTheDeletion(t *testing.T) {
 		select {
 		case <-over:
 		default:
-			t.Error("the record is followed a minute behind its thread's deletion")
+			t.Error("the record is followed a minute after its thread's deletion")
 		}
 		cancel()
 		stop()

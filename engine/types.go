@@ -2,10 +2,10 @@ package engine
 
 import "github.com/spoolhq/spool"
 
-// SpawnTool is the name of the tool by which an agent with a [Spawn] starts nested runs.
+// SpawnTool is the name of the tool with which an agent that has a [Spawn] starts nested runs.
 const SpawnTool = spool.SpawnTool
 
-// The requests and results of an engine are types of package spool, which has their fields.
+// The requests and results of an engine are aliases. Package spool declares their fields.
 type (
 	// Agent describes an agent: its model, instructions, tools and bounds.
 	Agent = spool.Agent
@@ -37,15 +37,15 @@ type (
 	StopResult = spool.StopResult
 	// RespondResult is the answer to a [Response].
 	RespondResult = spool.RespondResult
-	// RestoreResult is the answer to the restoring of a branch.
+	// RestoreResult is the answer to [Engine.RestoreBranch].
 	RestoreResult = spool.RestoreResult
 	// BranchMessages is a branch with its messages.
 	BranchMessages = spool.BranchMessages
-	// DeleteResult is the answer to a deletion.
+	// DeleteResult is the answer to [Engine.DeleteThread].
 	DeleteResult = spool.DeleteResult
 	// CompactResult is the answer to [Engine.Compact].
 	CompactResult = spool.CompactResult
-	// RedriveResult is the answer to a redrive.
+	// RedriveResult is the answer to [Admin.Redrive].
 	RedriveResult = spool.RedriveResult
 	// SweepReport is the result of a sweep.
 	SweepReport = spool.SweepReport
@@ -53,7 +53,7 @@ type (
 	PruneReport = spool.PruneReport
 	// EventPage is a page of events.
 	EventPage = spool.EventPage
-	// Settlement is the end of a run, for the settle hook.
+	// Settlement describes the end of a run to the settle hook.
 	Settlement = spool.Settlement
 	// Outcome is the state and result of a run.
 	Outcome = spool.RunOutcome

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Usage returns the sum of what the thread's runs have used, and how full the model's context window is.
-// It returns a [spool.NotFound] error for a thread that does not exist.
+// Usage returns the total usage of the thread's runs, and how full the model's context window is. It
+// returns a [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
 	var u spool.ThreadUsage
 	err := record.View(ctx, w.store, key, func(v spool.View, thread spool.Thread) error {

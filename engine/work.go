@@ -10,8 +10,8 @@ import (
 // WorkOptions bound the jobs of a worker.
 type WorkOptions = spool.WorkOptions
 
-// Work claims and carries out jobs, and sweeps, until ctx ends. The segments then give their runs back
-// at once, and Work returns nil after the last one.
+// Work claims jobs, executes them, and sweeps, until ctx ends. Then each segment gives its run back at
+// once, and Work returns nil after the last segment has stopped.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	if e.queue == nil {
 		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
@@ -23,7 +23,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}, o)
 }
 
-// tidy sweeps, and removes threads and audit entries that are past their retention.
+// tidy sweeps, and removes threads and audit entries whose retention has passed.
 func (e *Engine) tidy(ctx context.Context) {
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)

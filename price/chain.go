@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Receipt is a pricer that takes a provider's word for what a call cost. A call that its
-// provider says nothing of is a [spool.NotFound] error.
+// Receipt is a pricer that uses the cost that the provider reported. For a call without a reported cost it
+// returns a [spool.NotFound] error.
 type Receipt struct{}
 
 // Price implements [spool.Pricer].
@@ -24,10 +24,9 @@ func (Receipt) Price(_ context.Context, c spool.Charge) (spool.Cost, error) {
 	return spool.Cost{Micros: c.Receipt.Micros, Currency: c.Receipt.Currency, Source: spool.CostReceipt}, nil
 }
 
-// Chain returns a pricer that asks others in turn. The first answer is taken. One that
-// fails otherwise than with a [spool.NotFound] error, or panics, is skipped with a warning
-// to log, where nil is [slog.Default]. When none has an answer, that is a [spool.NotFound]
-// error.
+// Chain returns a pricer that asks others in turn, and uses the first price. It skips a pricer that panics or
+// returns another error than [spool.NotFound], with a warning to log; nil means [slog.Default]. If none has a
+// price, it returns a [spool.NotFound] error.
 func Chain(log *slog.Logger, pricers ...spool.Pricer) spool.Pricer {
 	if log == nil {
 		log = slog.Default()
@@ -56,7 +55,7 @@ func (c *chain) Price(ctx context.Context, charge spool.Charge) (spool.Cost, err
 	return spool.Cost{}, spool.Errorf(spool.NotFound, "no price is known")
 }
 
-// try asks a pricer. A panic is an error.
+// try asks a pricer. It turns a panic into an error.
 func try(ctx context.Context, p spool.Pricer, c spool.Charge) (cost spool.Cost, err error) {
 	defer func() {
 		if r := recover(); r != nil {

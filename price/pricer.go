@@ -11,15 +11,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// New returns a pricer over a table. Log takes a warning, once for each model, where the
-// table lacks a rate for a cache that was used; nil is [slog.Default]. It returns the error
-// of [Table.Check].
+// New returns a pricer over a table. Log gets a warning, once for each model, if a cache was used and the
+// table has no rate for it; nil means [slog.Default]. New returns the error of [Table.Check].
 //
-// A charge is looked up by the name of the model in the configuration, then by what its
-// provider calls it, and then by both without the variant that follows an "@". One that
-// is not found, or that lacks the count of its prompt or of its answer, is a
-// [spool.NotFound] error; one whose counts make no sense, or add up to more than 64 bits
-// hold, is [spool.Invalid].
+// A charge is looked up by the configured name of the model, then by the provider's name, and then by both
+// without the variant after an "@". If the model is not found, or the charge lacks the count of its prompt or
+// of its answer, the error is [spool.NotFound]. If counts are invalid, or their sum needs more than 64 bits,
+// the error is [spool.Invalid].
 func New(t Table, log *slog.Logger) (spool.Pricer, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -72,8 +70,8 @@ func (p *tablePricer) find(c spool.Charge) (string, Rates, bool) {
 	return "", Rates{}, false
 }
 
-// micros prices counts. What is read from a cache, or written to one, is a part of the
-// input, and the reasoning is one of the output.
+// micros returns the price of the counts. Tokens that were read from a cache or written to one are part of
+// the input, and reasoning tokens are part of the output.
 func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.Usage) (int64, error) {
 	read, write, reasoning := value(u.CacheRead), value(u.CacheWrite), value(u.Reasoning)
 	input, output := *u.Input, *u.Output
@@ -97,7 +95,7 @@ func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.
 	return s.micros()
 }
 
-// sum adds counts times rates up in 128 bits. None of them is negative.
+// sum adds products of counts and rates in 128 bits. None of them is negative.
 type sum struct {
 	high, low uint64
 	over      bool

@@ -47,17 +47,17 @@ func (p PerMillion) MarshalJSON() ([]byte, error) {
 
 // Rates are the prices of one model.
 type Rates struct {
-	// Input is the rate of prompt tokens that no cache has to do with, Output that of what
-	// the model writes.
+	// Input is the rate of prompt tokens that were neither read from a cache nor written to one. Output is
+	// the rate of the tokens that the model writes.
 	Input, Output PerMillion
-	// CacheRead and CacheWrite are the rates of prompt tokens that come from a cache and go
-	// into one. Nil: the input's, which the pricer warns of once where it is used.
+	// CacheRead and CacheWrite are the rates of prompt tokens that were read from a cache or written to one.
+	// Nil: the rate of Input; the pricer warns once when it uses that.
 	CacheRead, CacheWrite *PerMillion
-	// Reasoning is the rate of the reasoning among the output. Nil: the output's.
+	// Reasoning is the rate of reasoning tokens, which are part of the output. Nil: the rate of Output.
 	Reasoning *PerMillion
 }
 
-// wireRates are rates as JSON, where one that is missing has to be told from a zero.
+// wireRates are rates as JSON, which distinguishes a missing rate from zero.
 type wireRates struct {
 	Input      *PerMillion `json:"input,omitempty"`
 	CacheRead  *PerMillion `json:"cacheRead,omitempty"`
@@ -66,15 +66,14 @@ type wireRates struct {
 	Reasoning  *PerMillion `json:"reasoning,omitempty"`
 }
 
-// MarshalJSON writes the rates that there are.
+// MarshalJSON writes the rates that are set.
 func (r Rates) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireRates{
 		Input: &r.Input, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Output: &r.Output, Reasoning: r.Reasoning,
 	})
 }
 
-// UnmarshalJSON reads rates. Those of input and output are required, and no other word is
-// allowed.
+// UnmarshalJSON reads rates. It requires input and output, and refuses unknown fields.
 func (r *Rates) UnmarshalJSON(text []byte) error {
 	var wire wireRates
 	if err := strict(text, &wire); err != nil {

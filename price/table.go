@@ -28,16 +28,15 @@ type Table struct {
 	Version string
 	// Currency is the code of the currency: three capital letters. Required.
 	Currency string
-	// AsOf is the day on which the prices were looked up, as 2006-01-02. Empty: not told.
+	// AsOf is the day of the prices, as 2006-01-02. Empty: unknown.
 	AsOf string
-	// Models are the rates by the name of a model: the one that it is configured under, or
-	// the one that its provider has for it.
+	// Models has the rates by the name of a model: the configured name, or the provider's.
 	Models map[string]Rates
 }
 
 var currency = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// Check says what is wrong with a table, as an [spool.Invalid] error that names the field.
+// Check returns an [spool.Invalid] error that names the first invalid field of a table.
 func (t Table) Check() error {
 	switch {
 	case t.Version == "" || len(t.Version) > 64:
@@ -63,8 +62,8 @@ func (t Table) Check() error {
 	return nil
 }
 
-// Parse reads a table from JSON. It returns an [spool.Invalid] error for anything that is
-// not a whole and correct one.
+// Parse reads a table from JSON. It returns an [spool.Invalid] error for anything but a complete and correct
+// table.
 func Parse(text []byte) (Table, error) {
 	var wire struct {
 		Version  string                     `json:"version"`
@@ -102,9 +101,8 @@ func Load(file string) (Table, error) {
 //go:embed builtin.json
 var builtin []byte
 
-// Builtin returns a small table of the list prices of well-known models, which is no
-// older than its AsOf and never asks anybody for a newer one. Whoever pays another price
-// has their own table.
+// Builtin returns a small table with list prices of well-known models, as of its AsOf. It makes no requests.
+// If you pay other prices, use your own table.
 func Builtin() Table {
 	t, err := Parse(builtin)
 	if err != nil {
@@ -113,7 +111,7 @@ func Builtin() Table {
 	return t
 }
 
-// strict reads one JSON value of which every word is known.
+// strict reads one JSON value without unknown fields.
 func strict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -10,14 +10,14 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// minWait and maxWait bound what a receiver may ask for: neither a loop without a pause nor
-// a job that is not seen again.
+// minWait and maxWait limit the wait that a receiver may ask for, so that there is neither a loop without a
+// pause nor a job that never comes back.
 const (
 	minWait = time.Second
 	maxWait = time.Hour
 )
 
-// outcome says what the answer of the receiver means for the job.
+// outcome returns the meaning of the receiver's answer for the job.
 func outcome(r *http.Response, now time.Time) (engine.JobResult, error) {
 	code := spool.Unavailable
 	switch status := r.StatusCode; {
@@ -34,13 +34,12 @@ func outcome(r *http.Response, now time.Time) (engine.JobResult, error) {
 	return engine.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", said(r.StatusCode))
 }
 
-// said is a status in the words of the standard: those of the receiver may be anything.
+// said returns the standard text of a status, because the receiver's text may be anything.
 func said(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// retryAfter returns how long the receiver asks to wait, in seconds or until a time, and
-// whether it does.
+// retryAfter returns how long the receiver asks to wait, in seconds or until a time, and whether it asks.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

@@ -95,12 +95,12 @@ func answers(status int, header ...string) *http.Response {
 }
 
 // bundle is two processes over one backend: one that takes prompts and pushes, and one that
-// takes deliveries and carries them out.
+// takes deliveries and executes them.
 type bundle struct {
 	backend spool.Backend
 	front   *engine.Engine
 	link    *link
-	// idle and busy are the models of the one that pushes, and of the one that carries out.
+	// idle and busy are the models of the one that pushes, and of the one that executes.
 	idle, busy *spooltest.Model
 }
 
@@ -196,7 +196,7 @@ func (b *bundle) stats(t *testing.T) spool.QueueStats {
 	return s
 }
 
-// completed checks that the run was carried out once, by the receiver, and left nothing.
+// completed checks that the run was executed once, by the receiver, and left nothing.
 func (b *bundle) completed(t *testing.T) {
 	t.Helper()
 

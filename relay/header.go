@@ -8,14 +8,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// ownHeaders are those of a push that are not for anybody else to set: what the relay sends,
-// and what is about the connection.
+// ownHeaders are the headers that a configuration must not set: those that the relay sends, and those of the
+// connection.
 var ownHeaders = []string{
 	"Connection", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
 }
 
-// checkHeader says which header cannot be sent. No error has a value in it, as it may be a
-// secret.
+// checkHeader returns an error for headers that cannot be sent. The error has no value in it, because a value
+// may be a secret.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		key := http.CanonicalHeaderKey(name)

@@ -21,30 +21,27 @@ import (
 
 const (
 	defaultTimeout = 30 * time.Second
-	// maxAnswerBytes is how much of an answer is read so that its connection can be used
-	// again. What it says is for nobody.
+	// maxAnswerBytes is how much of an answer is read and dropped, so that its connection can be reused.
 	maxAnswerBytes = 64 << 10
 )
 
-// Config says where jobs are pushed to.
+// Config configures a relay.
 type Config struct {
-	// URL takes the jobs, over http or https. Required.
+	// URL is the address to which jobs are posted, over http or https. Required.
 	URL string
-	// Secrets are those that each push is signed with, base64 of 24 bytes or more, with or
-	// without "whsec_" before it: two of them while the receiver goes from one to the other.
-	// Required.
+	// Secrets are the secrets that sign each push, base64 of 24 bytes or more, with or without "whsec_"
+	// before it. Set two while the receiver moves from one to the other. Required.
 	Secrets []string
 
-	// Header is sent with each push beside what the relay sends itself, such as what a queue
-	// outside wants to know: its key, or how often it is to try. Content-Type, Host, User-Agent
-	// and those that start with "webhook-" are the relay's. Defaults to none.
+	// Header has further headers of each push, such as the key of an external queue. Content-Type, Host,
+	// User-Agent and headers that start with "webhook-" are the relay's own. Defaults to none.
 	Header http.Header
-	// Clock tells the time that is signed. Defaults to [spool.SystemClock].
+	// Clock tells the time for signatures. Defaults to [spool.SystemClock].
 	Clock spool.Clock
 	// Timeout bounds a push, from the dial to the end of the answer. Defaults to 30 s.
 	Timeout time.Duration
-	// Transport makes the requests. Defaults to one that knows no proxy, and that reaches
-	// private addresses only under the host of URL.
+	// Transport makes the requests. Defaults to one without a proxy that reaches private addresses only for
+	// the host of URL.
 	Transport http.RoundTripper
 }
 
@@ -58,8 +55,8 @@ type Relay struct {
 	client  *http.Client
 }
 
-// New returns a relay. It returns an [spool.Invalid] error, without a secret or the URL in
-// it, that names the field for a configuration that cannot work.
+// New returns a relay. For an invalid configuration it returns an [spool.Invalid] error that names the field,
+// and has neither a secret nor the URL in it.
 func New(c Config) (*Relay, error) {
 	target, err := url.Parse(c.URL)
 	if err != nil || target.Hostname() == "" || target.Scheme != "http" && target.Scheme != "https" {
@@ -82,26 +79,25 @@ func New(c Config) (*Relay, error) {
 		c.Clock = spool.SystemClock{}
 	}
 	if c.Transport == nil {
-		// Whoever configures the URL means its host, wherever that is.
+		// The configuration allows the host of the URL, wherever that is.
 		if c.Transport, err = egress.New(egress.Policy{Allow: []string{target.Hostname()}}); err != nil {
 			return nil, spool.Errorf(spool.Invalid, "URL must have a host name or an IP address")
 		}
 	}
 	return &Relay{url: c.URL, header: c.Header.Clone(), signer: signer, clock: c.Clock, timeout: c.Timeout, client: &http.Client{
 		Transport: c.Transport,
-		// The signature is for the receiver that was configured, not for one it names.
+		// The signature is for the configured receiver, and not for a host in a redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// Deliver pushes a job, as [engine.WorkOptions] wants it done. The body is the job as JSON.
-// The header webhook-id is the same each time that the job is pushed, the time and the
-// signature are not.
+// Deliver pushes a job, for [engine.WorkOptions]. The body is the job as JSON. The header webhook-id is the
+// same for all pushes of the job; the time and the signature are not.
 //
-// Any 2xx takes the job. A 429 or 503 that has a Retry-After has it come back then, within an
-// hour, and costs no attempt. A 400, 410, 413 or 422 is an [spool.Invalid] error, as the same
-// job would be refused again. Everything else is an [spool.Unavailable] error. No error's
-// message has the URL in it.
+// Any 2xx accepts the job. After a 429 or 503 with a Retry-After, the job comes back at that time, within an
+// hour, and no attempt is counted. A 400, 410, 413 or 422 is an [spool.Invalid] error, because the same job
+// would be refused again. Everything else is an [spool.Unavailable] error. No error's message has the URL in
+// it.
 func (r *Relay) Deliver(ctx context.Context, d spool.Delivery) (engine.JobResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -118,8 +114,8 @@ func (r *Relay) Deliver(ctx context.Context, d spool.Delivery) (engine.JobResult
 	return outcome(response, r.clock.Now())
 }
 
-// request makes the POST of a job. That the job is due is all that there is to say about
-// when, and what was true of another attempt must not make its body another one.
+// request makes the POST of a job. Its body has no due time, because the job is due now, and all attempts
+// must have the same body.
 func (r *Relay) request(ctx context.Context, d spool.Delivery) (*http.Request, error) {
 	d.DueAt = time.Time{}
 	body, err := json.Marshal(d.Job)
@@ -136,14 +132,14 @@ func (r *Relay) request(ctx context.Context, d spool.Delivery) (*http.Request, e
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "spool")
 	if err := r.signer.Sign(request.Header, messageID(d.JobID, body), r.clock.Now(), body); err != nil {
-		// A clock that is wrong is no fault of the job's.
+		// A wrong clock is not the job's fault.
 		return nil, &spool.Error{Code: spool.Internal, Message: "sign a push", Err: err}
 	}
 	return request, nil
 }
 
-// messageID names a job. Several outboxes may push to one queue, and count from one each, so
-// that the number of a job alone names several.
+// messageID returns the id of a job's message. Several outboxes may push to one queue with the same job
+// numbers, so the number alone is not unique.
 func messageID(job int64, body []byte) string {
 	hash := sha256.New()
 	hash.Write(strconv.AppendInt(nil, job, 10))
@@ -152,8 +148,7 @@ func messageID(job int64, body []byte) string {
 	return "job_" + hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// unreached is the error of a push without an answer. It leaves out the URL, which may hold
-// a key.
+// unreached returns the error of a push without an answer. It leaves out the URL, which may contain a key.
 func unreached(err error) error {
 	message := "the receiver of pushed jobs cannot be reached"
 	if outer, ok := errors.AsType[*url.Error](err); ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/spoolhq/spool/relay"
 )
 
-// Whatever happens to a push, the run is carried out, once.
+// Whatever happens to a push, the run is executed, once.
 func TestPush(t *testing.T) {
 	t.Parallel()
 
@@ -260,7 +260,7 @@ func TestPushConcurrency(t *testing.T) {
 }
 
 // What the receiver has taken and lost is pushed again, as another message, and nothing of
-// it is carried out by the one that pushes.
+// it is executed by the one that pushes.
 func TestPushLostByReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

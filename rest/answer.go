@@ -11,8 +11,8 @@ import (
 )
 
 // Answer is the result of a handler that answers with more than one status: a T with the
-// status of the route, or one of the others that the route declares by [Also]. The compiler
-// checks each body against its declaration, and the document follows from them.
+// route's status, or an alternative that the route declares with [Also]. The compiler checks
+// each body against its declaration, and the document is generated from the declarations.
 //
 //	var taken = rest.Also[Taken](http.StatusConflict)
 //
@@ -27,21 +27,22 @@ import (
 //		return rest.Answer[Book]{Body: c.add(in)}, nil
 //	}
 //
-// An error is still returned as one: [NotFound], for example. [NoContent] as T, or in Also, is
-// an answer without a body.
+// Errors are still returned as errors, for example [NotFound]. With [NoContent] as T, or as
+// the type of Also, the answer has no body.
 type Answer[T any] struct {
-	// Body is written as JSON, unless there is an Other.
+	// Body is written as JSON, unless Other is set.
 	Body T
-	// Other is an answer with another status, made by [Alternative.With]. The route declares
-	// it, or the answer is 500.
+	// Other is an answer with another status, made by [Alternative.With]. If the route does
+	// not declare it, the answer is 500.
 	Other Other
-	// Header is added to the answer's.
+	// Header is added to the headers of the answer.
 	Header http.Header
 }
 
-// UnmarshalJSON reads the body, for typed calls of the route in tests and clients.
+// UnmarshalJSON reads the JSON of the body into Body, for typed calls of the route in tests
+// and clients.
 func (a *Answer[T]) UnmarshalJSON(text []byte) error {
-	return json.Unmarshal(text, &a.Body) //nolint:wrapcheck // it is the body's own
+	return json.Unmarshal(text, &a.Body) //nolint:wrapcheck // the error of the body's type
 }
 
 func (*Answer[T]) bodyType() reflect.Type { return reflect.TypeFor[T]() }
@@ -50,18 +51,19 @@ func (a *Answer[T]) parts() (body reflect.Value, other Other, header http.Header
 	return reflect.ValueOf(&a.Body).Elem(), a.Other, a.Header
 }
 
-// answerer is an [Answer] of any type.
+// answerer is implemented by every [Answer] type.
 type answerer interface {
 	bodyType() reflect.Type
 	parts() (body reflect.Value, other Other, header http.Header)
 }
 
-// Alternative is another answer of a route: a status with a body of type T. It is an option of the
-// routes that may give it.
+// Alternative is another answer of a route: a status with a body of type T. It is also the
+// option that declares the answer on a route.
 type Alternative[T any] struct{ status int }
 
-// Also declares an answer with the status and a body of type T, [NoContent] for none. Keep the
-// value: it is an option of the route, and makes the answers of its handler.
+// Also declares an answer with the status and a body of type T; [NoContent] means no body.
+// Keep the result in a variable: it is the option for the route, and its With method makes the
+// answers.
 func Also[T any](status int) Alternative[T] {
 	if status < http.StatusOK || status > 599 {
 		panic(fmt.Sprintf("rest: rest.Also: %d is not the status of an answer", status))
@@ -69,29 +71,29 @@ func Also[T any](status int) Alternative[T] {
 	return Alternative[T]{status}
 }
 
-// With makes an answer of it, for the field Other of an [Answer].
+// With returns the answer for the field Other of an [Answer].
 func (a Alternative[T]) With(body T) Other {
 	return Other{status: a.status, typ: reflect.TypeFor[T](), body: body}
 }
 
-// Status is the status of the answer.
+// Status returns the status of the answer.
 func (a Alternative[T]) Status() int { return a.status }
 
 func (a Alternative[T]) applyRoute(c *routeConfig) {
 	c.returns = append(c.returns, declared{status: a.status, body: bodyOf(reflect.TypeFor[T]())})
 }
 
-// RestRoute marks a route option.
+// RestRoute marks the type as a route option.
 func (Alternative[T]) RestRoute(option.Seal) {}
 
-// Other is an answer that [Alternative.With] has made. The zero value is none.
+// Other is an answer that [Alternative.With] has made. The zero value means none.
 type Other struct {
 	status int
 	typ    reflect.Type
 	body   any
 }
 
-// bodyOf returns the type of a body, nil for [NoContent].
+// bodyOf returns the type of a body, or nil for [NoContent].
 func bodyOf(t reflect.Type) reflect.Type {
 	if t == reflect.TypeFor[NoContent]() {
 		return nil
@@ -99,7 +101,6 @@ func bodyOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// answerTyped writes an [Answer].
 func (c *routeContext) answerTyped(out any) error {
 	rt := c.route
 	a, ok := out.(answerer)
@@ -109,7 +110,7 @@ func (c *routeContext) answerTyped(out any) error {
 	body, other, header := a.parts()
 	addAll(c.response.Header(), header)
 	if other.typ != nil {
-		c.response.status = 0 // the answer says which it is
+		c.response.status = 0 // the status of Other wins over SetStatus
 		if bodyOf(other.typ) == nil {
 			return c.writeOther(other.status, nil)
 		}
@@ -126,7 +127,7 @@ func (c *routeContext) answerTyped(out any) error {
 	return c.write(rt.status, body.Addr().Interface())
 }
 
-// writeOther writes a body of any type with a status, if the route declares that.
+// writeOther writes a body with a status, after checking that the route declares this pair.
 func (c *routeContext) writeOther(status int, body any) error {
 	if v := reflect.ValueOf(body); v.Kind() == reflect.Slice && v.IsNil() {
 		body = reflect.MakeSlice(v.Type(), 0, 0).Interface()
@@ -142,11 +143,11 @@ func (c *routeContext) writeOther(status int, body any) error {
 	return c.write(status, body)
 }
 
-// checkBody returns an error when the route declares the status with another body. write finds a
-// status that the route does not declare.
+// checkBody returns an error if the route declares the status with another body type. A status
+// that the route does not declare is left to write, which refuses it.
 func (rt *route) checkBody(status int, body reflect.Value) error {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
-		return nil // there is no body, whatever it is
+		return nil // the body is never sent
 	}
 	types, said := rt.bodies[status]
 	if !said || slices.ContainsFunc(types, func(t reflect.Type) bool { return isBody(t, body) }) {
@@ -167,8 +168,8 @@ func (rt *route) checkBody(status int, body reflect.Value) error {
 	}
 }
 
-// isBody reports whether a body is of the declared type, which is nil for none. A value and a
-// pointer to it are the same JSON.
+// isBody reports whether a body has the declared type; nil means no body. A pointer and its
+// value have the same JSON, so either is fine.
 func isBody(typ reflect.Type, body reflect.Value) bool {
 	switch {
 	case typ == nil || !body.IsValid():
@@ -182,7 +183,7 @@ func isBody(typ reflect.Type, body reflect.Value) bool {
 	}
 }
 
-// typeText is the type in a log.
+// typeText returns the name of a type for the log.
 func typeText(t reflect.Type) string {
 	if t == nil {
 		return "no body"
@@ -190,7 +191,7 @@ func typeText(t reflect.Type) string {
 	return t.String()
 }
 
-// bodyWord names a type for a client, without its package.
+// bodyWord returns the name of a type for a client, without its package.
 func bodyWord(t reflect.Type) string {
 	switch {
 	case t == nil:

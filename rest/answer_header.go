@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
-// answerType is the type of an answer that has headers of its own: fields with the tag header.
+// answerType describes an answer type with header fields, such as
 //
 //	type page struct {
 //		Total int       `header:"X-Total" doc:"How many there are."`
@@ -20,13 +20,14 @@ import (
 //		Body  []Book
 //	}
 //
-// As in an input, a field Body is the body. Without one the other fields are the body, and the
-// fields with headers have json:"-". A type with a field from elsewhere in a request, such as
-// its path, is an input: an answer of it is all body.
+// As in an input, a field Body is the body. Without it, the fields without a header tag are
+// the body, and the header fields need json:"-". A type with a field from another part of a
+// request, such as the path, is an input type; if a handler answers with it, all of it is the
+// body.
 type answerType struct {
 	headers []bind.Param
-	body    []int // the index of Body, nil without one
-	nothing bool  // there is no body at all
+	body    []int // the index of the field Body; nil without one
+	nothing bool  // the answer has no body
 }
 
 const setCookie = "Set-Cookie"
@@ -36,7 +37,7 @@ var (
 	timeOnly   = reflect.TypeFor[time.Time]()
 )
 
-// answerTypeOf returns nil for a type without headers.
+// answerTypeOf returns nil for a type without header fields.
 func answerTypeOf(t reflect.Type) (*answerType, error) {
 	if t = behind(t); t.Kind() != reflect.Struct {
 		return nil, nil //nolint:nilnil // it has no headers
@@ -45,7 +46,7 @@ func answerTypeOf(t reflect.Type) (*answerType, error) {
 	var others []reflect.StructField
 	for _, f := range reflect.VisibleFields(t) {
 		if isInputField(f) {
-			return nil, nil //nolint:nilnil // it is an input that is sent back, as it is
+			return nil, nil //nolint:nilnil // an input type: all of it is the body
 		}
 		name, ok := f.Tag.Lookup("header")
 		switch {
@@ -81,7 +82,7 @@ func answerTypeOf(t reflect.Type) (*answerType, error) {
 	return a, nil
 }
 
-// isInputField reports a field that only inputs have.
+// isInputField reports whether the field has a tag that only inputs have.
 func isInputField(f reflect.StructField) bool {
 	for _, source := range [...]string{"path", "query", "cookie", "form", "file"} {
 		if _, ok := f.Tag.Lookup(source); ok {
@@ -91,7 +92,7 @@ func isInputField(f reflect.StructField) bool {
 	return false
 }
 
-// answerHeader checks the field of a header.
+// answerHeader returns the compiled header field, or an error if it is not a valid header.
 func answerHeader(f reflect.StructField, name string) (bind.Param, error) {
 	p := bind.Param{
 		Name: name, In: "header", Field: f, Index: f.Index, Type: f.Type,
@@ -130,8 +131,8 @@ func answerHeader(f reflect.StructField, name string) (bind.Param, error) {
 	return p, nil
 }
 
-// headerTexts writes a value as the values of a header. Nothing is written for what is not
-// there: nil, an empty text or list, a zero time, an absent Opt.
+// headerTexts returns the header values for v. It returns none for nil, an empty text or list,
+// a zero time and an absent Opt.
 func headerTexts(v reflect.Value, format string) ([]string, error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -183,7 +184,8 @@ func cookieTexts(c *http.Cookie) ([]string, error) {
 	return []string{c.String()}, nil
 }
 
-// split writes the headers of an answer, and returns its body: a pointer, nil without one.
+// split writes the headers of an answer and returns a pointer to its body, or nil without a
+// body.
 func (a *answerType) split(h http.Header, out any) (body any, err error) {
 	v := reflect.ValueOf(out)
 	for v.Kind() == reflect.Pointer {
@@ -195,7 +197,7 @@ func (a *answerType) split(h http.Header, out any) (body any, err error) {
 	for _, p := range a.headers {
 		field, err := v.FieldByIndexErr(p.Index)
 		if err != nil {
-			continue // of an embedded pointer that is nil: what it would say is not there
+			continue // the field is in an embedded nil pointer
 		}
 		texts, err := headerTexts(field, p.Field.Tag.Get("format"))
 		if err != nil {
@@ -227,7 +229,7 @@ func (a *answerType) split(h http.Header, out any) (body any, err error) {
 	return own.Interface(), nil
 }
 
-// bodyType returns the type of the body of an answer, and nil where it has none.
+// bodyType returns the type of the body of an answer, or nil if it has none.
 func (rt *route) bodyType(t reflect.Type) reflect.Type {
 	if t == nil {
 		return nil
@@ -247,7 +249,6 @@ func (rt *route) bodyType(t reflect.Type) reflect.Type {
 	}
 }
 
-// compileHeads finds the headers in what the route answers with.
 func (rt *route) compileHeads(types ...reflect.Type) error {
 	for _, t := range types {
 		if t == nil {
@@ -268,7 +269,7 @@ func (rt *route) compileHeads(types ...reflect.Type) error {
 	return nil
 }
 
-// headOf returns how an answer of the type is written, nil for a type without headers.
+// headOf returns the header fields of an answer type, or nil if it has none.
 func (rt *route) headOf(t reflect.Type) *answerType {
 	if len(rt.heads) == 0 || t == nil {
 		return nil

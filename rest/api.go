@@ -20,11 +20,11 @@ import (
 type API struct {
 	config   apiConfig
 	tree     tree
-	patterns *http.ServeMux // has no handlers: it finds patterns that conflict
+	patterns *http.ServeMux // only finds conflicting patterns; it serves nothing
 	schemas  *document
 	raw      huma.API
 	routes   []*route
-	byName   map[string][]*route // in the order of their registration
+	byName   map[string][]*route // in registration order
 	shared   map[string]*shape   // by method and pattern of the mux
 	buffers  bufferPool
 	senders  sync.Pool // of sender
@@ -36,7 +36,7 @@ type API struct {
 	root    *services
 }
 
-// New makes an API without routes.
+// New returns an API without routes.
 func New(options ...APIOption) *API {
 	a := &API{byName: map[string][]*route{}, shared: map[string]*shape{}, patterns: http.NewServeMux()}
 	a.config = apiConfig{
@@ -58,10 +58,11 @@ func New(options ...APIOption) *API {
 	return a
 }
 
-// Register adds a controller. Options override the controller's own.
+// Register adds a controller. The options override those that the controller sets itself.
 //
-// It panics when a route is described wrongly, and names the place and the mistake: a tag that
-// makes no sense, a path that another route has, an authenticator that cannot be documented.
+// Register panics if a route is described wrongly: an invalid tag, a path that another route
+// has already, an authenticator that cannot be documented. The message names the route and the
+// mistake.
 func (a *API) Register(c Controller, options ...ControllerOption) {
 	a.register(c, a.describe(c, options))
 }
@@ -98,7 +99,8 @@ func (a *API) register(c Controller, r *Routes) {
 	a.schemas.settle()
 }
 
-// overridden returns the entries without the inherited ones that an own entry overrides.
+// overridden returns the entries, without the inherited ones that one of r's own entries
+// overrides.
 func (r *Routes) overridden() []*entry {
 	var all []*entry
 	for _, e := range r.entries {
@@ -117,9 +119,9 @@ func (r *Routes) overridden() []*entry {
 	return all
 }
 
-// overrides reports whether the entry takes every request of an inherited route of the method and
-// path, whatever its parameters are called. A path that cannot be parsed is refused later, with
-// its place.
+// overrides reports whether the entry matches every request of the inherited route with this
+// method and path, whatever the parameters are called. A path that cannot be parsed overrides
+// nothing; a later check refuses it and names the route.
 func (e *entry) overrides(method, path string) bool {
 	own, err := parsePath("", e.path)
 	if err != nil || !slices.Contains(e.methods, method) {
@@ -129,7 +131,7 @@ func (e *entry) overrides(method, path string) bool {
 	return err == nil && own.slash == inherited.slash && slices.EqualFunc(own.segments, inherited.segments, segment.covers)
 }
 
-// add makes the route answer.
+// add makes the API serve the route.
 func (a *API) add(rt *route, config controllerConfig) error {
 	unique := config.uniqueIDs == nil || *config.uniqueIDs
 	if err := a.schemas.operations(rt, unique); err != nil {
@@ -161,7 +163,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.handler.ServeHTTP(w, r)
 }
 
-// build puts the API's middleware around everything.
 func (a *API) build() {
 	a.hideSecrets()
 	a.handler = http.HandlerFunc(a.dispatch)
@@ -170,8 +171,8 @@ func (a *API) build() {
 	}
 }
 
-// hideSecrets keeps the API keys of all routes out of the links of each route: a client may send
-// its key with every request, also to routes that do not ask for it.
+// hideSecrets keeps the API keys of all routes out of the links that each route writes: a
+// client may send its key with every request, also to routes that do not ask for it.
 func (a *API) hideSecrets() {
 	var all []string
 	for _, rt := range a.routes {
@@ -186,12 +187,12 @@ func (a *API) hideSecrets() {
 	}
 }
 
-// serveDocument serves the OpenAPI document and its page for people.
+// serveDocument serves the OpenAPI document and the HTML page that shows it.
 func (a *API) serveDocument() error {
 	if a.config.specPath == "" {
 		return nil
 	}
-	text := sync.OnceValues(a.OpenAPI) // nothing is registered once requests come
+	text := sync.OnceValues(a.OpenAPI) // no route is registered after the first request
 	err := a.plainHandler(http.MethodGet, a.config.specPath, func(w http.ResponseWriter, r *http.Request) {
 		b, err := text()
 		if err != nil {
@@ -207,8 +208,8 @@ func (a *API) serveDocument() error {
 	}
 	missing := func(w http.ResponseWriter, r *http.Request) { a.writeError(w, r, NotFound("")) }
 	ui := docsui.Page(a.config.basePath+a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title, missing)
-	// Each address by itself: all that is below would leave no room for a route such as
-	// /{tenant}/books.
+	// Register each address by itself: a pattern for everything below base would conflict with
+	// a route such as /{tenant}/books.
 	base := strings.TrimSuffix(a.config.docsPath, "/")
 	for _, path := range []string{base, base + "/", base + "/assets/{version}/{file}"} {
 		if path == "" {
@@ -221,26 +222,27 @@ func (a *API) serveDocument() error {
 	return nil
 }
 
-// beside returns the address of one path relative to another, which holds below any prefix
-// that something before the API cuts off.
+// beside returns a relative link from one path to another. The link works below any prefix that
+// a proxy before the API removes.
 func beside(from, to string) string {
 	up := strings.Count(strings.Trim(from, "/"), "/")
 	return strings.Repeat("../", up) + strings.TrimPrefix(to, "/")
 }
 
-// Huma returns the huma.API below, for operations that are registered with huma itself. They share
-// the document, the schemas, the routes and the form of errors. huma reads their input by its own
-// rules: it takes a body with a key given twice, and its defaults override an explicit zero.
+// Huma returns the underlying huma.API, to register operations with huma itself. They share
+// the document, the schemas, the routes and the error format. huma reads their input by its
+// own rules: it accepts a body that has a key twice, and its defaults override an explicit
+// zero.
 //
-// huma only documents the security of an operation, and knows nothing of the API's authenticators,
-// throttles and permissions. So registering an operation panics where there is any of these, unless
-// it went through [Guard].
+// huma only documents the security of an operation. It does not know the API's authenticators,
+// throttles and permissions. So registering an operation panics if the API has any of these,
+// unless the operation went through [Guard].
 func (a *API) Huma() huma.API {
 	a.schemas.settle()
 	return a.raw
 }
 
-// Routes returns the routes of the API in the order of their registration, for listings.
+// Routes returns the routes of the API in registration order, for example to list them.
 func (a *API) Routes() []RouteInfo {
 	all := make([]RouteInfo, 0, len(a.routes))
 	for _, rt := range a.routes {
@@ -251,15 +253,16 @@ func (a *API) Routes() []RouteInfo {
 	return all
 }
 
-// RouteInfo says what a route is.
+// RouteInfo describes a route.
 type RouteInfo struct {
-	// Name is what [API.Reverse] finds it by, such as "Books.get". Empty: it is the document, or a
-	// page that shows it.
+	// Name is the route's name for [API.Reverse], such as "Books.get". It is empty for the
+	// OpenAPI document and the pages that show it.
 	Name string
-	// Methods are its methods in their order, without the HEAD that a GET answers too.
+	// Methods are the route's methods in the order of registration. The HEAD that comes with a
+	// GET is not listed.
 	Methods []string
-	// Path is that of the document, with its prefix: "/books/{id}".
+	// Path is the path as the document writes it, with the prefix: "/books/{id}".
 	Path string
-	// Controller is the type of the value that was registered.
+	// Controller is the type of the registered controller.
 	Controller reflect.Type
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // BasePath puts the whole API below a path, such as "/v1" or "/shop/api": its routes, its
-// document and the page for people. The paths in the document have it, and so do the
-// addresses that the API writes: Location, [API.Reverse], [Endpoint.URL] and the links of
-// pages. Names of routes and operation ids do not.
+// document and the HTML page. The paths in the document include it, and so do the addresses
+// that the API writes: Location, [API.Reverse], [Endpoint.URL] and the links of pages. Route
+// names and operation ids do not include it.
 //
 //	v1 := rest.New(rest.BasePath("/v1"))
 //	v2 := rest.New(rest.BasePath("/v2"))
@@ -18,31 +18,32 @@ import (
 //	mux.Handle("/v1/", v1)
 //	mux.Handle("/v2/", v2)
 //
-// Behind [http.StripPrefix], which cuts the path off, the API answers the same, without being
-// told. Behind a proxy that does, say [BasePathStripped] too.
+// The API also works under [http.StripPrefix], which removes the path; no other option is
+// needed. If a proxy removes the path, use [BasePathStripped] too.
 //
-// It begins with a slash, does not end with one, and has no characters that would have to be
-// escaped; [New] panics on another one, and [CheckBasePath] returns the reason. An empty path
-// is none.
+// The path begins with a slash, does not end with one, and has no characters that need
+// escaping. [New] panics on an invalid path; [CheckBasePath] returns the reason. An empty path
+// means none.
 //
 // Defaults to none.
 func BasePath(path string) APIOption { return apiOption(func(c *apiConfig) { c.basePath = path }) }
 
-// BasePathStripped says that a proxy before the API cuts the path of [BasePath] off, so that
-// requests arrive without it. Requests that still have it are answered too.
+// BasePathStripped says that a proxy removes the path of [BasePath], so that requests arrive
+// without it. Requests that still have the path are answered too.
 //
-// Without it, such requests are answered 404: a program that clients reach without the proxy would
-// have each route at two addresses, and a rule of the proxy would guard only one of them.
+// Without this option, requests without the path are answered 404. Otherwise a program that
+// clients can reach directly would serve each route at two addresses, and a rule of the proxy
+// would guard only one of them.
 func BasePathStripped() APIOption { return apiOption(func(c *apiConfig) { c.baseStripped = true }) }
 
-// CheckBasePath returns an error that says what is wrong with a path for [BasePath]. It is for
-// programs whose path comes from a configuration.
+// CheckBasePath returns an error if the path is not valid for [BasePath]. It is for programs
+// that read the path from a configuration.
 func CheckBasePath(path string) error {
 	switch {
 	case path == "":
 		return nil
 	case strings.Contains(path, "://"):
-		return fmt.Errorf("base path %q: it is a path, such as /v1, and not an address: rest.BaseURL is for that", path)
+		return fmt.Errorf("base path %q: it must be a path, such as /v1; for an address use rest.BaseURL", path)
 	case path[0] != '/':
 		return fmt.Errorf("base path %q: it has to begin with a slash: /%s", path, path)
 	case path == "/":
@@ -66,7 +67,8 @@ func CheckBasePath(path string) error {
 	return nil
 }
 
-// checkBase returns an error when the base path, or the base of links with it, makes no sense.
+// checkBase returns an error if the base path is invalid, or does not fit the base URL of
+// links.
 func (c *apiConfig) checkBase() error {
 	if err := CheckBasePath(c.basePath); err != nil {
 		return err
@@ -80,16 +82,16 @@ func (c *apiConfig) checkBase() error {
 	return nil
 }
 
-// hasBase reports whether an escaped path is the base path or below it.
+// hasBase reports whether an escaped path is base or below it.
 func hasBase(path, base string) bool {
 	return strings.HasPrefix(path, base) && (len(path) == len(base) || path[len(base)] == '/')
 }
 
-// public returns the request with the path that its client asked for, which something before
-// the API may have cut the base path from.
+// public returns the request with the path that the client asked for, including the base path
+// if a proxy or handler before the API has removed it.
 func (a *API) public(r *http.Request) *http.Request {
 	base, path := a.config.basePath, r.URL.EscapedPath()
-	// net/http keeps what was asked for, whatever a handler makes of the path.
+	// net/http keeps the original path in RequestURI, even if a handler changes URL.
 	asked, _, _ := strings.Cut(r.RequestURI, "?")
 	switch {
 	case asked != path && hasBase(asked, base) && strings.HasSuffix(asked, path):
@@ -109,7 +111,7 @@ func (a *API) public(r *http.Request) *http.Request {
 	return &changed
 }
 
-// hintBasePath says once in the log that a proxy seems to cut the base path off.
+// hintBasePath logs once that a proxy seems to remove the base path.
 func (a *API) hintBasePath(r *http.Request) {
 	base, path := a.config.basePath, r.URL.EscapedPath()
 	if base == "" || a.config.baseStripped || hasBase(path, base) || path == "" || path[0] != '/' || len(a.allowed(base+path)) == 0 {
@@ -117,6 +119,6 @@ func (a *API) hintBasePath(r *http.Request) {
 	}
 	a.hinted.Do(func() {
 		a.config.logger.log().WarnContext(r.Context(), "a request came without the base path of the API: "+
-			"if a proxy cuts it off, say rest.BasePathStripped()", "path", r.URL.Path, "base", base)
+			"if a proxy removes it, use rest.BasePathStripped()", "path", r.URL.Path, "base", base)
 	})
 }

@@ -11,55 +11,56 @@ import (
 	"time"
 )
 
-// BodyBounds bound what the bodies of requests cost. The zero value of a field is its default.
-// [MaxBody] bounds the length of each body.
+// BodyBounds limits what request bodies cost. If a field is zero, its default holds. The
+// length of one body is limited by [MaxBody].
 type BodyBounds struct {
-	// Memory bounds the bytes that the JSON bodies of all requests under way take: as they come,
-	// and as they are decoded. A request beyond it is answered 503. A quarter of it is kept for
-	// routes whose bodies have up to 1 MiB. Defaults to no bound.
+	// Memory limits the total bytes that the JSON bodies of all active requests take, as text
+	// and decoded. A request that would exceed it is answered 503. A quarter of it is reserved
+	// for routes whose [MaxBody] is at most 1 MiB. Defaults to no limit.
 	Memory int64
-	// Values bounds how many values and keys a JSON body has. A body with more is answered 413.
-	// Each value counts as 512 bytes of Memory. Defaults to no bound.
+	// Values limits how many values and keys a JSON body may have. A body with more is
+	// answered 413. Each value counts as 512 bytes of Memory. Defaults to no limit.
 	Values int
-	// Depth bounds how many lists and objects of a JSON body are open at once. Defaults to 64.
+	// Depth limits how deep the lists and objects of a JSON body may nest. Defaults to 64.
 	Depth int
-	// Timeout bounds how long a client may take to send a JSON body. Defaults to no bound of its
-	// own.
+	// Timeout limits how long a client may take to send a JSON body. Defaults to no limit
+	// besides the server's.
 	Timeout time.Duration
-	// UnreadTimeout bounds the same for a body that no route reads, for example because the
-	// client is not known: net/http waits for such a body before it sends the answer. Defaults to
-	// no bound of its own.
+	// UnreadTimeout is the same limit for a body that no route reads, for example because the
+	// client is not authenticated: net/http waits for such a body before it sends the answer.
+	// Defaults to no limit besides the server's.
 	UnreadTimeout time.Duration
-	// Closing ends when the program shuts down. Clients have one more second then to send their
-	// bodies. Defaults to never.
+	// Closing ends when the program shuts down. From then on, clients have one second to send
+	// the rest of their bodies. Defaults to never. It needs a Timeout.
 	Closing context.Context //nolint:containedctx // the lifetime of the program
 }
 
-// BoundBodies sets what the bodies of requests may cost.
+// BoundBodies sets the limits for request bodies.
 //
 // Defaults to the zero [BodyBounds].
 func BoundBodies(b BodyBounds) APIOption { return apiOption(func(c *apiConfig) { c.bounds = b }) }
 
 const (
-	// valueCost is what a value of a body counts as, in bytes. It is about what a struct of some
-	// fields takes, with what a growing list of them leaves behind.
+	// valueCost is the number of bytes that one value of a body counts for. It is about the
+	// size of a struct with a few fields, including what a growing list of them leaves as
+	// garbage.
 	valueCost = 512
-	// usualBody is the bound of a JSON body without [MaxBody].
+	// usualBody is the limit for JSON bodies without [MaxBody].
 	usualBody = 1 << 20
-	// closingGrace is how long a client may take to send a body once the program shuts down.
+	// closingGrace is how long a client may still send a body after the shutdown begins.
 	closingGrace = time.Second
-	// firstRead is how many bytes are there for a body before it comes.
+	// firstRead is the size in bytes of the first buffer for a body.
 	firstRead = 4 << 10
 )
 
-// bodyBudget counts what the bodies of all requests under way take.
+// bodyBudget counts the bytes that the bodies of all active requests take.
 type bodyBudget struct {
 	mu    sync.Mutex
 	taken int64
 }
 
-// takeMemory takes bytes of the budget for the body of the request. Bodies whose bound is large
-// leave a quarter of it to others.
+// takeMemory reserves n bytes of [BodyBounds.Memory] for the request's body. A body with a
+// bound over 1 MiB may use only three quarters of the budget.
 func (c *routeContext) takeMemory(n, bound int64) error {
 	a := c.route.api
 	most := a.config.bounds.Memory
@@ -82,7 +83,6 @@ func (c *routeContext) takeMemory(n, bound int64) error {
 	return nil
 }
 
-// releaseMemory gives back what the body has taken.
 func (c *routeContext) releaseMemory() {
 	if c.held == 0 {
 		return
@@ -94,22 +94,23 @@ func (c *routeContext) releaseMemory() {
 	c.held = 0
 }
 
-// ReleaseBody gives back what the body of the request has taken of [BodyBounds.Memory] before the
-// request ends. A handler that waits for long calls it once it keeps nothing of the body.
+// ReleaseBody gives back, before the request ends, what its body has taken of
+// [BodyBounds.Memory]. A handler that waits for a long time calls it once it no longer needs
+// the body.
 func ReleaseBody(ctx context.Context) {
 	if c := contextOf(ctx); c != nil {
 		c.releaseMemory()
 	}
 }
 
-// limitRead gives the client its time to send the body. The function that it returns ends it.
+// limitRead sets the deadline for sending the body. Call done with the result of reading.
 func (c *routeContext) limitRead() (done func(err error)) {
 	bounds := &c.route.api.config.bounds
 	if bounds.Timeout == 0 {
 		return func(error) {}
 	}
-	// Not the ReadTimeout of an http.Server, which ends event streams too. A recorder has no
-	// deadlines.
+	// The deadline is set here, for the body only: a ReadTimeout of the http.Server would end
+	// event streams too. The error is ignored, because a test recorder has no deadlines.
 	control := http.NewResponseController(c.response.writer)
 	_ = control.SetReadDeadline(time.Now().Add(bounds.Timeout))
 	stop := func() bool { return true }
@@ -118,13 +119,13 @@ func (c *routeContext) limitRead() (done func(err error)) {
 	}
 	return func(err error) {
 		stop()
-		if err == nil { // behind an error net/http waits for the rest of the body
+		if err == nil { // after an error net/http still waits for the rest of the body
 			_ = control.SetReadDeadline(time.Time{})
 		}
 	}
 }
 
-// bodyText reads the whole body within its bounds.
+// bodyText reads the whole body within its limits.
 func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 	limit := c.route.bodyBytes(usualBody)
 	if c.request.ContentLength > limit {
@@ -149,10 +150,10 @@ func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body could not be read.", Err: err}
 }
 
-// readText reads a body of at most limit bytes. The memory grows as the body comes, up to the
-// length that was announced, and is taken from the budget before.
+// readText reads a body of at most limit bytes. The buffer grows with the data, up to the
+// announced length. Memory is reserved from the budget before it is allocated.
 func (c *routeContext) readText(buf *bytes.Buffer, from io.Reader, limit int64) error {
-	most := limit + 1 // with room to see that there is no more
+	most := limit + 1 // room for one more byte: the last read then returns io.EOF
 	if n := c.request.ContentLength; n >= 0 {
 		most = n + 1
 	}
@@ -174,13 +175,13 @@ func (c *routeContext) readText(buf *bytes.Buffer, from io.Reader, limit int64) 
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return err //nolint:wrapcheck // the caller tells it apart
+			return err //nolint:wrapcheck // the caller checks its kind
 		}
 	}
 }
 
-// countValues takes the memory that a body may need when it is decoded, unless it has too many
-// values. It looks at the text once and keeps nothing. What is no JSON is left to the decoder.
+// countValues reserves the memory for decoding a body. It returns an error if the body has too
+// many values. It only scans the text; text that is not JSON is left to the decoder.
 func (c *routeContext) countValues(text []byte) error {
 	most := c.route.api.config.bounds.Values
 	if most == 0 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// clientIP returns the address of the client. X-Forwarded-For is read from the right: each
-// proxy appends its peer, so what a trusted one appended is true, and what stands left of
-// the first untrusted address is the client's own claim.
+// clientIP returns the address of the client. It reads X-Forwarded-For from the right, because
+// each proxy appends the address of its peer. An entry that a trusted proxy appended is true.
+// Entries to the left of the first untrusted address are only claims of the client.
 func clientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -26,7 +26,7 @@ func clientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		}
 		before, err := netip.ParseAddr(strings.TrimSpace(hop))
 		if err != nil {
-			return at // the header ends here, or is no list of addresses
+			return at // the header is empty here, or not a list of addresses
 		}
 		at = before.Unmap()
 	}

@@ -12,28 +12,29 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// Codec encodes and decodes JSON. It must treat tags and the interfaces of types as encoding/json
-// does, and be safe for concurrent use. rest checks a body before it calls Unmarshal, so a codec
-// that is sloppy about its input lets nothing through.
+// Codec encodes and decodes JSON. It must handle tags and the interfaces of types as
+// encoding/json does, and be safe for concurrent use. The package checks a body before it
+// calls Unmarshal, so a lenient codec does not weaken the checks.
 type Codec interface {
-	// NewEncoder returns an encoder that writes each document to w by one call of Write.
+	// NewEncoder returns an encoder that writes each value to w in one call of Write.
 	NewEncoder(w io.Writer) Encoder
-	// Unmarshal decodes data, and keeps nothing of it. It is asked for what the library does
-	// not read itself: values of interfaces, and of types with an UnmarshalJSON of their own.
+	// Unmarshal decodes data and must not keep it. It is called only for values that the
+	// package does not decode itself: interface values, and types with their own
+	// UnmarshalJSON.
 	Unmarshal(data []byte, into any) error
 }
 
-// Encoder writes JSON documents, many of them after each other, by one goroutine at a time.
-// One that has failed is not used again.
+// Encoder writes any number of JSON values. Only one goroutine uses it at a time. An encoder
+// that has returned an error is not used again.
 type Encoder interface {
-	// Encode writes v as one document.
+	// Encode writes v as one JSON value.
 	Encode(v any) error
 }
 
 type standardCodec struct{}
 
-// NewEncoder returns an encoder that writes < and & as they are: answers are JSON, and are
-// not part of a page.
+// NewEncoder returns an encoder that does not escape < and &, because answers are JSON and not
+// part of an HTML page.
 func (standardCodec) NewEncoder(w io.Writer) Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -42,9 +43,9 @@ func (standardCodec) NewEncoder(w io.Writer) Encoder {
 
 func (standardCodec) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
 
-// sender is an encoder that writes to one answer after the other. Nothing of an answer is
-// sent before its body is encoded as a whole, so what cannot be encoded is an error like
-// any other.
+// sender is a reusable encoder: it writes one answer after the other. An answer is sent only
+// after its whole body is encoded, so a value that cannot be encoded is still answered as an
+// error.
 type sender struct {
 	encoder     Encoder
 	to          http.ResponseWriter
@@ -53,12 +54,12 @@ type sender struct {
 	begun       bool
 	more        bool
 	codec       Codec
-	// encode is part, and parts what it encodes with, which few bodies need.
+	// encode is the method part, stored once to save allocations. parts encodes for it.
 	encode wire.Encode
 	parts  wire.Encode
 }
 
-// part encodes a part of a body that is put together of parts.
+// part encodes one part of a body that is composed of parts.
 func (s *sender) part(v any) ([]byte, error) {
 	if s.parts == nil {
 		s.parts = partEncoder(s.codec)
@@ -66,12 +67,12 @@ func (s *sender) part(v any) ([]byte, error) {
 	return s.parts(v)
 }
 
-// shortBody is up to where net/http tells the length of a body by itself.
+// shortBody is the largest body for which net/http sets Content-Length itself.
 const shortBody = 2048
 
 var errPieces = errors.New("the codec wrote a document in pieces")
 
-// Write sends the header and the whole body. That the client is gone is no error.
+// Write sends the header and the whole body. It ignores write errors: the client may be gone.
 func (s *sender) Write(b []byte) (int, error) {
 	if s.begun {
 		s.more = true
@@ -90,8 +91,8 @@ func (s *sender) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send answers with body as JSON. The plan is that of the usual type of the body. If send returns an
-// error, nothing was sent.
+// send answers with body as JSON. plan is the plan of the handler's result type. If send
+// returns an error, nothing was sent.
 func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan wire.Plan, body any) error {
 	s, ok := a.senders.Get().(*sender)
 	if !ok {
@@ -102,18 +103,19 @@ func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan
 	s.to, s.status, s.contentType, s.begun, s.more = w, status, contentType, false, false
 	err := encode(s.encoder, s, plan, body, s.encode)
 	if s.more {
-		// The length of the first piece was announced; the client must not take it for all.
+		// Content-Length was the length of the first piece; the client must not take it for
+		// the whole.
 		panic(errPieces)
 	}
 	s.to = nil
-	if err == nil { // an encoder may remember that it failed
+	if err == nil { // a failed encoder may not work again
 		a.senders.Put(s)
 	}
 	return err //nolint:wrapcheck // the caller says what it was encoding
 }
 
-// encode writes a document as the document of the API describes it: see [wire]. The encoder
-// is one that writes to the same place.
+// encode writes v in the form that the API's document describes; see [wire]. The encoder e
+// must write to the same place as to.
 func encode(e Encoder, to io.Writer, plan wire.Plan, v any, part wire.Encode) error {
 	value, text, err := plan.Prepare(v, part)
 	if err != nil {
@@ -126,7 +128,8 @@ func encode(e Encoder, to io.Writer, plan wire.Plan, v any, part wire.Encode) er
 	return e.Encode(value) //nolint:wrapcheck // the caller says what it was encoding
 }
 
-// partEncoder encodes values one after the other into memory that holds until the next one.
+// partEncoder returns a function that encodes one value. The result is valid until the next
+// call.
 func partEncoder(codec Codec) wire.Encode {
 	var buffer bytes.Buffer
 	var encoder Encoder
@@ -136,21 +139,20 @@ func partEncoder(codec Codec) wire.Encode {
 		}
 		buffer.Reset()
 		if err := encoder.Encode(v); err != nil {
-			encoder = nil   // it may remember that it failed
+			encoder = nil   // a failed encoder may not work again
 			return nil, err //nolint:wrapcheck // the caller says what it was encoding
 		}
 		return bytes.TrimRight(buffer.Bytes(), "\n"), nil
 	}
 }
 
-// maxRecycled is how large a buffer may be to be used again: one large body should not be
-// held for ever.
+// maxRecycled is the capacity up to which a buffer is reused. Memory for one large body should
+// not be kept forever.
 const maxRecycled = 256 << 10
 
-// bufferPool keeps buffers for the next request.
 type bufferPool struct{ pool sync.Pool }
 
-// newBuffer returns an empty buffer, which the caller hands to recycle.
+// newBuffer returns an empty buffer. The caller gives it back with recycle.
 func (p *bufferPool) newBuffer() *bytes.Buffer {
 	b, ok := p.pool.Get().(*bytes.Buffer)
 	if !ok {

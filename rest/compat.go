@@ -2,25 +2,23 @@ package rest
 
 import "context"
 
-// The names in this file are those of the contract that this package keeps, and of Django
-// Ninja Extra, for programs that come from there. They stay. The names of Go stand first in
-// the documentation: [Answer] and [Reply] for CreateResponse, [API.Register] for
-// RegisterControllers, [Returns] for Detail.
+// The names in this file are those of Django Ninja Extra, for programs that migrate from it. They
+// are part of this package's contract. The documentation prefers the Go names: [Answer] and
+// [Reply] to CreateResponse, [API.Register] to RegisterControllers, [Returns] to Detail.
 
-// Detail is [Returns] with [NoContent]: the route may answer with the status and without a body.
+// Detail is [Returns] with [NoContent]: the route may answer with the status and no body.
 func Detail(status int) RouteOption { return Returns[NoContent](status) }
 
-// RegisterControllers adds controllers that say all of themselves, each as [API.Register]
-// does.
+// RegisterControllers registers controllers without options, each with [API.Register].
 func (a *API) RegisterControllers(controllers ...Controller) {
 	for _, c := range controllers {
 		a.Register(c)
 	}
 }
 
-// CreateResponse makes a reply. A nil body answers without one.
+// CreateResponse returns a reply. A nil body means no body.
 //
-// A controller that implements [ResponseCreator] is asked instead.
+// If the controller implements [ResponseCreator], its method is called instead.
 func CreateResponse(ctx context.Context, body any, status int) *Reply {
 	if c := contextOf(ctx); c != nil {
 		if own, ok := c.route.controller.(ResponseCreator); ok && !overridden(ctx, createHelper) {
@@ -30,9 +28,9 @@ func CreateResponse(ctx context.Context, body any, status int) *Reply {
 	return &Reply{Status: status, Body: body}
 }
 
-// ResponseCreator is a controller with a [CreateResponse] of its own.
+// ResponseCreator is a controller with its own version of [CreateResponse].
 type ResponseCreator interface {
-	// CreateResponse makes the reply that the function of that name returns. It must not
-	// call that, which would ask it again.
+	// CreateResponse returns the reply for the function [CreateResponse]. It may call that function
+	// with its own ctx for the usual reply.
 	CreateResponse(ctx context.Context, body any, status int) *Reply
 }

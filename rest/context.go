@@ -11,26 +11,26 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 )
 
-// routeContext is a request on its way through a route. It is the context that handlers,
-// permissions and throttles are given, so that finding it again costs nothing.
+// routeContext is a request that a route is answering. It is also the context that handlers,
+// permissions and throttles receive, so that finding the request in a context is cheap.
 type routeContext struct {
-	context.Context //nolint:containedctx // it is a context itself
+	context.Context //nolint:containedctx // routeContext is a context
 
 	route     *route
 	request   *http.Request
 	response  Response
 	principal Principal
-	input     *bind.Input // while input is read and lists are paged
+	input     *bind.Input // set while input is read and lists are paged
 	scope     atomic.Pointer[requestScope]
 	cleanup   func()         // removes the files of a form
 	presence  *body.Presence // nil without a JSON body
-	held      int64          // what the body has of [BodyBounds.Memory]
-	judged    atomic.Bool    // an object was judged, or the handler saw to that
+	held      int64          // bytes of [BodyBounds.Memory] reserved for the body
+	judged    atomic.Bool    // the handler has called CheckObjectPermission
 }
 
 type contextKey struct{}
 
-// Value finds the request itself, and else what the request's context has.
+// Value returns c for [contextKey], and otherwise the value of the request's context.
 func (c *routeContext) Value(key any) any {
 	if key == (contextKey{}) {
 		return c
@@ -38,7 +38,6 @@ func (c *routeContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// contextOf returns the request that ctx is about, or nil.
 func contextOf(ctx context.Context) *routeContext {
 	if c, ok := ctx.(*routeContext); ok {
 		return c
@@ -47,7 +46,7 @@ func contextOf(ctx context.Context) *routeContext {
 	return c
 }
 
-// PathValue returns the text of a parameter of the route's path.
+// PathValue returns the text of a path parameter.
 func (c *routeContext) PathValue(name string) string {
 	for i, known := range c.route.pathNames {
 		if known != name {
@@ -61,8 +60,8 @@ func (c *routeContext) PathValue(name string) string {
 	return ""
 }
 
-// RequestOf returns the request of ctx: its headers, its query, its address. It is nil when ctx is
-// not the context of a route. The body has been read.
+// RequestOf returns the request of ctx, for its headers, query and address. It returns nil if
+// ctx is not the context of a route. The body has been read already.
 func RequestOf(ctx context.Context) *http.Request {
 	if c := contextOf(ctx); c != nil {
 		return c.request
@@ -70,25 +69,25 @@ func RequestOf(ctx context.Context) *http.Request {
 	return nil
 }
 
-// Response is what a handler may set of its answer in addition to the body: headers, cookies and
-// another status.
+// Response lets a handler set parts of its answer in addition to the body: headers, cookies
+// and another status.
 type Response struct {
 	writer http.ResponseWriter
 	status int
 }
 
-// Header returns the headers of the answer, to be changed.
+// Header returns the headers of the answer. The caller may change them.
 func (r *Response) Header() http.Header { return r.writer.Header() }
 
 // SetCookie adds a cookie to the answer.
 func (r *Response) SetCookie(c *http.Cookie) { http.SetCookie(r.writer, c) }
 
-// SetStatus sets the status of the answer. The route has to document the status, for example by
-// [Returns]; for another one the answer is 500.
+// SetStatus sets the status of the answer. The route has to document the status, for example
+// with [Returns]; otherwise the answer is 500.
 func (r *Response) SetStatus(code int) { r.status = code }
 
-// ResponseOf returns the answer to the request of ctx. Outside of a request, changes to it have no
-// effect.
+// ResponseOf returns the answer to the request of ctx. If ctx is not the context of a route,
+// changes to the answer have no effect.
 func ResponseOf(ctx context.Context) *Response {
 	if c := contextOf(ctx); c != nil {
 		return &c.response
@@ -102,7 +101,7 @@ func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// PermissionsOf returns the permissions of the request's route, its own or inherited ones.
+// PermissionsOf returns the permissions of the request's route, including inherited ones.
 func PermissionsOf(ctx context.Context) []Permission {
 	if c := contextOf(ctx); c != nil {
 		return c.route.permissions
@@ -126,8 +125,8 @@ func RouteName(ctx context.Context) string {
 	return ""
 }
 
-// ClientIP returns the address of the client: the peer's, or the one that trusted proxies name
-// ([TrustedProxies]). It is the zero Addr when the peer has no address.
+// ClientIP returns the address of the client: the peer's address, or the one that trusted
+// proxies report ([TrustedProxies]). It returns the zero Addr if the peer has no address.
 func ClientIP(ctx context.Context) netip.Addr {
 	c := contextOf(ctx)
 	if c == nil {
@@ -136,24 +135,24 @@ func ClientIP(ctx context.Context) netip.Addr {
 	return clientIP(c.request, c.route.api.config.trusted)
 }
 
-// Reply is an answer with a status of its own, for handlers whose body type is known only at run
-// time. The compiler checks an [Answer] instead. The route documents the statuses by [Returns] and
-// [Detail].
+// Reply is an answer with a status of its own, for handlers whose body type is known only at
+// run time. If the type is known, use [Answer], which the compiler checks. The route documents
+// the statuses with [Returns] and [Detail].
 type Reply struct {
-	// Status is one that the route documents; another one is answered 500. Zero is the
-	// route's usual one.
+	// Status must be one that the route documents, or the answer is 500. Zero means the
+	// route's usual status.
 	Status int
-	// Body is written as JSON, and nil is none. It is of the type that the route documents
-	// for the status, or a pointer to one; another one is answered 500.
+	// Body is written as JSON; nil means no body. Its type must be the one that the route
+	// documents for the status, or a pointer to it. Any other type is answered 500.
 	Body any
-	// Header is added to the answer's.
+	// Header is added to the headers of the answer.
 	Header http.Header
 }
 
-// GetOrNotFound loads an object and asks the object permissions of the route about it. If load
+// GetOrNotFound loads an object and checks the object permissions of the route for it. If load
 // returns [ErrNotFound] or a nil pointer, the answer is 404.
 //
-// A controller that implements [ObjectGetter] is asked instead.
+// If the controller implements [ObjectGetter], its method is called instead.
 func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error) {
 	var none T
 	if c := contextOf(ctx); c != nil {
@@ -174,16 +173,15 @@ func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context,
 	return object, nil
 }
 
-// ObjectGetter is a controller with a [GetOrNotFound] of its own.
+// ObjectGetter is a controller with its own version of [GetOrNotFound].
 type ObjectGetter[T any, K any] interface {
-	// GetOrNotFound returns what the function of that name returns, which it may call with
-	// its own ctx to do the usual; without that it asks the object permissions itself, by
-	// [CheckObjectPermission]. It is for one type of object and of key: objects of others
-	// are loaded as usual.
+	// GetOrNotFound replaces the function [GetOrNotFound] for one type of object and key; other
+	// types are loaded as usual. The method may call the function with its own ctx for the usual
+	// behavior. Otherwise it has to call [CheckObjectPermission] itself.
 	GetOrNotFound(ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error)
 }
 
-// helper is one of the functions that a controller may override.
+// helper is a function of this package that a controller may override.
 type helper int
 
 const (
@@ -194,8 +192,8 @@ const (
 
 type overrideKey struct{ of helper }
 
-// override is the context of a controller's own helper: the function that it overrides does
-// the usual with it, so that the one may call the other.
+// override returns the context for a controller's own helper. With this context, the
+// overridden function runs its usual code and does not call the controller again.
 func override(ctx context.Context, of helper) context.Context {
 	return context.WithValue(ctx, overrideKey{of}, true)
 }

@@ -20,15 +20,15 @@ import (
 	"github.com/spoolhq/spool/rest/internal/schema"
 )
 
-// document is the OpenAPI document of an API as it grows: the seam to huma, which has the
-// model of the document, the schemas of Go types, and operations of its own.
+// document is the OpenAPI document of an API. It is the connection to huma, which provides the
+// document model, the schemas of Go types, and its own operations.
 type document struct {
 	api      *API
 	open     *huma.OpenAPI
 	registry *schema.Registry // of requests
 	answers  *schema.Registry
-	ids      map[string]string // operation ids, and the routes that have them
-	own      bool              // the operation that is being added is one of ours
+	ids      map[string]string // route name by operation id
+	own      bool              // the operation being added is not huma's
 }
 
 func newDocument(a *API) (*document, huma.API) {
@@ -37,7 +37,7 @@ func newDocument(a *API) (*document, huma.API) {
 	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description
-	config.CreateHooks = nil // no $schema properties, whose links come from a client's Host header
+	config.CreateHooks = nil // no $schema properties: their links use the client's Host header
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Components.Schemas = d.registry
 	config.Transformers = append(config.Transformers, d.rawError)
@@ -50,8 +50,8 @@ func newDocument(a *API) (*document, huma.API) {
 	return d, raw
 }
 
-// OpenAPI returns the document of the API, OpenAPI 3.1 as JSON. It is the same for the same
-// registrations.
+// OpenAPI returns the API's document as OpenAPI 3.1 JSON. The same registrations give the same
+// bytes.
 func (a *API) OpenAPI() ([]byte, error) {
 	a.schemas.settle()
 	b, err := json.MarshalIndent(a.schemas.open, "", "  ")
@@ -61,7 +61,7 @@ func (a *API) OpenAPI() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// WriteOpenAPI writes the document, as the command of a program that exports it does.
+// WriteOpenAPI writes the document to w, for a command that exports it.
 func (a *API) WriteOpenAPI(w io.Writer) error {
 	b, err := a.OpenAPI()
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *API) WriteOpenAPI(w io.Writer) error {
 	return nil
 }
 
-// plan compiles the plan that reads bodies of the type.
+// plan returns the compiled decoder for bodies of the type.
 func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, options body.Options) (*body.Plan, error) {
 	s, err := d.registry.Body(t, name, ignoreUnknown)
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, options
 	return body.Compile(t, s, options) //nolint:wrapcheck // it names the type
 }
 
-// security adds a scheme to the document.
+// security adds an authenticator's scheme to the document.
 func (d *document) security(s Scheme) error {
 	if s.Name == "" {
 		return errors.New("an authenticator has a scheme without a name: it could not be documented")
@@ -104,7 +104,6 @@ func (d *document) security(s Scheme) error {
 	return nil
 }
 
-// operations adds the operations of a route, one for each method.
 func (d *document) operations(rt *route, unique bool) (err error) {
 	defer schema.Catch(&err)
 	for _, method := range rt.methods {
@@ -134,7 +133,7 @@ func (d *document) operations(rt *route, unique bool) (err error) {
 	return nil
 }
 
-// tag lists tags in the order of their routes, which is that of the page.
+// tag adds the tags to the document. They are listed in the order of their first routes.
 func (d *document) tag(names []string) {
 	for _, name := range names {
 		if !slices.ContainsFunc(d.open.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
@@ -143,7 +142,7 @@ func (d *document) tag(names []string) {
 	}
 }
 
-// operationID names an operation, the same at each start.
+// operationID returns the id of an operation. It is the same at each start.
 func (d *document) operationID(rt *route, method string, unique bool) (string, error) {
 	id := rt.entry.config.operationID
 	explicit := id != ""
@@ -172,7 +171,7 @@ func (d *document) operationID(rt *route, method string, unique bool) (string, e
 	return id, nil
 }
 
-// securityNeeds lists the schemes of a route: one of them is enough.
+// securityNeeds returns the schemes of a route. A caller needs only one of them.
 func (rt *route) securityNeeds() []map[string][]string {
 	var needs []map[string][]string
 	for _, a := range rt.auth {
@@ -190,8 +189,8 @@ func (rt *route) securityNeeds() []map[string][]string {
 	return needs
 }
 
-// parameters documents what a route reads beside its body: the input's parameters first,
-// then those of the page and of filters.
+// parameters returns the parameters of a route: those of the input first, then those of the
+// paginator and the filters.
 func (d *document) parameters(rt *route) []*huma.Param {
 	var all []bind.Param
 	if rt.input.params != nil {
@@ -239,7 +238,6 @@ func (d *document) parameter(p bind.Param) *huma.Param {
 	return made
 }
 
-// requestBody documents the body that a route reads.
 func (d *document) requestBody(rt *route) *huma.RequestBody {
 	if b := rt.input.body; b != nil {
 		return &huma.RequestBody{Required: b.required, Content: content("application/json", d.registry.Of(b.typ, rt.bodyName()))}
@@ -283,7 +281,6 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	return &huma.RequestBody{Required: len(form.Required) > 0, Content: types}
 }
 
-// responses documents every answer that a route may give.
 func (d *document) responses(rt *route) map[string]*huma.Response {
 	all := map[string]*huma.Response{}
 	d.success(rt, all)
@@ -309,12 +306,10 @@ func headerOf(description, kind string) *huma.Param {
 	return &huma.Param{Description: description, Schema: &huma.Schema{Type: kind}}
 }
 
-// describe says what a status means on the route.
 func (rt *route) describe(status int) string {
 	return cmp.Or(rt.entry.config.described[status], http.StatusText(status), strconv.Itoa(status))
 }
 
-// success documents the answer when nothing went wrong.
 func (d *document) success(rt *route, all map[string]*huma.Response) {
 	_, out := rt.handler.types()
 	response := &huma.Response{Description: rt.describe(rt.status)}
@@ -322,7 +317,7 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 	case rt.list != nil:
 		response.Content = content("application/json", d.page(rt))
 	case out == nil && len(rt.entry.config.returns) > 0, rt.answers == answersReply:
-		return // they are all declared
+		return // all its answers are declared with Returns
 	case len(rt.entry.config.produces) > 0:
 		response.Content = map[string]*huma.MediaType{}
 		for _, contentType := range rt.entry.config.produces {
@@ -337,7 +332,7 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 	all[strconv.Itoa(rt.status)] = response
 }
 
-// itself documents an answer that writes itself.
+// itself returns the content of an answer that writes itself.
 func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 	contentType := "*/*"
 	if own, ok := reflect.TypeAssert[DocumentedResponder](reflect.Zero(out)); ok {
@@ -349,14 +344,13 @@ func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 	return content(contentType, bytesSchema())
 }
 
-// content is that of a body of one content type.
 func content(contentType string, s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{contentType: {Schema: s}}
 }
 
 func bytesSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }
 
-// page returns the schema of the body of a list, by the shape that its paginator gives it.
+// page returns the schema of a list's body, in the shape of its paginator.
 func (d *document) page(rt *route) *huma.Schema {
 	item := d.answers.Of(rt.list.item, exported(strings.ReplaceAll(rt.name, ".", "_"))+"Item")
 	items := &huma.Schema{Type: huma.TypeArray, Items: item}
@@ -378,7 +372,8 @@ func (d *document) page(rt *route) *huma.Schema {
 	return d.answers.Named(shape.Name+d.answers.Name(rt.list.item, rt.bodyName()), object)
 }
 
-// failures lists the errors that a route can answer with, by what it is made of.
+// failures returns the error statuses that a route can answer, from its options and its
+// stages.
 func (rt *route) failures() []int {
 	all := slices.Clone(rt.entry.config.fails)
 	add := func(when bool, statuses ...int) {
@@ -390,7 +385,7 @@ func (rt *route) failures() []int {
 	add(len(rt.auth) > 0, http.StatusUnauthorized)
 	add(len(rt.throttles)+len(rt.first) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	byCookie := slices.ContainsFunc(rt.auth, func(a Authenticator) bool { return a.Scheme().In == "cookie" })
-	add(len(rt.permissions) > 0 || byCookie, http.StatusForbidden) // a cookie is refused from another origin
+	add(len(rt.permissions) > 0 || byCookie, http.StatusForbidden) // a cookie from another origin is refused
 	add(hasInput || rt.unknown == RefuseAll, rt.api.config.invalidStatus)
 	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
 	add(rt.input.body != nil || (rt.input.params != nil && rt.input.params.NeedsForm()),

@@ -14,25 +14,25 @@ import (
 	"github.com/spoolhq/spool/rest/page"
 )
 
-// ReadsHeader documents that the handler looks at a header of the request by itself, by
-// [RequestOf]: If-None-Match, for example. It is a text that may be left out. A header that
-// is read into the input has a field there, with the tag header, and needs no word here.
+// ReadsHeader documents a request header that the handler reads itself from [RequestOf], such
+// as If-None-Match. It is documented as an optional text. A header that is a field of the
+// input, with the tag header, is documented already.
 func ReadsHeader(name, doc string) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.reads = append(c.reads, namedHeader{name: name, doc: doc})
 	})
 }
 
-// SendsHeader documents that answers with the statuses may have a header, which the handler
-// sets by [ResponseOf], [Reply] or [Error]. Without statuses it is each answer below 400. A
-// header that is a field of the answer, with the tag header, needs no word here.
+// SendsHeader documents a header that the handler sets itself with [ResponseOf], [Reply] or
+// [Error], in answers with the statuses. Without statuses, it is documented for each answer
+// below 400. A header that is a field of the answer, with the tag header, is documented
+// already.
 func SendsHeader(name, doc string, statuses ...int) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.sends = append(c.sends, namedHeader{name, doc, statuses})
 	})
 }
 
-// requestHeaders documents the headers that handlers read by themselves.
 func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
 	for _, h := range rt.entry.config.reads {
 		if slices.ContainsFunc(params, func(p *huma.Param) bool { return p.In == "header" && strings.EqualFold(p.Name, h.name) }) {
@@ -43,7 +43,6 @@ func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
 	return params
 }
 
-// headers documents the headers of all answers of a route.
 func (d *document) headers(rt *route, all map[string]*huma.Response) {
 	if rt.body != nil {
 		d.ownHeaders(rt, all[strconv.Itoa(rt.status)], rt.body)
@@ -72,7 +71,6 @@ func (d *document) headers(rt *route, all map[string]*huma.Response) {
 	}
 }
 
-// stageHeaders documents what the stages before the handler add.
 func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
 	throttled := len(rt.throttles)+len(rt.first) > 0
 	switch {
@@ -83,7 +81,8 @@ func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && throttled:
 		d.header(answer, "Retry-After", d.sharedHeader("Retry-After"))
 	}
-	// Other errors behind the throttles have them too, which would double the document.
+	// Other errors after the throttles have RateLimit headers too. Listing them there would
+	// double the size of the document.
 	limited := slices.ContainsFunc(slices.Concat(rt.first, rt.throttles), announces)
 	if limited && (code < http.StatusBadRequest || code == http.StatusTooManyRequests) {
 		for _, name := range []string{"RateLimit", "RateLimit-Policy"} {
@@ -93,31 +92,30 @@ func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
 	if rt.sunset == nil {
 		return
 	}
-	d.header(answer, "Deprecation", headerOf("Since when the operation is deprecated (RFC 9745).", huma.TypeString))
+	d.header(answer, "Deprecation", headerOf("The time from which the operation is deprecated (RFC 9745).", huma.TypeString))
 	if rt.sunset.end != "" {
-		d.header(answer, "Sunset", headerOf("When the operation will be gone (RFC 8594).", huma.TypeString))
+		d.header(answer, "Sunset", headerOf("The time when the operation will be removed (RFC 8594).", huma.TypeString))
 	}
 }
 
-// announces reports whether a throttle may have the RateLimit headers.
 func announces(t Throttle) bool {
 	quiet, ok := t.(QuietThrottle)
 	return !ok || !quiet.Quiet()
 }
 
-// challenges reports whether a 401 says how to satisfy the authenticator.
+// challenges reports whether a 401 has a challenge of the authenticator.
 func challenges(a Authenticator) bool { return a.Scheme().Challenge != "" }
 
-// sharedHeaders are the headers that many answers have.
+// sharedHeaders are the headers that many answers have. The document defines each of them
+// once.
 var sharedHeaders = map[string]struct{ kind, doc string }{
 	"Accept":           {huma.TypeString, "The content type that is understood."},
-	"RateLimit":        {huma.TypeString, `What is left of each limit: its name, r for how many requests are left, t for the seconds until all are available again, as in "user";r=4;t=60.`},
-	"RateLimit-Policy": {huma.TypeString, `Each limit: its name, q for how many requests it allows, w for in how many seconds, as in "user";q=5;w=60.`},
+	"RateLimit":        {huma.TypeString, `What is left of each limit: its name, r for the requests left, t for the seconds until the whole limit is available again, as in "user";r=4;t=60.`},
+	"RateLimit-Policy": {huma.TypeString, `Each limit: its name, q for the allowed requests, w for the window in seconds, as in "user";q=5;w=60.`},
 	"Retry-After":      {huma.TypeInteger, "Seconds until the request may be tried again."},
 	"WWW-Authenticate": {huma.TypeString, "How to authenticate."},
 }
 
-// sharedHeader returns a reference to one of [sharedHeaders].
 func (d *document) sharedHeader(name string) *huma.Param {
 	if d.open.Components.Headers == nil {
 		d.open.Components.Headers = map[string]*huma.Header{}
@@ -128,7 +126,6 @@ func (d *document) sharedHeader(name string) *huma.Param {
 	return &huma.Param{Ref: "#/components/headers/" + name}
 }
 
-// ownHeaders documents the fields of an answer that are headers.
 func (d *document) ownHeaders(rt *route, answer *huma.Response, t reflect.Type) {
 	own := rt.headOf(t)
 	if own == nil || answer == nil {
@@ -141,7 +138,6 @@ func (d *document) ownHeaders(rt *route, answer *huma.Response, t reflect.Type) 
 	}
 }
 
-// headerSchema returns the schema of a header of an answer.
 func (d *document) headerSchema(p bind.Param) *huma.Schema {
 	base := p.Type
 	if base.Kind() == reflect.Slice {
@@ -157,7 +153,7 @@ func (d *document) headerSchema(p bind.Param) *huma.Schema {
 	return &s
 }
 
-// header adds a header to an answer that does not have it yet.
+// header adds a header to an answer unless the answer has it already.
 func (d *document) header(answer *huma.Response, name string, h *huma.Param) {
 	for there := range answer.Headers {
 		if strings.EqualFold(there, name) {

@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/schema"
 )
 
-// settle gives the types that requests and answers use their names in the document.
+// settle gives each type its final name in the document.
 func (d *document) settle() {
 	renamed := d.registry.Settle()
 	if len(renamed) == 0 {

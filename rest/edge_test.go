@@ -34,7 +34,7 @@ func TestLongestWaitOfThrottles(t *testing.T) {
 	}
 }
 
-// halfway is an answer that panics behind its status.
+// halfway is an answer that panics after its status.
 type halfway struct{}
 
 // Respond implements [rest.Responder].

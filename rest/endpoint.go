@@ -10,15 +10,15 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 )
 
-// Endpoint is a registered route with its types, for links to it and for typed calls of
-// it. A controller that wants it keeps what [Get] and the others return. It is resolved
-// when the controller is registered; a controller that is registered in several APIs gets
-// an endpoint for each, as Routes is called for each.
+// Endpoint is a registered route with its types. It makes links and typed requests. [Get] and
+// the other registration functions return it; a controller may keep it. It works once the
+// controller is registered. A controller that is registered in several APIs gets one Endpoint
+// for each.
 type Endpoint[In, Out any] struct{ route *route }
 
 var errUnregistered = errors.New("the controller of the route is not registered")
 
-// Path returns the route's path for the document, such as "/books/{id}".
+// Path returns the route's path as the document writes it, such as "/books/{id}".
 func (e *Endpoint[In, Out]) Path() string {
 	if e.route == nil {
 		return ""
@@ -26,7 +26,7 @@ func (e *Endpoint[In, Out]) Path() string {
 	return e.route.path.document()
 }
 
-// Method returns the route's method, the first one of several.
+// Method returns the route's method. If the route has several, it is the first.
 func (e *Endpoint[In, Out]) Method() string {
 	if e.route == nil {
 		return ""
@@ -34,11 +34,11 @@ func (e *Endpoint[In, Out]) Method() string {
 	return e.route.methods[0]
 }
 
-// URL returns the path and query that make a request for in. It is relative to the host.
-// What is zero and would be so without being sent is left out.
+// URL returns the path and query of a request with the input in, relative to the host. A zero
+// value is left out if its absence means the same.
 //
-// A value that an address cannot carry is an error: an empty segment of the path, for
-// example, or one of dots, which clients and servers take for a step up.
+// URL returns an error for a value that an address cannot contain: for example an empty path
+// segment, or ".", which clients and servers take for a step.
 func (e *Endpoint[In, Out]) URL(in In) (string, error) {
 	if e.route == nil {
 		return "", errUnregistered
@@ -46,7 +46,8 @@ func (e *Endpoint[In, Out]) URL(in In) (string, error) {
 	return e.route.address(structValue(in))
 }
 
-// structValue returns the struct that in is or points to, and a zero one for a nil pointer.
+// structValue returns in, or the struct that in points to. For a nil pointer it is a zero
+// struct.
 func structValue(in any) reflect.Value {
 	v, made := in.(reflect.Value) // see InputType
 	if !made {
@@ -61,7 +62,6 @@ func structValue(in any) reflect.Value {
 	return v.Elem()
 }
 
-// address returns the path and query for an input.
 func (rt *route) address(in reflect.Value) (string, error) {
 	values := map[string]string{}
 	var query []string
@@ -85,8 +85,8 @@ func (rt *route) address(in reflect.Value) (string, error) {
 	return rt.url(values, query)
 }
 
-// queryPairs writes the texts of a query parameter. Commas between items are no escapes,
-// those in them are.
+// queryPairs returns the name=value pairs of a query parameter. A comma between two items is
+// written as it is; a comma inside an item is escaped.
 func queryPairs(p bind.Param, texts []string) []string {
 	if len(texts) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func queryPairs(p bind.Param, texts []string) []string {
 	return pairs
 }
 
-// url writes the path with its parameters, and the query.
+// url returns the path, with values for its parameters, and the query.
 func (rt *route) url(values map[string]string, query []string) (string, error) {
 	var b strings.Builder
 	for _, s := range rt.path.segments {
@@ -133,11 +133,11 @@ func (rt *route) url(values map[string]string, query []string) (string, error) {
 	return b.String(), nil
 }
 
-// carries reports whether a link can have the text for the parameter: what would be taken
-// for a step in the path on its way does not arrive.
+// carries reports whether a link can have the text as the parameter. It returns false for the
+// steps "." and "..", because clients and proxies would resolve them.
 func (s segment) carries(text string) bool {
 	if s.kind != restKind {
-		// A slash alone is the end of a path to the mux, also as an escape.
+		// A lone slash, even escaped, is the end of a path to the mux.
 		return text != "" && text != "." && text != ".." && text != "/" && s.kind.matches(text)
 	}
 	steps := strings.Split(text, "/")
@@ -149,8 +149,9 @@ func (s segment) carries(text string) bool {
 	return true
 }
 
-// Reverse returns the path of the one route with the name, such as "Books.get", with values
-// for its parameters in their order.
+// Reverse returns the path of the route with this name, such as "Books.get". The values fill
+// the path parameters in order. Reverse returns an error if the name belongs to no route or to
+// several.
 func (a *API) Reverse(name string, values ...any) (string, error) {
 	named := a.byName[name]
 	if len(named) > 1 {
@@ -174,7 +175,6 @@ func (a *API) Reverse(name string, values ...any) (string, error) {
 	return rt.url(texts, nil)
 }
 
-// formatOf is the tag format of a parameter of the path.
 func (rt *route) formatOf(name string) string {
 	if rt.input.params == nil {
 		return ""

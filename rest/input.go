@@ -20,63 +20,62 @@ import (
 	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
-// Opt is a value that knows whether it was sent: absent, null, or set. It is for PATCH and
-// for query parameters whose zero means something. The zero Opt is absent.
+// Opt is a value that knows whether it was sent: it is absent, null, or set. It is for PATCH,
+// and for query parameters whose zero value has a meaning. The zero Opt is absent.
 //
-// Get returns the value and whether one was sent, Or the value or else its argument; IsSet,
-// IsNull and IsAbsent report which of the three it is. In a body, an Opt is not required and
-// may be null, unless the tags required:"true" and nullable:"false" say otherwise; its json
-// tag has omitzero, so that absent is not written as null.
+// Get returns the value and whether it is set. Or returns the value, or its argument if none
+// is set. IsSet, IsNull and IsAbsent report the state. In a body, an Opt is optional and may
+// be null, unless the tags required:"true" and nullable:"false" say otherwise. Give its json
+// tag omitzero, or an absent Opt is written as null.
 type Opt[T any] = opt.Opt[T]
 
-// Some returns an Opt that is set.
+// Some returns an Opt that is set to v.
 func Some[T any](v T) Opt[T] { return opt.Some(v) }
 
-// Null returns an Opt that was sent as null.
+// Null returns an Opt that is null.
 func Null[T any]() Opt[T] { return opt.Null[T]() }
 
-// Validator is an input, or any value in one, that checks more than tags can say. It is called
-// when the tags have found nothing wrong. It returns [Invalid] with faults, or any other
-// error.
+// Validator is an input, or a value inside one, with checks that tags cannot express. Validate
+// is called only if the tags have found no mistake. It returns [Invalid] with faults, or any
+// other error.
 //
-// The method is called at every depth: of parameters, of the body, of its fields, of embedded
-// structs, of items of lists and values of maps, and through pointers and [Opt] that are set.
-// Values inside come first, and the method of a value is called only when nothing in it has a
-// fault. A fault names the place in the value that has the method, and gets the way to that
-// value before it: the fault {Path: []any{"price"}} of the second item is at
-// body.items[1].price.
+// Validate is called at every depth: on parameters, the body, its fields, embedded structs,
+// items of lists and values of maps, and through pointers and [Opt] that are set. Inner values
+// come first; the method of a value is called only if nothing inside it has a fault. A fault's
+// path begins at the value with the method, and the path to that value is put before it: the
+// fault {Path: []any{"price"}} of the second item is reported at body.items[1].price.
 //
-// A method Validate with other parameters or results refuses to register, since nothing
-// would call it. A type that reads its own text (UnmarshalJSON, UnmarshalText) is asked itself,
-// and nothing in it.
+// If a type has a method Validate with other parameters or results, registering the route
+// panics, since nothing would call the method. If a type decodes itself (UnmarshalJSON,
+// UnmarshalText), its own Validate is called, but not those of the values inside it.
 type Validator interface {
-	// Validate returns what is wrong, or nil. It is called once on each value, and may look
-	// things up with ctx, which is that of the handler.
+	// Validate returns the mistakes as an error, or nil. It is called once for each value. ctx
+	// is the context that the handler gets.
 	Validate(ctx context.Context) error
 }
 
 // input is the compiled input of a route.
 type input struct {
-	typ     reflect.Type // the struct, nil when there is nothing to read
+	typ     reflect.Type // the struct; nil if there is nothing to read
 	pointer bool         // In is a pointer to it
 	params  *bind.Plan   // nil without parameters
 	body    *bodyInput   // nil without a JSON body
-	valid   *valid.Tree  // nil when nothing in it has a method Validate
-	known   []string     // the names of query parameters, also of stages and the paginator
+	valid   *valid.Tree  // nil if no value in it has a method Validate
+	known   []string     // all query parameters, including those of filters and the paginator
 }
 
 // bodyInput is the JSON body of a route.
 type bodyInput struct {
 	typ      reflect.Type
-	index    []int // where the value is in In
+	index    []int // of the body's field in In; empty if In is the body
 	required bool
 	plan     *body.Plan
-	// spread is set when the body's fields stand among parameters: the indexes in In of
-	// the fields of typ, which was made of them.
+	// spread is set if the body's fields stand among parameters. typ is then a struct made of
+	// these fields, and spread has the index in In of each field of typ.
 	spread [][]int
 }
 
-// compileInput compiles the type of a handler's input.
+// compileInput compiles the input type of a handler.
 func compileInput(t reflect.Type, place string) (*input, error) {
 	in := &input{}
 	if t == nil {
@@ -116,9 +115,9 @@ func pointee(pointer bool, t reflect.Type) reflect.Type {
 	return nil
 }
 
-// compileBody finds the body in an input: its field Body, the whole of it when nothing in
-// it is a parameter, its one embedded struct without parameters, or else the fields that
-// are none.
+// compileBody finds the body in an input. It is the first of these that applies: the field
+// Body; the whole input, if it has no parameters; an embedded struct that holds all
+// non-parameter fields and no parameters; the non-parameter fields.
 func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" && !isParam(plan, f.Index) {
 		if other := strayField(t, f.Index[0], plan); other != "" {
@@ -164,7 +163,7 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	return b, nil
 }
 
-// strayField names a field beside Body that nothing would read.
+// strayField returns the name of a field that is neither Body nor a parameter, or "".
 func strayField(t reflect.Type, body int, plan *bind.Plan) string {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() || f.Index[0] == body || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
@@ -181,7 +180,7 @@ func isParam(plan *bind.Plan, index []int) bool {
 
 var inputs = sync.Pool{New: func() any { return new(bind.Input) }}
 
-// parameters returns the request as parameters are read from it.
+// parameters returns the reader of the request's parameters.
 func (c *routeContext) parameters() *bind.Input {
 	if c.input == nil {
 		in, _ := inputs.Get().(*bind.Input)
@@ -192,7 +191,7 @@ func (c *routeContext) parameters() *bind.Input {
 	return c.input
 }
 
-// release gives back what reading held.
+// release frees everything that reading the request has acquired.
 func (c *routeContext) release() {
 	if c.cleanup != nil {
 		c.cleanup()
@@ -208,7 +207,7 @@ func (c *routeContext) release() {
 	}
 }
 
-// read fills the input that into points to.
+// read reads the request into the input that into points to.
 func (c *routeContext) read(into any) error {
 	plan := c.route.input
 	if made, ok := into.(*reflect.Value); ok {
@@ -256,7 +255,7 @@ func (c *routeContext) read(into any) error {
 	return err
 }
 
-// validate asks the input itself, and what options of the route check of it.
+// validate calls the Validate methods of the input, and then the route's checks ([Check]).
 func (c *routeContext) validate(dst any) error {
 	if tree := c.route.input.valid; tree != nil {
 		if err := c.route.input.check(c, tree, dst); err != nil {
@@ -271,11 +270,11 @@ func (c *routeContext) validate(dst any) error {
 	return nil
 }
 
-// maxFaults is with how many faults the list of unknown query parameters ends.
+// maxFaults is the number of faults at which the list of unknown query parameters is cut off.
 const maxFaults = 100
 
-// checkUnknown adds the query parameters that the route does not know, where the policy is
-// to refuse them, and makes an error of all faults.
+// checkUnknown adds a fault for each unknown query parameter if the policy refuses them. It
+// returns all faults as one error, or nil.
 func (c *routeContext) checkUnknown(faults []fault.Fault) error {
 	if c.route.unknown == RefuseAll {
 		for name := range c.parameters().QueryNames() {
@@ -323,7 +322,7 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	verifier := c.route.entry.config.verifier
 	if verifier != nil {
 		if err := verifier.VerifyHeader(c); err != nil {
-			return nil, err //nolint:wrapcheck // it is the program's own
+			return nil, err //nolint:wrapcheck // the program's own error
 		}
 	}
 	buf, err := c.bodyText()
@@ -334,7 +333,7 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	data := buf.Bytes()
 	if verifier != nil {
 		if err := verifier.VerifyBody(c, data); err != nil {
-			return nil, err //nolint:wrapcheck // it is the program's own
+			return nil, err //nolint:wrapcheck // the program's own error
 		}
 	}
 	if err := c.countValues(data); err != nil {
@@ -347,14 +346,14 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 		return nil, nil
 	}
 	if !b.required && string(bytes.TrimSpace(data)) == "null" {
-		return nil, nil // there is none
+		return nil, nil // null means no body
 	}
 	if len(b.spread) > 0 {
 		return c.readSpread(data, dst)
 	}
 	target := dst
 	if len(b.index) > 0 {
-		// By its address, as the field may be an embedded type that is not exported.
+		// Set through the address, because the field may be an embedded unexported type.
 		at := reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().UnsafePointer()
 		target = reflect.NewAt(b.typ, at).Interface()
 	}
@@ -376,27 +375,27 @@ func (c *routeContext) readSpread(data []byte, dst any) ([]fault.Fault, error) {
 	return nil, nil
 }
 
-// decode reads a body. One that is no JSON at all is a 400.
+// decode decodes a body. A body that is not JSON is a 400 error.
 func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Fault, error) {
 	presence, faults := b.plan.Decode(data, into)
 	if len(faults) == 1 && faults[0].Kind == fault.KindJSON {
 		return nil, &Error{
 			Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body " + faults[0].Message + ".",
-			Err: json.Unmarshal(data, new(json.RawMessage)), // for an ErrorRenderer with words of its own
+			Err: json.Unmarshal(data, new(json.RawMessage)), // so that an ErrorRenderer can use its own words
 		}
 	}
 	c.presence = &presence
 	return faults, nil
 }
 
-// Sent reports whether the JSON body had the field, be it as null: for inputs that tell
-// absent fields apart without [Opt].
+// Sent reports whether the JSON body had the field, even as null. It is for inputs that tell
+// absent fields from zero ones without [Opt].
 func Sent(ctx context.Context, field string) bool {
 	c := contextOf(ctx)
 	return c != nil && c.presence != nil && c.presence.Has(field)
 }
 
-// SentFields returns the fields that the JSON body had.
+// SentFields returns the names of the fields that the JSON body had.
 func SentFields(ctx context.Context) []string {
 	if c := contextOf(ctx); c != nil && c.presence != nil {
 		return c.presence.Names()
@@ -404,7 +403,7 @@ func SentFields(ctx context.Context) []string {
 	return nil
 }
 
-// isJSON reports whether the body says to be JSON, or does not say what it is.
+// isJSON reports whether the Content-Type is JSON or missing.
 func isJSON(h http.Header) bool {
 	values := h["Content-Type"]
 	if len(values) == 0 || values[0] == "application/json" {

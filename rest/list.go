@@ -16,15 +16,15 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// List registers a handler for GET that answers with a list: a slice, or a [query.Set], of which
-// only the page is read. Scopes, filters, ordering, searching and paging are options. The type of
-// the answer and the document follow from them.
+// List registers a GET handler that answers with a list: a slice, or a [query.Set], from which
+// only the requested page is read. Filters, ordering, searching and paging are options. The
+// answer type and the document are generated from the list and its options.
 //
 //	rest.List(r, "/", c.list, page.Number(), query.Filter[BookFilter](), query.Order("price"))
 //
-// A request is read, checked, filtered, paged and answered in this order. Without a
-// paginator it has the controller's, or the API's ([Paginate]); page.None() is a plain
-// array.
+// A request is read, checked, filtered, paged and answered in this order. Without a paginator
+// option, the list has the paginator of the controller or the API ([Paginate]). With
+// page.None(), the answer is a plain array.
 func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) (L, error), options ...RouteOption) *Endpoint[In, L] {
 	endpoint := &Endpoint[In, L]{}
 	e := &entry{
@@ -36,8 +36,8 @@ func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) 
 	return endpoint
 }
 
-// View answers with another type than the list's: the rows are filtered, ordered and paged, and f
-// makes an item of each row of the page.
+// View makes the answer's items another type than the list's rows. The rows are filtered,
+// ordered and paged; f then converts each row of the page to an item.
 func View[Row, Item any](f func(Row) Item) RouteOption {
 	v := &view{row: reflect.TypeFor[Row](), item: reflect.TypeFor[Item](), all: func(rows any) any {
 		from, _ := rows.([]Row)
@@ -65,7 +65,7 @@ type list struct {
 	scopes    []ScopePermission
 }
 
-// params returns the query parameters of a list, the paginator's first.
+// params returns the query parameters of a list, those of the paginator first.
 func (l *list) params() []bind.Param {
 	all := append([]bind.Param{}, l.paginator.Params()...)
 	for _, s := range l.stages {
@@ -136,7 +136,7 @@ func (l *list) compileStages(options []query.Option, place string, free bool) er
 	return nil
 }
 
-// elemOf returns the type of the items of a slice or set.
+// elemOf returns the item type of a slice or a set.
 func elemOf(t reflect.Type) (reflect.Type, error) {
 	if t.Kind() == reflect.Slice {
 		return t.Elem(), nil
@@ -147,7 +147,7 @@ func elemOf(t reflect.Type) (reflect.Type, error) {
 	return nil, fmt.Errorf("the handler of a list answers %v; it has to be a slice or a query.Set", t)
 }
 
-// answerList reads the page that the request asks for from what the handler returned.
+// answerList answers with the requested page of the list that the handler returned.
 func (c *routeContext) answerList(out any) error {
 	l := c.route.list
 	rows, ok := driver.ListOf(out)
@@ -171,7 +171,7 @@ func (c *routeContext) answerList(out any) error {
 		faults = append(faults, more...)
 	}
 	if len(faults) > 0 {
-		// What is wrong with the page as well is found without reading the list.
+		// Mistakes in the page parameters are reported too. The empty list is never read.
 		_, more, _ := l.paginator.Page(c, (*page.Input)(in), driver.Slice([]struct{}{}), page.Links{})
 		return Invalid(append(faults, more...)...)
 	}
@@ -186,7 +186,7 @@ func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 		if past, ok := errors.AsType[*page.PastEndError](err); ok {
 			return &Error{Status: http.StatusNotFound, Code: "page_not_found", Detail: past.Error(), Err: err}
 		}
-		return err //nolint:wrapcheck // it is the list's own
+		return err //nolint:wrapcheck // the list's own error
 	case len(faults) > 0:
 		return Invalid(faults...)
 	}
@@ -204,7 +204,8 @@ func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 	return c.write(c.route.status, items)
 }
 
-// checkRows returns an error when an item is a nil pointer: the document promises an object.
+// checkRows returns an error if an item is a nil pointer, because the document promises an
+// object.
 func (c *routeContext) checkRows(items any) error {
 	v := reflect.ValueOf(items)
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Pointer {
@@ -218,7 +219,7 @@ func (c *routeContext) checkRows(items any) error {
 	return nil
 }
 
-// mayEnd reports whether a page of the list may be answered 404.
+// mayEnd reports whether the paginator may answer 404, for a page past the end.
 func (l *list) mayEnd() bool {
 	p, ok := l.paginator.(interface{ MayBeNotFound() bool })
 	return ok && p.MayBeNotFound()

@@ -13,21 +13,21 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// shape is a method and a pattern of the mux, with the routes that share them: they differ
-// in what their parameters convert, and are asked in their order.
+// shape is a method and a mux pattern, with the routes that share them. These routes differ
+// only in their converters; they are tried in registration order.
 type shape struct {
 	candidates []candidate
-	plain      http.HandlerFunc // instead of candidates: a handler that is no route
-	info       *RouteInfo       // of plain
+	plain      http.HandlerFunc // set instead of candidates, for a handler that is not a route
+	info       *RouteInfo       // describes plain
 }
 
 type candidate struct {
 	rt      *route
 	handler http.Handler
-	pattern string // as the document has it
+	pattern string // method and path as the document writes them
 }
 
-// mount makes the mux send requests of the method to the route.
+// mount registers the route for requests of the method.
 func (a *API) mount(method string, rt *route, h http.Handler) error {
 	pattern, documented := method+" "+rt.path.mux(), method+" "+rt.path.document()
 	if s, ok := a.shared[pattern]; ok {
@@ -50,31 +50,33 @@ func (a *API) mount(method string, rt *route, h http.Handler) error {
 	return nil
 }
 
-// whence is where net/http says that a pattern was registered: always in this file.
+// whence matches the source position that net/http adds to its message, which is always this
+// file.
 var whence = regexp.MustCompile(` ?\(registered at [^)]*\)`)
 
-// plain tells of a conflict in the words of the routes.
+// plain rewrites the mux's conflict message with the paths of the routes.
 func (a *API) plain(err error, pattern, documented string) error {
-	text, _, _ := strings.Cut(whence.ReplaceAllString(err.Error(), ""), ":\n") // examples with names of the mux follow
+	text, _, _ := strings.Cut(whence.ReplaceAllString(err.Error(), ""), ":\n") // what follows are examples with the mux's parameter names
 	for other, s := range a.shared {
 		text = strings.ReplaceAll(text, strconv.Quote(other), strconv.Quote(s.candidates[0].pattern))
 	}
 	return errors.New(strings.ReplaceAll(text, strconv.Quote(pattern), strconv.Quote(documented)))
 }
 
-// handle adds the shape to the tree, unless the pattern cannot be told from another one.
+// handle adds the shape to the tree. It returns an error if the pattern conflicts with another
+// one.
 func (a *API) handle(pattern, method string, p pathPattern, s *shape) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("the path cannot be told from another: %v", reason)
 		}
 	}()
-	a.patterns.Handle(pattern, http.NotFoundHandler()) // which panics on a conflict
+	a.patterns.Handle(pattern, http.NotFoundHandler()) // panics on a conflict
 	a.tree.add(method, p, s)
 	return nil
 }
 
-// plainHandler adds a handler that is no route: that of the document, for example.
+// plainHandler adds a handler that is not a route, such as the one that serves the document.
 func (a *API) plainHandler(method, path string, h http.HandlerFunc) error {
 	p, err := parsePath(a.config.basePath, path)
 	if err != nil {
@@ -98,7 +100,7 @@ func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 		for i := range s.candidates {
 			if c := &s.candidates[i]; c.rt.path.accepts(path) {
 				r.Pattern = c.pattern
-				a.enter(c, w, r) //nolint:contextcheck // the context is the request's own, or made of it
+				a.enter(c, w, r) //nolint:contextcheck // the context is the request's, or derived from it
 				return
 			}
 		}
@@ -106,11 +108,11 @@ func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 	a.unmatched(w, r)
 }
 
-// find returns the shape of a path. The root of an API with a base path is with and without a
-// slash: a proxy that cuts the base path off leaves one.
+// find returns the shape of a path. If the API has a base path, its root matches with and
+// without a last slash, because a proxy that removes the base path leaves a slash.
 func (a *API) find(method, path string) *shape {
 	if path == "" {
-		path = "/" // of a handler that cut all of it off
+		path = "/" // a handler before the API has removed all of the path
 	}
 	if path[0] != '/' {
 		return nil // "*", or the host of a CONNECT
@@ -122,8 +124,8 @@ func (a *API) find(method, path string) *shape {
 	return s
 }
 
-// enter sends the request to a route, through the middleware of the huma API below, where
-// a program has put any there.
+// enter sends the request to a route. If the program has added middleware to the underlying
+// huma API, that runs first.
 func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
 	chain := a.raw.Middlewares()
 	if len(chain) > 0 || c.rt.wrapped {
@@ -140,7 +142,8 @@ func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
 	})(humago.NewContext(op, r, w))
 }
 
-// unwrap returns the request of huma's, with the context that middleware has made for it.
+// unwrap returns the request and writer of a huma context, with the context that middleware
+// made.
 func unwrap(ctx huma.Context) (*http.Request, http.ResponseWriter) {
 	r, w := humago.Unwrap(ctx)
 	if made := ctx.Context(); made != r.Context() {
@@ -154,21 +157,21 @@ func samePath(a, b pathPattern) bool {
 	return slices.EqualFunc(a.segments, b.segments, func(x, y segment) bool { return x.literal == y.literal && x.kind == y.kind })
 }
 
-// allMethods are the methods that are tried when a path does not have the one of the request.
+// allMethods are the methods that allowed and Match try for a path.
 var allMethods = []string{
 	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
 }
 
-// What [Error.Err] is in the answers to requests that no route takes, for an [ErrorRenderer] with
-// words of its own.
+// The values of [Error.Err] in answers to requests that match no route. An [ErrorRenderer] can
+// recognize them and use its own words.
 var (
 	ErrNoPath   = errors.New("there is no such path")
 	ErrNoMethod = errors.New("the path has no such method")
 )
 
-// Match returns the route that has the path of a request, and whether it takes the request's method.
-// It is nil where no route has the path. It is for middleware that treats routes differently, and
-// must not be changed.
+// Match returns the route that has the path of a request, and reports whether that route takes
+// the request's method. It returns nil if no route has the path. It is for middleware that
+// treats routes differently. The caller must not change the RouteInfo.
 func (a *API) Match(r *http.Request) (route *RouteInfo, takes bool) {
 	path := r.URL.EscapedPath()
 	if info := a.infoOf(r.Method, path); info != nil {
@@ -195,8 +198,9 @@ func (a *API) infoOf(method, path string) *RouteInfo {
 	return s.info
 }
 
-// Methods lists what the Allow header says of a request's path: its methods and OPTIONS. It is empty
-// for a path that no route has. It is for middleware that answers preflights.
+// Methods returns the methods for the Allow header of a request's path: those of its routes,
+// and OPTIONS. It returns nil if no route has the path. It is for middleware that answers
+// preflights.
 func (a *API) Methods(r *http.Request) []string {
 	allowed := a.allowed(r.URL.EscapedPath())
 	if len(allowed) == 0 {
@@ -205,15 +209,15 @@ func (a *API) Methods(r *http.Request) []string {
 	return append(allowed, http.MethodOptions)
 }
 
-// Fail answers a request with an error in the form of the API's errors, as if a handler had
-// returned it. It is for middleware that refuses requests.
+// Fail answers a request with err in the API's error format, as if a handler had returned it.
+// It is for middleware that refuses requests.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.writeError(w, r, a.answerOf(r, err, ""))
 }
 
-// unmatched answers what no route takes: OPTIONS with what is allowed, another method with
-// 405, a path that differs from a route's in slashes and steps only with a redirect, and the
-// rest with 404.
+// unmatched answers a request that matches no route. OPTIONS gets the allowed methods and
+// another method gets 405. A path that differs from a route's only in slashes or steps gets a
+// redirect. Anything else gets 404.
 func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "*" {
 		a.answerAsterisk(w, r)
@@ -225,7 +229,7 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", strings.Join(a.Methods(r), ", "))
 		w.WriteHeader(http.StatusNoContent)
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, r.Method):
-		// POST /create means /create/ also where GET has a route for any path.
+		// POST /create means /create/, even if a GET route matches every path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
@@ -233,14 +237,14 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 		})
 	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, ""):
 	default:
-		a.hintBasePath(r) //nolint:contextcheck // it logs with the context of the request
+		a.hintBasePath(r) //nolint:contextcheck // it logs with the request's context
 		e := NotFound("")
 		e.Err = ErrNoPath
 		a.writeError(w, r, e)
 	}
 }
 
-// answerAsterisk answers a request that is about the whole server, which only OPTIONS is.
+// answerAsterisk answers a request for "*", the whole server. Only OPTIONS may ask for it.
 func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodOptions {
 		a.writeError(w, r, &Error{Status: http.StatusBadRequest, Detail: "Only OPTIONS can ask for *."})
@@ -255,7 +259,7 @@ func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// allowed lists the methods that an escaped path has.
+// allowed returns the methods that an escaped path has, without OPTIONS.
 func (a *API) allowed(path string) []string {
 	var methods []string
 	for _, m := range allMethods {
@@ -271,7 +275,7 @@ func (s *shape) takes(path string) bool {
 	return s.plain != nil || slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.accepts(path) })
 }
 
-// methodWord returns the method if it is one, as it is repeated in an answer.
+// methodWord returns the method to repeat in an answer, or "?" if it is not a known method.
 func methodWord(m string) string {
 	if slices.Contains(knownMethods, m) {
 		return m

@@ -10,8 +10,8 @@ import (
 )
 
 // OneOf is a value of one of several types, in bodies and in answers. T is a struct whose
-// fields are pointers to those types, of which one is set. They are told apart by a property
-// that each of them has with the tag const:
+// fields are pointers to those types; exactly one is set. A property with the tag const, which
+// each of the types has, tells them apart:
 //
 //	type Circle struct {
 //		Kind   string  `json:"kind" const:"circle"`
@@ -28,29 +28,31 @@ import (
 //		Square *Square
 //	}
 //
-// In JSON a OneOf[Shape] is a circle or a square. In the document it is the component Shape: a
-// oneOf with a discriminator. An input of another kind is refused by the name of the property.
+// In JSON, a OneOf[Shape] is a circle or a square. In the document it is the component Shape:
+// a oneOf with a discriminator. Input with an unknown kind is refused, and the fault names the
+// property.
 type OneOf[T any] struct {
-	// Value has the variant.
+	// Value has exactly one field set: the variant.
 	Value T
 }
 
-// Alternatives is a type that writes and reads itself ([json.Marshaler]) as a value of one of
-// several types which no property tells apart, such as a text or a list. The document has an
-// anyOf of them. Types with a property of their own are better a [OneOf].
+// Alternatives is a type that encodes and decodes itself ([json.Marshaler]) as one of several
+// types that no property tells apart, such as a text or a list. In the document it is an anyOf
+// of these types. If a property tells the types apart, use [OneOf].
 type Alternatives interface {
-	// AnyOf returns the types. The zero value is asked.
+	// AnyOf returns the types. It is called on the zero value.
 	AnyOf() []reflect.Type
 }
 
-// One returns a value of one of the types of T. The property that tells them apart is filled
-// in where it is empty.
+// One returns a OneOf with the value. When it is encoded, an empty property that tells the
+// types apart is filled in.
 func One[T any](value T) OneOf[T] { return OneOf[T]{Value: value} }
 
-// Union returns the type of the variants, for code that sees a OneOf through reflection.
+// Union returns T, for code that sees a OneOf through reflection.
 func (OneOf[T]) Union() reflect.Type { return reflect.TypeFor[T]() }
 
-// Which returns the variant that is set, as a pointer for a type switch, and nil without one.
+// Which returns the variant that is set, as a pointer for a type switch, or nil if none is
+// set.
 func (o OneOf[T]) Which() any {
 	p, err := union.Compile(reflect.TypeFor[T]())
 	if err != nil {
@@ -65,7 +67,7 @@ func (o OneOf[T]) Which() any {
 	return nil
 }
 
-// MarshalJSON writes the variant. It is an error when none is set, or more than one.
+// MarshalJSON writes the variant. It returns an error if none is set, or more than one.
 func (o OneOf[T]) MarshalJSON() ([]byte, error) {
 	p, err := union.Compile(reflect.TypeFor[T]())
 	if err != nil {
@@ -80,7 +82,7 @@ func (o OneOf[T]) MarshalJSON() ([]byte, error) {
 
 var errVariant = errors.New("is none of the variants")
 
-// UnmarshalJSON reads the variant that the document names.
+// UnmarshalJSON reads the variant that the JSON names.
 func (o *OneOf[T]) UnmarshalJSON(data []byte) error {
 	p, err := union.Compile(reflect.TypeFor[T]())
 	if err != nil {
@@ -92,7 +94,7 @@ func (o *OneOf[T]) UnmarshalJSON(data []byte) error {
 	}
 	value, err := variant.Read(data)
 	if err != nil {
-		return err //nolint:wrapcheck // as any other
+		return err //nolint:wrapcheck // it names the type
 	}
 	var read T
 	reflect.ValueOf(&read).Elem().Field(variant.Field).Set(value)

@@ -14,17 +14,17 @@ import (
 // segment is a part of a path between two slashes.
 type segment struct {
 	literal string // empty for a parameter
-	escaped string // the literal as an address has it
+	escaped string // the literal, percent-escaped
 	name    string
 	kind    converter
 }
 
-// converter is what stands before the colon in {int:id}. A path whose segment does not
-// convert is not the route's.
+// converter is the word before the colon in {int:id}. A path whose segment the converter does
+// not accept does not match the route.
 type converter string
 
 const (
-	anyText  converter = "" // one segment, judged by the type of its field
+	anyText  converter = "" // any one segment; the type of the input field checks it
 	intKind  converter = "int"
 	strKind  converter = "str"
 	slugKind converter = "slug"
@@ -32,7 +32,7 @@ const (
 	restKind converter = "path" // the rest of the path, with its slashes
 )
 
-// matches reports whether a request's segment may be the parameter.
+// matches reports whether the converter accepts a segment of a request.
 func (c converter) matches(text string) bool {
 	switch c {
 	case intKind:
@@ -62,11 +62,11 @@ func isUUID(s string) bool {
 type pathPattern struct {
 	segments []segment
 	slash    bool // it ends with a slash
-	typed    bool // a converter has to be asked
+	typed    bool // some converter rejects some texts
 }
 
-// parsePath compiles a prefix and a path. The path "/" of a controller with a prefix is the
-// prefix itself.
+// parsePath compiles a prefix and a path. If there is a prefix, the path "/" means the prefix
+// itself.
 func parsePath(prefix, path string) (pathPattern, error) {
 	whole := strings.TrimSuffix(prefix, "/")
 	if path != "/" || whole == "" {
@@ -99,7 +99,7 @@ func parsePath(prefix, path string) (pathPattern, error) {
 	return p, nil
 }
 
-// covers reports whether the segment takes all that the other does.
+// covers reports whether the segment matches everything that the other one does.
 func (s segment) covers(other segment) bool {
 	if s.name == "" || other.name == "" {
 		return s.literal == other.literal && s.name == other.name
@@ -133,17 +133,17 @@ func parseSegment(part string) (segment, error) {
 	return segment{name: name, kind: converter(kind)}, nil
 }
 
-// escapedLiteral escapes what an address has to escape, and leaves the rest as it is.
+// escapedLiteral escapes only the characters that an address must escape.
 func escapedLiteral(part string) string {
 	return (&url.URL{Path: "/" + part, RawPath: "/" + part}).EscapedPath()[1:]
 }
 
-// checkLiteral returns an error when no request could be for a segment, or none in its plain
-// form. It is what the escapes in a request's path stand for, and has none itself.
+// checkLiteral returns an error if no request can match the literal segment. The literal is
+// the unescaped text, so it must not have escapes itself.
 func checkLiteral(part string) error {
 	switch {
 	case part == "." || part == "..":
-		return errors.New("it is a step in the path, which clients and servers take before they ask; dots inside a segment are fine, such as v1.2 or .well-known")
+		return errors.New("it is a step in the path, which clients resolve before they send a request; dots inside a segment are fine, such as v1.2 or .well-known")
 	case strings.Contains(part, "%"):
 		return errors.New("it has a %, which begins an escape: write the characters as they are, such as /ä and not /%C3%A4; a slash cannot be part of a segment")
 	case strings.ContainsAny(part, "?#"):
@@ -163,8 +163,9 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// mux returns the pattern for the [http.ServeMux] that judges conflicts. Parameters are called
-// p0, p1 and so on, so that routes which differ in those names only share a pattern.
+// mux returns the pattern for the [http.ServeMux] that finds conflicts. The parameters are
+// renamed to p0, p1 and so on, so that routes that differ only in parameter names have the
+// same pattern.
 func (p pathPattern) mux() string {
 	var b strings.Builder
 	params := 0
@@ -187,7 +188,7 @@ func (p pathPattern) mux() string {
 	return b.String()
 }
 
-// document returns the path for the document, without converters.
+// document returns the path as the OpenAPI document writes it, without converters.
 func (p pathPattern) document() string {
 	var b strings.Builder
 	for _, s := range p.segments {
@@ -203,7 +204,7 @@ func (p pathPattern) document() string {
 	return b.String()
 }
 
-// names returns the parameters in their order.
+// names returns the names of the parameters in order.
 func (p pathPattern) names() []string {
 	var names []string
 	for _, s := range p.segments {

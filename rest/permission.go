@@ -9,36 +9,38 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Permission decides whether a request may go on. Package permission has the usual ones
+// Permission decides whether a request may go on. Package permission has the usual permissions
 // and combines them.
 type Permission interface {
-	// Check returns nil to allow, and an error that says why not: usually [Denied].
+	// Check returns nil to allow the request, or an error that says why not: usually [Denied].
 	//
-	// It runs after authentication and throttles and before any input is read. It is safe
-	// for concurrent use, and keeps nothing of a request.
+	// It runs after authentication and throttles, before any input is read. It must be safe
+	// for concurrent use, and must not keep the request.
 	Check(ctx context.Context) error
 }
 
-// ObjectPermission is a permission that also judges the object a request is about.
+// ObjectPermission is a permission that also checks the object that a request is about.
 type ObjectPermission interface {
 	Permission
-	// AppliesTo reports whether it judges objects of the type.
+	// AppliesTo reports whether the permission checks objects of this type.
 	AppliesTo(object reflect.Type) bool
-	// CheckObject is Check for the object. It is called with objects that it applies to.
+	// CheckObject is like Check, for one object. It is only called for types that AppliesTo
+	// accepts.
 	CheckObject(ctx context.Context, object any) error
 }
 
 // ScopePermission is a permission that narrows lists to the rows that the caller may see.
 type ScopePermission interface {
 	Permission
-	// ListScope returns what may be seen of a list of the type of items. A nil expression
-	// is all.
+	// ListScope returns the condition for the rows that the caller may see, in a list of the
+	// item type. Nil means all rows.
 	ListScope(ctx context.Context, item reflect.Type) (query.Expr, error)
 }
 
-// listNarrower is a [ScopePermission] that knows before any request whether it narrows
-// lists at all, and those of the items. A list with such permissions of which none is about
-// its items refuses to register: it would look narrowed and not be.
+// listNarrower is a [ScopePermission] that knows at registration whether it narrows any lists
+// (some) and whether it narrows lists of the item type (these). If the permissions of a list
+// narrow some lists but not this one, registering this list panics: it would only look
+// restricted.
 type listNarrower interface {
 	NarrowsLists(item reflect.Type) (some, these bool)
 }
@@ -57,8 +59,8 @@ func checkNarrowing(permissions []Permission, item reflect.Type) error {
 	return nil
 }
 
-// warnUnnarrowed says in the log that the list shows what its object permissions would refuse
-// one by one. It is no error: the handler may narrow the list itself.
+// warnUnnarrowed logs a warning if the list may show objects that an object permission would
+// refuse. It is not an error, because the handler may narrow the list itself.
 func (rt *route) warnUnnarrowed() {
 	judged := false
 	for _, p := range rt.permissions {
@@ -79,9 +81,8 @@ func (rt *route) warnUnnarrowed() {
 	}
 }
 
-// Denied is the refusal of a [Permission]. The answer is 403, or 401 when the request has no
-// principal and the route has authenticators. An empty message stands for the usual
-// sentence.
+// Denied returns the refusal of a [Permission]. The answer is 403, or 401 if the request has
+// no principal and the route has authenticators. An empty message means the default sentence.
 func Denied(message string) *Error {
 	if message == "" {
 		message = "You do not have permission to perform this action."
@@ -89,11 +90,11 @@ func Denied(message string) *Error {
 	return &Error{Status: http.StatusForbidden, Code: "permission_denied", Detail: message}
 }
 
-// CheckObjectPermission asks the permissions of the route about the object, in their order, and
-// returns the first refusal. If the route has object permissions and none of them applies to the
-// object's type, it returns an error (500): the route would look guarded and not be.
+// CheckObjectPermission calls the route's object permissions with the object, in order, and
+// returns the first refusal. If the route has object permissions and none applies to the
+// object's type, it returns an error (500): the route would only look guarded.
 //
-// A controller that implements [ObjectPermissionChecker] is asked instead.
+// If the controller implements [ObjectPermissionChecker], its method is called instead.
 func CheckObjectPermission[T any](ctx context.Context, object T) error {
 	c := contextOf(ctx)
 	if c == nil {
@@ -106,10 +107,10 @@ func CheckObjectPermission[T any](ctx context.Context, object T) error {
 	return c.checkObject(ctx, object)
 }
 
-// ObjectPermissionChecker is a controller with a [CheckObjectPermission] of its own.
+// ObjectPermissionChecker is a controller with its own version of [CheckObjectPermission].
 type ObjectPermissionChecker interface {
-	// CheckObjectPermission returns nil to allow, and else what the function of that name
-	// returns, which it may call with its own ctx to do the usual.
+	// CheckObjectPermission returns nil to allow the object, or the error to answer with. It
+	// may call the function [CheckObjectPermission] with its own ctx for the usual checks.
 	CheckObjectPermission(ctx context.Context, object any) error
 }
 
@@ -136,7 +137,7 @@ func (c *routeContext) checkObject(ctx context.Context, object any) error {
 	return nil
 }
 
-// checkPermissions asks the permissions of the route about the request.
+// checkPermissions calls the permissions of the route in order and returns the first refusal.
 func (c *routeContext) checkPermissions(ctx context.Context) error {
 	for _, p := range c.route.permissions {
 		if err := p.Check(ctx); err != nil {
@@ -146,7 +147,8 @@ func (c *routeContext) checkPermissions(ctx context.Context) error {
 	return nil
 }
 
-// refusal turns the 403 of a request without a principal into a 401 where it could authenticate.
+// refusal turns a 403 into a 401 if the request has no principal and the route has
+// authenticators.
 func (c *routeContext) refusal(ctx context.Context, err error) error {
 	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(ctx) == nil {
 		return c.route.unauthorized("")

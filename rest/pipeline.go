@@ -12,16 +12,16 @@ import (
 	"github.com/spoolhq/spool/rest/internal/actas"
 )
 
-// handler is the typed part of a route.
+// handler is the part of a route that knows the types In and Out.
 type handler interface {
-	// types returns In and Out, nil where there is none.
+	// types returns In and Out, both nil for a raw handler.
 	types() (in, out reflect.Type)
-	// missing reports a handler that is nil.
+	// missing reports whether the handler is nil.
 	missing() bool
 	serve(rt *route, w http.ResponseWriter, r *http.Request)
 }
 
-// typed is a handler with its types.
+// typed is a handler function for In and Out.
 type typed[In, Out any] struct {
 	f func(ctx context.Context, in In) (Out, error)
 }
@@ -30,7 +30,7 @@ func (*typed[In, Out]) types() (in, out reflect.Type) {
 	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
 }
 
-// call is all that a request needs, in one piece of memory.
+// call holds everything that a request needs, in one allocation.
 type call[In, Out any] struct {
 	routeContext
 
@@ -59,7 +59,7 @@ func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request
 	}
 }
 
-// rawHandler is a handler of net/http behind the same stages.
+// rawHandler is a net/http handler. The same stages run before it.
 type rawHandler struct{ http.Handler }
 
 func (rawHandler) types() (in, out reflect.Type) { return nil, nil }
@@ -96,7 +96,7 @@ func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) 
 	}
 }
 
-// end gives back what the request held, and turns a panic into an answer.
+// end releases what the request held, and answers a panic with 500.
 func (c *routeContext) end() {
 	c.release()
 	reason := recover()
@@ -109,12 +109,12 @@ func (c *routeContext) end() {
 	c.route.api.config.logger.log().ErrorContext(c.Context, "handler panicked", "route", c.route.name,
 		"method", c.request.Method, "path", c.request.URL.Path, "panic", reason, "stack", string(debug.Stack()))
 	if w, ok := c.response.writer.(*begunWriter); reason == errPieces || (ok && w.begun) { //nolint:errorlint,err113 // as above
-		panic(http.ErrAbortHandler) // so that the client does not take a part for the whole
+		panic(http.ErrAbortHandler) // breaks the connection: the client must not take a part for the whole
 	}
 	c.route.api.writeError(c.response.writer, c.request, &Error{Status: http.StatusInternalServerError})
 }
 
-// admit runs the stages before the input: authentication, throttles, permissions.
+// admit runs the stages before the input: throttles and authentication, then permissions.
 func (c *routeContext) admit() error {
 	rt := c.route
 	if len(rt.first) > 0 {
@@ -138,7 +138,7 @@ func (c *routeContext) admit() error {
 	return nil
 }
 
-// authenticate asks the authenticators in order. The first success wins.
+// authenticate tries the authenticators in order. The first success wins.
 func (c *routeContext) authenticate() error {
 	if p, ok := actas.Principal(c.Context).(Principal); ok && !isNil(p) {
 		c.principal = p
@@ -171,7 +171,7 @@ func (c *routeContext) authenticate() error {
 	return c.route.unauthorized("")
 }
 
-// unauthorized is the 401 of the route, with a challenge for each of its authenticators.
+// unauthorized returns the route's 401 error, with a challenge for each of its authenticators.
 func (rt *route) unauthorized(reason string) *Error {
 	e := &Error{Status: http.StatusUnauthorized, Code: codeUnauthorized, Detail: "Authentication credentials were not provided.", Header: http.Header{}}
 	if reason != "" {
@@ -195,14 +195,14 @@ func (rt *route) unauthorized(reason string) *Error {
 func (c *routeContext) fail(err error) {
 	e := c.route.api.answerOf(c.request, err, c.route.name)
 	if name := c.route.bodyLabel; name != "" && len(e.Faults) > 0 && e.bodyName != name {
-		named := *e // it may be one that the program returns each time
+		named := *e // copied: the program may share one Error between requests
 		named.bodyName = name
 		e = &named
 	}
 	c.route.api.writeError(c.response.writer, c.request, e)
 }
 
-// answerOf turns any error into one with an answer, and logs what is our fault.
+// answerOf turns any error into an [Error], and logs it if the status is 500 or more.
 func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	e := asError(err)
 	for _, f := range a.config.mapErrors {
@@ -228,8 +228,8 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	return e
 }
 
-// statusClientGone is what a request is logged with whose client did not wait. Nobody
-// receives it.
+// statusClientGone is the status if the client did not wait for the answer. No client receives
+// it, but middleware, such as an access log, sees it.
 const statusClientGone = 499
 
 func standardError(r *http.Request, err error) *Error {
@@ -245,7 +245,7 @@ func standardError(r *http.Request, err error) *Error {
 	case errors.As(err, &status):
 		e := &Error{Status: status.HTTPStatus(), Err: err}
 		if own, ok := status.(error); ok {
-			e.Detail = own.Error() // not that of what is around it, which was not meant to be sent
+			e.Detail = own.Error() // not err.Error(): the wrapping text is not meant for clients
 		}
 		return e
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
@@ -257,7 +257,7 @@ func standardError(r *http.Request, err error) *Error {
 	}
 }
 
-// begunWriter remembers whether an answer has begun.
+// begunWriter remembers whether the answer has begun.
 type begunWriter struct {
 	http.ResponseWriter
 
@@ -271,15 +271,15 @@ func (w *begunWriter) WriteHeader(status int) {
 
 func (w *begunWriter) Write(b []byte) (int, error) {
 	w.begun = true
-	return w.ResponseWriter.Write(b) //nolint:wrapcheck // it is the same writer
+	return w.ResponseWriter.Write(b) //nolint:wrapcheck // w only wraps it
 }
 
-// FlushError sends the header too, if that has not been sent.
+// FlushError flushes, and sends the header if it has not been sent yet.
 func (w *begunWriter) FlushError() error {
 	err := http.NewResponseController(w.ResponseWriter).Flush()
 	w.begun = w.begun || err == nil
-	return err //nolint:wrapcheck // it is the same writer
+	return err //nolint:wrapcheck // w only wraps it
 }
 
-// Unwrap lets [http.ResponseController] find the connection.
+// Unwrap lets [http.ResponseController] find the underlying writer.
 func (w *begunWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -7,18 +7,19 @@ import (
 	"slices"
 )
 
-// Principal is who makes a request. A program uses its own type of user, or [User].
+// Principal is the caller who makes a request. A program uses its own user type, or [User].
 //
-// A principal that also has an IsAdmin() bool method passes permission.IsAdmin when that
-// returns true, and one that has a HasScope(string) bool method passes permission.Scope.
+// If the principal also has a method IsAdmin() bool, permission.IsAdmin asks it. If it has a
+// method HasScope(string) bool, permission.Scope asks it.
 type Principal interface {
-	// PrincipalID is the same for all requests of the same caller, and no two callers
-	// share one. It is a key of throttles and is logged: it must not be a secret.
+	// PrincipalID returns an id that is the same for all requests of a caller and different
+	// for any other caller. Throttles use it as a key and logs show it, so it must not be a
+	// secret.
 	PrincipalID() string
 }
 
-// User is a ready-made principal, for programs without a type of their own and for tests.
-// Admin is what permission.IsAdmin asks, and Scopes what permission.Scope does.
+// User is a ready-made principal, for tests and for programs without a user type of their own.
+// permission.IsAdmin reads Admin, and permission.Scope reads Scopes.
 type User struct {
 	ID     string   `json:"id"`
 	Name   string   `json:"name,omitempty"`
@@ -29,69 +30,71 @@ type User struct {
 // PrincipalID returns the user's ID.
 func (u *User) PrincipalID() string { return u.ID }
 
-// IsAdmin reports whether the user is one of the administrators.
+// IsAdmin reports whether the user is an administrator.
 func (u *User) IsAdmin() bool { return u.Admin }
 
 // HasScope reports whether the user was granted the scope.
 func (u *User) HasScope(scope string) bool { return slices.Contains(u.Scopes, scope) }
 
-// Authenticator finds the principal of a request. Package auth has the usual ones.
+// Authenticator finds the principal of a request. Package auth has the usual authenticators.
 type Authenticator interface {
-	// Authenticate returns who makes the request.
+	// Authenticate returns the caller who makes the request.
 	//
-	// It returns [ErrNoCredentials] when the request has no credentials of this kind and
-	// [ErrBadCredentials], possibly wrapped, when it has wrong ones. In both cases the
-	// next authenticator of the route is asked, and when there is none the answer is 401.
-	// An [Error] ends the request with that; any other error, of a database for example,
-	// ends it with 500. It is safe for concurrent use.
+	// It returns [ErrNoCredentials] if the request has no credentials of this kind, and
+	// [ErrBadCredentials], possibly wrapped, if they are wrong. In both cases the route's next
+	// authenticator is tried; after the last one the answer is 401. An [Error] is answered as
+	// it is. Any other error, for example of a database, is answered 500. Authenticate must be
+	// safe for concurrent use.
 	Authenticate(r *http.Request) (Principal, error)
-	// Scheme says how the credentials travel. It is the same at each call.
+	// Scheme says how the credentials are sent. It returns the same at each call.
 	Scheme() Scheme
 }
 
-// The outcomes of an [Authenticator] that let the next one try.
+// The errors of an [Authenticator] after which the next one is tried.
 var (
-	// ErrNoCredentials says that the request has none of the authenticator's kind.
+	// ErrNoCredentials says that the request has no credentials of the authenticator's kind.
 	ErrNoCredentials = errors.New("no credentials")
-	// ErrBadCredentials says that it has some, and that they are wrong.
+	// ErrBadCredentials says that the request has such credentials, but they are wrong.
 	ErrBadCredentials = errors.New("bad credentials")
 )
 
-// Scheme is how credentials travel: a security scheme of OpenAPI, and the challenge of a 401.
+// Scheme says how credentials are sent: an OpenAPI security scheme, and the challenge of a
+// 401.
 type Scheme struct {
-	// Name is its name among the components of the document. Two different schemes of an
-	// API have different names; a route with a conflict refuses to register.
+	// Name is the scheme's name in the document. Two different schemes of an API need
+	// different names; otherwise registering the route panics.
 	Name string
 	// Type is "apiKey", "http", "oauth2" or "openIdConnect".
 	Type string
-	// In is "query", "header" or "cookie", and Param the name there, of an apiKey.
+	// In is "query", "header" or "cookie" for an apiKey, and Param is the name there.
 	In, Param string
-	// HTTP is the scheme of type http: "basic" or "bearer".
+	// HTTP is "basic" or "bearer" for the type http.
 	HTTP string
 	// BearerFormat is a hint for readers, such as "JWT".
 	BearerFormat string
-	// DiscoveryURL is where an openIdConnect provider describes itself.
+	// DiscoveryURL is the address of an openIdConnect provider's metadata.
 	DiscoveryURL string
-	// Scopes are what the credentials must have been granted.
+	// Scopes are the scopes that the credentials must have.
 	Scopes []string
-	// Challenge is a value of the WWW-Authenticate header of a 401, such as
-	// `Bearer realm="shop"`. Empty: none.
+	// Challenge is the value of the WWW-Authenticate header of a 401. If it is empty, the
+	// header is not sent. An example is `Bearer realm="shop"`.
 	Challenge   string
 	Description string
 }
 
-// Anonymous lets requests without credentials through, so that permissions judge them. It has to be
-// the last authenticator of a route. A request with wrong credentials is still answered 401.
+// Anonymous lets requests without credentials through; the permissions then decide. It has to
+// be the last authenticator of a route. A request with wrong credentials is still answered
+// 401.
 //
-// Its principal is nil.
+// The principal of such a request is nil.
 var Anonymous Authenticator = anonymous{}
 
 type anonymous struct{}
 
-func (anonymous) Authenticate(*http.Request) (Principal, error) { return nil, nil } //nolint:nilnil // it found nobody
+func (anonymous) Authenticate(*http.Request) (Principal, error) { return nil, nil } //nolint:nilnil // no principal
 func (anonymous) Scheme() Scheme                                { return Scheme{} }
 
-// PrincipalOf returns the principal of the request, and nil when there is none.
+// PrincipalOf returns the principal of the request, or nil if there is none.
 func PrincipalOf(ctx context.Context) Principal {
 	if c := contextOf(ctx); c != nil && c.principal != nil {
 		return c.principal
@@ -100,8 +103,8 @@ func PrincipalOf(ctx context.Context) Principal {
 	return p
 }
 
-// PrincipalAs returns the principal of the request as the program's own type. It reports whether
-// there is a principal of that type.
+// PrincipalAs returns the principal of the request as the type P. It reports whether the
+// request has a principal of that type.
 func PrincipalAs[P Principal](ctx context.Context) (P, bool) {
 	p, ok := PrincipalOf(ctx).(P)
 	return p, ok
@@ -111,7 +114,7 @@ func PrincipalAs[P Principal](ctx context.Context) (P, bool) {
 // An authenticator of the route overrides it. A nil pointer means no principal, as nil does.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	if isNil(p) {
-		p = nil // a typed nil is not equal to nil, and would pass for somebody
+		p = nil // a typed nil is not equal to nil and would count as a principal
 	}
 	return context.WithValue(ctx, principalKey{}, p)
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// guarded marks a raw operation whose security is enforced.
+// guarded is the metadata key of a raw operation that went through Guard.
 const guarded = "rest.guarded"
 
-// Guard puts authentication, throttles and permissions before an operation that is
-// registered with huma itself, and documents them:
+// Guard puts authentication, throttles and permissions before an operation that is registered
+// with huma itself, and documents them:
 //
 //	op := rest.Guard(api, huma.Operation{Method: "GET", Path: "/raw"}, rest.Auth(bearer))
 //	huma.Register(api.Huma(), op, handler)
 //
-// The handler's context knows the principal.
+// In the handler, [PrincipalOf] returns the principal.
 func Guard(a *API, op huma.Operation, options ...Option) huma.Operation {
 	place := fmt.Sprintf("rest.Guard: %s %s", op.Method, op.Path)
 	e := &entry{methods: []string{op.Method}, path: op.Path}
@@ -56,15 +56,16 @@ func Guard(a *API, op huma.Operation, options ...Option) huma.Operation {
 	return op
 }
 
-// rawAdapter is where huma registers operations. It refuses those which nothing guards
-// although they, or the API, say that something does.
+// rawAdapter registers huma's operations. It refuses an operation without Guard if the
+// operation documents security, or if the API has authentication, throttles or permissions.
 type rawAdapter struct {
 	huma.Adapter
 
 	api *API
 }
 
-// Handle registers an operation.
+// Handle registers an operation. It panics if the operation needs Guard and did not go through
+// it.
 func (r rawAdapter) Handle(op *huma.Operation, h func(huma.Context)) {
 	if op.Metadata[guarded] == nil {
 		place := fmt.Sprintf("%s %s", op.Method, op.Path)
@@ -79,7 +80,7 @@ func (r rawAdapter) Handle(op *huma.Operation, h func(huma.Context)) {
 	r.Adapter.Handle(op, h)
 }
 
-// rawMux is where operations of huma are served.
+// rawMux serves huma's operations through the API's own routing.
 type rawMux struct{ *API }
 
 // HandleFunc adds a handler for a pattern: a method and a path.
@@ -92,8 +93,8 @@ func (m rawMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Req
 	must(err, pattern)
 }
 
-// rawOperation puts operations of others below the base path, and gives the errors that they
-// document the form of the API's.
+// rawOperation moves huma's operations below the base path, and documents their errors in the
+// API's format.
 func (d *document) rawOperation(all *huma.OpenAPI, op *huma.Operation) {
 	if d.own {
 		return
@@ -110,8 +111,8 @@ func (d *document) rawOperation(all *huma.OpenAPI, op *huma.Operation) {
 	}
 }
 
-// rawError gives the errors of raw operations the form of the API's, without the values
-// that huma repeats in them.
+// rawError converts the errors of raw operations to the API's format. It drops the input
+// values that huma repeats in them.
 func (d *document) rawError(ctx huma.Context, _ string, v any) (any, error) {
 	model, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -135,12 +136,11 @@ func (d *document) rawError(ctx huma.Context, _ string, v any) (any, error) {
 	r, _ := humago.Unwrap(ctx)
 	contentType, body := d.api.config.renderer.Render(r, e)
 	if format, err := d.api.raw.Negotiate(ctx.Header("Accept")); err == nil && strings.HasSuffix(format, "json") {
-		ctx.SetHeader("Content-Type", contentType) // huma has set its own before it asks for the body
+		ctx.SetHeader("Content-Type", contentType) // huma has already set its own content type
 	}
 	return body, nil
 }
 
-// move gives an operation another path in the document.
 func move(all *huma.OpenAPI, op *huma.Operation, path string) {
 	of := func(item *huma.PathItem) **huma.Operation {
 		for method, field := range map[string]**huma.Operation{
@@ -151,7 +151,7 @@ func move(all *huma.OpenAPI, op *huma.Operation, path string) {
 				return field
 			}
 		}
-		panic("rest: no such method: " + op.Method) // huma has refused it
+		panic("rest: no such method: " + op.Method) // cannot happen: huma refuses it
 	}
 	*of(all.Paths[op.Path]) = nil
 	if reflect.ValueOf(*all.Paths[op.Path]).IsZero() {

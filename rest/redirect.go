@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// redirect leads a request to the path that it means, if there is one: with its last slash or
-// without, with single slashes instead of several, with its steps taken. A method that is not
-// empty is one that the path has to have. It reports whether it did.
+// redirect answers with a redirect if a corrected path has a route: with or without the last
+// slash, with single slashes, with "." and ".." resolved. If method is not empty, that route
+// has to take the method. It reports whether it has answered.
 func (a *API) redirect(w http.ResponseWriter, r *http.Request, method string) bool {
 	path := r.URL.EscapedPath()
 	if path == "" || path[0] != '/' {
@@ -29,7 +29,7 @@ func (a *API) redirect(w http.ResponseWriter, r *http.Request, method string) bo
 	return false
 }
 
-// otherSlash returns the path with its last slash if it has none, and without if it has.
+// otherSlash removes the path's trailing slashes, or adds one if it has none.
 func otherSlash(path string) string {
 	if other := strings.TrimRight(path, "/"); other != path {
 		return other
@@ -37,7 +37,7 @@ func otherSlash(path string) string {
 	return path + "/"
 }
 
-// cleaned returns the path with its steps taken and single slashes.
+// cleaned returns the path with single slashes and with "." and ".." resolved.
 func cleaned(path string) string {
 	var kept []string
 	directory := true
@@ -62,9 +62,9 @@ func cleaned(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// reference returns the address of a path as seen from another one. It is relative, so that it
-// holds below any prefix that something before the API has cut off, and begins with a dot, so
-// that it can never lead to another host.
+// reference returns a relative link from one path to another. It is relative, so that it works
+// below any prefix that a proxy before the API removes. It begins with a dot, so that it can never
+// lead to another host.
 func reference(from, to string) string {
 	base, target := directories(from), strings.Split(to[1:], "/")
 	shared := 0
@@ -79,9 +79,10 @@ func reference(from, to string) string {
 	return text
 }
 
-// directories returns the segments that a client resolves a relative address against: all but
-// the last one, with the steps taken. Empty ones count: a client does not merge slashes. An
-// escaped step counts too: a client that takes it for one has not sent it.
+// directories returns the segments against which a client resolves a relative address: all but
+// the last one, with "." and ".." resolved. Empty segments count, because clients do not merge
+// slashes. Escaped steps count too: a client that treats them as steps has already resolved
+// them.
 func directories(path string) []string {
 	parts := strings.Split(path[1:], "/")
 	var kept []string

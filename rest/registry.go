@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/rest/page"
 )
 
-// Registry is a list of controllers that APIs may import, for programs whose controllers announce
-// themselves. Nothing adds a controller by itself. The zero value is an empty list. A Registry is
+// Registry is a list of controllers that an API imports with [API.Import]. Controllers are on
+// the list only if code calls [Registry.Add]. The zero value is an empty list. A Registry is
 // not safe for concurrent use.
 type Registry struct {
 	registered []registered
@@ -21,13 +21,13 @@ type registered struct {
 	options    []ControllerOption
 }
 
-// Add puts a controller on the list.
+// Add appends a controller to the list.
 func (r *Registry) Add(c Controller, options ...ControllerOption) {
 	r.registered = append(r.registered, registered{c, options})
 }
 
-// Import registers the controllers of the list in their order, except controllers that opted out
-// by [AutoImport].
+// Import registers the controllers of the list in order, except those that opted out with
+// [AutoImport].
 func (a *API) Import(from *Registry) {
 	for _, r := range from.registered {
 		described := a.describe(r.controller, r.options)
@@ -37,22 +37,22 @@ func (a *API) Import(from *Registry) {
 	}
 }
 
-// Settings is configuration by names, as a file holds it. Its key REST_EXTRA is a map with
+// Settings is configuration by name, such as the content of a file. Its key REST_EXTRA is a
+// map with
 //
-//   - PAGINATION_CLASS: the name of the paginator that lists have by default, one of those
-//     that page.Named knows, such as "page.Number"
-//   - PAGINATION_PER_PAGE: how many items its pages have
+//   - PAGINATION_CLASS: the name of the default paginator of lists, one of the names that
+//     page.Named knows, such as "page.Number"
+//   - PAGINATION_PER_PAGE: the number of items on a page
 //
-// Other keys beside REST_EXTRA are of others. [FromSettings] makes an option of it.
+// Other keys of Settings are ignored. [FromSettings] turns Settings into an option.
 type Settings map[string]any
 
-// extraKey is the name of our part of the settings.
 const extraKey = "REST_EXTRA"
 
-// FromSettings makes an option of settings. What other options say in code overrides it.
+// FromSettings returns an option for the settings. Options in code override it.
 //
-// Settings come from a file, so a mistake in them is an error, which names the key: one that
-// is not known, or a value that makes no sense. Mistakes in code panic.
+// Settings come from a file. So a mistake in them, such as an unknown key or an invalid value,
+// is an error that names the key. Mistakes in code panic.
 func FromSettings(s Settings) (APIOption, error) {
 	p, err := s.paginator()
 	if err != nil {
@@ -65,7 +65,7 @@ func FromSettings(s Settings) (APIOption, error) {
 func (s Settings) paginator() (page.Paginator, error) {
 	value, ok := s[extraKey]
 	if !ok {
-		return nil, nil //nolint:nilnil // they name none
+		return nil, nil //nolint:nilnil // the settings name no paginator
 	}
 	extra, ok := value.(map[string]any)
 	if !ok {

@@ -7,27 +7,27 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// ProblemErrors writes errors as RFC 9457 says: application/problem+json with type, title,
-// status and detail, and code and errors as additions.
+// ProblemErrors writes errors as RFC 9457 problems: application/problem+json with type, title,
+// status and detail, and with code and errors in addition.
 var ProblemErrors ErrorRenderer = problems{}
 
-// Problem is the body of an error by [ProblemErrors].
+// Problem is the error body of [ProblemErrors].
 type Problem struct {
-	Type   string         `doc:"What kind of problem it is; about:blank says that the status is all there is to know." example:"about:blank"          json:"type"`
-	Title  string         `doc:"The status in words."                                                                  example:"Unprocessable Entity" json:"title"`
-	Status int            `doc:"The HTTP status."                                                                      example:"422"                  json:"status"`
-	Detail string         `doc:"What happened, for a person."                                                          json:"detail,omitempty"`
-	Code   string         `doc:"What happened, for a program."                                                         example:"validation_failed"    json:"code"`
-	Errors []ProblemFault `doc:"Each thing that is wrong with the request."                                            json:"errors,omitempty"`
+	Type   string         `doc:"The kind of problem. about:blank means that only the status is known." example:"about:blank"          json:"type"`
+	Title  string         `doc:"The status in words."                                                  example:"Unprocessable Entity" json:"title"`
+	Status int            `doc:"The HTTP status."                                                      example:"422"                  json:"status"`
+	Detail string         `doc:"What happened, as a text for people."                                  json:"detail,omitempty"`
+	Code   string         `doc:"What happened, as a word for programs."                                example:"validation_failed"    json:"code"`
+	Errors []ProblemFault `doc:"The mistakes in the request."                                          json:"errors,omitempty"`
 }
 
-// ProblemFault is one thing that is wrong with a request, in a [Problem].
+// ProblemFault is one mistake in a request, as part of a [Problem].
 type ProblemFault struct {
-	Location string         `doc:"Where it is."                                example:"body.tags[1]"     json:"location"`
-	Pointer  string         `doc:"Where it is in the body, as a JSON pointer." example:"/tags/1"          json:"pointer,omitempty"`
-	Kind     string         `doc:"The rule that is broken, for a program."     example:"string_too_short" json:"kind"`
-	Message  string         `doc:"The rule that is broken, for a person."      json:"message"`
-	Limits   map[string]any `doc:"The limits of the rule."                     json:"limits,omitempty"`
+	Location string         `doc:"The place of the mistake."                 example:"body.tags[1]"     json:"location"`
+	Pointer  string         `doc:"The place in the body, as a JSON pointer." example:"/tags/1"          json:"pointer,omitempty"`
+	Kind     string         `doc:"The broken rule, as a word for programs."  example:"string_too_short" json:"kind"`
+	Message  string         `doc:"The broken rule, as a text for people."    json:"message"`
+	Limits   map[string]any `doc:"The limits of the rule."                   json:"limits,omitempty"`
 }
 
 type problems struct{}
@@ -50,15 +50,14 @@ func (problems) Render(_ *http.Request, e *Error) (contentType string, body any)
 	return "application/problem+json", p
 }
 
-// writeError answers with e.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 	h := w.Header()
-	// What a handler said of the answer that it did not come to make.
+	// The handler may have set these for the answer that it then did not send.
 	delete(h, "Cache-Control")
 	delete(h, "Content-Length")
 	addAll(h, e.Header)
 	if e.Status == http.StatusInternalServerError && !e.mismatch {
-		// Whatever the program put into it is for the log.
+		// The program's text may be internal, so it goes only into the log.
 		e = &Error{Status: e.Status, Code: "internal", Detail: "Internal error."}
 	}
 	h["X-Content-Type-Options"] = nosniff

@@ -12,18 +12,19 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// appender is a renderer of this package. It writes the bytes that the standard codec makes
-// of what its Render returns, without reflection and without that value, whatever codec the
-// program has: a server under attack answers errors all day.
+// appender is implemented by the renderers of this package. It appends the same bytes that the
+// standard codec writes for the result of Render, whatever codec the program uses. It needs no
+// reflection, because a server under attack answers many errors.
 type appender interface {
-	// errorType is the content type, as a header.
+	// errorType returns the content type as a header value.
 	errorType() []string
-	// appendError appends the body of an error. It reports false for one that only the codec
-	// can encode.
+	// appendError appends the body of an error. It returns false for an error that only the
+	// codec can encode.
 	appendError(to []byte, e *Error) (body []byte, ok bool)
 }
 
-// appendRendered answers with e by an appender. It reports false when nothing was sent.
+// appendRendered answers with e if the renderer is an appender. It reports whether it has
+// answered.
 func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 	renderer, ok := a.config.renderer.(appender)
 	if !ok {
@@ -38,7 +39,7 @@ func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 			h["Content-Length"] = []string{strconv.Itoa(len(body))}
 		}
 		w.WriteHeader(e.Status)
-		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff; that the client is gone is no error
+		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff; a client that is gone is not an error
 	}
 	*buf = *bytes.NewBuffer(body[:0])
 	a.buffers.recycle(buf)
@@ -140,7 +141,6 @@ func (details) appendError(to []byte, e *Error) (body []byte, ok bool) {
 	return append(to, ']', '}', '\n'), true
 }
 
-// appendLimits appends an object, its keys in their order.
 func appendLimits(to []byte, limits map[string]any) (body []byte, ok bool) {
 	var held [4]string
 	names := held[:0]
@@ -161,7 +161,6 @@ func appendLimits(to []byte, limits map[string]any) (body []byte, ok bool) {
 	return append(to, '}'), true
 }
 
-// appendJSON appends one value.
 func appendJSON(to []byte, value any) (body []byte, ok bool) {
 	switch v := value.(type) {
 	case string:
@@ -169,7 +168,7 @@ func appendJSON(to []byte, value any) (body []byte, ok bool) {
 	case int:
 		return strconv.AppendInt(to, int64(v), 10), true
 	case float64:
-		// Other numbers have forms that the codec chooses.
+		// Only the codec decides how other numbers are written.
 		if whole := int64(v); float64(whole) == v && -1<<53 < whole && whole < 1<<53 && (v != 0 || !math.Signbit(v)) {
 			return strconv.AppendInt(to, whole, 10), true
 		}
@@ -177,26 +176,26 @@ func appendJSON(to []byte, value any) (body []byte, ok bool) {
 	return encodeJSON(to, value)
 }
 
-// encodeJSON appends what the codec makes of a value.
+// encodeJSON appends a value as encoding/json encodes it. It returns false if that fails.
 func encodeJSON(to []byte, value any) (body []byte, ok bool) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil { //nolint:errchkjson // that is the question
+	if encoder.Encode(value) != nil { //nolint:errchkjson // the result reports it
 		return to, false
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte{'\n'})...), true
 }
 
-// appendJSONText appends a string in quotes. Those of plain ASCII, which are nearly all, are
-// copied as they are.
+// appendJSONText appends a string in quotes. A plain ASCII string, the usual case, is copied
+// as it is.
 func appendJSONText(to []byte, text string) []byte {
 	to = append(to, '"')
 	return closeJSONText(append(to, text...), len(to))
 }
 
-// closeJSONText ends a string that begins at start, behind its first quote, and was appended
-// without escapes.
+// closeJSONText ends a JSON string. Its text was appended without escapes and begins at start,
+// just after the opening quote. The text is escaped if necessary.
 func closeJSONText(to []byte, start int) []byte {
 	for _, c := range to[start:] {
 		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

@@ -9,45 +9,45 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// DetailErrors writes errors as Django Ninja does, for clients that were written for it:
-// {"detail": ...} with a sentence, or with the list of what is wrong with the input. Each
-// item of the list has the type, loc, msg and ctx of Pydantic. A fault with words of the
-// program keeps them.
+// DetailErrors writes errors as Django Ninja does, for clients written for it: {"detail": ...}
+// with a sentence, or with a list of the mistakes in the input. Each item of the list has the
+// type, loc, msg and ctx of Pydantic. A fault with a message of the program keeps that
+// message.
 //
-// The second step of the loc of a body is the name of the body, as [BodyName] says.
+// For a fault in the body, the second item of loc is the name of the body; see [BodyName].
 var DetailErrors ErrorRenderer = details{}
 
-// DetailBody is the body of an error by [DetailErrors].
+// DetailBody is the error body of [DetailErrors].
 type DetailBody struct {
-	Detail any `doc:"What happened: a sentence, or a list of what is wrong with the request." json:"detail"`
+	Detail any `doc:"What happened: a sentence, or the list of mistakes in the request." json:"detail"`
 }
 
-// DetailFault is one thing that is wrong with a request, in a [DetailBody].
+// DetailFault is one mistake in a request, as part of a [DetailBody].
 type DetailFault struct {
-	// Type is Pydantic's word for the kind of the [Fault], and often the same.
+	// Type is Pydantic's word for the Kind of the [Fault], often the same word.
 	Type string `json:"type"`
-	// Loc is the fault's In, the name of the body, and the fault's Path.
+	// Loc is the fault's In, the name of the body if there is one, and the fault's Path.
 	Loc []any `json:"loc"`
-	// Msg is what Pydantic says of it.
+	// Msg is Pydantic's message for the mistake.
 	Msg string `json:"msg"`
-	// Ctx has what Msg names, such as a limit.
+	// Ctx has the values that Msg mentions, such as a limit.
 	Ctx map[string]any `json:"ctx,omitempty"`
 }
 
-// BodyName sets what [DetailErrors] calls the JSON body, which has a name in Python: the
-// body of
+// BodyName sets the name of the JSON body in [DetailErrors]. In Python, the body is a named
+// argument: in
 //
 //	def create(self, item: Item)
 //
-// is "item", and a fault in its price has the loc ["body", "item", "price"]. An empty name
-// leaves that step out: ["body", "price"]. So does a body whose fields stand among the
-// parameters of the input, as they do in Python.
+// the name is "item", and a fault in its price has the loc ["body", "item", "price"]. With an
+// empty name, the loc is ["body", "price"]. It is also that if the body's fields stand among
+// the parameters of the input, as in Python.
 //
-// Defaults to the name of the body's type in snake case: "new_book" for NewBook. A list is
-// called "items", any other type without a name "data".
+// Defaults to the name of the body's type in snake case: "new_book" for NewBook. A list
+// defaults to "items", any other type without a name to "data".
 func BodyName(name string) Option { return levelOption(func(l *level) { l.bodyArg = &name }) }
 
-// nameOfBody is what the body of the route is called.
+// nameOfBody returns the name of the route's body in [DetailErrors], or "" for none.
 func (rt *route) nameOfBody() string {
 	b := rt.input.body
 	switch {
@@ -87,7 +87,7 @@ func (details) Render(_ *http.Request, e *Error) (contentType string, body any) 
 	return "application/json", &DetailBody{Detail: list}
 }
 
-// pythonDetail is the detail in the words of Django Ninja.
+// pythonDetail returns the detail in the words of Django Ninja.
 func (e *Error) pythonDetail() string {
 	switch {
 	case e.Status == http.StatusUnauthorized && e.Code == codeUnauthorized:
@@ -101,7 +101,6 @@ func (e *Error) pythonDetail() string {
 	}
 }
 
-// loc is where f is, for [DetailErrors].
 func (e *Error) loc(f Fault) []any {
 	loc := make([]any, 0, len(f.Path)+2)
 	loc = append(loc, f.In)

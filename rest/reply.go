@@ -10,35 +10,35 @@ import (
 	"strings"
 )
 
-// NoContent is the answer without a body. Its status is 204.
+// NoContent is an answer without a body. Its status defaults to 204.
 type NoContent struct{}
 
-// Responder is an answer that writes itself: a file, a stream, events. See [File],
-// [Stream] and [Events].
+// Responder is an answer that writes itself, such as a [File], a [Stream] or [Events].
 type Responder interface {
-	// Respond writes the answer. When it returns an error before it has written anything,
-	// that is answered as any other.
+	// Respond writes the answer. If it returns an error before it has written anything, the
+	// error is answered like any other. After that, the connection is cut.
 	Respond(w http.ResponseWriter, r *http.Request) error
 }
 
-// DocumentedResponder is a [Responder] that the document describes. The zero value of its
-// type is asked.
+// DocumentedResponder is a [Responder] that the document describes. Document is called on the
+// zero value of its type.
 type DocumentedResponder interface {
 	Responder
-	// Document returns the content type of the answer, and the type of its body or of one
-	// piece of it; nil stands for bytes.
+	// Document returns the content type of the answer, and the type of its body or of one item
+	// of it. A nil type means bytes.
 	Document() (contentType string, body reflect.Type)
 }
 
-// Returns documents that the route may also answer with the status and a T, from a [Reply],
-// a [Response] status or an [Error] with a body. [NoContent] as T is an answer without a body,
-// and error an error in the form of the API, as by [Fails]. The first one of a route whose
-// handler answers [*Reply] is its usual answer. About says in the document what the answer means
-// on this route, and defaults to the status text.
+// Returns declares that the route may also answer with the status and a body of type T. A
+// handler gives such an answer with a [Reply], with [Response.SetStatus] or with an [Error]
+// that has a Body. [NoContent] as T means no body; error as T means an error in the API's
+// format, as with [Fails]. If the handler returns [*Reply], the first Returns is the route's
+// usual answer. The text about says in the document what the answer means on this route; it
+// defaults to the status text.
 //
-// A [Reply] whose body is of another type is answered 500, which names both types. With [Also]
-// and an [Answer] the compiler finds that. The body of an [Error], and the result of a handler
-// that changes its status by [ResponseOf], are sent as they are.
+// A [Reply] with a body of another type is answered 500, and the detail names both types. With
+// [Also] and [Answer] the compiler finds this mistake. The body of an [Error], and the result
+// of a handler that calls SetStatus, are not checked.
 func Returns[T any](status int, about ...string) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.describe(status, about)
@@ -50,7 +50,6 @@ func Returns[T any](status int, about ...string) RouteOption {
 	})
 }
 
-// describe keeps what the document says of a status.
 func (c *routeConfig) describe(status int, about []string) {
 	if len(about) == 0 {
 		return
@@ -61,19 +60,19 @@ func (c *routeConfig) describe(status int, about []string) {
 	c.described[status] = strings.Join(about, " ")
 }
 
-// Fails documents errors that the route answers with in addition to the errors of its stages, such
-// as 409.
+// Fails declares error statuses of the handler, such as 409. Errors of the stages before the
+// handler are declared automatically.
 func Fails(statuses ...int) RouteOption {
 	return routeOption(func(c *routeConfig) { c.fails = append(c.fails, statuses...) })
 }
 
-// Produces documents the content types of an answer that writes itself: of a [File], a
+// Produces sets the documented content types of an answer that writes itself: a [File], a
 // [Stream] or a [Raw] handler.
 func Produces(contentTypes ...string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.produces = append(c.produces, contentTypes...) })
 }
 
-// answer writes what the handler returned; out points to it.
+// answer writes the handler's result. out is a pointer to it.
 func (c *routeContext) answer(out any) error {
 	rt := c.route
 	if rt.judges && !c.judged.Load() {
@@ -104,8 +103,8 @@ func (c *routeContext) answer(out any) error {
 	}
 }
 
-// replaceNil makes empty lists and maps of nil ones. Nothing else that is nil is what the
-// document says of the answer, so it is an error.
+// replaceNil replaces a nil list or map by an empty one. Any other nil is an error, because
+// the document does not allow null there.
 func (rt *route) replaceNil(out reflect.Value) error {
 	switch {
 	case !out.IsNil():
@@ -135,7 +134,7 @@ func (c *routeContext) answerReply(out any) error {
 func (c *routeContext) answerItself(out any) error {
 	value := reflect.ValueOf(out).Elem().Interface()
 	if isNil(value) {
-		return fmt.Errorf("%s returned nothing that answers", c.route.name)
+		return fmt.Errorf("%s returned a nil answer", c.route.name)
 	}
 	responder, ok := value.(Responder)
 	if !ok {
@@ -148,13 +147,13 @@ func (c *routeContext) answerItself(out any) error {
 	c.response.writer = begun
 	err := responder.Respond(begun, c.request.WithContext(c))
 	if err != nil && begun.begun {
-		_ = c.route.api.answerOf(c.request, err, c.route.name) // which logs it
-		panic(http.ErrAbortHandler)                            // so that the client does not take a part for the whole
+		_ = c.route.api.answerOf(c.request, err, c.route.name) // logs the error
+		panic(http.ErrAbortHandler)                            // cuts the connection: the client must not take a part for the whole
 	}
-	return err //nolint:wrapcheck // it is the program's own
+	return err //nolint:wrapcheck // the program's own error
 }
 
-// write writes a body with a status. A nil body is none at all.
+// write writes a body with a status. A nil body means no body.
 func (c *routeContext) write(status int, body any) error {
 	rt := c.route
 	if c.response.status != 0 {
@@ -171,7 +170,7 @@ func (c *routeContext) write(status int, body any) error {
 				return fmt.Errorf("%s answers with %w", rt.name, err)
 			}
 			if v := reflect.ValueOf(body); body != nil && v.Kind() == reflect.Pointer && isNilList(v.Elem()) {
-				_ = rt.replaceNil(v.Elem()) // of a list or a map there is nothing to complain about
+				_ = rt.replaceNil(v.Elem()) // never an error for a list or a map
 			}
 		}
 	}

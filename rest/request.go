@@ -20,12 +20,12 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// Request makes the request that is served with in: its path, query, headers and cookies,
-// and its body, be it JSON, a form or files. The address is relative to the host, as that
-// of [Endpoint.URL]: a client of another process adds scheme and host.
+// Request returns the request that makes the route receive in: path, query, headers, cookies
+// and the body, which may be JSON, a form or files. The address is relative to the host, as
+// for [Endpoint.URL]; a client in another process adds scheme and host.
 //
-// A body that is optional and nil is left out. In a body, an [Opt] that is absent is sent
-// as null unless its json tag has omitzero.
+// A nil optional body is left out. In a body, an absent [Opt] is sent as null, unless its json
+// tag has omitzero.
 func (e *Endpoint[In, Out]) Request(ctx context.Context, in In) (*http.Request, error) {
 	if e.route == nil {
 		return nil, errUnregistered
@@ -52,7 +52,6 @@ func (e *Endpoint[In, Out]) Request(ctx context.Context, in In) (*http.Request, 
 	return r, nil
 }
 
-// decorate adds the headers and cookies of an input.
 func (rt *route) decorate(r *http.Request, in reflect.Value) error {
 	if rt.input.params == nil {
 		return nil
@@ -79,7 +78,6 @@ func (rt *route) decorate(r *http.Request, in reflect.Value) error {
 	return nil
 }
 
-// content returns the body for an input, nil without one, and its content type.
 func (rt *route) content(in reflect.Value) (content io.Reader, contentType string, err error) {
 	switch b := rt.input.body; {
 	case b != nil:
@@ -92,7 +90,7 @@ func (rt *route) content(in reflect.Value) (content io.Reader, contentType strin
 }
 
 func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string, error) {
-	v := reflect.New(in.Type()).Elem() // whose fields have addresses
+	v := reflect.New(in.Type()).Elem() // an addressable copy
 	v.Set(in)
 	switch {
 	case len(b.spread) > 0:
@@ -113,7 +111,7 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 	if wire.HasTexts(b.typ) {
 		err = encode(encoder, &text, wire.Plan{}, content, partEncoder(codec))
 	} else {
-		err = encoder.Encode(content) // a list that is nil is no list to a body that may leave it out
+		err = encoder.Encode(content) // a nil list stays null: null means absent for an optional list
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
@@ -150,14 +148,13 @@ func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {
 	return &text, parts.FormDataContentType(), nil
 }
 
-// writeFiles writes one file, or a list of them.
 func writeFiles(to *multipart.Writer, name string, value any) error {
 	all, ok := value.([]*multipart.FileHeader)
 	if one, single := value.(*multipart.FileHeader); single && one != nil {
 		all, ok = []*multipart.FileHeader{one}, true
 	}
 	if !ok {
-		return nil // a single file that is nil
+		return nil // a nil single file
 	}
 	for _, f := range all {
 		if err := writeFile(to, name, f); err != nil {
@@ -184,8 +181,8 @@ func writeFile(to *multipart.Writer, name string, f *multipart.FileHeader) error
 	return err //nolint:wrapcheck // the caller names the file
 }
 
-// paramTexts writes a parameter of an input as it is read: nothing for what is the same
-// when it is not sent.
+// paramTexts returns the texts to send for a parameter. It returns none if sending nothing
+// means the same.
 func paramTexts(p bind.Param, in reflect.Value) ([]string, error) {
 	v := in.FieldByIndex(p.Index)
 	if v.IsZero() && p.Default == nil && !p.Required {
@@ -198,8 +195,8 @@ func paramTexts(p bind.Param, in reflect.Value) ([]string, error) {
 	return texts, err
 }
 
-// textsOf writes a value as a parameter has it: nothing for what is absent, one text for a
-// scalar, and one for each item of a list.
+// textsOf returns a value as parameter texts: none if the value is absent, one for a scalar,
+// and one for each item of a list.
 func textsOf(v reflect.Value, format string) ([]string, error) {
 	switch {
 	case !v.IsValid():
@@ -233,7 +230,8 @@ func textsOf(v reflect.Value, format string) ([]string, error) {
 	return all, nil
 }
 
-// ownText writes a value of a type that has a form of its own. It reports whether it has.
+// ownText returns the text of a value whose type has a text form of its own, and reports
+// whether it has one.
 func ownText(v reflect.Value, format string) (text string, ok bool, err error) {
 	if form := textform.Of(v.Type(), format); form != textform.None {
 		text, err := textform.Text(form, v.Interface())

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// route is a compiled route of an API. It does not change once requests come.
+// route is a compiled route of an API. It does not change after the first request.
 type route struct {
 	level
 
@@ -26,24 +26,25 @@ type route struct {
 	methods    []string
 	path       pathPattern
 	pathNames  []string
-	wrapped    bool // in middleware of its own, which may read parameters of the path
+	wrapped    bool // has controller or route middleware, which may read path parameters
 
 	input    *input
 	answers  answerKind
-	nilable  bool // the answer may be a nil that is not the JSON of its type
+	nilable  bool // the answer may be a nil that needs care when it is written
 	status   int
-	statuses []int                  // beside status
-	body     reflect.Type           // of the usual answer: nil where it is none, or not known
-	bodies   map[int][]reflect.Type // by status: nil stands for no body
+	statuses []int                  // the other statuses that the route may answer
+	body     reflect.Type           // of the usual answer; nil if there is none, or it is unknown
+	bodies   map[int][]reflect.Type // by status; a nil type means no body
 	list     *list
-	heads    map[reflect.Type]*answerType // the types of answers that have headers
-	wire     wire.Plan                    // of what the handler returns
-	// bodyLabel is what [DetailErrors] calls the body.
+	heads    map[reflect.Type]*answerType // the answer types that have headers
+	wire     wire.Plan                    // of the handler's result type
+	// bodyLabel is the name of the body in the faults of [DetailErrors].
 	bodyLabel string
 	checks    []inputCheck
-	secrets   []string // query parameters that links leave out
+	secrets   []string // query parameters that are left out of links
 
-	// judges is true where an object is expected to be judged; that none was is said once.
+	// judges is true if a handler of the route should check object permissions. If it checks
+	// none, that is logged once.
 	judges   bool
 	unjudged sync.Once
 
@@ -53,7 +54,7 @@ type route struct {
 	ids   []string // operation ids, one for each method
 }
 
-// answerKind is how a handler's result becomes an answer.
+// answerKind says how a handler's result becomes an answer.
 type answerKind int
 
 const (
@@ -64,7 +65,6 @@ const (
 	answersTyped
 )
 
-// compile makes a route of an entry of a controller.
 func (a *API) compile(e *entry, controller Controller, config controllerConfig, namespace string) (*route, error) {
 	rt := &route{
 		api: a, controller: controller, handler: e.handler, methods: e.methods, entry: e, checks: e.config.checks,
@@ -125,7 +125,7 @@ func judgesObjects(p Permission) bool {
 	return ok
 }
 
-// checkPath compares the parameters of the path with the input's.
+// checkPath returns an error if the path's parameters and the input's path fields differ.
 func (rt *route) checkPath(in reflect.Type) error {
 	if in == nil {
 		return nil // a raw handler reads for itself
@@ -158,7 +158,7 @@ func (rt *route) compileBody() error {
 	}
 	for _, m := range rt.methods {
 		if m == http.MethodGet || m == http.MethodHead || m == http.MethodTrace {
-			return fmt.Errorf("a %s has no body, but the input %v wants one: its fields need the tag of a source, such as query", m, rt.input.typ)
+			return fmt.Errorf("a %s has no body, but the input %v has one: its fields need the tag of a source, such as query", m, rt.input.typ)
 		}
 	}
 	var err error
@@ -169,10 +169,10 @@ func (rt *route) compileBody() error {
 	return err
 }
 
-// bodyName names a body that has no type of its own.
+// bodyName returns a name for a body type that has none.
 func (rt *route) bodyName() string { return exported(strings.ReplaceAll(rt.name, ".", "_")) + "Body" }
 
-// compileOutput finds out how the result of the handler becomes an answer.
+// compileOutput decides how the handler's result becomes an answer.
 func (rt *route) compileOutput(out reflect.Type) error {
 	config := rt.entry.config
 	rt.status = config.status
@@ -227,13 +227,12 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		rt.status = http.StatusOK
 	}
 	if rt.status < 200 || rt.status > 399 {
-		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails and rest.Also declare others", rt.status)
+		return fmt.Errorf("%d is not the status of an answer without an error; declare others with rest.Fails and rest.Also", rt.status)
 	}
 	rt.compileBodies()
 	return nil
 }
 
-// compileAnswer is compileOutput for an [Answer].
 func (rt *route) compileAnswer(out reflect.Type) error {
 	a, _ := reflect.TypeAssert[answerer](reflect.New(out))
 	body := a.bodyType()
@@ -250,7 +249,7 @@ func (rt *route) compileAnswer(out reflect.Type) error {
 	return nil
 }
 
-// compileJSON compiles the type that is written as JSON, [NoContent] for none.
+// compileJSON compiles the type that is written as JSON. The type [NoContent] means no body.
 func (rt *route) compileJSON(body reflect.Type) error {
 	if err := checkNoError(body); err != nil {
 		return err
@@ -270,7 +269,6 @@ func (rt *route) compileJSON(body reflect.Type) error {
 	return nil
 }
 
-// compileBodies lists the bodies that the route declares by their statuses.
 func (rt *route) compileBodies() {
 	rt.bodies = map[int][]reflect.Type{}
 	if rt.body != nil {
@@ -281,7 +279,7 @@ func (rt *route) compileBodies() {
 	}
 }
 
-// checkDeclared returns an error when a declared answer cannot be given.
+// checkDeclared returns an error if a declared answer can never be sent.
 func (rt *route) checkDeclared(d declared) error {
 	switch {
 	case d.status == 0:
@@ -296,8 +294,8 @@ func (rt *route) checkDeclared(d declared) error {
 	return checkNoError(d.body)
 }
 
-// checkNoError returns an error when a body is an interface of errors, or has it by pointers, lists
-// and maps. Its JSON would be that of whatever struct is in it, mostly {}.
+// checkNoError returns an error if the body type is an error interface, or a pointer, list or
+// map of one. An error has no useful JSON form: usually {}.
 func checkNoError(body reflect.Type) error {
 	t := body
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
@@ -310,8 +308,7 @@ func checkNoError(body reflect.Type) error {
 		"or answer a struct that says what went wrong", body)
 }
 
-// isWhole reports whether a type is, or leads by pointers and lists to, one that is an answer
-// by itself.
+// isWhole reports whether the type is an answer by itself, or a pointer to or list of one.
 func isWhole(t reflect.Type) bool {
 	for whole := t; ; whole = whole.Elem() {
 		if whole == reflect.TypeFor[Reply]() || isResponder(whole) || reflect.PointerTo(whole).Implements(reflect.TypeFor[answerer]()) {
@@ -323,7 +320,7 @@ func isWhole(t reflect.Type) bool {
 	}
 }
 
-// wholeOf returns the type that is an answer by itself.
+// wholeOf returns the type that is an answer by itself, for a type that isWhole accepts.
 func wholeOf(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && !isResponder(t) && t.Elem() != reflect.TypeFor[Reply]() {
 		t = t.Elem()
@@ -335,14 +332,15 @@ func isResponder(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[Responder]())
 }
 
-// isNilable reports whether a value of the type may be a nil that is not the JSON of its type.
+// isNilable reports whether a value of the type may be nil and is not left to its own
+// MarshalJSON.
 func isNilable(t reflect.Type) bool {
 	kind := t.Kind()
 	return kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !t.Implements(reflect.TypeFor[json.Marshaler]())
 }
 
-// checkSecurity refuses authenticators that could not be documented, so that what the
-// document says is what is enforced.
+// checkSecurity refuses authenticators that the document cannot describe: everything that is
+// enforced must be documented.
 func (rt *route) checkSecurity() error {
 	for i, a := range rt.auth {
 		if a == nil {
@@ -371,7 +369,6 @@ func (rt *route) checkSecurity() error {
 	return nil
 }
 
-// compileKnown lists the query parameters that the route knows.
 func (rt *route) compileKnown() {
 	add := func(in, name string) {
 		if in == "query" {
@@ -396,15 +393,15 @@ func (rt *route) compileKnown() {
 	}
 }
 
-// bodyBytes bounds a body: by what was said, or else by what is usual for its kind.
+// bodyBytes returns the size limit of a body: the route's setting, or usual if there is none.
 func (rt *route) bodyBytes(usual int64) int64 {
 	return cmp.Or(rt.maxBody, usual)
 }
 
-// serve answers a request. The middleware of the controller and the route is around it.
+// serve answers a request. The middleware of the controller and the route has already run.
 func (rt *route) serve(w http.ResponseWriter, r *http.Request) { rt.handler.serve(rt, w, r) }
 
-// routeName names a route: "Books.list".
+// routeName returns the name of a route, such as "Books.list".
 func routeName(namespace, name, method string, path pathPattern) string {
 	if name == "" {
 		var b strings.Builder

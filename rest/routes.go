@@ -14,10 +14,10 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Controller is a struct whose methods are routes. Its dependencies are its fields.
+// Controller is a struct whose methods are routes. Its fields are its dependencies.
 type Controller interface {
-	// Routes describes the routes. It is called once for each API that the controller is
-	// registered in, and keeps nothing of r.
+	// Routes registers the routes on r. It is called once for each API that the controller is
+	// registered in, and must not keep r.
 	Routes(r *Routes)
 }
 
@@ -29,21 +29,21 @@ type Routes struct {
 	services   Services
 }
 
-// Configure sets what holds for the whole controller: its prefix, tags, permissions and so on.
-// Options of the registration override it.
+// Configure sets options of the whole controller: prefix, tags, permissions and so on. The
+// options of [API.Register] override them.
 func (r *Routes) Configure(options ...ControllerOption) {
 	for _, o := range options {
 		o.applyController(&r.config)
 	}
 }
 
-// Inherit takes over the routes and options of a controller, usually an embedded one that the
-// type's own Routes method hides. A route of r with the same method and path overrides an
-// inherited route, and the options of r override the inherited options.
+// Inherit adds the routes and options of base. Base is usually an embedded controller whose
+// Routes method is hidden by the outer type's own. A route of r overrides an inherited route
+// with the same method and path, and the options of r override the inherited options.
 func (r *Routes) Inherit(base Controller) {
 	inner := &Routes{controller: base, services: r.services}
 	base.Routes(inner)
-	entries := inner.overridden() // base may have inherited and overridden itself
+	entries := inner.overridden() // base may itself inherit and override
 	for _, e := range entries {
 		e.inherited = true
 	}
@@ -53,7 +53,7 @@ func (r *Routes) Inherit(base Controller) {
 	r.config.override(own)
 }
 
-// override sets what other says.
+// override overwrites each setting of c that other sets. Middleware is appended.
 func (c *controllerConfig) override(other controllerConfig) {
 	middleware := append(slices.Clip(c.middleware), other.middleware...)
 	c.level = other.under(c.level)
@@ -65,7 +65,7 @@ func (c *controllerConfig) override(other controllerConfig) {
 	c.autoImport = cmp.Or(other.autoImport, c.autoImport)
 }
 
-// entry is a route as it was described.
+// entry is a route as the controller described it, before it is compiled.
 type entry struct {
 	methods   []string
 	path      string
@@ -73,11 +73,10 @@ type entry struct {
 	handler   handler
 	inherited bool
 	list      bool
-	// resolved tells the endpoint where it ended up.
+	// resolved gives the compiled route to its Endpoint. It may be nil.
 	resolved func(*route)
 }
 
-// routeConfig is what the options of a route say.
 type routeConfig struct {
 	level
 
@@ -97,13 +96,13 @@ type routeConfig struct {
 	reads, sends         []namedHeader
 }
 
-// declared is an answer that a route may give, for the document.
+// declared is an answer that a route may give, as the document lists it.
 type declared struct {
 	status int
 	body   reflect.Type // nil: none
 }
 
-// namedHeader is a header that a handler reads or writes by itself.
+// namedHeader is a header that the handler code reads or writes itself.
 type namedHeader struct {
 	name, doc string
 	statuses  []int
@@ -128,7 +127,7 @@ func (c *routeConfig) apply(options []RouteOption) error {
 	return nil
 }
 
-// Get registers a handler for GET, and HEAD.
+// Get registers a handler for GET and HEAD.
 func Get[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodGet}, path, h, options...)
 }
@@ -148,13 +147,14 @@ func Patch[In, Out any](r *Routes, path string, h func(ctx context.Context, in I
 	return Handle(r, []string{http.MethodPatch}, path, h, options...)
 }
 
-// Delete registers a handler for DELETE. One that answers [NoContent] is answered 204.
+// Delete registers a handler for DELETE. The status defaults to 204 if the handler returns
+// [NoContent].
 func Delete[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodDelete}, path, h, options...)
 }
 
-// Handle registers a handler for several methods, such as PUT and PATCH. Each is an operation
-// of its own in the document.
+// Handle registers a handler for several methods, such as PUT and PATCH. Each method is a
+// separate operation in the document.
 func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
 	endpoint := &Endpoint[In, Out]{}
 	e := &entry{
@@ -166,16 +166,16 @@ func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx co
 	return endpoint
 }
 
-// InputType is the type of the input of a handler that takes a [reflect.Value], for controllers
-// that make their routes of data: a struct with tags as any other input, such as
-// [reflect.StructOf] makes.
+// InputType sets the input type of a handler that takes a [reflect.Value]. It is for
+// controllers that build their routes from data. The type is a struct with the usual tags, for
+// example one from [reflect.StructOf].
 //
 //	rest.Handle(r, methods, path, func(ctx context.Context, in reflect.Value) (Out, error) { ... }, rest.InputType(t))
 func InputType(t reflect.Type) RouteOption {
 	return routeOption(func(c *routeConfig) { c.inputType = t })
 }
 
-// inputOf returns the type of the input of a handler whose parameter is of type in.
+// inputOf returns the input type of a handler whose parameter has the type in.
 func (c *routeConfig) inputOf(in reflect.Type) (reflect.Type, error) {
 	if c.inputType == nil && in != valueType {
 		return in, nil
@@ -188,10 +188,10 @@ func (c *routeConfig) inputOf(in reflect.Type) (reflect.Type, error) {
 
 var valueType = reflect.TypeFor[reflect.Value]()
 
-// Raw registers a handler of net/http. Authentication, throttles and permissions come before it, as
-// before any other. The handler reads the request and writes the answer itself. [PrincipalOf],
-// [ResponseOf] and so on work with the request's context, and [http.Request.PathValue] returns
-// the parameters of the path.
+// Raw registers a net/http handler. Authentication, throttles and permissions run before it,
+// as for any other route. The handler reads the request and writes the answer itself.
+// [PrincipalOf], [ResponseOf] and so on work with the request's context, and
+// [http.Request.PathValue] returns the path parameters.
 func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
 	e := &entry{methods: methods, path: path, handler: rawHandler{h}}
 	if f, ok := h.(http.HandlerFunc); ok {

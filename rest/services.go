@@ -9,15 +9,15 @@ import (
 	"github.com/samber/do/v2"
 )
 
-// Services are what [Provide] and [ProvideRequest] have made known. [From] gets one of them.
-// The functions that make services are given them, and [ServicesOf] a request, [API.Services]
-// and [Routes.Services] return them.
+// Services holds the services that [Provide] and [ProvideRequest] declare. [From] gets one of
+// them. The functions that make services receive it; [ServicesOf], [API.Services] and
+// [Routes.Services] return it.
 //
-// It is the container of github.com/samber/do/v2, which no program has to import.
+// It is the container of github.com/samber/do/v2, but no program has to import that package.
 type Services = do.Injector
 
-// From gets the service of type T. It returns an error that names the type when no one provides
-// it or it could not be made, for example because it needs itself.
+// From returns the service of type T. It returns an error that names the type if the service
+// is not provided or could not be made, for example because it depends on itself.
 //
 //	rest.Provide(func(s rest.Services) (*Store, error) {
 //		db, err := rest.From[*sql.DB](s)
@@ -35,30 +35,31 @@ func From[T any](s Services) (T, error) {
 	return made, nil
 }
 
-// ServicesOf returns the services of the request that ctx is about, among them those of the
-// API. It is nil when ctx is not the context of a route.
+// ServicesOf returns the services of the request of ctx, which include the API's. It returns
+// nil if ctx is not the context of a route.
 func ServicesOf(ctx context.Context) Services {
 	if c := contextOf(ctx); c != nil {
-		return c.services() //nolint:contextcheck // the request is a context itself
+		return c.services() //nolint:contextcheck // routeContext is a context
 	}
 	return nil
 }
 
-// Services returns the services of the API, for the parts of a program that answer no request.
+// Services returns the services of the API, for parts of the program that run outside of
+// requests.
 func (a *API) Services() Services { return a.root.root }
 
-// Services returns the services of the API in which the controller is being registered, for
-// a controller that gets what it needs there. Those of requests are not among them.
+// Services returns the services of the API that the controller is being registered in, so that
+// the controller can get its dependencies there. Services of requests are not included.
 func (r *Routes) Services() Services { return r.services }
 
-// Provide makes services of type T known to [Resolve]: one for the whole API, made when it
-// is asked for first. For a program that is wired by plain constructors, which is the usual
-// way, there is nothing to provide.
+// Provide declares a service of type T for [Resolve]. One is made for the whole API, when it
+// is first asked for. A program that is wired by plain constructors, which is the usual way,
+// does not need it.
 func Provide[T any](build func(Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
 		c.providers = append(c.providers, provider{
 			app: func(root do.Injector) { do.Provide(root, build) },
-			// Transient, so that the end of the request is not that of the API's service.
+			// Transient: otherwise the end of the request would shut down the API's service.
 			request: func(_ context.Context, root, i do.Injector) {
 				do.ProvideTransient(i, func(do.Injector) (T, error) { return do.Invoke[T](root) })
 			},
@@ -66,9 +67,9 @@ func Provide[T any](build func(Services) (T, error)) APIOption {
 	})
 }
 
-// ProvideRequest makes services of type T known to [Resolve]: one for each request that
-// asks for it. One that has a Shutdown method is told when the request is over. A type is
-// provided once: either for the API or for requests.
+// ProvideRequest declares a service of type T for [Resolve]. One is made for each request that
+// asks for it. If it has a Shutdown method, the method is called when the request is over. A
+// type may be provided only once, either for the API or for requests.
 func ProvideRequest[T any](build func(ctx context.Context, s Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
 		c.perRequest = true
@@ -78,8 +79,7 @@ func ProvideRequest[T any](build func(ctx context.Context, s Services) (T, error
 	})
 }
 
-// Resolve gets the service of type T, of the request or of the API, as [From] does with
-// [ServicesOf].
+// Resolve returns the service of type T from [ServicesOf] the context, as [From] does.
 func Resolve[T any](ctx context.Context) (T, error) {
 	s := ServicesOf(ctx)
 	if s == nil {
@@ -89,17 +89,17 @@ func Resolve[T any](ctx context.Context) (T, error) {
 	return From[T](s)
 }
 
-// provider declares a service: to the API, and to each request.
+// provider declares a service in the containers of the API and of each request.
 type provider struct {
-	app     func(root do.Injector) // nil for a service of requests
+	app     func(root do.Injector) // nil for a request service
 	request func(ctx context.Context, root, i do.Injector)
 }
 
-// services are the services of an API.
+// services holds the container of an API and what is needed to build those of requests.
 type services struct {
 	root       *do.RootScope
 	providers  []provider
-	perRequest bool // requests have services of their own
+	perRequest bool // some services are made for each request
 }
 
 func newServices(providers []provider, perRequest bool) *services {
@@ -109,12 +109,11 @@ func newServices(providers []provider, perRequest bool) *services {
 			p.app(s.root)
 		}
 	}
-	s.request(context.Background()) // what is provided twice is found here, and not by the first request
+	s.request(context.Background()) // panics here, not in the first request, if a type is provided twice
 	return s
 }
 
-// Shutdown tells the services of the API that it is over, in the opposite order of their
-// making.
+// Shutdown shuts down the services of the API, in the reverse order of their creation.
 func (a *API) Shutdown(ctx context.Context) error {
 	if report := a.root.root.ShutdownWithContext(ctx); !report.Succeed {
 		return fmt.Errorf("shut services down: %w", report)
@@ -122,13 +121,12 @@ func (a *API) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// requestScope are the services of a request.
 type requestScope struct {
 	once  sync.Once
 	scope *do.RootScope
 }
 
-// services returns the services of the request. They are made when the first one is asked for.
+// services returns the services of the request. The container is built on the first call.
 func (c *routeContext) services() do.Injector {
 	all := c.route.api.root
 	if !all.perRequest {
@@ -143,8 +141,8 @@ func (c *routeContext) services() do.Injector {
 	return s.scope
 }
 
-// request makes the services of one request. They are no scope below the API's, which
-// would keep each of them for as long as it lives.
+// request builds the container of one request. It is not a child scope of the API's container,
+// because that would keep each child for as long as it lives.
 func (s *services) request(ctx context.Context) *do.RootScope {
 	i := do.New()
 	for _, p := range s.providers {
@@ -153,9 +151,8 @@ func (s *services) request(ctx context.Context) *do.RootScope {
 	return i
 }
 
-// close tells the services of the request that it is over.
 func (s *requestScope) close(ctx context.Context) {
 	if s.scope != nil {
-		_ = s.scope.ShutdownWithContext(context.WithoutCancel(ctx)) // nobody is left to tell
+		_ = s.scope.ShutdownWithContext(context.WithoutCancel(ctx)) // no caller is left to get the error
 	}
 }

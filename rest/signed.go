@@ -5,17 +5,19 @@ import (
 	"fmt"
 )
 
-// BodyVerifier looks at a request before its body is decoded: at a signature, for example. What its
-// methods return ends the request as the error of a handler does. It is safe for concurrent use.
+// BodyVerifier checks a request before its body is decoded: a signature, for example. An error
+// of its methods ends the request, as the error of a handler does. It must be safe for
+// concurrent use.
 type BodyVerifier interface {
 	// VerifyHeader is called before the body is read.
 	VerifyHeader(ctx context.Context) error
-	// VerifyBody is called with the text of the body before it is decoded. It keeps nothing of it.
+	// VerifyBody is called with the text of the body before it is decoded. It must not keep
+	// body.
 	VerifyBody(ctx context.Context, body []byte) error
 }
 
-// VerifyBody sets the verifier of the requests of a route with a JSON body. It comes after
-// authentication, throttles and permissions. The request is [RequestOf] the context.
+// VerifyBody sets the verifier of a route with a JSON body. It runs after authentication,
+// throttles and permissions. Its methods get the request from [RequestOf].
 func VerifyBody(v BodyVerifier) RouteOption {
 	return routeOption(func(c *routeConfig) { c.verifier = v })
 }

@@ -22,25 +22,27 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// File is an answer with the content of a file. Ranges and conditional requests work where
-// Content can seek.
+// File is an answer with the content of a file. If Content is an [io.Seeker], ranges and
+// conditional requests work.
 type File struct {
-	// Name is the file's name, for its type and for the client to save it under.
+	// Name is the file's name. It decides the content type, and browsers save the file under
+	// it.
 	Name string
-	// Content is closed when it was sent, if it can be. A file of an [fs.FS] is one.
+	// Content is closed after it is sent if it is an [io.Closer]. A file of an [fs.FS] is
+	// fine.
 	Content io.Reader
-	// Type is the content type. Defaults to what the name's ending says.
+	// Type is the content type. Defaults to the type for the extension of Name.
 	Type string
-	// Modified is when it was changed last, if that is known.
+	// Modified is the time of the last change. Zero means unknown.
 	Modified time.Time
 	// Download makes browsers save the file instead of showing it.
 	Download bool
 }
 
-// OpenFile returns the file of the name. One that is not there is a 404, and so is a name
-// that no file can have: one with a step up, below another file, or too long.
+// OpenFile returns the named file. If it does not exist or its name is invalid, the error is a
+// 404. A name with "..", a name below another file and a name that is too long are invalid.
 func OpenFile(in fs.FS, name string) (*File, error) {
-	if !fs.ValidPath(name) { // not every file system looks
+	if !fs.ValidPath(name) { // not every file system checks this
 		return nil, &Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: fs.ErrInvalid}
 	}
 	f, err := in.Open(name)
@@ -88,8 +90,8 @@ func (f *File) Respond(w http.ResponseWriter, r *http.Request) error {
 	return err //nolint:wrapcheck // the caller names the route
 }
 
-// contentWriter keeps what [http.ServeContent] says of an error in plain text, so that it is
-// answered in the API's form: a range beyond the end of a file, for example.
+// contentWriter catches the plain-text errors of [http.ServeContent], for example for a range
+// beyond the end of the file. The API then answers in its own error format.
 type contentWriter struct {
 	http.ResponseWriter
 
@@ -115,20 +117,20 @@ func (w *contentWriter) WriteHeader(status int) {
 
 func (w *contentWriter) Write(b []byte) (int, error) {
 	if w.refused != nil {
-		return len(b), nil //nolint:nilerr // what net/http says of the error is left out
+		return len(b), nil //nolint:nilerr // drops net/http's error text
 	}
-	return w.ResponseWriter.Write(b) //nolint:wrapcheck // it is the same writer
+	return w.ResponseWriter.Write(b) //nolint:wrapcheck // w only wraps it
 }
 
-// Unwrap lets [http.ResponseController] find the connection.
+// Unwrap lets [http.ResponseController] find the underlying writer.
 func (w *contentWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Stream is an answer that the handler writes piece by piece.
+// Stream is an answer that the handler writes in pieces.
 type Stream struct {
 	// Type is the content type. Defaults to "application/octet-stream".
 	Type string
-	// Write writes it. What it writes is sent at the latest when it returns; flush sends
-	// what was written until then. ctx ends when the client is gone.
+	// Write writes the answer to w. flush sends what was written so far; the rest is sent when
+	// Write returns. ctx ends when the client is gone.
 	Write func(ctx context.Context, w io.Writer, flush func() error) error
 }
 
@@ -142,15 +144,15 @@ func (s *Stream) Respond(w http.ResponseWriter, r *http.Request) error {
 	return s.Write(r.Context(), w, http.NewResponseController(w).Flush)
 }
 
-// Lines is an answer of JSON documents, one on each line. Each line is sent at once.
+// Lines is an answer of JSON values, one on each line. Each line is sent at once.
 type Lines[T any] struct {
-	// Items is read once, on the goroutine of the request, until it ends, gives an error, or
-	// the client is gone.
+	// Items is read once, on the request's goroutine. Reading stops when it ends, when it
+	// yields an error, or when the client is gone.
 	Items iter.Seq2[T, error]
 }
 
-// Respond writes the lines. An error of the sequence cuts the connection once lines were
-// sent, so that the client does not take a part for the whole.
+// Respond writes the lines. If the sequence yields an error after the first line, the
+// connection is cut, so that the client does not take a part for the whole.
 func (l Lines[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/jsonl")
 	lines, control := newLineEncoder(r.Context()), http.NewResponseController(w)
@@ -172,8 +174,7 @@ func (l Lines[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// lineEncoder encodes values one after the other, each to a line without its break, with
-// the codec of the API.
+// lineEncoder encodes values one by one with the codec of the API, each without a line break.
 type lineEncoder struct {
 	buffer  bytes.Buffer
 	encoder Encoder
@@ -190,7 +191,7 @@ func newLineEncoder(ctx context.Context) *lineEncoder {
 	return l
 }
 
-// encode returns memory that holds until the next call.
+// encode returns the encoded value. The slice is valid until the next call.
 func (l *lineEncoder) encode(v any) ([]byte, error) {
 	l.buffer.Reset()
 	if err := encode(l.encoder, &l.buffer, wire.Plan{}, v, l.part); err != nil {
@@ -199,32 +200,32 @@ func (l *lineEncoder) encode(v any) ([]byte, error) {
 	return bytes.TrimRight(l.buffer.Bytes(), "\n"), nil
 }
 
-// Document describes the lines: documents of type T.
+// Document returns the content type and T, the type of each line.
 func (Lines[T]) Document() (contentType string, body reflect.Type) {
 	return "application/jsonl", reflect.TypeFor[T]()
 }
 
 // Event is one server-sent event.
 type Event[T any] struct {
-	// ID is what a client that reconnects sends as Last-Event-ID. It holds no line break.
+	// ID is what a reconnecting client sends as Last-Event-ID. It must not have a line break.
 	ID string
-	// Name is the event's type. Empty: message.
+	// Name is the event's type. Empty means "message".
 	Name string
-	// Retry tells the client how long to wait before it reconnects. Zero: nothing.
+	// Retry tells the client how long to wait before it reconnects. Zero sends nothing.
 	Retry time.Duration
 	// Data is sent as JSON.
 	Data T
 }
 
-// Events is an answer of server-sent events. Each event is sent at once. Comments between events
-// keep proxies from closing the connection.
+// Events is an answer of server-sent events. Each event is sent at once. Comments are sent
+// between events, to keep proxies from closing the connection.
 type Events[T any] struct {
-	// Items is read once, on a goroutine of its own, until it ends, gives an error, or the
-	// client is gone. The request waits for that goroutine: what the sequence waits for has to
-	// end with the context of the request.
+	// Items is read once, on a goroutine of its own. Reading stops when it ends, when it
+	// yields an error, or when the client is gone. The request waits for that goroutine, so
+	// the sequence must stop waiting when the request's context ends.
 	Items iter.Seq2[Event[T], error]
 	// KeepAlive is the time between comments while there are no events. Defaults to 15
-	// seconds; negative: none.
+	// seconds; a negative value sends none.
 	KeepAlive time.Duration
 }
 
@@ -261,10 +262,10 @@ type eventText struct {
 	panicked any
 }
 
-// encode turns events into text until the sequence ends, and then closes the channel.
+// encode encodes the events as text until the sequence ends, and then closes the channel.
 //
-// A panic of the sequence goes on in the handler's goroutine: in this one it would end the
-// whole program.
+// A panic of the sequence is sent over the channel and raised again in the handler's
+// goroutine: in this goroutine it would end the whole program.
 func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
 	defer close(to)
 	defer func() {
@@ -326,7 +327,7 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// copy writes events until there are no more.
+// copy writes the events and keepalive comments until the channel is closed or ctx ends.
 func (o *eventWriter) copy(ctx context.Context, events <-chan eventText, wait time.Duration) error {
 	var alive <-chan time.Time
 	if wait > 0 {
@@ -361,7 +362,7 @@ func (o *eventWriter) copy(ctx context.Context, events <-chan eventText, wait ti
 	}
 }
 
-// Document describes the events, whose data are of type T.
+// Document returns the content type and T, the type of each event's data.
 func (Events[T]) Document() (contentType string, body reflect.Type) {
 	return "text/event-stream", reflect.TypeFor[T]()
 }

@@ -218,7 +218,7 @@ func TestEventsKeepAlive(t *testing.T) {
 	}
 }
 
-// TestEventsOfAClientThatLeaves proves that nothing of an answer is left behind.
+// TestEventsOfAClientThatLeaves proves that nothing of an answer is left.
 func TestEventsOfAClientThatLeaves(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 )
 
 // A text that is no Unicode, or has a NUL, is refused by the name of its field, whatever
-// carries it.
+// has it.
 func TestTextIsUnicode(t *testing.T) {
 	t.Parallel()
 

@@ -9,44 +9,45 @@ import (
 	"time"
 )
 
-// Throttle bounds how many requests are answered in a time. Package throttle has the usual
-// ones.
+// Throttle limits how many requests are answered in a period of time. Package throttle has the
+// usual throttles.
 type Throttle interface {
-	// Take counts the request against its limit. It may read the request, the principal
-	// and the client's address from ctx, and not the input. An error that is not an
-	// [Error] is answered 503. It is safe for concurrent use.
+	// Take counts the request against the limit. It may use the request, the principal and the
+	// client's address from ctx, but not the input. An error that is not an [Error] is
+	// answered 503. Take must be safe for concurrent use.
 	Take(ctx context.Context) (Verdict, error)
 }
 
-// QuietThrottle is a [Throttle] that can say that none of its verdicts names a policy, so that
-// the document of the API has no RateLimit headers by it.
+// QuietThrottle is a [Throttle] that may never name a policy. If it does not, the document
+// does not list RateLimit headers for it.
 type QuietThrottle interface {
 	Throttle
-	// Quiet reports whether every [Verdict.Policy] is empty. It is the same at each call.
+	// Quiet reports whether [Verdict.Policy] is always empty. It returns the same at each
+	// call.
 	Quiet() bool
 }
 
-// Verdict is what a [Throttle] says of a request.
+// Verdict is the result of a [Throttle] for one request.
 type Verdict struct {
-	// Skipped is true when the throttle is not about this request: a throttle of anonymous
-	// callers, for example, asked about a known one. Nothing else counts then.
+	// Skipped is true if the throttle does not apply to this request: for example a throttle
+	// for anonymous callers, if the caller is known. The other fields are then ignored.
 	Skipped bool
-	// Allowed is false when the limit is used up.
+	// Allowed is false if the limit is used up.
 	Allowed bool
-	// Policy names the limit in the RateLimit headers. Empty: there are none.
+	// Policy names the limit in the RateLimit headers. If it is empty, they are not sent.
 	Policy string
-	// Limit is how many requests the Window allows, and Remaining how many are left of them.
-	// A Window is told in whole seconds.
+	// Limit is the number of requests that Window allows, and Remaining how many of them are
+	// left. The header gives Window in whole seconds.
 	Limit, Remaining int
 	Window           time.Duration
-	// Reset is the time until all of the limit is available again.
+	// Reset is the time until the whole limit is available again.
 	Reset time.Duration
-	// RetryAfter is the time until a refused caller may try again.
+	// RetryAfter is the time after which a refused caller may try again.
 	RetryAfter time.Duration
 }
 
-// take asks all of the throttles, so that each of them counts the request,
-// and refuses with the longest wait when one of them does.
+// take calls all throttles, so that each of them counts the request. If any refuses, the
+// answer is 429 with the longest of their waiting times.
 func (c *routeContext) take(ctx context.Context, throttles []Throttle) error {
 	var (
 		refused bool
@@ -93,13 +94,12 @@ func throttledDetail(seconds int) string {
 	}
 }
 
-// The fields of draft-ietf-httpapi-ratelimit-headers, as net/http writes their names.
+// The header names of draft-ietf-httpapi-ratelimit-headers, in the canonical form of net/http.
 const (
 	limitField  = "Ratelimit"
 	policyField = "Ratelimit-Policy"
 )
 
-// announce tells the client how much is left.
 func (v Verdict) announce(h http.Header) {
 	if v.Policy == "" {
 		return

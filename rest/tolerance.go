@@ -1,37 +1,38 @@
 package rest
 
-// Tolerance is a kind of input that an API takes although rest refuses it by default. It is for an
-// API whose clients are older than its controllers.
+// Tolerance is a kind of input that is refused by default and that an API may accept. It is
+// for an API whose clients are older than its controllers.
 type Tolerance uint8
 
 const (
-	// AnyContentType reads a body as JSON whatever its Content-Type says. Keep in mind that a web
-	// page can have a browser send such a body to any server, and only a body that is declared
-	// as JSON asks the server before.
+	// AnyContentType reads a body as JSON whatever its Content-Type says. This is a risk: a
+	// web page can make a browser send such a body to any server. Only for a body declared as
+	// JSON does the browser ask the server first.
 	AnyContentType Tolerance = 1 << iota
-	// LooseValues reads the values of bodies as encoding/json does. A null stands for an absent
-	// field. U+FFFD stands for what is no Unicode, and a text may have NUL characters. JSON that
-	// the program decodes itself may have repeated keys. An integer has neither a fraction nor an
+	// LooseValues reads body values as encoding/json does. Null means an absent field. Invalid
+	// Unicode becomes U+FFFD, and a text may have NUL characters. JSON that the program
+	// decodes itself may have repeated keys. An integer still must not have a fraction or an
 	// exponent.
 	LooseValues
-	// AbsentFields takes an object without the fields that it has to have. They have their zero
-	// values, and the program checks what it needs of them.
+	// AbsentFields accepts an object without its required fields. They have their zero values,
+	// and the program has to check the fields that it needs.
 	AbsentFields
-	// LooseParameters takes the first of several parameters of the query or headers with the same
-	// name where one is wanted. An empty one is absent. U+FFFD stands for what is no text. A
-	// parameter with a semicolon is malformed, as net/url has it.
+	// LooseParameters takes the first value if a query parameter or header is repeated and one
+	// value is wanted. An empty value counts as absent. Invalid text becomes U+FFFD. A query
+	// parameter with a semicolon is malformed, as in net/url.
 	LooseParameters
-	// BrokenQuery ignores malformed parameters of the query in place of refusing them.
+	// BrokenQuery ignores malformed query parameters instead of refusing them.
 	BrokenQuery
 
-	tolerates // says that something was said
+	tolerates // set by [Tolerate], so that an empty set is not zero
 )
 
-// Tolerate sets which input the API takes although rest refuses it by default. Without arguments it
-// removes what the level would inherit.
+// Tolerate sets which input the API accepts although it is refused by default. Without
+// arguments, Tolerate removes the inherited tolerances.
 //
-// Two mistakes are always refused, because they let a value past a check: a key that an object has
-// twice, and a key that differs from a known one only in upper and lower case.
+// Two mistakes are always refused, because they would let a value bypass a check: a key that
+// occurs twice in an object, and a key that differs from a known one only in upper and lower
+// case.
 func Tolerate(all ...Tolerance) Option {
 	set := tolerates
 	for _, t := range all {

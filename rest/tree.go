@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// tree finds the route of a path. It is a node of it: what may follow the path until here.
+// tree finds the route of a path. Each tree is a node: it holds what may follow the path up to
+// it.
 //
-// It is our own because [http.ServeMux] cleans paths before it looks at them, answers some
-// requests by itself, in HTML and plain text, and lets nobody switch that off. Which patterns
-// conflict is still decided by a ServeMux, to which every pattern is given when it is
-// registered: so what is most specific is asked first, as there.
+// [http.ServeMux] is not used for this. It cleans paths before it matches them, and it answers
+// some requests itself, in HTML or plain text; neither can be switched off. A ServeMux still
+// decides which patterns conflict: every pattern is registered there too. So, as in a
+// ServeMux, the most specific pattern is tried first.
 type tree struct {
 	literals map[string]*tree
 	param    *tree // any one segment that is not empty
 	end      leaf  // nothing follows
-	slash    leaf  // a slash follows, and nothing else
-	rest     leaf  // a slash follows, and anything
+	slash    leaf  // exactly one slash follows
+	rest     leaf  // a slash and anything else follow
 }
 
-// leaf has the shapes of a path by their methods. There are few.
+// leaf lists the shapes of a path by method. It is short, so a slice is enough.
 type leaf []methodShape
 
 type methodShape struct {
@@ -28,7 +29,8 @@ type methodShape struct {
 	shape  *shape
 }
 
-// find returns the shape of the method that takes the whole path. That of GET takes HEAD too.
+// find returns the shape that takes the method and the whole path. A GET shape also takes
+// HEAD.
 func (l leaf) find(method, whole string) *shape {
 	var get *shape
 	for _, m := range l {
@@ -42,7 +44,7 @@ func (l leaf) find(method, whole string) *shape {
 	return get
 }
 
-// add puts the shape at the path of the pattern.
+// add adds the shape to the tree at the pattern's path.
 func (n *tree) add(method string, p pathPattern, s *shape) {
 	for _, part := range p.segments {
 		switch {
@@ -73,9 +75,9 @@ func (n *tree) add(method string, p pathPattern, s *shape) {
 	n.end = append(n.end, methodShape{method, s})
 }
 
-// find returns the shape that takes requests of the method for the whole path, which is escaped
-// and begins with a slash. The path is what follows the node. A segment of dots is never part of a parameter: it is a step, and what
-// stands before the program would take it as one.
+// find returns the shape for a request of the method and the whole path, or nil. Whole is
+// escaped and begins with a slash; path is the part of it after this node. A segment "." or
+// ".." never matches a parameter, because a proxy before the program would resolve it.
 func (n *tree) find(method, path, whole string) *shape {
 	if path == "" {
 		return n.end.find(method, whole)
@@ -105,7 +107,7 @@ func (n *tree) find(method, path, whole string) *shape {
 	return nil
 }
 
-// cutSegment returns the first segment of a path that begins with a slash, and what follows.
+// cutSegment returns the first segment of a path that begins with a slash, and the rest.
 func cutSegment(path string) (part, left string) {
 	path = path[1:]
 	if i := strings.IndexByte(path, '/'); i >= 0 {
@@ -114,20 +116,19 @@ func cutSegment(path string) (part, left string) {
 	return path, ""
 }
 
-// unescaped returns what an escaped text stands for.
 func unescaped(text string) string {
 	if strings.IndexByte(text, '%') < 0 {
 		return text
 	}
 	plain, err := url.PathUnescape(text)
 	if err != nil {
-		return text // not from [url.URL.EscapedPath]
+		return text // cannot happen for a text from [url.URL.EscapedPath]
 	}
 	return plain
 }
 
-// isStep reports whether a segment is a step in the path, also an escaped one: to a browser
-// that is the same.
+// isStep reports whether a segment is "." or "..". Escaped forms count too, because browsers
+// treat them as steps.
 func isStep(part string) bool {
 	if len(part) > len("%2e%2e") || (part[0] != '.' && part[0] != '%') {
 		return false
@@ -136,7 +137,6 @@ func isStep(part string) bool {
 	return plain == "." || plain == ".."
 }
 
-// hasStep reports whether a path has a segment that is a step.
 func hasStep(path string) bool {
 	for path != "" {
 		part, left := cutSegment(path)
@@ -147,8 +147,8 @@ func hasStep(path string) bool {
 	return false
 }
 
-// param returns the text of the parameter that is the n-th of the pattern, in an escaped path
-// that the pattern takes.
+// param returns the text of the pattern's n-th parameter, counted from 0, in an escaped path
+// that matches the pattern.
 func (p pathPattern) param(n int, path string) string {
 	for _, s := range p.segments {
 		if path == "" {
@@ -171,8 +171,8 @@ func (p pathPattern) param(n int, path string) string {
 	return ""
 }
 
-// accepts reports whether the converters accept the parameters in an escaped path whose
-// literal parts fit already.
+// accepts reports whether the converters accept the parameters of an escaped path. The path's
+// literal parts must match the pattern already.
 func (p pathPattern) accepts(path string) bool {
 	if !p.typed {
 		return true
@@ -190,8 +190,8 @@ func (p pathPattern) accepts(path string) bool {
 	return true
 }
 
-// setPathValues tells the request the parameters by their names, for what reads them there:
-// middleware, plain handlers and operations of huma.
+// setPathValues sets the parameters on the request by name, for [http.Request.PathValue].
+// Middleware, plain handlers and huma operations read them there.
 func (p pathPattern) setPathValues(r *http.Request) {
 	path := r.URL.EscapedPath()
 	n := 0

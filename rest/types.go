@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// behind returns the type behind pointers.
+// behind returns t without its pointers.
 func behind(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -63,7 +63,7 @@ func funcName(f any) string {
 	return name
 }
 
-// exported makes a word of any text: "book-shops" becomes BookShops.
+// exported returns the words of s as one exported name: "book-shops" becomes BookShops.
 func exported(s string) string {
 	var b strings.Builder
 	up := true
@@ -81,7 +81,7 @@ func exported(s string) string {
 	return b.String()
 }
 
-// words makes a summary of a name: "listBooks" becomes "List books".
+// words returns a name as a summary: "listBooks" becomes "List books".
 func words(name string) string {
 	var b strings.Builder
 	var before rune

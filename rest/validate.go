@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
-// places tells where in a request the fields of an input are, by the way to the field.
+// places returns a function from a field's index to its place in a request.
 func (in *input) places() func(index []int) (valid.Place, bool) {
 	known := map[string]valid.Place{}
 	add := func(index []int, place valid.Place) { known[fmt.Sprint(index)] = place }
@@ -38,24 +38,24 @@ func (in *input) places() func(index []int) (valid.Place, bool) {
 	}
 }
 
-// check asks the methods Validate of the input that dst points to.
+// check calls the Validate methods of the input that dst points to.
 func (in *input) check(ctx context.Context, tree *valid.Tree, dst any) error {
 	faults, first, err := tree.Check(ctx, reflect.ValueOf(dst), valid.Place{}, faultsOf)
 	if err != nil || len(faults) == 0 {
-		return err //nolint:wrapcheck // it is the program's own
+		return err //nolint:wrapcheck // the program's own error
 	}
 	for i := range faults {
 		if faults[i].In == "" && in.body != nil {
 			faults[i].In = fault.Body
 		}
 	}
-	// What else the error says is kept: its status, for example.
+	// Keep the other fields of the first error, such as its status.
 	all := *asError(first)
 	all.Faults = faults
 	return &all
 }
 
-// faultsOf returns the faults of an error that has some.
+// faultsOf returns the faults of err, and false if err is not an [Error] or has no faults.
 func faultsOf(err error) ([]Fault, bool) {
 	e := asError(err)
 	if e == nil || len(e.Faults) == 0 {

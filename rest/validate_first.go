@@ -4,16 +4,17 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// ValidateFirst calls the Validate methods of an input even if the body lacks fields or has values
-// beyond their limits. If a Validate method returns an error, the API answers with that error and does
-// not report the other mistakes. The option is for a program that orders the mistakes of a body itself.
-// Validate sees the zero value of a field that was not sent. [Validator] says what holds without it.
+// ValidateFirst calls the Validate methods of an input even if the body lacks fields or has
+// values that break limits. If Validate returns an error, the API answers with it and does not
+// report the other mistakes. The option is for a program that decides itself which mistake
+// comes first. Validate sees the zero value of a missing field. For the usual order, see
+// [Validator].
 //
-// The API always reports a value of the wrong type, and a key that occurs twice, before it calls Validate.
+// A value of the wrong type and a repeated key are always reported before Validate is called.
 func ValidateFirst() APIOption { return apiOption(func(c *apiConfig) { c.validateFirst = true }) }
 
-// beyondLimits reports whether all faults are of values of the body that are absent or beyond their limits,
-// so that the others could be stored.
+// beyondLimits reports whether every fault is a missing body field or a body value that breaks
+// a limit. All other values could then be decoded.
 func beyondLimits(faults []fault.Fault) bool {
 	for _, f := range faults {
 		if f.In != fault.Body || len(f.Path) == 0 {

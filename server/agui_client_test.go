@@ -27,7 +27,7 @@ func asks(prompt string) string {
 	return `"messages":[{"id":"m1","role":"user","content":"` + strings.ReplaceAll(prompt, `"`, `\"`) + `"}]`
 }
 
-// gives is the result of a call, behind what the page has of the thread.
+// gives is the result of a call, after what the page has of the thread.
 func gives(call, content string) string {
 	return `"messages":[{"id":"m1","role":"user","content":"x"},{"id":"result","role":"tool","toolCallId":"` + call + `","content":"` + strings.ReplaceAll(content, `"`, `\"`) + `"}]`
 }

@@ -97,7 +97,7 @@ func converse(t *testing.T, url string, calls []string, seen func()) (answers []
 	return answers
 }
 
-// segment has a worker carry out the segment that is queued on the thread of the calls, to its
+// segment has a worker execute the segment that is queued on the thread of the calls, to its
 // end. Since is the last entry of the record that earlier ones have left.
 func segment(t *testing.T, e *engine.Engine, since *int64) {
 	t.Helper()

@@ -192,7 +192,7 @@ func badInputs() map[string]badInput {
 }
 
 // Every endpoint answers bad input as the contract says, and nothing changes.
-func TestBadInput(t *testing.T) { //nolint:tparallel // what came of all cases is looked at behind them
+func TestBadInput(t *testing.T) { //nolint:tparallel // what came of all cases is looked at after them
 	t.Parallel()
 
 	b := setup(t, server.Config{MaxBodyBytes: 4096, QueueVerifier: verifier{}})

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// mostValues is how many values and keys a body may have.
+	// mostValues is the maximum number of values and keys in a body.
 	mostValues = 100_000
 	// bodyTimeout is how long a client may take to send a body.
 	bodyTimeout = time.Minute
@@ -19,16 +19,16 @@ const (
 	unreadTimeout = 10 * time.Second
 )
 
-// maxBody returns the bound of a route's bodies. No body is larger than [Config.MaxBodyBytes].
+// maxBody returns the maximum body of a route, which is at most [Config.MaxBodyBytes].
 func (c Config) maxBody(bytes int64) int64 { return min(bytes, c.MaxBodyBytes) }
 
-// tolerances are those of all endpoints.
+// tolerances are the tolerances of all endpoints.
 func tolerances() []rest.Tolerance {
 	return []rest.Tolerance{rest.AnyContentType, rest.LooseValues, rest.LooseParameters}
 }
 
-// bodyRules returns how requests are read, and the bounds of bodies. The contract is older than the
-// controllers, and more tolerant than rest is by default.
+// bodyRules returns the rules for requests, and the limits of bodies. The contract is older than the
+// controllers, and accepts more than rest does by default.
 func (c Config) bodyRules(closing context.Context) []rest.APIOption {
 	return []rest.APIOption{
 		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown), rest.ValidateFirst(),

@@ -18,7 +18,7 @@ var cookies = authFunc(func(r *http.Request) (server.Principal, error) {
 	return server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}, nil
 })
 
-// A page of another origin, whose requests carry the cookies of the browser's user, changes
+// A page of another origin, whose requests have the cookies of the browser's user, changes
 // nothing and keeps no connection; those of the server's own and of listed origins may.
 func TestCookieAuth(t *testing.T) {
 	t.Parallel()

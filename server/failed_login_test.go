@@ -19,7 +19,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// slowing returns a server that slows failures behind the third one, for use in a bubble.
+// slowing returns a server that slows failures after the third one, for use in a bubble.
 func slowing(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
 	e, err := engine.New(memory.New(nil), engine.Config{

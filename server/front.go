@@ -15,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/server/stream"
 )
 
-// front stands before all routes: it guards a server on loopback, lets pages of allowed origins
-// read the answers, and logs the request.
+// front runs before all routes. It guards a server on loopback, lets pages of allowed origins read the
+// answers, and logs the request.
 type front struct {
 	config Config
 	auth   *auth.Auth
@@ -48,8 +48,8 @@ func (f *front) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// unescaped returns a request whose path is what its escapes stand for: clients of the contract may
-// escape what need not be.
+// unescaped returns a request with an unescaped path: clients of the contract may escape more characters than
+// necessary.
 func unescaped(r *http.Request) *http.Request {
 	if r.URL.RawPath == "" {
 		return r
@@ -59,17 +59,17 @@ func unescaped(r *http.Request) *http.Request {
 	return &changed
 }
 
-// nowhere is the route of a path that is not there.
+// nowhere is the route in the log for an unknown path.
 var nowhere = &rest.RouteInfo{}
 
-// routeOf returns what the guard against web pages has to know of a route.
+// routeOf returns the facts about a route that the guard against web pages needs.
 func (f *front) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
 	return browser.Route{
 		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: f.isDocs(to) || to.Name == opRoot, Streams: to.Name == opStream,
 	}
 }
 
-// isDocs reports whether a route is the page of the docs, or something that it loads.
+// isDocs reports whether a route is the docs page, or an asset of it.
 func (f *front) isDocs(to *rest.RouteInfo) bool {
 	at := f.config.BasePath + "/docs"
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")

@@ -7,20 +7,20 @@ import (
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/frontpage"
 	"github.com/spoolhq/spool/server/probe"
-	"github.com/spoolhq/spool/server/queue"
+	"github.com/spoolhq/spool/server/verify"
 )
 
 // Callers and their scopes: see package access.
 type (
-	// Scope is something that a principal may do.
+	// Scope is the right to a kind of action.
 	Scope = access.Scope
 	// Principal is the caller of a request.
 	Principal = access.Principal
 	// Authenticator identifies the caller of a request. It is safe for concurrent use.
 	Authenticator = access.Authenticator
-	// Token is a bearer token and the principal that it stands for.
+	// Token is a bearer token and its principal.
 	Token = access.Token
-	// TokenList is an [Authenticator] that knows a list of bearer tokens.
+	// TokenList is an [Authenticator] with a list of bearer tokens.
 	TokenList = access.TokenList
 )
 
@@ -36,38 +36,38 @@ const (
 // AllScopes lists the scopes.
 func AllScopes() []Scope { return access.AllScopes() }
 
-// CheckScope returns an [spool.Invalid] error for what is no scope: see [access.CheckScope].
+// CheckScope returns an [spool.Invalid] error for an invalid scope: see [access.CheckScope].
 func CheckScope(s Scope) error { return access.CheckScope(s) }
 
-// Tokens returns an authenticator that knows a list of bearer tokens: see [access.Tokens].
+// Tokens returns an authenticator with a list of bearer tokens: see [access.Tokens].
 func Tokens(list []Token) (*TokenList, error) { return access.Tokens(list) }
 
-// Anonymous returns an authenticator for which everybody is the tenant, with all scopes.
+// Anonymous returns an authenticator that identifies every caller as the tenant, with all scopes.
 func Anonymous(tenant spool.Tenant) Authenticator { return access.Anonymous(tenant) }
 
-// What a queue is known by: see package queue.
+// Verifiers of queue deliveries: see package verify.
 type (
 	// QueueVerifier proves that a delivery comes from the queue.
-	QueueVerifier = queue.Verifier
-	// HeaderVerifier is a [QueueVerifier] that judges the headers before the body is read.
-	HeaderVerifier = queue.HeaderVerifier
+	QueueVerifier = verify.Verifier
+	// HeaderVerifier is a [QueueVerifier] that judges the headers before the server reads the body.
+	HeaderVerifier = verify.HeaderVerifier
 )
 
-// ValidHeaderName reports whether name can be the name of a header: letters, digits and
-// !#$%&'+-.^_`|~. The * that stands for all headers is none.
+// ValidHeaderName reports whether name can be the name of a header: letters, digits and !#$%&'+-.^_`|~. It
+// reports false for "*", which means all headers.
 func ValidHeaderName(name string) bool { return browser.ValidHeaderName(name) }
 
-// SchemeAuthenticator is an [Authenticator] that says how its credentials travel, for the
-// OpenAPI document. One that does not is documented as bearer tokens.
+// SchemeAuthenticator is an [Authenticator] that describes how callers send its credentials, for the OpenAPI
+// document. Other authenticators are documented as bearer tokens.
 type SchemeAuthenticator interface {
 	Authenticator
 	// Scheme describes the credentials. It is the same at each call.
 	Scheme() rest.Scheme
 }
 
-// Fact is something about a server that a person wants to know, such as which models it has.
+// Fact is a fact about a server for a person, such as its models.
 type Fact = frontpage.Fact
 
-// Check reports whether something is as requests need it. An error's message, as of
-// [spool.MessageOf], is shown to everybody. It has to return soon after ctx has ended.
+// Check returns an error if the server is not ready for requests. Everybody can read the error's message, as
+// [spool.MessageOf] returns it. A check must return soon after ctx has ended.
 type Check = probe.Check

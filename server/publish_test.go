@@ -90,7 +90,7 @@ func TestPublish(t *testing.T) {
 }
 
 // onceWritten calls written when the client can have read the words, and before the server goes
-// on behind them.
+// on after them.
 type onceWritten struct {
 	http.ResponseWriter
 
@@ -111,7 +111,7 @@ func (w *onceWritten) Write(text []byte) (int, error) {
 }
 
 // A live event that is published as soon as an AG-UI client has read where the thread is comes
-// with the next run, however slow the server is with what it does behind that.
+// with the next run, however slow the server is with what it does after that.
 func TestPublishBehindThePreludeOfAGUI(t *testing.T) {
 	t.Parallel()
 

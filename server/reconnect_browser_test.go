@@ -240,7 +240,7 @@ func (r *reader) until(what string, done func() bool) {
 	}
 }
 
-// take checks that a frame comes behind those before it, without a gap or a repeat.
+// take checks that a frame comes after those before it, without a gap or a repeat.
 func (r *reader) take(report reported) {
 	r.t.Helper()
 	switch f := report.Frame; {

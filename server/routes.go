@@ -21,8 +21,8 @@ import (
 	"github.com/spoolhq/spool/server/threads"
 )
 
-// table has all endpoints: method, request and reply of an accepted request, path, handler, the
-// operation in the document, the scope that its caller needs, and what else it answers.
+// table has all endpoints: method, types of the request and of the answer to an accepted request, path,
+// handler, operation in the document, required scope, and other answers.
 type table struct {
 	config  Config
 	engine  *engine.Engine
@@ -112,13 +112,14 @@ const (
 
 var (
 	accepted = rest.Status(http.StatusAccepted)
-	// ignoreBadQuery takes a start whatever its query is, which was ignored before there was wait.
+	// ignoreBadQuery lets a start have any query, because queries were ignored before there was wait.
 	ignoreBadQuery = rest.Tolerate(append(tolerances(), rest.BrokenQuery)...)
-	// historyMayLack takes what clients leave out of the messages that do not count.
+	// historyMayLack accepts messages of the history without fields that clients leave out, because these
+	// messages do not count.
 	historyMayLack = rest.Tolerate(append(tolerances(), rest.AbsentFields)...)
 )
 
-// conflict is the answer that a request is refused with: the result of the operation, with a reason.
+// conflict is the answer to a refused request: the result of the operation, with a reason.
 func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }
 
 // noScope is the scope of endpoints without authentication.
@@ -141,7 +142,7 @@ func (t table) op(id string, need Scope, options ...rest.RouteOption) []rest.Rou
 	return append(options, t.auth.Options(need, id == opStream)...)
 }
 
-// checks returns what GET /readyz looks at.
+// checks returns the checks of GET /readyz.
 func (t table) checks() map[string]Check {
 	checks := make(map[string]Check)
 	maps.Copy(checks, t.config.Checks)

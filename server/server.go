@@ -23,13 +23,12 @@ import (
 type Server struct {
 	api   *rest.API
 	queue *queue.Queue
-	// startDrain is [Server.Drain], and stopJobs ends the work of all deliveries.
+	// startDrain implements [Server.Drain]. stopJobs ends the work of all deliveries.
 	startDrain, stopJobs context.CancelFunc
 }
 
-// New returns a server over e. It returns an [spool.Invalid] error that names the field
-// for a configuration that cannot work, and for one without an Authenticator that is not
-// said to be Insecure.
+// New returns a server over e. It returns an [spool.Invalid] error that names the field for an invalid
+// configuration, and for one without an Authenticator and without Insecure.
 func New(e *engine.Engine, c Config) (*Server, error) {
 	if e == nil {
 		return nil, spool.Errorf(spool.Invalid, "engine is required")
@@ -75,14 +74,12 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	return &Server{before.api, deliveries, startDrain, stopJobs}, nil
 }
 
-// Drain has GET /readyz say from now on that requests should go elsewhere. Those that come
-// all the same are answered as before, until [Server.Shutdown], but none waits any more for the
-// end of a run: those that do are answered at once.
+// Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none
+// waits for the end of a run any more: waiting requests are answered at once.
 func (s *Server) Drain() { s.startDrain() }
 
-// Shutdown ends the work of queue deliveries and waits for it: their runs hand back
-// their jobs. Deliveries that come later are refused with 503. It returns the error of
-// ctx when that ends first. Event streams are ended by [engine.Engine.Close].
+// Shutdown ends the work of queue deliveries, which hand back their jobs, and waits for that. Later
+// deliveries get a 503. If ctx ends first, it returns ctx's error. [engine.Engine.Close] ends event streams.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	s.queue.Close()
@@ -101,7 +98,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Close is [Server.Shutdown] without a bound.
+// Close is [Server.Shutdown] without a time limit.
 func (s *Server) Close() error { return s.Shutdown(context.Background()) }
 
 // OpenAPI returns the document of the server's endpoints, OpenAPI 3.1 as JSON. It is the
@@ -110,6 +107,6 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
 
 // ServeHTTP answers a request.
 //
-// It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for
-// those who measure requests.
+// It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for programs that
+// measure requests.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }

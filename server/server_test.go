@@ -126,7 +126,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	return b
 }
 
-// work has a worker carry out runs until the test ends.
+// work has a worker execute runs until the test ends.
 func (b *bundle) work(t *testing.T) {
 	t.Helper()
 

@@ -14,7 +14,7 @@ import (
 
 // A thread of another tenant answers exactly like one that does not exist, on every
 // endpoint, and nothing happens to it.
-func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all cases is looked at behind them
+func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all cases is looked at after them
 	t.Parallel()
 
 	b := setup(t, server.Config{})

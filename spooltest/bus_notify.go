@@ -21,7 +21,7 @@ func eavesdrop(ctx context.Context, t *testing.T, b spool.Bus, topic spool.Threa
 	return heard, stop
 }
 
-// hears waits for a notice and accepts no other before it.
+// hears waits for a notice and fails if another notice comes first.
 func hears(t *testing.T, notices <-chan []byte, want []byte) {
 	t.Helper()
 	select {
@@ -34,8 +34,8 @@ func hears(t *testing.T, notices <-chan []byte, want []byte) {
 	}
 }
 
-// testBusNotify gives notices to all listeners of a topic, byte for byte and in order, and
-// to nobody else: no subscriber to wake-ups, and no listener of another topic.
+// testBusNotify sends notices. All listeners of the topic must get them, byte for byte and in order,
+// and nobody else: no subscriber to wake-ups, and no listener of another topic.
 func testBusNotify(t *testing.T, b spool.Bus) {
 	woken := listen(t.Context(), t, b, topic("t"))
 	one, _ := eavesdrop(t.Context(), t, b, topic("t"))
@@ -56,7 +56,7 @@ func testBusNotify(t *testing.T, b spool.Bus) {
 	}
 }
 
-// testBusNotifyStop ends subscriptions in both ways.
+// testBusNotifyStop ends subscriptions in both possible ways.
 func testBusNotifyStop(t *testing.T, b spool.Bus) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended, _ := eavesdrop(ctx, t, b, topic("t"))
@@ -76,11 +76,11 @@ func testBusNotifyStop(t *testing.T, b spool.Bus) {
 		}
 	})
 	if len(stopped) > 0 {
-		t.Error("a notice came behind the end of the subscription")
+		t.Error("a notice came after the end of the subscription")
 	}
 }
 
-// testBusNotifyTooLong drops what is too long, and goes on.
+// testBusNotifyTooLong sends a notice that is too long. The bus must drop it and go on.
 func testBusNotifyTooLong(t *testing.T, b spool.Bus) {
 	notices, _ := eavesdrop(t.Context(), t, b, topic("t"))
 	b.Notify(topic("t"), make([]byte, spool.MaxNoticeBytes+1))

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestBus checks that a bus keeps the contract of [spool.Bus]. A bus may lose wake-ups and
-// notices, but not while nothing is wrong, as here. open is called once per subtest and must
-// return a bus that nobody else uses; it closes it by the test's Cleanup.
+// TestBus checks that a bus keeps the contract of [spool.Bus]. In general a bus may lose wake-ups and
+// notices, but not without a failure, and these tests cause none. Open is called once per subtest. It
+// must return a bus that nothing else uses, and close it by the test's Cleanup.
 func TestBus(t *testing.T, open func(t *testing.T) spool.Bus) {
 	t.Helper()
 
@@ -43,7 +43,7 @@ func topic(id spool.ThreadID) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}
 }
 
-// ear collects a subscription's wake-ups.
+// ear collects the wake-ups of a subscription.
 type ear struct {
 	t     *testing.T
 	stop  func()
@@ -62,7 +62,7 @@ func listen(ctx context.Context, t *testing.T, b spool.Bus, topic spool.ThreadKe
 	return e
 }
 
-// want waits for a wake-up of this kind and accepts no other before it.
+// want waits for a wake-up of the given kind and fails if another kind comes first.
 func (e *ear) want(kind spool.WakeKind) {
 	e.t.Helper()
 	select {
@@ -102,7 +102,7 @@ func testBusNobody(t *testing.T, b spool.Bus) {
 	}
 	e := listen(t.Context(), t, b, topic("t"))
 	b.Wake(topic("t"), spool.WakeStop)
-	// Wake-ups from before may arrive late, but are of another kind.
+	// Earlier wake-ups may arrive late, but they have another kind.
 	eventually(t, "the wake-up", func() bool {
 		select {
 		case kind := <-e.kinds:
@@ -181,7 +181,7 @@ func testBusSubscribeAgain(t *testing.T, b spool.Bus) {
 	}
 }
 
-// A subscriber may use the bus.
+// A subscriber may call the bus.
 func testBusCallFromWithin(t *testing.T, b spool.Bus) {
 	other := listen(t.Context(), t, b, topic("other"))
 	stop, err := b.Subscribe(t.Context(), topic("t"), func(spool.WakeKind) {
@@ -239,7 +239,7 @@ func testBusManyAtOnce(t *testing.T, b spool.Bus) {
 	group.Wait()
 }
 
-// wokenOnce subscribes, waits for a wake-up and ends the subscription in both ways.
+// wokenOnce subscribes, waits for a wake-up, and ends the subscription in both possible ways.
 func wokenOnce(ctx context.Context, b spool.Bus, topic spool.ThreadKey) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

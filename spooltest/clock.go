@@ -7,8 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Clock is a clock that a test moves. It stands still by itself. It is safe for concurrent
-// use.
+// Clock is a clock that only the test moves. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -16,19 +15,19 @@ type Clock struct {
 
 var _ spool.Clock = (*Clock)(nil)
 
-// NewClock returns a clock that stands at a time without meaning.
+// NewClock returns a clock with an arbitrary time.
 func NewClock() *Clock {
 	return &Clock{now: time.Date(2030, time.January, 2, 3, 4, 5, 6000, time.UTC)}
 }
 
-// Now returns where the clock stands.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock, backwards for a negative d, and returns where it stands then.
+// Advance moves the clock, backwards if d is negative, and returns its new time.
 func (c *Clock) Advance(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// A process is killed behind its first write, another behind its second one, and so on, until
+// A process is killed after its first write, another after its second one, and so on, until
 // one gets through. Each time another process goes on with what the store has.
 func TestShopIsKilled(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestShopIsKilled(t *testing.T) {
 			faulty.Plan(spooltest.Fault{Call: write, On: "Store.Update", Kind: spooltest.CrashAfter})
 			killed = !sells(t, faulty.Backend(), config, faulty.Crashed())
 			if killed && !sells(t, history.Record(backend), config, nil) {
-				t.Errorf("killed behind write %d, the run does not end", write)
+				t.Errorf("killed after write %d, the run does not end", write)
 			}
 
 			if err := history.Read(t.Context(), backend.Store, thread); err != nil {
@@ -40,7 +40,7 @@ func TestShopIsKilled(t *testing.T) {
 				paid[call.IdempotencyKey()] = true
 			}
 			if len(paid) != 1 {
-				t.Errorf("killed behind write %d, the shop pays %d times", write, len(paid))
+				t.Errorf("killed after write %d, the shop pays %d times", write, len(paid))
 			}
 		})
 	}

@@ -10,32 +10,32 @@ import (
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
-// FaultKind says what goes wrong with a call.
+// FaultKind says how a call goes wrong.
 type FaultKind int
 
 // The kinds of fault.
 const (
-	// FailBefore fails the call with [spool.Unavailable]; it did not happen.
+	// FailBefore fails the call with [spool.Unavailable]. The call does not happen.
 	FailBefore FaultKind = iota + 1
-	// FailAfter lets the call happen and then fails it with [spool.Unavailable]: its
-	// outcome is unknown to the caller. A call that fails by itself, as an update does
-	// whose function returns an error, returns its own error.
+	// FailAfter lets the call happen and then fails it with [spool.Unavailable]: the caller does not
+	// know its outcome. A call that fails by itself, such as an update whose function returns an error,
+	// returns its own error.
 	FailAfter
-	// Hang waits for the end of the call's context; the call does not happen.
+	// Hang waits until the call's context ends. The call does not happen.
 	Hang
-	// CrashBefore fails the call, which does not happen, and every later one. For the
-	// storage the process is dead.
+	// CrashBefore fails the call, which does not happen, and every later call. For the storage, the
+	// process is dead.
 	CrashBefore
-	// CrashAfter lets the call happen, and fails it and every later one.
+	// CrashAfter lets the call happen, and then fails it and every later call.
 	CrashAfter
-	// Rerun rolls an update back and runs its function again, as a store may after a
-	// conflict. Other calls are left alone.
+	// Rerun rolls an update back and runs its function again, as a store may do after a conflict. It
+	// has no effect on other calls.
 	Rerun
-	// Duplicate has the next Claim return the deliveries of this one, too. Other calls
-	// are left alone.
+	// Duplicate makes the next Claim return the deliveries of this Claim too. It has no effect on other
+	// calls.
 	Duplicate
-	// Delay has the next Claim return the deliveries of this one, which returns none.
-	// Other calls are left alone.
+	// Delay makes this Claim return nothing, and the next Claim return its deliveries. It has no effect
+	// on other calls.
 	Delay
 )
 
@@ -50,25 +50,25 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is something that is to go wrong, once.
+// Fault is a planned fault. It happens once.
 type Fault struct {
-	// Call says which call it is to happen to, from 1.
+	// Call is the number of the call that fails, from 1.
 	Call int
-	// On counts only calls with this name, such as "Store.Update", or of this port, such
-	// as "Queue". Empty: all calls.
+	// On restricts the count to calls with this name, such as "Store.Update", or of this port, such as
+	// "Queue". Empty: all calls count.
 	On   string
 	Kind FaultKind
 }
 
-// Faulty stands between an engine and its backend, counts the calls of Store, Queue and
-// Streams, and lets go wrong what is planned. It is safe for concurrent use.
+// Faulty wraps an engine's backend, counts the calls of Store, Queue and Streams, and causes the
+// planned faults. It is safe for concurrent use.
 //
-// [spool.Store.Close] and the bus are not counted. To restart the process, make another
-// engine of the backend behind the wrapper, or of another wrapper.
+// Calls of [spool.Store.Close] and of the bus are not counted. To simulate a restart of the process,
+// make another engine with the wrapped backend, or with another wrapper.
 type Faulty struct {
-	behind  spool.Backend
+	inner   spool.Backend
 	crashed chan struct{}
-	// intercept is nil where nothing stands around the calls.
+	// intercept is nil if no interceptor was set.
 	intercept Interceptor
 
 	mu        sync.Mutex
@@ -77,18 +77,17 @@ type Faulty struct {
 	counts    map[string]int
 	dead      bool
 	dropWakes bool
-	// late are deliveries that a later Claim is to return.
+	// late are deliveries that a later Claim returns.
 	late []spool.Delivery
 }
 
-// Interceptor stands around each call of a port, and carries it out by calling do. name is that of
-// the port and its method, such as "Store.Update", and subject the thread, run or stream, if there
-// is one. do returns the fault that hit the call, zero for none, and the error of the call. The
-// engine gets the interceptor's error.
+// Interceptor wraps each call of a port, and executes the call by calling do. Name is the port and its
+// method, such as "Store.Update". Subject is the thread, run or stream, if any. Do returns the fault of
+// the call, or zero, and the error of the call. The engine gets the interceptor's error.
 type Interceptor func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
 
-// NewFaulty returns a wrapper with nothing planned. Streams and a bus that b lacks are
-// made in memory.
+// NewFaulty returns a wrapper without planned faults. If b lacks streams or a bus, it makes them in
+// memory.
 func NewFaulty(b spool.Backend) *Faulty {
 	if b.Streams == nil {
 		b.Streams = inprocess.NewStreams(0)
@@ -96,61 +95,59 @@ func NewFaulty(b spool.Backend) *Faulty {
 	if b.Bus == nil {
 		b.Bus = inprocess.NewBus()
 	}
-	return &Faulty{behind: b, crashed: make(chan struct{}), counts: make(map[string]int)}
+	return &Faulty{inner: b, crashed: make(chan struct{}), counts: make(map[string]int)}
 }
 
 // Backend returns the wrapped ports.
 func (f *Faulty) Backend() spool.Backend {
 	b := spool.Backend{Store: faultyStore{f}, Streams: faultyStreams{f}, Bus: faultyBus{f}}
-	if f.behind.Queue != nil {
+	if f.inner.Queue != nil {
 		b.Queue = faultyQueue{f}
 	}
 	return b
 }
 
-// Plan adds faults. When several hit one call, the first that was added does, and the
-// others do not happen.
+// Plan adds faults. If several faults match one call, only the one that was added first happens.
 func (f *Faulty) Plan(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plan = append(f.plan, faults...)
 }
 
-// Intercept has all calls go through fn, which may log them, or have them wait for their turns.
-// It comes before the first call.
+// Intercept makes all calls go through fn, which may log or delay them. It must be called before the
+// first call.
 func (f *Faulty) Intercept(fn Interceptor) { f.intercept = fn }
 
-// DropWakes says whether the bus loses all wake-ups.
+// DropWakes sets whether the bus loses all wake-ups.
 func (f *Faulty) DropWakes(drop bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dropWakes = drop
 }
 
-// Calls returns how many calls there were, the failed ones included, but none from after
-// a crash.
+// Calls returns the number of calls, including failed ones, but without calls after a crash.
 func (f *Faulty) Calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.log)
 }
 
-// Log names the calls that Calls counts, as "Store.Update default/t".
+// Log returns the names of the calls that Calls counts, such as "Store.Update default/t".
 func (f *Faulty) Log() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.log...)
 }
 
-// Crashed is closed when the process has crashed.
+// Crashed returns a channel that is closed when the process has crashed.
 func (f *Faulty) Crashed() <-chan struct{} { return f.crashed }
 
-// call makes one call, with the fault that is planned for it. The log has subject behind the name.
-// do gets the fault, as it carries out some kinds itself.
+// call makes one call, with the fault that is planned for it. The subject is for the log. Do gets the
+// fault, because it executes some kinds itself.
 func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKind) error) error {
 	once := func() (FaultKind, error) {
 		kind, n := f.next(name, subject)
-		return kind, f.carry(ctx, name, kind, n, do)
+		return kind, f.execute(ctx, name, kind, n, do)
 	}
 	if f.intercept != nil {
 		return f.intercept(ctx, name, subject, once)
@@ -159,8 +156,8 @@ func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKi
 	return err
 }
 
-// carry makes the n-th call.
-func (f *Faulty) carry(ctx context.Context, name string, kind FaultKind, n int, do func(FaultKind) error) error {
+// execute makes the n-th call.
+func (f *Faulty) execute(ctx context.Context, name string, kind FaultKind, n int, do func(FaultKind) error) error {
 	failure := f.failure(name, n)
 	switch kind {
 	case FailBefore:
@@ -189,8 +186,8 @@ func (f *Faulty) carry(ctx context.Context, name string, kind FaultKind, n int, 
 	}
 }
 
-// next counts a call and takes its fault from the plan. After a crash it returns zero for
-// the number and a fault that fails the call.
+// next counts a call and takes its fault from the plan. After a crash it returns a fault that fails the
+// call, and the number zero.
 func (f *Faulty) next(name, subject string) (FaultKind, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -225,7 +222,7 @@ func (f *Faulty) failure(name string, n int) error {
 	return &spool.Error{Code: spool.Unavailable, Message: "Storage is not available", Err: cause}
 }
 
-// silent reports whether the bus says nothing.
+// silent reports whether the bus loses all wake-ups.
 func (f *Faulty) silent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -60,8 +60,8 @@ func TestFaultyUpdate(t *testing.T) {
 		t.Run(test.kind.String(), func(t *testing.T) {
 			t.Parallel()
 
-			behind := memory.New(nil)
-			f := spooltest.NewFaulty(behind)
+			inner := memory.New(nil)
+			f := spooltest.NewFaulty(inner)
 			f.Plan(spooltest.Fault{Call: 2, Kind: test.kind})
 			store := f.Backend().Store
 			if err := touch(t.Context(), store); err != nil {
@@ -70,11 +70,11 @@ func TestFaultyUpdate(t *testing.T) {
 			if err := touch(t.Context(), store); spool.CodeOf(err) != test.code {
 				t.Errorf("the second update returned %v, want code %q", err, test.code)
 			}
-			if got := touched(t, behind.Store); got != test.before {
+			if got := touched(t, inner.Store); got != test.before {
 				t.Errorf("%d updates happened, want %d", got, test.before)
 			}
 			err := touch(t.Context(), store)
-			if got := touched(t, behind.Store); got != test.after {
+			if got := touched(t, inner.Store); got != test.after {
 				t.Errorf("%d updates happened in the end, want %d", got, test.after)
 			}
 			crashed := test.kind == spooltest.CrashBefore || test.kind == spooltest.CrashAfter
@@ -111,15 +111,15 @@ func TestFaultyOwnErrors(t *testing.T) {
 func TestFaultyHang(t *testing.T) {
 	t.Parallel()
 
-	behind := memory.New(nil)
-	f := spooltest.NewFaulty(behind)
+	inner := memory.New(nil)
+	f := spooltest.NewFaulty(inner)
 	f.Plan(spooltest.Fault{Call: 1, Kind: spooltest.Hang})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if err := touch(ctx, f.Backend().Store); spool.CodeOf(err) != spool.Canceled {
 		t.Errorf("the call returned %v, want %q", err, spool.Canceled)
 	}
-	if touched(t, behind.Store) != 0 {
+	if touched(t, inner.Store) != 0 {
 		t.Error("the call happened")
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Features says what a backend can do. Tests that need more are skipped.
+// Features says what a backend can do. Tests that need a missing feature are skipped.
 type Features struct {
-	// Durable is true when data outlives the backend: what Close has closed can be opened
+	// Durable is true if data outlives the backend: it is still there when a closed backend is opened
 	// again.
 	Durable bool
-	// CrossProcess is true when several processes can share the data. For a test it is
-	// enough that it can be opened twice at the same time.
+	// CrossProcess is true if several processes can share the data. For a test it is enough that the
+	// backend can be opened twice at the same time.
 	CrossProcess bool
 }
 
-// Open opens a backend that reads all times from clock, and closes it by t's Cleanup. It
-// is called once per subtest and must return an empty backend. Only tests of what the
-// [Features] promise call it again with the same t, and must then get the same data.
+// Open opens a backend that takes all times from clock, and closes it by t's Cleanup. It is called once
+// per subtest and must return an empty backend. Only tests of a feature in [Features] call it again
+// with the same t. Then it must open the same data.
 type Open func(t *testing.T, clock spool.Clock) spool.Backend

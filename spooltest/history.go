@@ -14,17 +14,17 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// History is what has happened to some threads, seen from all sides: by the store, by clients
-// that followed, by tools, and by the callers that started, answered and stopped runs. [Check]
-// reports what must never happen.
+// History is what has happened to some threads, seen from all sides: by the store, by clients that
+// followed, by tools, and by the callers that started, answered and stopped runs. [Check] reports what
+// must never happen.
 //
-// A test needs [History.Record] and [History.Tool] before the engine is made, and [History.Read]
-// and Settled at its end. The checker leaves out the invariants that need what the test has not
-// recorded. Methods are safe for concurrent use. Fields are for when nothing goes on any more.
+// A test calls [History.Record] and [History.Tool] before it makes the engine. At the end it calls
+// [History.Read] and sets Settled. The checker leaves out invariants for which the test has recorded no
+// data. Methods are safe for concurrent use. Fields may be used only when nothing runs any more.
 type History struct {
-	// Threads is what the store has in the end: see [History.Read].
+	// Threads is the final content of the store: see [History.Read].
 	Threads []ThreadDump
-	// Commits are the writes of the store in their order: see [History.Record].
+	// Commits are the writes to the store, in order: see [History.Record].
 	Commits []Commit
 	// Clients are the clients that followed: see [History.Client].
 	Clients []*Client
@@ -36,17 +36,16 @@ type History struct {
 	Starts []Started
 	// Stops counts the accepted stops of each thread.
 	Stops map[spool.ThreadKey]int
-	// Settled says that nothing goes on any more, so that every run must have ended. Defaults to
-	// false.
+	// Settled says that nothing runs any more, so that every run must have ended. Defaults to false.
 	Settled bool
-	// Bounded says that the models answer within the bounds that they are asked with, so
-	// that no budget is ever overspent.
+	// Bounded says that the models keep their answers within the requested bounds, so that no budget
+	// may ever be overspent.
 	Bounded bool
 
 	mu sync.Mutex
 }
 
-// ThreadDump is all that a store has of a thread.
+// ThreadDump is everything that a store has of a thread.
 type ThreadDump struct {
 	Thread   spool.Thread
 	Runs     []spool.RunRow
@@ -66,41 +65,41 @@ type BranchDump struct {
 // Commit is what one transaction has written to a thread.
 type Commit struct {
 	Thread spool.ThreadKey
-	// Fence is the fence that the writer had. Zero: none.
+	// Fence is the fence of the writer, or zero if it had none.
 	Fence int64
-	// FenceAfter is the thread's fence behind the commit.
+	// FenceAfter is the thread's fence after the commit.
 	FenceAfter int64
-	// State and RunID are those of the thread behind the commit.
+	// State and RunID are the thread's values after the commit.
 	State    spool.State
 	RunID    spool.RunID
 	Runs     []spool.RunRow
 	Messages []spool.Message
-	// Behind are the messages of the view that each of Messages was added behind. Empty: it
-	// was the first.
-	Behind  []spool.MessageID
+	// After has, for each of Messages, the message in the view after which it was added. Empty: it was
+	// the first one.
+	After   []spool.MessageID
 	Entries []spool.Entry
 	Usage   []spool.UsageRow
 	Jobs    []spool.Job
-	// At is the store's time in the commit.
+	// At is the store's time at the commit.
 	At time.Time
-	// Dropped are the messages that the commit took out of view.
+	// Dropped are the messages that the commit removed from the view.
 	Dropped []spool.MessageID
-	// Deleted is true when the thread went with the commit.
+	// Deleted is true if the commit deleted the thread.
 	Deleted bool
 }
 
-// Client is a client that followed a thread, over all of its connections.
+// Client is a client that followed a thread, possibly with several connections.
 type Client struct {
 	Name   string
 	Thread spool.ThreadKey
-	// FromStart says that the client came before the thread's first segment, and without
-	// a cursor, so that it must have seen everything.
+	// FromStart says that the client came without a cursor and before the thread's first segment, so
+	// that it must have seen everything.
 	FromStart bool
 	// Left says that the client went away before the end.
 	Left bool
-	// Frames are what it was sent.
+	// Frames are the frames that the client got.
 	Frames []spool.Frame
-	// Connections are where its connections began. Empty: that is not known.
+	// Connections says where the client's connections began. Empty: unknown.
 	Connections []Connection
 	mu          sync.Mutex
 }
@@ -112,7 +111,7 @@ func (c *Client) Saw(f spool.Frame) {
 	c.Frames = append(c.Frames, f)
 }
 
-// Cursor returns where the client stands, nil before the first frame that has a place.
+// Cursor returns the client's cursor. It is nil before the first frame that has a position.
 func (c *Client) Cursor() *spool.Cursor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +135,7 @@ type Answered struct {
 	Thread    spool.ThreadKey
 	Call      spool.ToolCallID
 	Delivered bool
-	// Unknown says that the call failed, so that it may or may not have been delivered.
+	// Unknown says that the call failed, so that the answer may or may not have been delivered.
 	Unknown bool
 }
 
@@ -178,7 +177,7 @@ func (h *History) Answered(a Answered) {
 	h.Answers = append(h.Answers, a)
 }
 
-// Forget leaves out the starts of threads that are gone on purpose.
+// Forget removes the starts of threads that the test has deleted on purpose.
 func (h *History) Forget(keys ...spool.ThreadKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,7 +194,7 @@ func (h *History) Forget(keys ...spool.ThreadKey) {
 	h.Starts = kept
 }
 
-// Calls returns the calls of tools that have taken effect so far.
+// Calls returns the tool calls that have taken effect so far.
 func (h *History) Calls() (calls []spool.ToolCall) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,7 +206,7 @@ func (h *History) Calls() (calls []spool.ToolCall) {
 	return calls
 }
 
-// Tool returns the tool, with its calls remembered. A call that parks has no effect.
+// Tool returns the tool in a form that records its calls. A call that parks has no effect.
 func (h *History) Tool(t spool.Tool) spool.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, c spool.ToolCall) (result json.RawMessage, err error) {
@@ -218,7 +217,7 @@ func (h *History) Tool(t spool.Tool) spool.Tool {
 		result, err = call(ctx, c)
 		if isPark(err) {
 			h.mu.Lock()
-			h.Executions[at].Call.ID = "" // it will be called again
+			h.Executions[at].Call.ID = "" // the tool will be called again
 			h.mu.Unlock()
 		}
 		return result, err
@@ -226,7 +225,7 @@ func (h *History) Tool(t spool.Tool) spool.Tool {
 	return t
 }
 
-// Read adds what the store has of a thread. A thread that is gone adds nothing.
+// Read adds the store's content of a thread. For a deleted thread it adds nothing.
 func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadKey) error {
 	var d ThreadDump
 	err := store.View(ctx, key, func(v spool.View) (err error) {
@@ -270,7 +269,7 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 type Violation struct {
 	// Invariant names what was broken.
 	Invariant string
-	// Where is the thread, run or client, and What is what was seen.
+	// Where is the thread, run or client. What is what was seen.
 	Where, What string
 }
 
@@ -285,7 +284,7 @@ func Check(t testing.TB, h *History) {
 	}
 }
 
-// Violations returns what in the history must not happen, in the order of their names.
+// Violations returns the violations in the history, in the order of the invariants' names.
 func (h *History) Violations() []Violation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -306,14 +305,14 @@ func (h *History) Violations() []Violation {
 	return c.found
 }
 
-// checker gathers what is wrong with a history.
+// checker collects the violations in a history.
 type checker struct {
 	*History
 
 	found []Violation
 }
 
-// of returns the commits of a thread, since it was last deleted.
+// of returns the commits of a thread since it was last deleted.
 func (c *checker) of(key spool.ThreadKey) (commits []Commit) {
 	for _, commit := range c.Commits {
 		switch {

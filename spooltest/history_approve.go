@@ -6,10 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// approvals checks that a call which had to be approved has run only after it was, and
-// with what was approved, by somebody else than who started the run where that was asked
-// for. The record has the digests of what was asked and answered; the tools know what they
-// were called with.
+// approvals checks that a call that needed approval has run only after the approval, and with the
+// approved arguments. If another subject than the run's own was required, it checks that too. The
+// record has the digests of the questions and answers; the tools know with what they were called.
 func (c *checker) approvals(where string, d ThreadDump) {
 	type approval struct {
 		reason, digest string

@@ -23,32 +23,32 @@ func readBranches(v spool.View) (dumps []BranchDump, err error) {
 	return dumps, nil
 }
 
-// kept checks that no message is ever lost: each one that was added is in the view or in
-// one branch, behind the message behind which it was added.
+// kept checks that no message is lost: each message that was added is in the view or in one branch,
+// after the same message as when it was added.
 func (c *checker) kept(d ThreadDump) {
 	where := d.Thread.Key().String()
 	commits := c.of(d.Thread.Key())
 	if len(commits) == 0 {
 		return
 	}
-	behind, times := make(map[spool.MessageID]spool.MessageID), make(map[spool.MessageID]int)
+	after, times := make(map[spool.MessageID]spool.MessageID), make(map[spool.MessageID]int)
 	for _, commit := range commits {
 		for i, m := range commit.Messages {
 			times[m.ID] = 0
-			if i < len(commit.Behind) {
-				behind[m.ID] = commit.Behind[i]
+			if i < len(commit.After) {
+				after[m.ID] = commit.After[i]
 			}
 		}
 	}
 	homes := make(map[spool.MessageID]spool.BranchID)
 	follow := func(home spool.BranchID, last spool.MessageID, messages []spool.Message) {
 		for _, m := range messages {
-			before, known := behind[m.ID]
+			before, known := after[m.ID]
 			if _, added := times[m.ID]; !added {
 				c.wrongf("messages-kept", where, "there is the message %s, which nobody has added", m.ID)
 			}
 			if known && before != last {
-				c.wrongf("messages-kept", where, "message %s stands behind %s and was added behind %q", m.ID, last, before)
+				c.wrongf("messages-kept", where, "message %s stands after %s and was added after %q", m.ID, last, before)
 			}
 			times[m.ID]++
 			homes[m.ID] = home
@@ -57,7 +57,7 @@ func (c *checker) kept(d ThreadDump) {
 	}
 	follow(0, "", d.Messages)
 	for _, b := range d.Branches {
-		follow(b.Branch.ID, behind[b.Branch.FromMessageID], b.Messages)
+		follow(b.Branch.ID, after[b.Branch.FromMessageID], b.Messages)
 	}
 	for _, id := range slices.Sorted(maps.Keys(times)) {
 		switch n := times[id]; {
@@ -68,17 +68,17 @@ func (c *checker) kept(d ThreadDump) {
 		}
 	}
 	for _, b := range d.Branches {
-		c.branch(where, b, behind[b.Branch.FromMessageID], homes)
+		c.branch(where, b, after[b.Branch.FromMessageID], homes)
 	}
 }
 
-// branch checks what a branch says of itself.
-func (c *checker) branch(where string, b BranchDump, behind spool.MessageID, homes map[spool.MessageID]spool.BranchID) {
-	if b.Branch.BaseMessageID != behind {
-		c.wrongf("branch", where, "branch %d has the base %s, and begins behind %s", b.Branch.ID, b.Branch.BaseMessageID, behind)
+// branch checks the fields of a branch.
+func (c *checker) branch(where string, b BranchDump, after spool.MessageID, homes map[spool.MessageID]spool.BranchID) {
+	if b.Branch.BaseMessageID != after {
+		c.wrongf("branch", where, "branch %d has the base %s, and begins after %s", b.Branch.ID, b.Branch.BaseMessageID, after)
 	}
-	if home := homes[behind]; b.Branch.BaseBranchID != home {
-		c.wrongf("branch", where, "branch %d names the branch %d, and its base %s is in branch %d", b.Branch.ID, b.Branch.BaseBranchID, behind, home)
+	if home := homes[after]; b.Branch.BaseBranchID != home {
+		c.wrongf("branch", where, "branch %d names the branch %d, and its base %s is in branch %d", b.Branch.ID, b.Branch.BaseBranchID, after, home)
 	}
 	if len(b.Messages) == 0 || b.Branch.MessageCount != len(b.Messages) || b.Branch.FromMessageID != b.Messages[0].ID {
 		c.wrongf("branch", where, "branch %d counts %d messages from %s on, and has %d", b.Branch.ID, b.Branch.MessageCount, b.Branch.FromMessageID, len(b.Messages))

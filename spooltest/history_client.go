@@ -10,33 +10,33 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// view is what a client has made of its frames.
+// view is what a client has understood from its frames.
 type view struct {
 	*checker
 	*Client
 
 	where string
 	seq   int64
-	// streams are where the client is in each stream.
+	// streams has the client's position in each stream.
 	streams map[spool.StreamID]*streamView
-	// open is the stream whose items may come.
+	// open is the stream of which items may come.
 	open spool.StreamID
-	// live is true once every item of a stream that starts must be seen.
+	// live is true once the client must see every item of each new stream.
 	live bool
-	// turns are the steps of each run that the client shows.
+	// shown has the steps of each run that the client shows.
 	shown map[spool.RunID][]said
-	// partial are the runs of which a snapshot lacked a part.
+	// partial has the runs of which a snapshot lacked a part.
 	partial map[spool.RunID]bool
-	// results are the calls whose results the client has seen.
+	// results has the calls whose results the client has seen.
 	results map[runCall]bool
 	// begun is the stream that began last.
 	begun spool.StreamID
-	// framesOnly is true for a client that drops what was not saved on a snapshot alone.
+	// framesOnly is true for a client that drops unsaved content only when a snapshot comes.
 	framesOnly bool
 
 	turns
-	// restored is the seq of an entry behind which the client has still to get a snapshot, as
-	// a branch has come back. Zero: none.
+	// restored is the seq of an entry after which the client still needs a snapshot because a branch
+	// was restored. Zero: none.
 	restored int64
 }
 
@@ -45,12 +45,12 @@ type streamView struct {
 	started bool                   // its RUN_STARTED entry was seen
 	ended   bool                   // its last item was seen
 	closed  bool                   // its RUN_ENDED entry was seen
-	lost    bool                   // a snapshot stands for some of it
-	past    bool                   // a snapshot has its RUN_ENDED entry already
-	now     map[spool.AgentID]said // of each agent, "" being the main one
+	lost    bool                   // a snapshot replaced some of it
+	past    bool                   // a snapshot already included its RUN_ENDED entry
+	now     map[spool.AgentID]said // by agent; "" is the main agent
 }
 
-// said is what a step has said.
+// said is the output of a step.
 type said struct {
 	text, reasoning string
 	calls           []spool.ToolCallID
@@ -63,8 +63,8 @@ func (s said) equal(other said) bool {
 	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls)
 }
 
-// client checks what a client was sent: once as one that does all that it is told, and once
-// as one that knows nothing of RUN_ERROR and SUBAGENT_FINISHED.
+// client checks the frames that a client got. It checks them twice: for a client that follows all
+// rules, and for a client that ignores RUN_ERROR and SUBAGENT_FINISHED.
 func (c *checker) client(client *Client) {
 	client.mu.Lock()
 	defer client.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *checker) client(client *Client) {
 	known := slices.Clone(c.found)
 	c.found = nil
 	c.clientAs(client, client.Thread.String()+" to a simple "+client.Name, true)
-	for _, x := range c.found { // but for what the other one has found already
+	for _, x := range c.found { // except for violations that the first check has found
 		same := x
 		same.Where = client.Thread.String() + " to " + client.Name
 		if !slices.Contains(known, same) {
@@ -149,9 +149,9 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 	}
 	switch {
 	case e.Seq <= v.seq:
-		v.wrongf("client-seq", v.where, "seq %d comes behind %d", e.Seq, v.seq)
+		v.wrongf("client-seq", v.where, "seq %d comes after %d", e.Seq, v.seq)
 	case e.Seq != v.seq+1:
-		v.wrongf("client-seq", v.where, "seq %d comes behind %d, and what is in between does not", e.Seq, v.seq)
+		v.wrongf("client-seq", v.where, "seq %d comes after %d, and what is in between does not", e.Seq, v.seq)
 	}
 	v.seq = e.Seq
 	var p spool.RunEnded
@@ -193,13 +193,13 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	case v.live && !s.started && !s.lost:
 		v.wrongf("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
 	case s.closed:
-		v.wrongf("client-order", v.where, "item %s of %s comes behind its end in the record", item.Offset, id)
+		v.wrongf("client-order", v.where, "item %s of %s comes after its end in the record", item.Offset, id)
 	case s.ended:
-		v.wrongf("client-items", v.where, "item %s of %s comes behind its last one", item.Offset, id)
+		v.wrongf("client-items", v.where, "item %s of %s comes after its last one", item.Offset, id)
 	case item.Offset.Compare(s.at) <= 0:
-		v.wrongf("client-items", v.where, "item %s of %s comes behind %s", item.Offset, id, s.at)
+		v.wrongf("client-items", v.where, "item %s of %s comes after %s", item.Offset, id, s.at)
 	case v.live && !follows(s.at, item.Offset):
-		v.wrongf("client-items", v.where, "item %s of %s comes behind %s, and what is in between does not", item.Offset, id, s.at)
+		v.wrongf("client-items", v.where, "item %s of %s comes after %s, and what is in between does not", item.Offset, id, s.at)
 	}
 	v.live = true
 	s.at = item.Offset
@@ -209,13 +209,13 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	v.fold(run, s, item)
 }
 
-// follows reports whether b is the offset right behind a, or the first one of a later
-// worker that has only the end to say.
+// follows reports whether b is the offset right after a, or the first offset of a later worker that
+// only ends the stream.
 func follows(a, b spool.Offset) bool {
 	return a.Fence == b.Fence && b.N == a.N+1 || b.N == 1 && a.Fence < b.Fence
 }
 
-// fold adds an item to what the step of its agent has said.
+// fold adds an item to the output of its agent's step.
 func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 	var wrapped spool.SubagentEvent
 	if item.Type == spool.ItemSubagentEvent {
@@ -262,11 +262,11 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 		var f spool.SubagentFinished
 		_ = item.Decode(&f)
 		if !v.framesOnly {
-			delete(s.now, f.SubagentID) // what was not saved is dropped
+			delete(s.now, f.SubagentID) // unsaved content is dropped
 		}
 	case spool.ItemRunError:
 		if !v.framesOnly {
-			s.now = nil // what was not saved is dropped
+			s.now = nil // unsaved content is dropped
 		}
 	case spool.ItemRunFinished:
 		v.bill(run, item)
@@ -274,18 +274,18 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 	}
 }
 
-// snapshot replaces all that the client has.
+// snapshot replaces everything that the client has.
 func (v *view) snapshot(snap *spool.Snapshot) {
 	v.restored = 0
 	v.showsTurns(snap)
 	if snap.LastEventSeq >= 0 {
 		if snap.LastEventSeq < v.seq && v.live {
-			v.wrongf("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
+			v.wrongf("client-seq", v.where, "a snapshot of seq %d comes after %d", snap.LastEventSeq, v.seq)
 		}
 		v.seq = snap.LastEventSeq
 	}
 	v.live = true
-	for _, s := range v.streams { // what was shown of them is gone, and may be shown again
+	for _, s := range v.streams { // their content is gone and may be shown again
 		s.lost, s.ended, s.at, s.now = true, false, spool.Offset{}, nil
 	}
 	told := make(map[spool.RunID]bool)
@@ -296,7 +296,7 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 		}
 	}
 	v.take(snap.Messages)
-	for _, r := range snap.Runs { // of a run that was dropped nobody can tell any more
+	for _, r := range snap.Runs { // the history of a dropped run is unknown
 		v.partial[r.ID] = v.partial[r.ID] || !told[r.ID]
 	}
 	v.open = ""
@@ -348,7 +348,7 @@ func saidBy(m spool.Message) said {
 	return s
 }
 
-// runOf returns the run that has spoken in the stream of another.
+// runOf returns the run of an agent in the stream of the given run.
 func runOf(run spool.RunID, who spool.AgentID) spool.RunID {
 	if who != "" {
 		return spool.RunID(who)
@@ -356,7 +356,7 @@ func runOf(run spool.RunID, who spool.AgentID) spool.RunID {
 	return run
 }
 
-// compare checks that what the client shows of each run is what was saved.
+// compare checks that the client shows of each run exactly what was saved.
 func (v *view) compare() {
 	saved := make(map[spool.RunID][]said)
 	results := make(map[runCall]json.RawMessage) // branches may have calls of one id
@@ -399,7 +399,7 @@ func (v *view) compare() {
 	}
 }
 
-// saved returns all messages that the thread has ever had, as far as it is known.
+// saved returns all messages that the thread has ever had, as far as they are known.
 func (v *view) saved() (messages []spool.Message) {
 	if len(v.Commits) == 0 {
 		for _, d := range v.Threads {
@@ -415,7 +415,7 @@ func (v *view) saved() (messages []spool.Message) {
 	return messages
 }
 
-// spokenTurns leaves out steps that say nothing.
+// spokenTurns removes steps without output.
 func spokenTurns(all []said) []said {
 	return slices.DeleteFunc(slices.Clone(all), said.empty)
 }

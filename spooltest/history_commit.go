@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// ticket checks that a commit which queues a run has a job for it: a second transaction may
-// never come.
+// ticket checks that a commit that queues a run also adds a job for it, because a second transaction
+// may never come.
 func (c *checker) ticket(n int, where string, commit Commit, before, r spool.RunRow) {
 	queued := r.State == spool.Queued && r.QueuePosition == 0 && r.Depth == 0
 	if waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput; !queued || !waited {
@@ -20,7 +20,7 @@ func (c *checker) ticket(n int, where string, commit Commit, before, r spool.Run
 	}
 }
 
-// home checks that what a commit writes belongs to the thread that it holds.
+// home checks that everything that a commit writes belongs to the commit's thread.
 func (c *checker) home(n int, where string, commit Commit) {
 	for _, r := range commit.Runs {
 		if of := (spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}); of != commit.Thread && of != (spool.ThreadKey{}) {
@@ -34,7 +34,7 @@ func (c *checker) home(n int, where string, commit Commit) {
 	}
 }
 
-// foreign checks that a client hears of its own thread only.
+// foreign checks that a client gets only frames about its own thread.
 func (c *checker) foreign(client *Client) {
 	where := client.Thread.String() + " to " + client.Name
 	for _, f := range client.Frames {
@@ -47,7 +47,7 @@ func (c *checker) foreign(client *Client) {
 	}
 }
 
-// clock checks that the time in which a worker has a run is counted once: never more than the time
+// clock checks that the time in which a worker executes a run is counted once: never more than the time
 // that has passed, and not less, unless the worker died.
 func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunRow) {
 	if r.Depth > 0 || before.ID == "" || before.WorkerSince.IsZero() || !r.WorkerSince.IsZero() {
@@ -56,17 +56,17 @@ func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunR
 	passed := max(0, commit.At.Sub(before.WorkerSince))
 	counted := r.WallTime - before.WallTime
 	if counted > passed || counted < 0 || counted < passed && !lost(commit, r.ID) {
-		c.wrongf("wall-time", where, "commit %d counts %s of run %s, which was carried for %s", n, counted, r.ID, passed)
+		c.wrongf("wall-time", where, "commit %d counts %s of run %s, which executed for %s", n, counted, r.ID, passed)
 	}
 	if before.Allowance == nil || r.Allowance == nil {
 		return
 	}
 	if spent := r.Allowance.Spent.WallTime - before.Allowance.Spent.WallTime; spent != counted {
-		c.wrongf("wall-time", where, "commit %d charges %s to the budget of run %s, which was carried for %s", n, spent, r.ID, counted)
+		c.wrongf("wall-time", where, "commit %d charges %s to the budget of run %s, which executed for %s", n, spent, r.ID, counted)
 	}
 }
 
-// lost reports whether a commit ends the segment of a worker that went away.
+// lost reports whether a commit ends the segment of a dead worker.
 func lost(commit Commit, run spool.RunID) bool {
 	return slices.ContainsFunc(commit.Entries, func(e spool.Entry) bool {
 		if e.Type != spool.EntryRunEnded || e.RunID != run {

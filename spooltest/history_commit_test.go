@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// timed returns a sound history in which a worker has carried the run for a minute, which is
+// timed returns a sound history in which a worker has executed the run for a minute, which is
 // charged to its budget.
 func timed() *spooltest.History {
 	h := sound()
@@ -59,7 +59,7 @@ func TestHistoryCommits(t *testing.T) {
 		"a snapshot of another thread": {"tenant", "has a snapshot of u", func(h *spooltest.History) {
 			tell(h, spool.Frame{Snapshot: &spool.Snapshot{Thread: spool.Thread{ID: "u"}}})
 		}},
-		"time that is not counted":   {"wall-time", "counts 0s of run r, which was carried for 1m0s", func(h *spooltest.History) { carry(h, 0, 0) }},
+		"time that is not counted":   {"wall-time", "counts 0s of run r, which executed for 1m0s", func(h *spooltest.History) { carry(h, 0, 0) }},
 		"time that is counted twice": {"wall-time", "counts 2m0s of run r", func(h *spooltest.History) { carry(h, 2*time.Minute, 2*time.Minute) }},
 		"time that is not charged":   {"wall-time", "charges 0s to the budget of run r", func(h *spooltest.History) { carry(h, time.Minute, 0) }},
 	} {

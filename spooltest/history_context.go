@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// summaries checks that the record tells once of each summary, and that what a summary
-// speaks of is there before it.
+// summaries checks that the record has one entry for each summary, and that everything to which a
+// summary refers comes before it.
 func (c *checker) summaries(d ThreadDump) {
 	where := d.Thread.Key().String()
 	at := make(map[spool.MessageID]int, len(d.Messages))

@@ -7,9 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// expiries checks that parks end no sooner than the record said, with one warning at the
-// most for each time that they were given, and that a run which one of them fails does not
-// go on.
+// expiries checks that parks expire no sooner than the record says, that each period has at most one
+// warning, and that a run does not continue after a park has failed it.
 func (c *checker) expiries(where string, d ThreadDump) {
 	type wait struct {
 		until  time.Time

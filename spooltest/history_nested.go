@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// nested checks the runs that others have spawned: where each belongs, that it has ended
-// with those above it, and that nothing of it stands under another name.
+// nested checks nested runs: that each belongs to the run that spawned it, that it has ended if its
+// parents have, and that its data has the right agent id.
 func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.RunRow) {
 	type spawned struct {
 		parent spool.RunID
@@ -38,7 +38,7 @@ func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.
 		case r.EndedAt.IsZero() || r.StopReason == "":
 			c.wrongf("nested-end", where, "run %s is %s without a time or a reason", r.ID, r.State)
 		case root.State.Terminal() && r.EndedAt.After(root.EndedAt):
-			c.wrongf("nested-end", where, "run %s has ended behind %s", r.ID, root.ID)
+			c.wrongf("nested-end", where, "run %s has ended after %s", r.ID, root.ID)
 		}
 		c.usage(where, r)
 	}
@@ -55,7 +55,7 @@ func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.
 	c.reports(where, d)
 }
 
-// reports checks that what a spawn call has told is what its nested run came to.
+// reports checks that the result of a spawn call matches the end of its nested run.
 func (c *checker) reports(where string, d ThreadDump) {
 	for _, r := range d.Runs {
 		if r.RootID == "" || !r.State.Terminal() {
@@ -83,7 +83,7 @@ func (c *checker) reports(where string, d ThreadDump) {
 	}
 }
 
-// nestedCommit checks what one commit has done to nested runs, of which all are known.
+// nestedCommit checks what one commit has done to nested runs. Known has all of them.
 func (c *checker) nestedCommit(n int, where string, known []spool.RunRow) {
 	runs := make(map[spool.RunID]spool.RunRow, len(known))
 	for _, r := range known {

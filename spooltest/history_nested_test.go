@@ -72,7 +72,7 @@ func soundTree() *spooltest.History {
 	row := spool.UsageRow{RunID: "r", AgentID: "n", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &in, Output: &out}}
 	line := spool.UsageLine{AgentID: &id}
 	line.Add(row)
-	behind := []spool.MessageID{"", "m1", "m2", "m3", "m4", "m5"}
+	after := []spool.MessageID{"", "m1", "m2", "m3", "m4", "m5"}
 	return &spooltest.History{
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
@@ -80,11 +80,11 @@ func soundTree() *spooltest.History {
 			Runs:   []spool.RunRow{nested, root}, Messages: messages, Entries: record, Usage: []spool.UsageLine{line},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.RunRow{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
+			{Thread: historyKey, Runs: []spool.RunRow{as(root, spool.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []spool.Job{{RunID: "r"}}},
 			{Thread: historyKey, FenceAfter: 1, Runs: []spool.RunRow{as(root, spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{as(nested, spool.Running)}, Messages: messages[1:2], Behind: behind[1:2]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{nested}, Messages: messages[2:3], Behind: behind[2:3], Usage: []spool.UsageRow{row}},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{root}, Messages: messages[3:], Behind: behind[3:], Entries: record[1:]},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{as(nested, spool.Running)}, Messages: messages[1:2], After: after[1:2]},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{nested}, Messages: messages[2:3], After: after[2:3], Usage: []spool.UsageRow{row}},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{root}, Messages: messages[3:], After: after[3:], Entries: record[1:]},
 		},
 		Clients:    []*spooltest.Client{{Name: "live", Thread: historyKey, FromStart: true, Frames: frames}},
 		Executions: []spooltest.Execution{{Call: spool.ToolCall{Thread: historyKey, RunID: "n", Step: 1, ID: "x"}}},
@@ -119,7 +119,7 @@ func TestHistoryPlantedTree(t *testing.T) {
 			h.Commits[3].Runs = nil
 		}},
 		"one that goes on":           {"after-end", "adds a message to run n", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[2:3])) }},
-		"one that outlives its root": {"nested-end", "has ended behind r", func(h *history) { h.Threads[0].Runs[0].EndedAt = h.Threads[0].Runs[1].EndedAt.Add(1) }},
+		"one that outlives its root": {"nested-end", "has ended after r", func(h *history) { h.Threads[0].Runs[0].EndedAt = h.Threads[0].Runs[1].EndedAt.Add(1) }},
 		"an end without a reason":    {"nested-end", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
 		"one that is queued":         {"nested", "commit 2 leaves the nested run n QUEUED", func(h *history) { h.Commits[2].Runs[0].State = spool.Queued }},
 		"one below nobody":           {"nested", "is below gone", func(h *history) { h.Threads[0].Runs[0].ParentID = "gone" }},

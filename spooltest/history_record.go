@@ -21,8 +21,8 @@ func (c *checker) record(d ThreadDump) {
 	c.segments(where, d)
 }
 
-// segments checks that segments open and close in turn, that their numbers count up by
-// one, and that nothing of them is behind their run's last one.
+// segments checks that segments begin and end in turn, that their numbers count up by one, and that a
+// run has none after its last one.
 func (c *checker) segments(where string, d ThreadDump) {
 	var open *spool.RunStarted
 	last := make(map[spool.RunID]int)
@@ -35,7 +35,7 @@ func (c *checker) segments(where string, d ThreadDump) {
 				c.wrongf("segment-pairs", where, "seq %d starts %s while %s is open", e.Seq, p.StreamID, open.StreamID)
 			}
 			if p.Segment != last[p.RunID]+1 || p.StreamID != spool.NewStreamID(p.RunID, p.Segment) {
-				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s behind segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
+				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s after segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
 			}
 			last[p.RunID] = p.Segment
 			open = &p
@@ -59,7 +59,7 @@ func (c *checker) segments(where string, d ThreadDump) {
 	}
 }
 
-// commits checks the writes in their order.
+// commits checks the writes in order.
 func (c *checker) commits() {
 	type run struct {
 		spool.RunRow
@@ -82,7 +82,7 @@ func (c *checker) commits() {
 			threads[commit.Thread] = k
 		}
 		if commit.Fence > 0 && commit.Fence < k.fence {
-			c.wrongf("fence", where, "commit %d carries the fence %d behind one of %d", n, commit.Fence, k.fence)
+			c.wrongf("fence", where, "commit %d has the fence %d after one of %d", n, commit.Fence, k.fence)
 		}
 		if commit.FenceAfter < k.fence {
 			c.wrongf("fence", where, "commit %d takes the fence from %d to %d", n, k.fence, commit.FenceAfter)

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// part takes in a snapshot of one run. It drops what the client shows of the run that is in
-// no message, and leaves all other runs as they are.
+// part applies a snapshot of one run. It drops the content of that run that is in no message, and
+// leaves all other runs unchanged.
 func (v *view) part(snap *spool.Snapshot) {
 	seq := max(snap.LastEventSeq, 0)
 	if v.live && seq != v.seq {
@@ -39,12 +39,12 @@ func (v *view) part(snap *spool.Snapshot) {
 			s.at, s.ended = *o, snap.Stream.End != nil
 		}
 	} else {
-		v.stream(v.begun).at = spool.Offset{} // the stream is gone, and the client has no place in it
+		v.stream(v.begun).at = spool.Offset{} // the stream has expired, and the client has no position in it
 	}
 	for _, s := range v.streams {
 		s.now = nil
 	}
-	gone := v.dropped() // of such a run nobody can tell any more
+	gone := v.dropped() // the history of such a run is unknown
 	for _, r := range snap.Runs {
 		if r.ID == run || r.Depth > 0 {
 			v.shown[r.ID], v.partial[r.ID] = nil, gone[r.ID]
@@ -53,7 +53,7 @@ func (v *view) part(snap *spool.Snapshot) {
 	v.take(snap.Messages)
 }
 
-// take takes in saved messages.
+// take applies saved messages.
 func (v *view) take(messages []spool.Message) {
 	for _, m := range messages {
 		if m.Role == spool.RoleAssistant {
@@ -65,8 +65,8 @@ func (v *view) take(messages []spool.Message) {
 	}
 }
 
-// nothingUnsaved checks that a client which has seen the end of a segment shows nothing of
-// it that was not saved.
+// nothingUnsaved checks that a client that has seen the end of a segment shows none of its unsaved
+// content.
 func (v *view) nothingUnsaved(id spool.StreamID, s *streamView) {
 	for _, who := range slices.Sorted(maps.Keys(s.now)) {
 		now := s.now[who]
@@ -79,12 +79,12 @@ func (v *view) nothingUnsaved(id spool.StreamID, s *streamView) {
 	s.now = nil
 }
 
-// closed checks that every call which the client shows has the result that was saved.
+// closed checks that every call that the client shows has its saved result.
 func (v *view) closed(d ThreadDump) {
 	if v.Left {
 		return
 	}
-	gone := v.dropped() // it may have been restored, of which a client has to read
+	gone := v.dropped() // a dropped run may have been restored, which the client learns from the record
 	ended := make(map[spool.RunID]bool, len(d.Runs))
 	for _, r := range d.Runs {
 		ended[r.ID] = r.State.Terminal() && !v.partial[r.ID] && !gone[r.ID]
@@ -98,7 +98,7 @@ func (v *view) closed(d ThreadDump) {
 	}
 }
 
-// dropped returns the runs that have ever had a message taken out of the view.
+// dropped returns the runs of which a message was ever removed from the view.
 func (v *view) dropped() map[spool.RunID]bool {
 	runs, of := make(map[spool.RunID]bool), make(map[spool.MessageID]spool.RunID)
 	for _, commit := range v.of(v.Thread) {

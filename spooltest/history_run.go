@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// runs checks where the runs of a thread have ended, and what they have used.
+// runs checks the final states of a thread's runs, and their usage.
 func (c *checker) runs(d ThreadDump) {
 	where := d.Thread.Key().String()
 	byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
@@ -58,8 +58,8 @@ func (c *checker) runs(d ThreadDump) {
 	c.nested(where, d, byID)
 }
 
-// calls checks that each tool call has one result, at most one effect, and one answer
-// for each time that it was asked for.
+// calls checks that each tool call has one result, at most one effect, and one answer for each
+// question.
 func (c *checker) calls(d ThreadDump) {
 	key := d.Thread.Key()
 	where := key.String()
@@ -104,8 +104,8 @@ func (c *checker) calls(d ThreadDump) {
 	}
 }
 
-// rootsOf returns what tells of each run which dispatched one it belongs to, by which the
-// record knows it.
+// rootsOf returns a function that returns the dispatched run of a run, which is the run that the record
+// names.
 func rootsOf(d ThreadDump) func(id spool.RunID) spool.RunID {
 	roots := make(map[spool.RunID]spool.RunID)
 	for _, r := range d.Runs {
@@ -119,12 +119,11 @@ type runCall struct {
 	call spool.ToolCallID
 }
 
-// answers checks that each park is resolved once, and that the answers which were
-// delivered are those in the record. It returns how often a person has said that a call
-// of unknown outcome should run again.
+// answers checks that each park is resolved once, and that the delivered answers are those in the
+// record. It returns how often a person has asked to repeat each call with an unknown outcome.
 func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 	open := make(map[runCall]string)
-	var extended *runCall // by the entry before
+	var extended *runCall // from the previous entry
 	again := make(map[runCall]int)
 	recorded := make(map[spool.ToolCallID]int)
 	for _, e := range d.Entries {

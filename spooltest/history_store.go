@@ -8,9 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Record returns the backend with a store that adds all that is written to the history.
-// It belongs right on top of the backend, below a [Faulty], as it has to see what has
-// really happened.
+// Record returns the backend with a store that adds all writes to the history. It must wrap the backend
+// directly, below a [Faulty], because it has to see what really happened.
 func (h *History) Record(b spool.Backend) spool.Backend {
 	b.Store = &recorder{Store: b.Store, h: h}
 	return b
@@ -23,8 +22,8 @@ type recorder struct {
 	h *History
 }
 
-// Update adds what fn has written last to the history. The history is locked in the
-// transaction, so that the order of commits of a thread is the order of the store.
+// Update adds the writes of fn's last run to the history. It locks the history within the transaction,
+// so that the commits of a thread have the order of the store.
 func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	at := -1
 	err := r.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
@@ -38,7 +37,7 @@ func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 		r.h.mu.Lock()
 		defer r.h.mu.Unlock()
 		if at >= 0 {
-			r.h.Commits[at].Thread = spool.ThreadKey{} // it was rolled back
+			r.h.Commits[at].Thread = spool.ThreadKey{} // the transaction was rolled back
 		}
 		at = len(r.h.Commits)
 		r.h.Commits = append(r.h.Commits, rtx.c)
@@ -52,7 +51,7 @@ func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 	return err
 }
 
-// recorderTx remembers what is written.
+// recorderTx records writes.
 type recorderTx struct {
 	spool.Tx
 
@@ -80,7 +79,8 @@ func (t *recorderTx) UpdateRun(r spool.RunRow) error {
 	return err
 }
 
-// asWritten returns the run as it is now: the engine goes on with the allowance that it wrote.
+// asWritten returns a copy of the run's present values, because the engine continues to change the
+// allowance that it wrote.
 func asWritten(r spool.RunRow) spool.RunRow {
 	if r.Allowance != nil {
 		a := *r.Allowance
@@ -95,13 +95,13 @@ func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
 	if err != nil {
 		return err
 	}
-	behind := spool.MessageID("")
+	after := spool.MessageID("")
 	if len(last) > 0 {
-		behind = last[0].ID
+		after = last[0].ID
 	}
 	if err = t.Tx.AppendMessages(messages...); err == nil {
 		for _, m := range messages {
-			t.c.Behind, behind = append(t.c.Behind, behind), m.ID
+			t.c.After, after = append(t.c.After, after), m.ID
 			t.c.Messages = append(t.c.Messages, cloneMessage(*m))
 		}
 	}

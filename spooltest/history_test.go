@@ -46,7 +46,7 @@ func sound() *spooltest.History {
 		{ID: "m3", Role: spool.RoleTool, RunID: "r", Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}}},
 		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.TextContent("two")},
 	}
-	behind := []spool.MessageID{"", "m1", "m2", "m3"}
+	after := []spool.MessageID{"", "m1", "m2", "m3"}
 	item := func(stream spool.StreamID, fence, n int64, t spool.ItemType, payload any) spool.Frame {
 		i := spool.NewItem(t, spool.Offset{Fence: fence, N: n}, 0, payload)
 		return spool.Frame{Kind: spool.FrameStream, StreamID: stream, Item: &i}
@@ -93,12 +93,12 @@ func sound() *spooltest.History {
 			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.RunRow{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
+			{Thread: historyKey, Runs: []spool.RunRow{state(spool.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []spool.Job{{RunID: "r"}}},
 			{Thread: historyKey, FenceAfter: 1, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], After: after[1:2], Entries: record[1:3]},
 			{Thread: historyKey, FenceAfter: 1, Entries: record[3:4]},
 			{Thread: historyKey, FenceAfter: 2, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
+			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], After: after[2:], Entries: record[5:], Usage: []spool.UsageRow{
 				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
 			}},
 		},
@@ -179,7 +179,7 @@ func TestHistoryPlanted(t *testing.T) {
 		"a segment that never ends": {"segment-pairs", "was never ended", func(h *history) {
 			h.Threads[0].Entries[5].Type = spool.EntryRunRefused
 		}},
-		"a segment left out": {"segment-numbers", "behind segment 0", func(h *history) {
+		"a segment left out": {"segment-numbers", "after segment 0", func(h *history) {
 			h.Threads[0].Entries[0].Payload = json.RawMessage(`{"runId":"r","streamId":"r:2","segment":2}`)
 		}},
 		"a segment without a word": {"segment-numbers", "has had 3 segments", func(h *history) { h.Threads[0].Runs[0].Segments = 3 }},
@@ -195,10 +195,10 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a run that is gone":           {"end-state", "is not there", func(h *history) { h.Starts[0].Run = "other" }},
 		"an end without a reason":      {"end-state", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
-		"an entry behind the end":      {"after-end", "adds the entry", func(h *history) { h.Commits = append(h.Commits, late(h, h.Threads[0].Entries[:1], nil)) }},
-		"a message behind the end":     {"after-end", "adds a message", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) }},
+		"an entry after the end":       {"after-end", "adds the entry", func(h *history) { h.Commits = append(h.Commits, late(h, h.Threads[0].Entries[:1], nil)) }},
+		"a message after the end":      {"after-end", "adds a message", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) }},
 		"a change that is not allowed": {"transition", "from QUEUED to WAITING_FOR_INPUT", func(h *history) { h.Commits = slices.Delete(h.Commits, 1, 2) }},
-		"an old lease":                 {"fence", "carries the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
+		"an old lease":                 {"fence", "has the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
 		"a fence that falls":           {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].FenceAfter = 0 }},
 		"two effects":                  {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
 		"two results": {"tool-result", "has two results", func(h *history) {
@@ -303,11 +303,11 @@ func TestHistoryPlanted(t *testing.T) {
 		"a message from nowhere": {"messages-kept", "message m5, which nobody has added", func(h *history) {
 			h.Threads[0].Messages = append(h.Threads[0].Messages, spool.Message{ID: "m5", Role: spool.RoleUser})
 		}},
-		"messages in another order": {"messages-kept", "message m2 stands behind m3", func(h *history) {
+		"messages in another order": {"messages-kept", "message m2 stands after m3", func(h *history) {
 			all := h.Threads[0].Messages
 			h.Threads[0].Messages = []spool.Message{all[0], all[2], all[1], all[3]}
 		}},
-		"a branch without its base": {"branch", "has the base m1, and begins behind m2", func(h *history) {
+		"a branch without its base": {"branch", "has the base m1, and begins after m2", func(h *history) {
 			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m1", 2)}
 			h.Threads[0].Messages = h.Threads[0].Messages[:2]
 		}},
@@ -322,7 +322,7 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Threads[0].Messages = h.Threads[0].Messages[:2]
 		}},
 
-		"a frame that comes twice": {"client-seq", "seq 4 comes behind 4", func(h *history) {
+		"a frame that comes twice": {"client-seq", "seq 4 comes after 4", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 10, f[10]) })
 		}},
 		"an entry that is left out": {"client-seq", "what is in between does not", func(h *history) {
@@ -331,13 +331,13 @@ func TestHistoryPlanted(t *testing.T) {
 		"an end that is not told": {"client-seq", "the client stands at seq 5", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return f[:len(f)-1] })
 		}},
-		"an item that comes twice": {"client-items", "comes behind 1-3", func(h *history) {
+		"an item that comes twice": {"client-items", "comes after 1-3", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 4, f[3]) })
 		}},
 		"an item that is left out": {"client-items", "what is in between does not", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, 3, 4) })
 		}},
-		"an item behind the last": {"client-items", "comes behind its last one", func(h *history) {
+		"an item after the last": {"client-items", "comes after its last one", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 9, f[7]) })
 		}},
 		"an item before the start": {"client-order", "before the record starts it", func(h *history) {
@@ -413,7 +413,7 @@ func TestHistoryPlanted(t *testing.T) {
 				return slices.Insert(f, 12, spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &snap})
 			})
 		}},
-		"a hole that no snapshot stands for": {"client-seq", "seq 6 comes behind 1", func(h *history) {
+		"a hole that no snapshot stands for": {"client-seq", "seq 6 comes after 1", func(h *history) {
 			h.Clients[1].Frames = slices.Delete(slices.Clone(h.Clients[1].Frames), 3, 4)
 		}},
 	} {
@@ -435,7 +435,7 @@ func TestHistoryPlanted(t *testing.T) {
 	}
 }
 
-// fails has the first segment of the live client end with a RUN_ERROR behind text that nobody
+// fails has the first segment of the live client end with a RUN_ERROR after text that nobody
 // has saved, and with a snapshot of the run that has this stream. Nil: without one.
 func fails(h *spooltest.History, stream *spool.StreamSnapshot) {
 	f := slices.Clone(h.Clients[0].Frames)

@@ -8,54 +8,54 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Connection is where and how a connection of a client began.
+// Connection describes the beginning of a client's connection.
 type Connection struct {
-	// Frames is how many frames the client had by then.
+	// Frames is how many frames the client already had.
 	Frames int
-	// Cursor is the place that the client came with. Nil: none.
+	// Cursor is the client's cursor, or nil.
 	Cursor *spool.Cursor
-	// LastMessageID is the last message that the client said to have. Empty: none.
+	// LastMessageID is the last message that the client claimed to have, or empty.
 	LastMessageID spool.MessageID
 }
 
-// Connected says that the frames to come are those of a new connection.
+// Connected notes that the following frames belong to a new connection.
 func (c *Client) Connected(at *spool.Cursor, last spool.MessageID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Connections = append(c.Connections, Connection{Frames: len(c.Frames), Cursor: at, LastMessageID: last})
 }
 
-// turns are the user turns of a thread, and what a client was told of them and of the
-// thread's state.
+// turns has the user turns of a thread, and what a client was told about them and about the thread's
+// state.
 type turns struct {
-	// all are the messages of the thread in the order in which they were added, and said the
-	// user turns among them. Both have those that were dropped.
+	// all has the messages of the thread in the order in which they were added, and said the user turns
+	// among them. Both include dropped messages.
 	all, said []spool.Message
-	// known is how many from the start the client has by its last message.
+	// known is how many of said, from the start, the client has according to its last message.
 	known int
-	// told are the turns that the client has got, on any connection.
+	// told has the turns that the client got, on any connection.
 	told map[spool.MessageID]bool
-	// last is the number of the last one told on this connection, -1 for none.
+	// last is the index of the last turn that came on this connection, or -1.
 	last int
-	// fresh is true while nothing but turns and notices has come on this connection.
+	// fresh is true while only turns and notices have come on this connection.
 	fresh bool
 
-	// states are the states of the thread that were committed, in their order.
+	// states has the committed states of the thread, in order.
 	states []Commit
-	// reached is the number of the first of them that the client has not been told to be past.
+	// reached is the index of the first state that the client may be in.
 	reached int
-	// state is the last state that the client was told of, and payload the notice of it, nil
-	// behind a snapshot and on a new connection.
+	// state is the last state that the client was told. Payload is the notice of it, or nil after a
+	// snapshot and on a new connection.
 	state   spool.State
 	payload json.RawMessage
 	// awaits is true until the connection has sent the state.
 	awaits bool
-	// cursored is true while the connection came with a cursor.
+	// cursored is true if the connection came with a cursor.
 	cursored bool
 }
 
-// turnsFor returns what the store has had of a client's thread. It returns nothing for a
-// client whose connections are not known, and for a thread that was deleted.
+// turnsFor returns the user turns and states of a client's thread. It returns nothing for a client
+// whose connections are unknown, and for a thread that was deleted.
 func (c *checker) turnsFor(client *Client) (t turns) {
 	key := client.Thread
 	if len(client.Connections) == 0 || len(c.of(key)) == 0 {
@@ -76,8 +76,8 @@ func (c *checker) turnsFor(client *Client) (t turns) {
 	return t
 }
 
-// takenOver returns the end of the run before, where a commit ends one run and gives the
-// thread to the next.
+// takenOver returns the end state of the previous run, if a commit ends one run and gives the thread to
+// the next.
 func (c Commit) takenOver(before []Commit) []Commit {
 	if len(before) == 0 {
 		return nil
@@ -105,17 +105,15 @@ func (v *view) connect(c Connection) {
 	v.last, v.fresh, v.payload, v.awaits, v.cursored = -1, true, nil, true, c.Cursor != nil
 }
 
-// showsBranch checks that a client has got the messages of a branch that has come back,
-// before what comes next.
+// showsBranch checks that a client got the messages of a restored branch before the next frame.
 func (v *view) showsBranch(next string) {
 	if v.restored > 0 {
-		v.wrongf("branch-shown", v.where, "%s comes behind seq %d, and the messages that are restored there do not", next, v.restored)
+		v.wrongf("branch-shown", v.where, "%s comes after seq %d, and the messages that are restored there do not", next, v.restored)
 		v.restored = 0
 	}
 }
 
-// greets checks that a connection tells the state first, behind a snapshot where one comes
-// first.
+// greets checks that a connection sends the state first, or right after a snapshot.
 func (v *view) greets(f spool.Frame) {
 	switch {
 	case !v.awaits:
@@ -128,7 +126,7 @@ func (v *view) greets(f spool.Frame) {
 	}
 }
 
-// notice checks a frame of the thread without a place.
+// notice checks a frame without a position in the record.
 func (v *view) notice(e spool.Entry) {
 	switch e.Type {
 	case spool.NoticeMessageAppended:
@@ -139,8 +137,8 @@ func (v *view) notice(e spool.Entry) {
 	}
 }
 
-// turn checks that a user turn comes in its place: behind the entry that was the last one
-// when it was saved, and behind the turns before it.
+// turn checks that a user turn comes at its position: after the entry that was the last one when the
+// turn was saved, and after the previous turns.
 func (v *view) turn(e spool.Entry) {
 	v.showsBranch("a turn")
 	if v.told == nil {
@@ -156,27 +154,28 @@ func (v *view) turn(e spool.Entry) {
 		v.wrongf("turn-order", v.where, "turn %s was never said", m.ID)
 		return
 	case v.said[at].AfterSeq != v.seq:
-		v.wrongf("turn-order", v.where, "turn %s stands behind seq %d, and comes behind seq %d", m.ID, v.said[at].AfterSeq, v.seq)
+		v.wrongf("turn-order", v.where, "turn %s stands after seq %d, and comes after seq %d", m.ID, v.said[at].AfterSeq, v.seq)
 	case at == v.last:
 		v.wrongf("turn-order", v.where, "turn %s comes twice", m.ID)
 	case at < v.last:
-		v.wrongf("turn-order", v.where, "turn %s comes behind %s", m.ID, v.said[v.last].ID)
+		v.wrongf("turn-order", v.where, "turn %s comes after %s", m.ID, v.said[v.last].ID)
 	}
 	v.last = at
 	v.told[m.ID] = true
 }
 
-// passes checks that the client was told of all turns behind a seq before what comes next.
+// passes checks that the client got all turns right after the entry with the given seq before the next
+// frame.
 func (v *view) passes(seq int64, next string) {
 	for i, m := range v.said {
 		if m.AfterSeq == seq && i >= v.known && !v.told[m.ID] {
-			v.wrongf("turn-missing", v.where, "turn %s stands behind seq %d, and is not told before %s", m.ID, seq, next)
-			v.told[m.ID] = true // once is enough
+			v.wrongf("turn-missing", v.where, "turn %s stands after seq %d, and is not told before %s", m.ID, seq, next)
+			v.told[m.ID] = true // report it only once
 		}
 	}
 }
 
-// stateChange checks that a state is not older than what the client knows.
+// stateChange checks that a state is not older than the state that the client knows.
 func (v *view) stateChange(e spool.Entry) {
 	var p spool.StateChange
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -189,7 +188,7 @@ func (v *view) stateChange(e spool.Entry) {
 	v.becomes(p.State, func(c Commit) bool { return c.State == p.State && c.RunID == p.RunID })
 }
 
-// becomes takes the client to a state that the thread has been in.
+// becomes moves the client to a state that the thread had.
 func (v *view) becomes(state spool.State, is func(Commit) bool) {
 	v.state = state
 	if v.states == nil {
@@ -197,13 +196,13 @@ func (v *view) becomes(state spool.State, is func(Commit) bool) {
 	}
 	at := slices.IndexFunc(v.states[v.reached:], is)
 	if at < 0 {
-		v.wrongf("state-order", v.where, "the state %s comes when the thread has left it behind", state)
+		v.wrongf("state-order", v.where, "the state %s comes when the thread has already left it", state)
 		return
 	}
 	v.reached += at
 }
 
-// showsTurns takes in what a snapshot has of the turns and of the state.
+// showsTurns applies the turns and the state of a snapshot.
 func (v *view) showsTurns(snap *spool.Snapshot) {
 	if v.fresh && v.last >= 0 {
 		v.wrongf("turn-order", v.where, "turn %s comes before a snapshot that has it", v.said[v.last].ID)
@@ -222,7 +221,7 @@ func (v *view) showsTurns(snap *spool.Snapshot) {
 	}
 }
 
-// endsWith checks the last frames that the client got.
+// endsWith checks what the client knows at the end.
 func (v *view) endsWith(thread spool.Thread) {
 	v.showsBranch("the end")
 	v.passes(thread.LastSeq, "the end")
@@ -235,5 +234,5 @@ func messageAt(all []spool.Message, id spool.MessageID) int {
 	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 }
 
-// ofUser reports whether the message is a turn of the user's in the thread itself.
+// ofUser reports whether the message is a user turn of the thread itself.
 func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }

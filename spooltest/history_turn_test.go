@@ -12,7 +12,7 @@ import (
 
 // soundTurns returns a history without a violation: a turn with its run, one whose run was
 // stopped before it began, an edit of the first, and a turn that has waited. One client was
-// there all the time, one has missed everything behind the first run, and one was given a
+// there all the time, one has missed everything after the first run, and one was given a
 // snapshot.
 func soundTurns() *spooltest.History {
 	entries := []*spool.Entry{
@@ -49,10 +49,10 @@ func soundTurns() *spooltest.History {
 		state(spool.Completed, "r4"),
 	})
 
-	commit := func(s spool.State, run spool.RunID, said []spool.Message, behind spool.MessageID, entries ...spool.Entry) spooltest.Commit {
+	commit := func(s spool.State, run spool.RunID, said []spool.Message, after spool.MessageID, entries ...spool.Entry) spooltest.Commit {
 		c := spooltest.Commit{Thread: historyKey, State: s, RunID: run, Messages: said, Entries: entries}
 		if len(said) > 0 {
-			c.Behind = []spool.MessageID{behind}
+			c.After = []spool.MessageID{after}
 		}
 		return c
 	}
@@ -155,17 +155,17 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		invariant, what string
 		plant           func(h *history)
 	}{
-		"a turn behind its run's start":        {"turn-order", "turn m1 stands behind seq 0, and comes behind seq 1", move(live, 1, 2)},
-		"a turn before what makes room for it": {"turn-order", "turn m3 stands behind seq 3, and comes behind seq 2", move(live, 10, 9)},
-		"a turn before the end of a run":       {"turn-order", "turn m4 stands behind seq 5, and comes behind seq 4", move(live, 15, 13)},
-		"missed turns that come first":         {"turn-order", "turn m4 stands behind seq 5, and comes behind seq 2", move(back, 11, 6)},
+		"a turn after its run's start":         {"turn-order", "turn m1 stands after seq 0, and comes after seq 1", move(live, 1, 2)},
+		"a turn before what makes room for it": {"turn-order", "turn m3 stands after seq 3, and comes after seq 2", move(live, 10, 9)},
+		"a turn before the end of a run":       {"turn-order", "turn m4 stands after seq 5, and comes after seq 4", move(live, 15, 13)},
+		"missed turns that come first":         {"turn-order", "turn m4 stands after seq 5, and comes after seq 2", move(back, 11, 6)},
 		"a turn that comes twice":              {"turn-order", "turn m3 comes twice", twice(live, 10)},
 		"a turn that nobody said": {"turn-order", "turn m9 was never said", func(h *history) {
 			frames(h, live, func(f []spool.Frame) []spool.Frame {
 				return append(f, noticeOf(spool.NoticeMessageAppended, spool.Message{ID: "m9", Role: spool.RoleUser}))
 			})
 		}},
-		"turns in another order": {"turn-order", "turn m1 comes behind m2", func(h *history) {
+		"turns in another order": {"turn-order", "turn m1 comes after m2", func(h *history) {
 			h.Commits[3].Messages[0].AfterSeq = 0
 			frames(h, live, func(f []spool.Frame) []spool.Frame {
 				f[1], f[6] = f[6], f[1]
@@ -177,8 +177,8 @@ func TestHistoryPlantedTurns(t *testing.T) {
 				return slices.Insert(f, 5, state(spool.Cancelled, "r2"), h.Clients[live].Frames[6])
 			})
 		}},
-		"a dropped turn that is left out": {"turn-missing", "turn m2 stands behind seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6)},
-		"a turn that is left out":         {"turn-missing", "turn m4 stands behind seq 5, and is not told before RUN_STARTED", drop(live, 15)},
+		"a dropped turn that is left out": {"turn-missing", "turn m2 stands after seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6)},
+		"a turn that is left out":         {"turn-missing", "turn m4 stands after seq 5, and is not told before RUN_STARTED", drop(live, 15)},
 		"a turn that is left out at the end": {"turn-missing", "not told before the end", func(h *history) {
 			h.Commits[7].Messages[0].AfterSeq = 7
 			drop(live, 15)(h)
@@ -187,18 +187,18 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		"a state that is older than the last": {"state-order", "the state RUNNING comes when", func(h *history) {
 			frames(h, back, func(f []spool.Frame) []spool.Frame { return append(f, state(spool.Running, "r4")) })
 		}},
-		"the end of a run behind the next one's begin": {"state-order", "the state COMPLETED comes when", move(live, 14, 16)},
-		"a state that is told twice":                   {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
-		"a state that is not the last one":             {"state-order", "the last state that is told is RUNNING", drop(live, 19)},
+		"the end of a run after the next one's begin": {"state-order", "the state COMPLETED comes when", move(live, 14, 16)},
+		"a state that is told twice":                  {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
+		"a state that is not the last one":            {"state-order", "the last state that is told is RUNNING", drop(live, 19)},
 		"a snapshot of an older state": {"state-order", "the state FAILED comes when", func(h *history) {
 			snap := *h.Clients[cut].Frames[5].Snapshot
 			snap.Thread.State = spool.Failed
 			h.Clients[cut].Frames[5].Snapshot = &snap
 		}},
-		"a branch that is not shown": {"branch-shown", "a turn comes behind seq 3", func(h *history) {
+		"a branch that is not shown": {"branch-shown", "a turn comes after seq 3", func(h *history) {
 			h.Clients[back].Frames[7].Event.Type = spool.EntryMessagesRestored
 		}},
-		"a branch that is not shown at the end": {"branch-shown", "the end comes behind seq 7", func(h *history) {
+		"a branch that is not shown at the end": {"branch-shown", "the end comes after seq 7", func(h *history) {
 			h.Clients[back].Frames[13].Event.Type = spool.EntryMessagesRestored
 		}},
 		"a connection without a state":       {"state-first", "does not begin with the state", drop(back, 5)},

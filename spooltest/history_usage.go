@@ -15,8 +15,8 @@ func (c *checker) rows(key spool.ThreadKey) (rows []spool.UsageRow) {
 	return rows
 }
 
-// usage checks that a run that has ended counts what all its attempts have used, those
-// that failed or were cut off as well, and a dispatched run those of all runs under it.
+// usage checks that a run that has ended counts the usage of all its attempts, including failed and
+// interrupted ones, and that a dispatched run also counts all runs nested in it.
 func (c *checker) usage(where string, r spool.RunRow) {
 	if len(c.Commits) == 0 || !r.State.Terminal() {
 		return
@@ -49,8 +49,8 @@ func (c *checker) usage(where string, r spool.RunRow) {
 	c.allowance(where, r, spent)
 }
 
-// allowance checks that the budget of a run that has ended has counted what its ledger
-// has, and that nothing is set aside any more.
+// allowance checks that the budget of a run that has ended agrees with the ledger, and has no
+// reservations left.
 func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
 	a := r.Allowance
 	if a == nil {
@@ -64,7 +64,7 @@ func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
 	}
 }
 
-// budgets checks that no commit leaves a run with more spent than it may.
+// budgets checks that no commit leaves a run with more spent than its budget allows.
 func (c *checker) budgets(n int, where string, r spool.RunRow) {
 	a := r.Allowance
 	if a == nil || !c.Bounded {
@@ -89,7 +89,7 @@ func (c *checker) budgets(n int, where string, r spool.RunRow) {
 	}
 }
 
-// ledger checks that the sums of the ledger are those of its rows, each for itself.
+// ledger checks that the sums of the ledger equal the sums of its rows.
 func (c *checker) ledger(where string, d ThreadDump) {
 	if len(c.Commits) == 0 {
 		return
@@ -119,7 +119,7 @@ func (c *checker) ledger(where string, d ThreadDump) {
 	}
 }
 
-// bill checks what the last item of a run's stream says of its usage.
+// bill checks the usage in the last item of a run's stream.
 func (v *view) bill(run spool.RunID, item spool.Item) {
 	var of spool.StreamFinished
 	if item.Type != spool.ItemRunFinished || item.Decode(&of) != nil || of.Usage == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// waits checks a run that waits for its thread: another one has it, and what waits has not
+// waits checks a run that waits for its thread: another run has the thread, and the waiting run has not
 // begun.
 func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
 	switch {
@@ -30,8 +30,8 @@ func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
 	}
 }
 
-// line checks what a commit has done to the runs that wait: there is always a run that they wait
-// for, and the run that gets the thread was the first in line.
+// line checks what a commit has done to the waiting runs: they always wait for another run, and the run
+// that gets the thread was the first in line.
 func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.RunRow) {
 	if commit.Deleted {
 		return

@@ -9,36 +9,35 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Turn is one answer of a [Model]. Its pieces are yielded in the order of its fields.
+// Turn is one answer of a [Model]. Its pieces are yielded in the order of the fields.
 type Turn struct {
-	// Before runs before the first piece, to do what comes in between or to wait. An
-	// error is the answer's. Nil: nothing.
+	// Before is called before the first piece, for example to wait. If it returns an error, the answer
+	// ends with it. Nil: nothing is called.
 	Before func(ctx context.Context) error
-	// Reasoning are the deltas of a block of reasoning, Provider what closes it. With
-	// neither there is no block.
+	// Reasoning has the deltas of a reasoning block, and Provider the data that closes the block. If
+	// both are empty, the answer has no such block.
 	Reasoning []string
 	Provider  []byte
-	// Text are the deltas of the text.
+	// Text has the deltas of the text.
 	Text []string
-	// Early is the usage that is reported right behind the text. Zero: none.
+	// Early is usage that is reported right after the text. Zero: none.
 	Early spool.Usage
-	// Gate holds the answer open behind the text until it is closed or sends. Nil: it
-	// is not held.
+	// Gate delays the answer after the text until the channel is closed or sends. Nil: no delay.
 	Gate <-chan struct{}
 	// Calls are the tool calls.
 	Calls []Call
-	// Usage is reported before the end, and again by the end.
+	// Usage is reported before the end, and again with the end.
 	Usage spool.Usage
-	// Cost is what the provider says that the answer cost. Nil: it does not say.
+	// Cost is the cost that the provider reports, or nil.
 	Cost *spool.Cost
-	// Err ends the answer in place of a finish. Nil: the answer finishes.
+	// Err ends the answer instead of a finish. Nil: the answer finishes.
 	Err error
-	// Cut ends the answer with neither, as no model should.
+	// Cut ends the answer with neither a finish nor an error, which no model should do.
 	Cut bool
-	// FinishReason defaults to [spool.FinishToolCalls] with calls, else to
-	// [spool.FinishStop].
+	// FinishReason defaults to [spool.FinishToolCalls] if the turn has calls, and to [spool.FinishStop]
+	// otherwise.
 	FinishReason spool.FinishReason
-	// ModelID is the name that the provider has for the model. Defaults to "scripted-1".
+	// ModelID is the provider's name of the model. Defaults to "scripted-1".
 	ModelID string
 }
 
@@ -56,12 +55,11 @@ func Say(deltas ...string) Turn { return Turn{Text: deltas} }
 // Use returns a turn that calls tools.
 func Use(calls ...Call) Turn { return Turn{Calls: calls} }
 
-// Tokens returns the usage of a prompt and an answer of these lengths.
+// Tokens returns the usage of a prompt and an answer with these numbers of tokens.
 func Tokens(input, output int64) spool.Usage { return spool.Usage{Input: &input, Output: &output} }
 
-// StepOf returns how many answers there are behind the last user turn of the request,
-// which is the place in its run of the step that it asks for, from 0. A repeated step
-// has the same place.
+// StepOf returns the index, from 0, of the requested step in its run: the number of answers after the
+// last user turn of the request. A repeated step has the same index.
 func StepOf(r spool.ModelRequest) int {
 	n := 0
 	for _, m := range slices.Backward(r.Messages) {
@@ -76,11 +74,10 @@ func StepOf(r spool.ModelRequest) int {
 	return n
 }
 
-// Model is a [spool.Model] that answers as the test says, and remembers what it was
-// asked.
+// Model is a [spool.Model] that answers what the test says, and records its requests.
 type Model struct {
-	// Window is what ContextWindow returns. It must not be changed while the model is in
-	// use. Zero: not known.
+	// Window is the result of ContextWindow. It must not be changed while the model is in use. Zero:
+	// unknown.
 	Window int
 
 	answer func(ctx context.Context, r spool.ModelRequest, asked int) Turn
@@ -91,23 +88,22 @@ type Model struct {
 
 var _ spool.Model = (*Model)(nil)
 
-// NewModel returns a model that gives one turn after the other, whatever it is asked. A
-// request for which there is no turn left fails for good.
+// NewModel returns a model that gives one turn after another, whatever the request is. A request after
+// the last turn fails with a permanent error.
 func NewModel(turns ...Turn) *Model {
 	return &Model{answer: func(_ context.Context, _ spool.ModelRequest, asked int) Turn {
 		return pick(turns, asked)
 	}}
 }
 
-// NewReplayModel returns a model that gives each run the same turns: the one for a
-// request is found by [StepOf]. A step that is repeated after a crash gets the same
-// answer again.
+// NewReplayModel returns a model that gives each run the same turns: [StepOf] selects the turn for a
+// request. A step that is repeated after a crash gets the same answer again.
 func NewReplayModel(turns ...Turn) *Model {
 	return NewModelFunc(func(_ context.Context, r spool.ModelRequest) Turn { return pick(turns, StepOf(r)) })
 }
 
-// NewModelFunc returns a model that gives the turn which fn chooses. fn is called by
-// several goroutines at once.
+// NewModelFunc returns a model that gives the turn that fn returns. Several goroutines may call fn at
+// once.
 func NewModelFunc(fn func(ctx context.Context, r spool.ModelRequest) Turn) *Model {
 	return &Model{answer: func(ctx context.Context, r spool.ModelRequest, _ int) Turn { return fn(ctx, r) }}
 }
@@ -119,8 +115,7 @@ func pick(turns []Turn, at int) Turn {
 	return turns[at]
 }
 
-// Stream yields the turn that is due. It looks at ctx before each event and while it
-// waits at a gate.
+// Stream yields the next turn. It checks ctx before each event and while it waits at a gate.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		turn := m.answer(ctx, r, m.remember(r))
@@ -145,21 +140,21 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 // ContextWindow returns the model's Window.
 func (m *Model) ContextWindow() int { return m.Window }
 
-// Requests returns what the model was asked so far.
+// Requests returns the requests so far.
 func (m *Model) Requests() []spool.ModelRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Asked returns how many requests there were.
+// Asked returns the number of requests so far.
 func (m *Model) Asked() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.requests)
 }
 
-// remember returns how many requests came before this one.
+// remember records a request and returns how many requests came before it.
 func (m *Model) remember(r spool.ModelRequest) int {
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
@@ -172,7 +167,7 @@ func (m *Model) remember(r spool.ModelRequest) int {
 	return len(m.requests) - 1
 }
 
-// events yields the turn's pieces. An error is the last of them.
+// events yields the turn's pieces. An error comes last.
 func (t Turn) events(ctx context.Context) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		for _, event := range t.spoken() {
@@ -219,7 +214,8 @@ func (t Turn) spoken() []spool.ModelEvent {
 	return all
 }
 
-// called cuts the arguments of each call in two, as providers do anywhere.
+// called returns the events of the calls. It cuts the arguments of each call in two, because providers
+// may cut them anywhere.
 func (t Turn) called() []spool.ModelEvent {
 	var all []spool.ModelEvent
 	for _, call := range t.Calls {

@@ -119,7 +119,7 @@ func TestModelGate(t *testing.T) {
 	}
 	close(gate)
 	if got := ask(t.Context(), m, prompt()); len(got) != 2 {
-		t.Errorf("got %q behind an open gate", got)
+		t.Errorf("got %q after an open gate", got)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestModelContext(t *testing.T) {
 	seen := 0
 	for _, err := range m.Stream(ctx, prompt()) {
 		if seen++; seen == 2 && !errors.Is(err, context.Canceled) {
-			t.Errorf("event behind the cancellation has error %v", err)
+			t.Errorf("event after the cancellation has error %v", err)
 		}
 		cancel()
 	}

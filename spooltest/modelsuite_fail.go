@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxModelError bounds the text of a model error, as it is saved with its run.
+// maxModelError bounds the text of a model error, which is saved with its run.
 const maxModelError = 4000
 
 func modelHello() spool.ModelRequest {
@@ -55,7 +55,7 @@ func (s modelSuite) noFinish(t *testing.T) { s.broken(t, ModelNoFinish) }
 
 func (s modelSuite) idle(t *testing.T) { s.broken(t, ModelIdle) }
 
-// broken checks an answer that begins and does not come to its end.
+// broken checks an answer that begins but does not end properly.
 func (s modelSuite) broken(t *testing.T, scenario ModelScenario) {
 	t.Helper()
 
@@ -120,7 +120,7 @@ func (s modelSuite) stopIterating(t *testing.T) {
 	wantCallerGone(t, p)
 }
 
-// wantCallerGone waits until the provider sees that its caller went away.
+// wantCallerGone waits until the provider sees that the caller has gone away.
 func wantCallerGone(t *testing.T, p ModelPeer) {
 	t.Helper()
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// modelAnswer is what came of one call of Stream.
+// modelAnswer is the result of one call of Stream.
 type modelAnswer struct {
 	content spool.Content
 	usage   spool.Usage
@@ -32,7 +32,7 @@ func (a modelAnswer) calls() []spool.Part {
 	return spool.Message{Content: a.content}.ToolCalls()
 }
 
-// mustFinish fails the test unless the answer came to its end for a reason.
+// mustFinish fails the test unless the answer finished with the given reason.
 func (a modelAnswer) mustFinish(t *testing.T, reason spool.FinishReason) {
 	t.Helper()
 
@@ -44,7 +44,7 @@ func (a modelAnswer) mustFinish(t *testing.T, reason spool.FinishReason) {
 	}
 }
 
-// mustFail fails the test unless the answer ended in a model error, and returns it.
+// mustFail fails the test unless the answer ended with a model error, and returns that error.
 func (a modelAnswer) mustFail(t *testing.T) *spool.ModelError {
 	t.Helper()
 
@@ -58,8 +58,8 @@ func (a modelAnswer) mustFail(t *testing.T) *spool.ModelError {
 	return m
 }
 
-// askModel streams one answer and checks what must hold for every stream: one finish or one
-// error, at the end, and tool calls whose pieces come in order and add up.
+// askModel streams one answer and checks the rules for every stream: it ends with one finish or one
+// error, and the pieces of tool calls come in order and add up.
 func askModel(ctx context.Context, t *testing.T, m spool.Model, r spool.ModelRequest, seen func(spool.ModelEvent)) modelAnswer {
 	t.Helper()
 

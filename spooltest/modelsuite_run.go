@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestModel checks that an adapter keeps the contract of [spool.Model]. The function
-// open is called once per subtest and returns a model whose key is [ModelSecret],
-// together with a provider that plays the scenario to it.
+// TestModel checks that an adapter keeps the contract of [spool.Model]. Open is called once per
+// subtest. It returns a model whose key is [ModelSecret], and a provider that answers it according to
+// the scenario.
 func TestModel(t *testing.T, open func(t *testing.T, scenario ModelScenario) ModelPeer, features ModelFeatures) {
 	t.Helper()
 	t.Parallel()

@@ -36,7 +36,7 @@ func testQueueJobs(q *queueTest) {
 		{Job: want, JobID: d.JobID, State: spool.JobInFlight, Attempts: 1, FirstDue: begin},
 	})
 
-	// However often a job comes back, it was due first when it was.
+	// However often a job comes back, the time at which it was first due stays.
 	q.ok("release", q.Queue.Release(q.ctx, d, time.Minute, false))
 	want.DueAt = q.clock.Now().Add(time.Minute)
 	q.same("put back", q.jobs(spool.DefaultTenant, spool.JobQuery{DueBefore: begin.Add(time.Microsecond)}), []spool.QueuedJob{
@@ -85,8 +85,7 @@ func testQueueStatsOfTenant(q *queueTest) {
 	}
 }
 
-// deadLetterAll makes dead jobs of the keys, each a second behind the one before, and returns
-// their ids.
+// deadLetterAll makes a dead job of each key, with a second between them, and returns their ids.
 func (q *queueTest) deadLetterAll(keys ...string) (ids []int64) {
 	q.Helper()
 	for _, key := range keys {
@@ -107,7 +106,7 @@ func (q *queueTest) deadKeys(query spool.DeadQuery) string {
 }
 
 func testQueueDeadPages(q *queueTest) {
-	// Three at one time, so that a page may end between two that only their ids order.
+	// Three jobs per time, so that a page may end between two jobs that only their ids order.
 	q.add(0, "a", "b", "c")
 	for _, d := range q.claim(3) {
 		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))

@@ -92,7 +92,7 @@ func testQueueRelease(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
 	q.ok("release", q.Queue.Release(q.ctx, d, 3*time.Second, false))
-	// The delivery is over, so that it cannot give its attempt back twice.
+	// The delivery is over, so it cannot refund its attempt twice.
 	q.worthless("a released job", d)
 	q.next("released", q.clock.Now().Add(3*time.Second))
 	q.clock.Advance(3 * time.Second)
@@ -129,7 +129,7 @@ func testQueueRefund(q *queueTest) {
 	q.same("attempt after a refund", q.claimOne().Attempt, 3)
 }
 
-// testQueueLapsedNotTaken: a claim is good until the job is claimed again, however late.
+// testQueueLapsedNotTaken checks that a claim stays valid until the job is claimed again, however late.
 func testQueueLapsedNotTaken(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
@@ -185,7 +185,7 @@ func testQueueRaceClaim(q *queueTest) {
 	q.same("jobs that were claimed", len(seen), jobs)
 }
 
-// testQueueRaceClaimAndFinish has leases lapse under workers: each job is acked once.
+// testQueueRaceClaimAndFinish lets leases lapse while workers run: each job must be acked once.
 func testQueueRaceClaimAndFinish(q *queueTest) {
 	const jobs = 20
 	for i := range jobs {

@@ -25,7 +25,7 @@ func testQueueDeadLetter(q *queueTest) {
 	if len(dead) != 1 {
 		q.Fatalf("dead: got %d, want one", len(dead))
 	}
-	dead[0].DueAt = want.DueAt // when it became due, or as it was given
+	dead[0].DueAt = want.DueAt // the time at which it became due, or the time that was given
 	q.same("dead job", dead[0], spool.DeadJob{
 		Job: want, JobID: d.JobID, Attempts: 2, Cause: "it “broke”", DiedAt: q.clock.Now().Add(-time.Hour),
 	})
@@ -74,8 +74,8 @@ func testQueueStats(q *queueTest) {
 	q.same("released for later", q.stats(), spool.QueueStats{Ready: 3, Delayed: 2, Dead: 1, OldestMS: 1000})
 }
 
-// testQueueAddDead adds a job that has died without having been in the queue, though one of the
-// same key is there.
+// testQueueAddDead adds a job that died without having been in the queue, while the queue has a job
+// with the same key.
 func testQueueAddDead(q *queueTest) {
 	q.add(0, "a")
 	taken := q.claimOne()
@@ -96,5 +96,5 @@ func testQueueAddDead(q *queueTest) {
 		_, err := tx.TakeDead(dead[0].JobID)
 		return err
 	})
-	q.same("behind a redrive", q.deadKeys(spool.DeadQuery{}), "")
+	q.same("after a redrive", q.deadKeys(spool.DeadQuery{}), "")
 }

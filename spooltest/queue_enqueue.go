@@ -56,14 +56,14 @@ func testQueueKeys(q *queueTest) {
 	q.same("claimed", jobKeys(taken), "ab")
 	q.same("thread of the first", taken[0].ThreadID, spool.ThreadID("t"))
 
-	// A claimed job is in the queue, and so is one whose claim has lapsed.
+	// A claimed job is still in the queue, also if its claim has lapsed.
 	q.add(0, "a")
 	q.next("a job that is claimed", q.clock.Now().Add(lease))
 	q.clock.Advance(lease)
 	q.add(0, "a", "b")
 	q.same("claimed again", q.claimed(10), "ab")
 
-	// Another tenant has its own keys, and a job without a key is never the same.
+	// Another tenant has its own keys, and a job without a key is never a duplicate.
 	foreign := job("a")
 	foreign.Tenant = "other"
 	q.enqueue(foreign)
@@ -85,7 +85,7 @@ func testQueueKeyIsFreeAgain(q *queueTest) {
 		q.ok("end the job", end(d))
 		q.worthless("the end of the job", d)
 		q.next("the end of the job", time.Time{})
-		// A job that comes later is another one, whatever its key is.
+		// A later job is another job, even if it has the same key.
 		q.add(0, "a")
 		q.worthless("a later job of the same key", d)
 		q.ok("ack", q.Queue.Ack(q.ctx, q.claimOne()))
@@ -104,7 +104,7 @@ func testQueueCancelJob(q *queueTest) {
 	cancel(spool.DefaultTenant, "a")
 	q.same("claimed", q.claimed(10), "b")
 
-	// In one transaction, a job takes the place of the one that was cancelled.
+	// In one transaction, a job replaces the job that was cancelled.
 	next := job("b")
 	next.Segment = 2
 	q.write(next.Thread(), func(tx spool.Tx) error { return errors.Join(tx.CancelJob("b"), tx.Enqueue(next)) })

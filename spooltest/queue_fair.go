@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// addOf enqueues jobs of a tenant, which are due now, each a microsecond behind the one before.
+// addOf enqueues jobs of a tenant that are due now, with a microsecond between them.
 func (q *queueTest) addOf(tenant spool.Tenant, keys ...string) {
 	q.Helper()
 	for _, key := range keys {
@@ -22,7 +22,7 @@ func (q *queueTest) addOf(tenant spool.Tenant, keys ...string) {
 	}
 }
 
-// take claims, and returns the tenants of what it got, in order.
+// take claims jobs, and returns them and their tenants in order.
 func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Delivery) {
 	q.Helper()
 	query.Lease = lease
@@ -31,7 +31,7 @@ func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Deliv
 	return compare.Joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
 }
 
-// testQueueFair has tenants that came later not wait for all jobs of the first one.
+// testQueueFair checks that later tenants do not wait for all jobs of the first one.
 func testQueueFair(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4", "5", "6")
 	q.addOf("b", "1", "2")
@@ -57,7 +57,8 @@ func testQueueFair(q *queueTest) {
 	q.same("what has lapsed", of, "abc")
 }
 
-// testQueueServed has tenants with equally many jobs in flight take turns, whichever jobs are older.
+// testQueueServed checks that tenants with the same number of jobs in flight take turns, even if the
+// jobs of one are older.
 func testQueueServed(q *queueTest) {
 	now := q.clock.Now()
 	served := map[spool.Tenant]time.Time{"a": now, "b": now.Add(-time.Second), "d": now}
@@ -85,7 +86,7 @@ func testQueueServed(q *queueTest) {
 	q.same("of many jobs", next, "fefe")
 }
 
-// testQueueReserved keeps the last places for tenants that have nothing in flight.
+// testQueueReserved checks that the last slots are kept for tenants without a job in flight.
 func testQueueReserved(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4")
 	of, _ := q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
@@ -109,7 +110,7 @@ func testQueueReserved(q *queueTest) {
 	q.same("the rest", of, "ba")
 }
 
-// testQueuePerTenant bounds what a tenant has in flight.
+// testQueuePerTenant checks the bound on a tenant's jobs in flight.
 func testQueuePerTenant(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4")
 	q.addOf("b", "1")
@@ -157,7 +158,7 @@ func testQueueWaiting(q *queueTest) {
 	q.same("b's have lapsed", waiting(), []string{"b0", "a0", "c0"})
 }
 
-// testQueueFairBacklog has more jobs than a claim may read.
+// testQueueFairBacklog adds more jobs than a claim may read.
 func testQueueFairBacklog(q *queueTest) {
 	keys := make([]string, 300)
 	for i := range keys {

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testQueueJobIDs looks at the ids that a tenant sees of its own jobs. They must not tell how
-// many jobs came between them, which may be another tenant's.
+// testQueueJobIDs checks the ids that a tenant sees of its own jobs. They must not reveal how many
+// other jobs came between them, because those may be another tenant's.
 func testQueueJobIDs(q *queueTest) {
 	const most = 12
 	var ids []int64

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// TestQueue checks that a queue keeps the contract of [spool.Queue]. The backend must have
-// a store too, by which jobs get into the queue.
+// TestQueue checks that a queue keeps the contract of [spool.Queue]. The backend must also have a
+// store, because only a store adds jobs to the queue.
 func TestQueue(t *testing.T, open Open, _ Features) {
 	t.Helper()
 
@@ -61,7 +61,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 	}
 }
 
-// lease is how long the tests' claims last.
+// lease is the duration of the tests' claims.
 const lease = time.Minute
 
 // queueTest is a subtest's backend, with calls that must succeed.
@@ -70,7 +70,7 @@ type queueTest struct {
 	ctx context.Context
 }
 
-// job returns a job of a run that has its id from the key.
+// job returns a job for a run whose id is made from the key.
 func job(key string) spool.Job {
 	return spool.Job{
 		Tenant: spool.DefaultTenant, ThreadID: "t", RunID: spool.RunID("r-" + key), Agent: "agent",
@@ -78,7 +78,7 @@ func job(key string) spool.Job {
 	}
 }
 
-// add enqueues jobs, each due after a while.
+// add enqueues jobs that are due after the given time.
 func (q *queueTest) add(after time.Duration, keys ...string) {
 	q.Helper()
 	for _, key := range keys {
@@ -111,7 +111,7 @@ func (q *queueTest) claim(limit int) []spool.Delivery {
 	return taken
 }
 
-// claimOne claims the one job that must be due.
+// claimOne claims the one job that is due.
 func (q *queueTest) claimOne() spool.Delivery {
 	q.Helper()
 	taken := q.claim(10)
@@ -121,7 +121,7 @@ func (q *queueTest) claimOne() spool.Delivery {
 	return taken[0]
 }
 
-// claimed claims, and returns the keys of what it got.
+// claimed claims jobs and returns their keys.
 func (q *queueTest) claimed(limit int) string {
 	q.Helper()
 	return jobKeys(q.claim(limit))
@@ -131,7 +131,7 @@ func jobKeys(taken []spool.Delivery) string {
 	return compare.Joined(taken, func(d spool.Delivery) string { return d.Key })
 }
 
-// next checks that nothing is due, and when something will be.
+// next checks that no job is due, and when the next one will be.
 func (q *queueTest) next(what string, want time.Time) {
 	q.Helper()
 	taken, next, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 10, Lease: lease})
@@ -148,7 +148,7 @@ func (q *queueTest) ok(what string, err error) {
 	}
 }
 
-// worthless checks that a delivery can do nothing.
+// worthless checks that every operation with a delivery is refused.
 func (q *queueTest) worthless(what string, d spool.Delivery) {
 	q.Helper()
 	q.is(what+": Extend", q.Queue.Extend(q.ctx, d, lease), spool.ErrFenced)

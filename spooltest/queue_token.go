@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testQueueLostClaim: what an old claim does is refused and changes nothing.
+// testQueueLostClaim checks that the operations of an old claim are refused and change nothing.
 func testQueueLostClaim(q *queueTest) {
 	q.add(0, "a")
 	old := q.claimOne()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// realWait bounds a wait on a busy machine too.
+// realWait bounds a wait, also on a busy machine.
 const realWait = time.Minute
 
-// receive returns what comes over a channel, or ends the test if nothing has come for so long.
-// A closed channel is something.
+// receive returns the next value of a channel, or ends the test if none comes in time. If the channel
+// is closed, it returns the zero value.
 func receive[T any](t testing.TB, ch <-chan T, within time.Duration, what string) (got T) {
 	t.Helper()
 	limit := time.NewTimer(within)

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// audit lists entries.
+// audit lists entries of the audit log.
 func (s *storeTest) audit(tenant spool.Tenant, q spool.AuditQuery) []spool.AuditEntry {
 	s.Helper()
 	list, err := s.Store.Audit(context.Background(), tenant, q)
@@ -20,13 +20,13 @@ func (s *storeTest) audit(tenant spool.Tenant, q spool.AuditQuery) []spool.Audit
 	return list
 }
 
-// audited lists the numbers of entries, each as a letter from a on.
+// audited lists the numbers of entries, each as a letter, where a is 1.
 func (s *storeTest) audited(tenant spool.Tenant, q spool.AuditQuery) string {
 	s.Helper()
 	return compare.Joined(s.audit(tenant, q), func(e spool.AuditEntry) string { return string(rune('a' - 1 + e.Seq)) })
 }
 
-// act adds entries to the log of a tenant, about no thread that exists.
+// act adds entries to the log of a tenant. They are not about an existing thread.
 func (s *storeTest) act(tenant spool.Tenant, entries ...*spool.AuditEntry) {
 	s.Helper()
 	s.write(spool.ThreadKey{Tenant: tenant}, func(tx spool.Tx) error { return tx.AppendAudit(entries...) })
@@ -40,7 +40,8 @@ func fullAudit() spool.AuditEntry {
 	}
 }
 
-// An entry comes back as it was written, with its number and the time of its transaction.
+// testStoreAudit checks that an entry is read as it was written, with its number and the time of its
+// transaction.
 func testStoreAudit(s *storeTest) {
 	s.same("of a tenant that has none", len(s.audit("nobody", spool.AuditQuery{})), 0)
 	full, plain, no := fullAudit(), spool.AuditEntry{Action: spool.AuditStop}, false
@@ -80,7 +81,7 @@ func testStoreAuditFilters(s *storeTest) {
 		"all":            {spool.AuditQuery{}, "dcba"},
 		"a page":         {spool.AuditQuery{Limit: 2}, "dc"},
 		"the next one":   {spool.AuditQuery{Limit: 2, Before: 3}, "ba"},
-		"behind it":      {spool.AuditQuery{Before: 1}, ""},
+		"after it":       {spool.AuditQuery{Before: 1}, ""},
 		"of an action":   {spool.AuditQuery{Action: spool.AuditStop}, "ba"},
 		"of a thread":    {spool.AuditQuery{ThreadID: "t"}, "ca"},
 		"its next page":  {spool.AuditQuery{ThreadID: "t", Before: 3, Limit: 1}, "a"},
@@ -93,7 +94,7 @@ func testStoreAuditFilters(s *storeTest) {
 	}
 }
 
-// What happened to a thread is known after the thread has gone.
+// testStoreAuditOutlives checks that the entries about a thread stay after the thread was deleted.
 func testStoreAuditOutlives(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error {
@@ -106,7 +107,8 @@ func testStoreAuditOutlives(s *storeTest) {
 	s.same("the log", s.audited(key.Tenant, spool.AuditQuery{ThreadID: "t"}), "ba")
 }
 
-// An entry of a transaction that fails was never written, and its number is not used up.
+// testStoreAuditRollsBack checks that an entry of a failed transaction is not written and does not use
+// up a number.
 func testStoreAuditRollsBack(s *storeTest) {
 	key, failure := thread("t"), errors.New("no")
 	err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
@@ -115,10 +117,11 @@ func testStoreAuditRollsBack(s *storeTest) {
 	s.is("Update", err, failure)
 	s.same("the log", s.audited(key.Tenant, spool.AuditQuery{}), "")
 	s.act(key.Tenant, &spool.AuditEntry{Action: spool.AuditStop})
-	s.same("the log behind it", s.audited(key.Tenant, spool.AuditQuery{}), "a")
+	s.same("the log after it", s.audited(key.Tenant, spool.AuditQuery{}), "a")
 }
 
-// Only age removes entries, and their numbers do not come back.
+// testStoreAuditPruned checks that entries are removed only by age, and that their numbers are not used
+// again.
 func testStoreAuditPruned(s *storeTest) {
 	ctx, first := context.Background(), s.clock.Now()
 	for range 3 {

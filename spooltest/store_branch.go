@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// says adds user turns that say their own names, and makes the thread where it has to.
+// says adds user turns whose text is their id, and creates the thread if necessary.
 func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error {
@@ -26,8 +26,8 @@ func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
 	})
 }
 
-// drops takes messages out of the view with an entry, as the engine does, and returns the
-// branch that they are.
+// drops removes messages from the view together with an entry, as the engine does, and returns the new
+// branch.
 func (s *storeTest) drops(key spool.ThreadKey, from spool.MessageID, run spool.RunID) (id spool.BranchID) {
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error {
@@ -44,7 +44,7 @@ func (s *storeTest) restores(key spool.ThreadKey, id spool.BranchID) {
 	s.write(key, func(tx spool.Tx) error { return tx.RestoreBranch(id) })
 }
 
-// tree returns the view, and each branch behind its base, in short.
+// tree returns a short text with the view, and each branch after its base.
 func (s *storeTest) tree(key spool.ThreadKey) string {
 	s.Helper()
 	id := func(m spool.Message) spool.MessageID { return m.ID }
@@ -105,7 +105,7 @@ func (s *storeTest) branched(key spool.ThreadKey, q spool.MessageQuery) (message
 	return messages
 }
 
-// testStoreBranchQuery compares queries of a branch with what a plain loop selects.
+// testStoreBranchQuery compares queries of a branch with the result of a plain loop.
 func testStoreBranchQuery(s *storeTest) {
 	key := thread("t")
 	s.says(key, "a", "b", "c", "d", "e", "f")
@@ -130,7 +130,7 @@ func testStoreBranchQuery(s *storeTest) {
 	})
 }
 
-// testStoreBranchRestored goes back and forth between two branches: each is what it was.
+// testStoreBranchRestored switches between two branches: each must be unchanged.
 func testStoreBranchRestored(s *storeTest) {
 	key := thread("t")
 	s.says(key, "a", "b", "c")
@@ -162,7 +162,7 @@ func testStoreBranchRestored(s *storeTest) {
 	s.same("After one of a branch", len(s.branched(key, spool.MessageQuery{After: "c"})), 4)
 }
 
-// testStoreBranchNested has branches that begin within another one.
+// testStoreBranchNested makes branches that begin in another branch.
 func testStoreBranchNested(s *storeTest) {
 	key := thread("t")
 	s.says(key, "a", "b", "c")
@@ -186,8 +186,8 @@ func testStoreBranchNested(s *storeTest) {
 	s.same("the tree", s.tree(key), "abd, 6: b>cf, 4: a>e")
 }
 
-// testStoreBranchRefused has restores, and what would make two messages of one, refused:
-// they change nothing, and the transaction goes on.
+// testStoreBranchRefused makes changes that must be refused: wrong restores, and duplicates of
+// messages. They must change nothing, and the transaction goes on.
 func testStoreBranchRefused(s *storeTest) {
 	key, other := thread("t"), thread("other")
 	s.says(other, "a", "b")
@@ -204,7 +204,7 @@ func testStoreBranchRefused(s *storeTest) {
 	id := s.drops(key, "c", "")
 	s.says(key, "d")
 	s.write(key, func(tx spool.Tx) error {
-		s.fails("RestoreBranch behind another message", tx.RestoreBranch(id), spool.Conflict)
+		s.fails("RestoreBranch after another message", tx.RestoreBranch(id), spool.Conflict)
 		s.fails("RestoreBranch of an unknown one", tx.RestoreBranch(99), spool.NotFound)
 		s.fails("DropMessages with the seq of a branch", tx.DropMessages("d", int64(id)), spool.Conflict)
 		s.fails("DropMessages of one in a branch", tx.DropMessages("c", 9), spool.NotFound)

@@ -30,8 +30,7 @@ func testStoreEntryRoundTrip(s *storeTest) {
 	s.same("LastSeq", c.Thread.LastSeq, int64(2))
 }
 
-// testStoreEntryQuery compares every combination of a query's fields with what a plain
-// loop selects.
+// testStoreEntryQuery compares every combination of a query's fields with the result of a plain loop.
 func testStoreEntryQuery(s *storeTest) {
 	key := thread("t")
 	types, runs := []spool.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
@@ -99,7 +98,7 @@ func testStoreSeqFollowsOn(s *storeTest) {
 			s.same("numbers", []int64{first.Seq, second.Seq}, []int64{want + 1, want + 2})
 			t, _ := tx.Thread()
 			s.same("LastSeq in the transaction", t.LastSeq, want+2)
-			if round%2 == 1 { // a transaction that fails gives its numbers back
+			if round%2 == 1 { // the numbers of a failed transaction are used again
 				return failure
 			}
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testStoreDurable checks that what was closed is all there when it is opened again.
+// testStoreDurable checks that all data is still there after the backend was closed and opened again.
 func testStoreDurable(t *testing.T, open Open) {
 	t.Helper()
 	s := newStoreTest(t, open)
@@ -32,7 +32,7 @@ func testStoreDurable(t *testing.T, open Open) {
 	again.gapFree(key, 3)
 }
 
-// testStoreCrossProcess opens the same data twice and has both write.
+// testStoreCrossProcess opens the same data twice and writes through both.
 func testStoreCrossProcess(t *testing.T, open Open) {
 	t.Helper()
 	s := newStoreTest(t, open)

@@ -46,15 +46,14 @@ func testStoreMessageRoundTrip(s *storeTest) {
 	})
 }
 
-// testStoreMessageQuery compares every combination of a query's fields with what a plain
-// loop selects.
+// testStoreMessageQuery compares every combination of a query's fields with the result of a plain loop.
 func testStoreMessageQuery(s *storeTest) {
 	key := thread("t")
 	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool, spool.RoleSystem}
 	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
 	for i := range 9 {
 		s.write(key, func(tx spool.Tx) error {
-			// The ids fall as the messages follow one another: order does not come from them.
+			// Later messages have lower ids, so the order cannot come from the ids.
 			m := &spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", 9-i)), Role: roles[i%len(roles)]}
 			if i > 4 {
 				m.AgentID = "nested"
@@ -121,7 +120,7 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.M
 	})
 }
 
-// encoded compares what a store that keeps messages encoded has with what is wanted.
+// encoded compares the messages of a store that keeps them encoded with the wanted ones.
 func (s *storeTest) encoded(v spool.EncodedMessages, q spool.MessageQuery, want []spool.Message) {
 	s.Helper()
 	ids, err := v.MessageIDs(q)

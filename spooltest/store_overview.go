@@ -25,7 +25,7 @@ func (s *storeTest) listRuns(tenant spool.Tenant, q spool.RunQuery) []spool.Run 
 	return list
 }
 
-// run adds a run to a thread, which it makes if it is not there.
+// run adds a run to a thread, and creates the thread if it does not exist.
 func (s *storeTest) run(key spool.ThreadKey, r spool.Run) {
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error {
@@ -51,7 +51,8 @@ func testStoreRuns(s *storeTest) {
 	s.same("two", s.runs(spool.DefaultTenant, spool.RunQuery{Limit: 2}), "ac")
 	s.same("of another tenant", s.runs("other", spool.RunQuery{}), "x")
 
-	// A run is listed as its thread has it, and keeps its place whatever becomes of it.
+	// The list has the run with the values of its thread. Its position does not change when the run
+	// does.
 	full := fullRun(s)
 	s.write(thread("t0"), func(tx spool.Tx) error {
 		full.ID, full.ThreadID, full.CreatedAt = "b", "t0", s.clock.Now().Add(time.Hour)
@@ -66,7 +67,7 @@ func testStoreRuns(s *storeTest) {
 }
 
 func testStoreRunsPages(s *storeTest) {
-	// Three at one time, so that a page may end between two that only their ids order.
+	// Three runs per time, so that a page may end between two runs that only their ids order.
 	for i, ids := range []string{"abc", "def", "ghi"} {
 		for _, id := range ids {
 			s.run(thread(spool.ThreadID("t-"+string(id))), spool.Run{ID: spool.RunID(id), State: spool.Completed})
@@ -84,7 +85,7 @@ func testStoreRunsPages(s *storeTest) {
 				last := list[len(list)-1]
 				q.Before, q.BeforeID = last.CreatedAt, last.ID
 			}
-			// What comes in between belongs before the first page.
+			// A run that comes meanwhile belongs before the first page.
 			s.clock.Advance(time.Second)
 			id := spool.RunID(fmt.Sprintf("late-%d-%d", size, page))
 			s.run(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "late"}, spool.Run{ID: id, State: spool.Completed})
@@ -146,7 +147,7 @@ func testStoreTally(s *storeTest) {
 		if err != nil {
 			s.Fatalf("tally: %v", err)
 		}
-		t.Bytes = 0 // each store counts these as it likes: see testStoreTallyBytes
+		t.Bytes = 0 // each store counts bytes in its own way: see testStoreTallyBytes
 		return t
 	}
 	none := spool.Tally{Runs: map[spool.State]int64{}}
@@ -157,7 +158,7 @@ func testStoreTally(s *storeTest) {
 	}
 	s.run(thread("a"), spool.Run{ID: "r1", State: spool.Completed, TokenCount: tokens(1)})
 	s.run(thread("a"), spool.Run{ID: "r2", State: spool.Queued})
-	// What a nested run has used, its dispatched run counts too.
+	// A dispatched run already counts the usage of its nested runs.
 	s.run(thread("a"), spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Queued, TokenCount: tokens(1000)})
 	s.write(thread("a"), func(tx spool.Tx) error {
 		return tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)}})
@@ -227,7 +228,7 @@ func testStoreIdle(s *storeTest) {
 	s.same("before the first", s.idle(spool.IdleQuery{Before: first}), "")
 	s.same("before, by less than a store keeps", s.idle(spool.IdleQuery{Before: first.Add(time.Nanosecond)}), "default/idle")
 
-	// What is touched is not idle, and a lease is over when it has lapsed.
+	// A changed thread is not idle, and a lease ends when it lapses.
 	s.write(thread("idle"), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle, Title: "news"}) })
 	s.clock.Advance(2 * time.Hour)
 	s.same("later", s.idle(spool.IdleQuery{Before: now}), "default/done default/leased default/stopped other/theirs")
@@ -244,7 +245,7 @@ func (s *storeTest) idle(q spool.IdleQuery) string {
 	return compare.Spaced(keys, spool.ThreadKey.String)
 }
 
-// ackAll carries out all jobs that are due.
+// ackAll acknowledges all jobs that are due.
 func (s *storeTest) ackAll() {
 	s.Helper()
 	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})

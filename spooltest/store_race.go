@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// racers is how many goroutines race in a test.
+// racers is the number of goroutines that race in a test.
 const racers = 32
 
 // race runs fn in many goroutines that begin together, and returns their errors.
@@ -30,7 +30,7 @@ func race(fn func(i int) error) []error {
 	return errs
 }
 
-// oneWins checks that one has no error, and all others the one that is wanted.
+// oneWins checks that exactly one call had no error, and that all others had the wanted error.
 func (s *storeTest) oneWins(errs []error, want error) {
 	s.Helper()
 	won := 0
@@ -79,7 +79,7 @@ func testStoreRaceSeq(s *storeTest) {
 		s.write(key(i), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
 	}
 	failure := errors.New("no")
-	var given [threads]sync.Map // the numbers of the updates that went well
+	var given [threads]sync.Map // the numbers of the successful updates
 	errs := race(func(i int) error {
 		for round := range rounds {
 			failing := (i+round)%5 == 0
@@ -121,8 +121,8 @@ func testStoreRaceSeq(s *storeTest) {
 	}
 }
 
-// testStoreRaceReadAndWrite counts in a field that each writer reads first: a writer that
-// does not hold the thread from its first read on loses somebody's count.
+// testStoreRaceReadAndWrite increments a counter that each writer reads first. If the store does not
+// lock the thread from a writer's first read on, increments get lost.
 func testStoreRaceReadAndWrite(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r")
@@ -163,8 +163,8 @@ func testStoreRaceFence(s *storeTest) {
 	s.same("fence", s.all(key, "").Thread.Fence, int64(2))
 }
 
-// testStoreViewIsOneState has each transaction add an entry, a message and a usage row, so
-// that a View in which their numbers differ has seen two states.
+// testStoreViewIsOneState checks that a View sees one state: each transaction adds an entry, a message
+// and a usage row, so their numbers must be equal.
 func testStoreViewIsOneState(s *storeTest) {
 	const last = 150
 	key := thread("t")

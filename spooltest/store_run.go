@@ -113,7 +113,7 @@ func testStoreRunOfOtherThread(s *storeTest) {
 }
 
 func testStoreRunsNewestFirst(s *storeTest) {
-	// Neither ids nor times follow the order in which the runs were started.
+	// Neither the ids nor the times have the order in which the runs were started.
 	s.write(thread("t"), func(tx spool.Tx) error {
 		errs := []error{tx.PutThread(spool.Thread{State: spool.Idle})}
 		for i, id := range []spool.RunID{"b", "c", "a"} {
@@ -139,7 +139,7 @@ func testStoreRunIDUsed(s *storeTest) {
 			return errors.Join(
 				tx.PutThread(spool.Thread{State: spool.Idle}),
 				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Completed}}), spool.ErrRunIDUsed),
-				// The id is the first thing that is wrong.
+				// The id is checked first.
 				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}), spool.ErrRunIDUsed),
 			)
 		})
@@ -150,7 +150,7 @@ func testStoreRunIDUsed(s *storeTest) {
 	s.same("runs of thread b", len(s.all(thread("b"), "r").Runs), 0)
 }
 
-// refused turns the error that is wanted into none.
+// refused returns nil if err is the wanted error.
 func (s *storeTest) refused(err error, want *spool.Error) error {
 	s.Helper()
 	s.is("InsertRun", err, want)
@@ -247,7 +247,7 @@ func testStoreNestedRuns(s *storeTest) {
 			Run: spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now()},
 		}
 	}
-	// The ids fall as the runs follow one another: order does not come from them.
+	// Later runs have lower ids, so the order cannot come from the ids.
 	first, second := nested("z", "r1", "r1", spool.Running), nested("y", "z", "r1", spool.Failed)
 	foreign := nested("x", "r2", "r2", spool.Running)
 	s.write(key, func(tx spool.Tx) error {

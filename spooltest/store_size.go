@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testStoreTallyBytes has the bytes of a tenant grow with what is written, by at least its length
-// and not by many times that, and be zero once all threads are gone.
+// testStoreTallyBytes checks that the bytes of a tenant grow with each write, by at least its length
+// and not by many times that, and are zero after all threads were deleted.
 func testStoreTallyBytes(s *storeTest) {
 	const size = 100_000
 	long := strings.Repeat("x", size)
@@ -57,7 +57,7 @@ func testStoreTallyBytes(s *storeTest) {
 	}), failure)
 	grows("a transaction that failed", 0, 0)
 
-	// A turn that waits counts once, before it is a message and after it.
+	// The turn of a waiting run counts once, whether it is already a message or not.
 	wait := spool.RunRow{
 		Run:      spool.Run{ID: "w", State: spool.Queued, QueuePosition: 1},
 		RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)}},
@@ -80,7 +80,7 @@ func testStoreTallyBytes(s *storeTest) {
 	})
 	grows("what a client brings", size, 2*size)
 
-	// Many small steps, and the run's end, after which nothing is missing.
+	// Many small steps and the end of the run: after that, no bytes may be missing.
 	for range 200 {
 		s.write(key, func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "", nil)) })
 	}
@@ -88,7 +88,7 @@ func testStoreTallyBytes(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error { return put(tx, spool.Completed) })
 	grows("the end of the run", 0, 100_000)
 
-	// What is dropped stays as a branch, and takes what it took.
+	// Dropped messages stay as a branch, with the same size.
 	s.drops(key, "b", "w")
 	grows("dropped messages", 0, 10_000)
 	if others := bytes(foreign.Tenant); others <= 0 || others > 20_000 {

@@ -113,7 +113,7 @@ func testStoreStrandedClaimed(s *storeTest) {
 }
 
 func testStoreStrandedOtherRuns(s *storeTest) {
-	// A job of a run that had the thread before moves nothing.
+	// The job of an earlier run does not move the thread's present run.
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "before") })
 	s.same("stranded with a job", s.stranded(10), "")

@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// TestStore checks that a store keeps the contract of [spool.Store]. The backend must have
-// a queue too, as jobs are written by the store and read by the queue.
+// TestStore checks that a store keeps the contract of [spool.Store]. The backend must also have a
+// queue, because the store writes jobs that the queue reads.
 func TestStore(t *testing.T, open Open, features Features) {
 	t.Helper()
 
@@ -123,8 +123,8 @@ func thread(id spool.ThreadID) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}
 }
 
-// write runs fn in a transaction. fn returns all of its errors joined, and does not fail
-// the test by itself: which goroutine it runs on is the store's affair.
+// write runs fn in a transaction. Fn must return all of its errors joined, and must not fail the test
+// itself, because the store may run fn on any goroutine.
 func (s *storeTest) write(key spool.ThreadKey, fn func(tx spool.Tx) error) {
 	s.Helper()
 	if err := s.Store.Update(context.Background(), key, 0, fn); err != nil {
@@ -139,7 +139,7 @@ func (s *storeTest) read(key spool.ThreadKey, fn func(v spool.View) error) {
 	}
 }
 
-// queued makes a thread that waits for a worker with a run, without a job.
+// queued creates a thread whose run waits for a worker and has no job.
 func (s *storeTest) queued(key spool.ThreadKey, run spool.RunID) {
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error { return putQueued(tx, run) })
@@ -152,7 +152,7 @@ func putQueued(tx spool.Tx, run spool.RunID) error {
 	)
 }
 
-// all reads a thread. Parks and effects are those of the run and of its step 1.
+// all reads a thread. The parks are the run's, and the effects are those of the run's step 1.
 func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Contents) {
 	s.Helper()
 	s.read(key, func(v spool.View) (err error) {
@@ -162,7 +162,7 @@ func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Content
 	return c
 }
 
-// fill writes something of every kind to a new thread.
+// fill writes a row of every kind to a new thread.
 func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
 	n := int64(7)
 	return errors.Join(
@@ -179,7 +179,7 @@ func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
 	)
 }
 
-// same reports an error unless got is what was wanted. See [compare.Equal].
+// same reports an error unless got equals want. See [compare.Equal].
 func (s *storeTest) same(what string, got, want any) {
 	s.Helper()
 	if !compare.Equal(got, want) {

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testStoreTenantsApart gives two tenants threads with the same ids in them, and all that a
-// thread can have. What one of them reads does not change with what the other one writes.
+// testStoreTenantsApart gives two tenants threads with the same ids and with rows of every kind. What
+// one tenant reads must not change when the other one writes.
 func testStoreTenantsApart(s *storeTest) {
 	ours, theirs := thread("t"), spool.ThreadKey{Tenant: "other", ID: "t"}
 	s.write(ours, func(tx spool.Tx) error { return furnish(tx, ours) })
@@ -25,8 +25,8 @@ func testStoreTenantsApart(s *storeTest) {
 	}
 }
 
-// furnish writes something of every kind to a new thread, some of it twice. What it says has
-// the tenant in it.
+// furnish writes rows of every kind to a new thread, and two of some kinds. The texts contain the
+// tenant.
 func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	name, n := string(key.Tenant), int64(len(key.Tenant))
 	turn := func(id spool.MessageID, agent spool.AgentID) *spool.Message {
@@ -62,7 +62,7 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	)
 }
 
-// queries returns what each query of a [spool.View] finds of a thread that was furnished.
+// queries returns the result of each query of a [spool.View], for a thread that furnish has filled.
 func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 	s.Helper()
 	found := map[string]any{"all": s.all(key, "r")}

@@ -22,7 +22,7 @@ func testStoreNothingThere(s *storeTest) {
 	})
 	s.same("contents", s.all(thread("t"), "r"), compare.Contents{})
 
-	// Nor does a transaction that writes nothing make the thread.
+	// A transaction that writes nothing does not create the thread either.
 	s.write(thread("t"), func(tx spool.Tx) error {
 		_, err := tx.Thread()
 		s.fails("Thread in a transaction", err, spool.NotFound)
@@ -96,7 +96,7 @@ func testStoreThreads(s *storeTest) {
 		put(id, spool.Thread{State: spool.Idle, Title: string(id)})
 	}
 	put("b", spool.Thread{State: spool.Queued, Title: "b"})
-	// A lease that is renewed is no news.
+	// Renewing a lease does not count as an update.
 	put("a", spool.Thread{State: spool.Idle, Title: "a", LeaseUntil: s.clock.Now().Add(time.Minute)})
 	s.same("all", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "bca")
 	s.same("limited", s.ids(spool.DefaultTenant, spool.ThreadQuery{Limit: 2}), "bc")
@@ -110,7 +110,7 @@ func testStoreThreads(s *storeTest) {
 }
 
 func testStoreThreadsPages(s *storeTest) {
-	// Three at one time, so that a page may end between two that only their ids order.
+	// Three threads per time, so that a page may end between two threads that only their ids order.
 	for i, ids := range []string{"abc", "def", "ghi"} {
 		for _, id := range ids {
 			s.write(thread(spool.ThreadID(id)), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
@@ -218,7 +218,7 @@ func testStoreDeleteThread(s *storeTest) {
 		s.Errorf("claim: got %v and error %v, want only the job of the other thread", taken, err)
 	}
 
-	// All ids are free, those of branches too, and the record begins anew.
+	// All ids can be used again, also those of branches, and the record begins anew.
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
 	s.same("branches of a new thread", len(s.all(key, "r").Branches), 0)
 	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m2", 2) })

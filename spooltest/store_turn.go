@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testStoreMessageTurns compares queries of user turns with what a plain loop selects,
-// while turns leave the view and come back.
+// testStoreMessageTurns compares queries of user turns with the result of a plain loop, while turns
+// leave the view and come back.
 func testStoreMessageTurns(s *storeTest) {
 	key := thread("t")
 	var added []spool.Message
@@ -35,7 +35,7 @@ func testStoreMessageTurns(s *storeTest) {
 	brief.AgentID, answer.Role = "nested", spool.RoleAssistant
 
 	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
-	// The ids fall as the turns follow one another: order does not come from them.
+	// Later turns have lower ids, so the order cannot come from the ids.
 	add(0, turn("z"), turn("y"))
 	add(2, answer, turn("x"), brief)
 	s.turns(key, added)
@@ -59,7 +59,7 @@ func testStoreMessageTurns(s *storeTest) {
 	})
 }
 
-// turns checks queries of user turns, of which added are all.
+// turns checks queries of user turns. Added has all turns.
 func (s *storeTest) turns(key spool.ThreadKey, added []spool.Message) {
 	s.Helper()
 	s.read(key, func(v spool.View) error {

@@ -66,7 +66,7 @@ func testStoreRollsBack(s *storeTest) {
 	}
 }
 
-// noJobs reports an error when a job is due.
+// noJobs reports an error if a job is due.
 func (s *storeTest) noJobs() {
 	s.Helper()
 	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
@@ -155,7 +155,7 @@ func testStoreFence(s *storeTest) {
 	s.is("Update of another tenant's thread", err, spool.ErrFenced)
 	s.same("fn was called", called, false)
 
-	// The fence is raised within a transaction that carries the one before.
+	// The fence is raised by a transaction with the previous fence.
 	err = s.Store.Update(context.Background(), key, 5, func(tx spool.Tx) error {
 		t, err := tx.Thread()
 		t.Fence++

@@ -7,9 +7,9 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// testStoreWaitingRuns puts runs in line behind an active one. They are not active, are
-// returned by their places whatever the order in which they came, and the next of them
-// can have the thread only when the one before has ended.
+// testStoreWaitingRuns queues runs after an active one. Waiting runs are not active. They are returned
+// by position, not by arrival, and the next one can have the thread only after the previous one has
+// ended.
 func testStoreWaitingRuns(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r")

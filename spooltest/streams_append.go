@@ -50,7 +50,7 @@ func testStreamAppendRead(t *testing.T, s streamsTest) {
 	s.append(key, all[2:])
 	s.want(key, all, false)
 
-	// A later fence goes on behind any number of an earlier one, and gaps are allowed.
+	// A later fence may follow any number of an earlier fence, and gaps are allowed.
 	more := append(items(4, 1, 1), items(9, 7, 7)...)
 	s.append(key, more)
 	all = append(all, more...)
@@ -78,7 +78,7 @@ func testStreamReadLimit(t *testing.T, s streamsTest) {
 	s.wantPage(s.read(key, all[4].Offset, 2), nil, false)
 }
 
-// An offset that no item has still has its place in the order.
+// An offset without an item still has a position in the order.
 func testStreamReadBetween(_ *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	all := append(items(2, 1, 2), items(4, 1, 2)...)
@@ -90,7 +90,7 @@ func testStreamReadBetween(_ *testing.T, s streamsTest) {
 	s.wantPage(s.read(key, spool.Offset{Fence: 5, N: 1}, 0), nil, false)
 }
 
-// What a reader does with its page is its own business.
+// A reader may change its page.
 func testStreamPageIsStable(_ *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key, items(1, 1, 2)...)
@@ -107,7 +107,7 @@ func testStreamAppendBackwards(t *testing.T, s streamsTest) {
 	wantCode(t, "Append of the zero offset", s.Append(t.Context(), key, items(0, 0, 0)), spool.Conflict)
 	s.append(key, items(2, 3, 3))
 	for _, again := range [][]spool.Item{items(2, 3, 3), items(2, 2, 2), items(1, 9, 9)} {
-		wantCode(t, "Append of "+again[0].Offset.String()+" behind 2-3", s.Append(t.Context(), key, again), spool.Conflict)
+		wantCode(t, "Append of "+again[0].Offset.String()+" after 2-3", s.Append(t.Context(), key, again), spool.Conflict)
 	}
 	s.want(key, items(2, 3, 3), false)
 }
@@ -141,7 +141,7 @@ func testStreamForeignThread(t *testing.T, s streamsTest) {
 	s.want(key, items(1, 1, 2), false)
 }
 
-// Streams of one thread, and of one id under two threads, know nothing of each other.
+// Streams of one thread are independent, and so are streams with the same id under two threads.
 func testStreamIndependent(t *testing.T, s streamsTest) {
 	keys := []spool.StreamKey{stream("t", "r:1"), stream("t", "r:2"), stream("u", "r:1")}
 	for i, key := range keys {

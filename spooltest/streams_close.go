@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// longGrace is a grace that no test outlives.
+// longGrace is longer than any test.
 const longGrace = time.Hour
 
 func closeStream(t *testing.T, s streamsTest, key spool.StreamKey, end spool.Item) {
@@ -40,7 +40,7 @@ func testStreamCloseEmpty(t *testing.T, s streamsTest) {
 	s.want(key, []spool.Item{endItem(2, 1)}, true)
 }
 
-// Whoever closes the stream of a dead worker does not know how far it came.
+// A process that closes the stream of a dead worker does not know the last item's offset.
 func testStreamCloseMovesEnd(t *testing.T, s streamsTest) {
 	for i, end := range []spool.Item{endItem(2, 5), endItem(2, 1), endItem(1, 9), endItem(0, 0)} {
 		key := stream("t", spool.NewStreamID("r", i+1))
@@ -115,7 +115,7 @@ func testStreamDeleteClosed(t *testing.T, s streamsTest) {
 	wantGone(t, "Read", err)
 }
 
-// eventually asks again and again, for what no call says the moment of.
+// eventually repeats a check until it succeeds. It is for events that no call reports.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -130,5 +130,5 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// patience is how long a test waits for what should take no time.
+// patience is how long a test waits for something that should happen at once.
 const patience = 10 * time.Second

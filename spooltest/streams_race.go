@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Readers that follow a writer see every item once and in order, however the batches
-// and pages fall.
+// Readers that follow a writer must see every item once and in order, whatever the sizes of batches and
+// pages are.
 func testStreamReadersAndWriter(t *testing.T, s streamsTest) {
 	const total = 300
 	key := stream("t", "r:1")
@@ -43,7 +43,7 @@ func followStream(t *testing.T, s streamsTest, key spool.StreamKey, limit, total
 		}
 		for _, item := range page.Items {
 			if want := (spool.Offset{Fence: 1, N: after.N + 1}); item.Offset != want {
-				t.Errorf("read %v behind %v, want %v", item.Offset, after, want)
+				t.Errorf("read %v after %v, want %v", item.Offset, after, want)
 				return
 			}
 			after = item.Offset
@@ -57,7 +57,7 @@ func followStream(t *testing.T, s streamsTest, key spool.StreamKey, limit, total
 	}
 }
 
-// Two workers that both believe to own a stream cannot both write the same offset.
+// Two workers that both believe they own a stream cannot both write the same offset.
 func testStreamOneWinner(t *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key)
@@ -114,7 +114,7 @@ func testStreamDeleteWhileInUse(t *testing.T, s streamsTest) {
 	group.Wait()
 }
 
-// Nothing comes behind the end, also if another process closes the stream.
+// No item follows the end, even if another process closes the stream.
 func testStreamCloseWhileAppends(t *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key)

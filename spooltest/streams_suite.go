@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestStreams checks that streams keep the contract of [spool.Streams]. open is called
-// once per subtest and must return empty streams; it closes them by the test's Cleanup.
+// TestStreams checks that streams keep the contract of [spool.Streams]. Open is called once per
+// subtest. It must return empty streams, and close them by the test's Cleanup.
 func TestStreams(t *testing.T, open func(t *testing.T) spool.Streams) {
 	t.Helper()
 
@@ -59,7 +59,7 @@ func stream(thread spool.ThreadID, id spool.StreamID) spool.StreamKey {
 	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
 }
 
-// items returns items with a piece of text each, at the offsets fence-from to fence-to.
+// items returns items with a piece of text each, at the offsets from fence-from to fence-to.
 func items(fence, from, to int64) []spool.Item {
 	var all []spool.Item
 	for n := from; n <= to; n++ {
@@ -101,7 +101,7 @@ func (s streamsTest) read(key spool.StreamKey, after spool.Offset, limit int) sp
 	return page
 }
 
-// want checks what the whole stream consists of.
+// want checks all items of the stream.
 func (s streamsTest) want(key spool.StreamKey, all []spool.Item, ended bool) {
 	s.t.Helper()
 	s.wantPage(s.read(key, spool.Offset{}, 0), all, ended)
@@ -120,7 +120,7 @@ func (s streamsTest) wantPage(page spool.StreamPage, all []spool.Item, ended boo
 	}
 }
 
-// describe returns the items' data, in lines.
+// describe returns the data of the items, one per line.
 func describe(all []spool.Item) []byte {
 	var b bytes.Buffer
 	for _, i := range all {

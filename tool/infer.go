@@ -40,9 +40,8 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// special collects the types below t whose JSON is not what their Go type looks like,
-// such as a [16]byte that is written as text. jsonschema-go goes by the Go type and
-// would describe something that does not decode.
+// special collects the types inside t whose JSON differs from their Go type, such as a [16]byte that is
+// written as text. jsonschema-go uses the Go type and would describe something that cannot be decoded.
 func special(t reflect.Type, found map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool) error {
 	if seen[t] {
 		return nil
@@ -82,8 +81,7 @@ func specialField(
 	return special(field.Type, found, seen)
 }
 
-// ownForm returns the schema of a type that is not written as its Go type looks, nil
-// for all others.
+// ownForm returns the schema of a type whose JSON differs from its Go type, and nil for all others.
 func ownForm(t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
 		return nil
@@ -107,10 +105,9 @@ func ownForm(t reflect.Type) *jsonschema.Schema {
 	}
 }
 
-// tidy takes null from the types of arrays: a nil slice may be written as null, but
-// nothing is gained by telling a model so, and some servers do not understand a list of
-// types. It also frees pointers to what may be anything, which jsonschema-go describes
-// as always null.
+// tidy removes null from the types of arrays. A nil slice may be written as null, but a model need not know,
+// and some servers do not support a list of types. It also corrects pointers to any, which jsonschema-go
+// describes as always null.
 func tidy(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -8,15 +8,15 @@ import (
 	"github.com/spoolhq/spool/internal/argschema"
 )
 
-// noArguments is the schema of a tool that takes none.
+// noArguments is the schema of a tool without arguments.
 var noArguments = json.RawMessage(`{"type":"object","additionalProperties":false}`)
 
-// FromSchema returns a tool that is described by a JSON schema of its arguments, draft
-// 2020-12 or draft-07, rather than by a Go type. Nil parameters: the tool takes no
-// arguments. Arguments are checked against the schema; call gets them as they are.
+// FromSchema returns a tool with a JSON schema of its arguments, draft 2020-12 or draft-07, instead of a Go
+// type. Nil parameters: the tool has no arguments. Arguments are checked against the schema; call gets them
+// unchanged.
 //
-// FromSchema returns an invalid error when the name is no tool name or the schema does
-// not compile, is not an object's, or refers to another document.
+// FromSchema returns an [spool.Invalid] error for an invalid name, and for a schema that does not compile, is
+// not an object's, or refers to another document.
 func FromSchema(
 	name, description string,
 	parameters json.RawMessage,

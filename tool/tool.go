@@ -16,19 +16,17 @@ import (
 
 var nameExpr = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// New returns a tool that calls fn. The schema of its arguments follows from In, a
-// struct or a map with string keys: fields take their name and whether they may be left
-// out from their json tag, and their description from their jsonschema tag.
+// New returns a tool that calls fn. The schema of its arguments follows from In, a struct or a map with
+// string keys. The json tag of a field has its name and whether it is optional, and its jsonschema tag has
+// the description.
 //
-// Arguments are checked against the schema before fn sees them; fields that In does not
-// have are refused. fn's error is passed on as it is, so that it may be a
-// [spool.ParkRequest]. The call behind the arguments is in ctx: see [CallFrom].
+// Arguments are checked against the schema before fn gets them, and unknown fields are refused. fn's error is
+// returned unchanged, so it may be a [spool.ParkRequest]. The call is in ctx: see [CallFrom].
 //
-// The rest of the tool, such as whether it needs an approval, is set on the value
-// returned.
+// Set other properties of the tool, such as Approval, on the returned value.
 //
-// New panics when the name is no tool name or a type has no JSON form: tools are made
-// when a program starts, and such a mistake is in its source.
+// New panics if the name is invalid or a type has no JSON form: tools are made when a program starts, and
+// such a mistake is in its source.
 func New[In, Out any](name, description string, fn func(ctx context.Context, in In) (Out, error)) spool.Tool {
 	fail := func(format string, args ...any) {
 		panic(fmt.Sprintf("tool.New(%q): ", name) + fmt.Sprintf(format, args...))
@@ -75,8 +73,8 @@ func New[In, Out any](name, description string, fn func(ctx context.Context, in 
 	}
 }
 
-// decode checks arguments and decodes them. The schema cannot say everything that
-// decoding refuses, such as a time that is none, so both errors name the field.
+// decode checks arguments and decodes them. The schema cannot express everything that decoding refuses, such
+// as an invalid time, so both errors name the field.
 func decode[In any](s *argschema.Schema, args json.RawMessage) (In, error) {
 	var in In
 	if err := s.Check(args); err != nil {
@@ -97,7 +95,7 @@ func decode[In any](s *argschema.Schema, args json.RawMessage) (In, error) {
 	}
 }
 
-// marshals reports what is wrong with a type that never marshals.
+// marshals returns an error for a type that never marshals.
 func marshals[Out any]() error {
 	var zero Out
 	_, err := json.Marshal(zero)
@@ -113,9 +111,8 @@ func withCall(ctx context.Context, call spool.ToolCall) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// CallFrom returns the call that a function given to [New] serves: its idempotency key,
-// and the answer to its park when it is called again after one. It reports false
-// outside of such a function.
+// CallFrom returns the call for which a function given to [New] runs. The call has the idempotency key and,
+// if it has parked, the answer. It reports false outside of such a function.
 func CallFrom(ctx context.Context) (spool.ToolCall, bool) {
 	call, ok := ctx.Value(callKey{}).(spool.ToolCall)
 	return call, ok

@@ -9,7 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// AppendAudit adds entries at the commit. There is one writer, so that their numbers are known.
+// AppendAudit adds entries at the commit. It can number them now, because the store has only one writer
+// at a time.
 func (tx *transaction) AppendAudit(entries ...*spool.AuditEntry) error {
 	tx.store.mu.RLock()
 	last := tx.store.lastAudit[tx.key.Tenant]
@@ -26,7 +27,7 @@ func (tx *transaction) AppendAudit(entries ...*spool.AuditEntry) error {
 	return nil
 }
 
-// Audit lists a tenant's entries, the last written first.
+// Audit lists a tenant's entries, the newest first.
 func (s store) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// branch is a branch with its messages. The fields that follow from the messages, or from the
-// place of the base, are empty.
+// branch is a branch with its messages. The fields of spool.Branch that follow from the messages, or
+// from the position of the base, are empty.
 type branch struct {
 	spool.Branch
 
@@ -26,7 +26,7 @@ func (d *threadData) branched(id spool.BranchID) []spool.Message {
 	return nil
 }
 
-// branchOf returns the branch that has the message, zero when none has.
+// branchOf returns the branch that has the message, or zero.
 func (d *threadData) branchOf(id spool.MessageID) spool.BranchID {
 	for _, b := range d.branches {
 		if messageAt(b.messages, id) >= 0 {
@@ -36,7 +36,7 @@ func (d *threadData) branchOf(id spool.MessageID) spool.BranchID {
 	return 0
 }
 
-// lastMessage returns the last message of the view, "" when there is none.
+// lastMessage returns the last message of the view, or "" if the view is empty.
 func (d *threadData) lastMessage() spool.MessageID {
 	if len(d.messages) == 0 {
 		return ""
@@ -60,7 +60,7 @@ func (v *view) Branches() ([]spool.Branch, error) {
 
 func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }
 
-// turns returns user turns of the main agent, wherever they are now.
+// turns returns user turns of the main agent, also from branches.
 func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
 	found := []spool.Message{}
 	for _, m := range d.added[messageAt(d.added, q.After)+1:] {
@@ -71,7 +71,7 @@ func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
 	return found[:bounded(len(found), q.Limit)]
 }
 
-// DropMessages takes a message and all behind it out of the view.
+// DropMessages removes a message and all later messages from the view.
 func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
 	d, id := tx.data, spool.BranchID(seq)
 	at := messageAt(d.messages, from)
@@ -85,7 +85,7 @@ func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
 	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == seq }); i >= 0 {
 		b.RunID = d.entries[i].RunID
 	}
-	// Clipped, as older states of the thread still have what comes behind.
+	// Clip, because older states of the thread still use the memory after the end.
 	d.messages = slices.Clip(d.messages[:at])
 	b.BaseMessageID = d.lastMessage()
 	d.branches = append(slices.Clip(d.branches), b)
@@ -93,7 +93,7 @@ func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
 	return nil
 }
 
-// RestoreBranch puts the messages of a branch back behind the last one of the view.
+// RestoreBranch appends the messages of a branch to the view again.
 func (tx *transaction) RestoreBranch(id spool.BranchID) error {
 	d := tx.data
 	at := d.branchAt(id)

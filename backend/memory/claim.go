@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Claim takes due jobs, of the tenants with the fewest in flight first.
+// Claim claims due jobs. Tenants with the fewest jobs in flight come first.
 func (q queue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
@@ -81,7 +81,7 @@ func (q queue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err 
 	return waiting, nil
 }
 
-// nextFair returns the job that the claim takes next, while it has so many free places. Nil: none.
+// nextFair returns the next job to claim, or nil. Free is how many more jobs the claim may take.
 func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *job) {
 	for _, j := range due {
 		has := inFlight[j.Tenant]
@@ -97,7 +97,7 @@ func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant
 	return next
 }
 
-// take leases a job. It is called with mu held.
+// take leases a job. The caller must hold mu.
 func (m *memory) take(j *job, until time.Time) spool.Delivery {
 	m.lastToken++
 	job := j.Job

@@ -11,7 +11,7 @@ import (
 // memory does not fail on a database.
 func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Microsecond) }
 
-// The clone functions keep what is in the store apart from what callers have.
+// The clone functions copy rows, so that the store and its callers share no memory.
 
 func cloneRun(r spool.Run) spool.Run {
 	if r.Result != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// DeadLetter moves the job to the dead ones.
+// DeadLetter moves the job to the dead jobs.
 func (q queue) DeadLetter(ctx context.Context, d spool.Delivery, cause string) error {
 	return q.guarded(ctx, d, func(j *job) {
 		q.dropJob(j.id)
@@ -28,7 +28,7 @@ func (q queue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQu
 	return q.selectDead(tenant, query), nil
 }
 
-// Purge removes dead jobs. It takes the place of the writer, so that it does not see a job which a
+// Purge removes dead jobs. It waits until no Update runs, so that it does not see a job that a
 // transaction has taken.
 func (q queue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
 	select {
@@ -49,13 +49,13 @@ func (q queue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQ
 	return len(gone), nil
 }
 
-// selectDead is called with mu held, as dropDead is.
+// selectDead returns the dead jobs that q selects. The caller must hold mu.
 func (m *memory) selectDead(tenant spool.Tenant, q spool.DeadQuery) []spool.DeadJob {
 	found := []spool.DeadJob{}
 	for _, d := range m.dead {
-		behind := d.DiedAt.Before(q.Before) || d.DiedAt.Equal(q.Before) && d.JobID < q.BeforeID
+		older := d.DiedAt.Before(q.Before) || d.DiedAt.Equal(q.Before) && d.JobID < q.BeforeID
 		if d.Tenant == tenant && (q.JobID == 0 || d.JobID == q.JobID) &&
-			(q.DiedBefore.IsZero() || d.DiedAt.Before(q.DiedBefore)) && (q.Before.IsZero() || behind) {
+			(q.DiedBefore.IsZero() || d.DiedAt.Before(q.DiedBefore)) && (q.Before.IsZero() || older) {
 			found = append(found, d)
 		}
 	}

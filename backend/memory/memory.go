@@ -1,9 +1,9 @@
-// Package memory is a backend that keeps everything in the memory of one process: for tests,
-// and for programs whose threads may end with them.
+// Package memory is a backend that keeps everything in the memory of one process: for tests, and for
+// programs whose threads may end with them.
 //
-// It keeps the whole contract of the ports of package spool, and the suites of package
-// spooltest hold it to that. It has no file and no goroutine of its own: a backend needs no
-// Close, and a test can run it in a bubble of testing/synctest.
+// It keeps the whole contract of the ports of package spool; the suites of package spooltest check
+// that. It has no file and no goroutine of its own: a backend needs no Close, and a test can run it in
+// a bubble of testing/synctest.
 package memory
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
-// Options are the settings of a backend. The zero value works.
+// Options contains the settings of a backend. The zero value works.
 type Options struct {
-	// Clock is the clock that all times are read from. Defaults to the system's, which within
-	// testing/synctest is the bubble's.
+	// Clock is the source of all times. Defaults to the system's clock, which within testing/synctest
+	// is the bubble's.
 	Clock spool.Clock
 }
 
-// New returns an empty backend. It outlives an engine: a test that gives the same backend to a
-// second engine has restarted the process, with the run streams still there. Nil options are the
-// defaults.
+// New returns an empty backend. The backend outlives an engine: a test that gives the same backend to a
+// second engine simulates a restart of the process, except that the run streams are still there. Nil
+// options stand for the defaults.
 func New(o *Options) spool.Backend {
 	var clock spool.Clock = spool.SystemClock{}
 	if o != nil && o.Clock != nil {
@@ -62,17 +62,17 @@ type (
 	}
 )
 
-// memory is what the store and the queue of one backend share.
+// memory is the state that the store and the queue of one backend share.
 type memory struct {
 	clock spool.Clock
-	// writer has one place, for the Update that is under way. It is a channel, so that a caller
-	// stops waiting when its context ends.
+	// writer holds a value while an Update runs. It is a channel, so that a caller can stop waiting
+	// when its context ends.
 	writer chan struct{}
 
-	// mu guards what follows. Update holds it to commit, not while fn runs.
+	// mu guards the fields below. Update holds it during the commit, not while fn runs.
 	mu sync.RWMutex
-	// threads maps to data that a commit replaces and never changes, so that a View needs no lock
-	// once it has found the data.
+	// threads maps to data that never changes: a commit replaces it. So a View needs no lock once it
+	// has found the data.
 	threads map[spool.ThreadKey]*threadData
 	runs    map[runKey]spool.ThreadKey
 	starts  map[startKey]runKey
@@ -80,10 +80,10 @@ type memory struct {
 	jobs    map[int64]*job
 	jobKeys map[jobKey]int64
 	dead    []spool.DeadJob
-	// lastToken numbers claims.
+	// lastToken is the token of the last claim.
 	lastToken int64
 
-	// audit is the log of all tenants in the order of its writing.
+	// audit is the log of all tenants, the oldest entry first.
 	audit []spool.AuditEntry
 	// lastAudit is the number of each tenant's last entry.
 	lastAudit map[spool.Tenant]int64
@@ -99,7 +99,7 @@ func (m *memory) view(key spool.ThreadKey) *view {
 	return &view{key: key, now: m.now(), data: data}
 }
 
-// commit makes all that tx wrote visible at once.
+// commit makes all changes of tx visible at once.
 func (m *memory) commit(tx *transaction) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,8 +115,8 @@ func (m *memory) commit(tx *transaction) {
 	}
 }
 
-// index forgets the runs of before and remembers those of after. There is one writer, so no other
-// transaction can have taken their ids in between.
+// index removes the runs of before from the index and adds the runs of after. Only one transaction
+// writes at a time, so no other transaction can have taken their ids.
 func (m *memory) index(key spool.ThreadKey, before, after *threadData) {
 	if before != nil {
 		for _, r := range before.runs {
@@ -132,7 +132,7 @@ func (m *memory) index(key spool.ThreadKey, before, after *threadData) {
 	}
 }
 
-// bounded returns how many of n a limit leaves, where zero is none.
+// bounded returns the lower of n and the limit. A limit of zero or less stands for no limit.
 func bounded(n, limit int) int {
 	if limit <= 0 {
 		return n

@@ -13,14 +13,14 @@ import (
 type job struct {
 	spool.Job
 	id int64
-	// due is when the job may be claimed; for one that is in flight, when its lease
-	// lapses.
+	// due is the time from which the job may be claimed. For a job in flight it is the time at which
+	// the lease lapses.
 	due      time.Time
 	inFlight bool
-	// token is that of the last claim, zero before the first.
+	// token is the token of the last claim, zero before the first claim.
 	token   int64
 	attempt int
-	// firstDue is when the job was due for the first time.
+	// firstDue is the time at which the job was due for the first time.
 	firstDue time.Time
 }
 
@@ -40,7 +40,7 @@ type queue struct{ *memory }
 
 var _ spool.Queue = queue{}
 
-// Extend leases the delivery anew.
+// Extend renews the lease of the delivery.
 func (q queue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
 	return q.guarded(ctx, d, func(j *job) { j.due = q.now().Add(lease) })
 }
@@ -58,7 +58,7 @@ func (q queue) Release(ctx context.Context, d spool.Delivery, after time.Duratio
 			j.attempt--
 		}
 		q.lastToken++
-		j.token = q.lastToken // the delivery is over, so that it cannot be refunded twice
+		j.token = q.lastToken // the delivery is over and cannot be refunded twice
 	})
 }
 
@@ -133,7 +133,7 @@ func (q queue) guarded(ctx context.Context, d spool.Delivery, fn func(*job)) err
 	return nil
 }
 
-// addJob is called with mu held, as dropJob is.
+// addJob adds a job unless the tenant has one with its key. The caller must hold mu.
 func (m *memory) addJob(j spool.Job, now time.Time) {
 	if j.Key != "" {
 		if _, there := m.jobKeys[jobKey{j.Tenant, j.Key}]; there {

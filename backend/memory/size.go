@@ -6,10 +6,10 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// rowSize is what a row takes besides its long texts.
+// rowSize is the approximate size of a row without its long texts.
 const rowSize = 256
 
-// bytes returns about what the thread would take on a disk.
+// bytes returns the approximate size that the thread would have on a disk.
 func (d *threadData) bytes() int64 {
 	if d.thread == nil {
 		return 0
@@ -43,7 +43,7 @@ func clientSize(c spool.ClientInput) int {
 
 func contentSize(c spool.Content) int {
 	text, err := json.Marshal(c)
-	if err != nil { // it is not known, and not nothing
+	if err != nil { // unknown, but not zero
 		return rowSize
 	}
 	return len(text)

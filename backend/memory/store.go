@@ -14,7 +14,7 @@ type store struct{ *memory }
 
 var _ spool.Store = store{}
 
-// Update runs updates one after another, those of other threads included.
+// Update runs one update at a time, across all threads.
 func (s store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 	return nil
 }
 
-// View runs fn over the thread as it was last committed.
+// View runs fn over the last committed state of the thread.
 func (s store) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func listed(t spool.Thread, q spool.ThreadQuery) bool {
 	return t.UpdatedAt.Before(q.Before) || t.UpdatedAt.Equal(q.Before) && t.ID < q.BeforeID
 }
 
-// cloneThread returns a row that shares no map with another one.
+// cloneThread returns a row that shares no map with the original.
 func cloneThread(t spool.Thread) spool.Thread {
 	t.Labels = maps.Clone(t.Labels)
 	if len(t.Labels) == 0 {
@@ -95,7 +95,7 @@ func cloneThread(t spool.Thread) spool.Thread {
 	return t
 }
 
-// labelled reports whether the thread has each of the labels.
+// labelled reports whether the thread has each of the wanted labels.
 func labelled(t spool.Thread, want map[string]string) bool {
 	for key, value := range want {
 		if t.Labels[key] != value {
@@ -105,7 +105,7 @@ func labelled(t spool.Thread, want map[string]string) bool {
 	return true
 }
 
-// lowerASCII writes the letters of ASCII small and leaves all others as they are.
+// lowerASCII returns the text with ASCII letters in lower case and all other characters unchanged.
 func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -115,7 +115,7 @@ func lowerASCII(text string) string {
 	}, text)
 }
 
-// FindStart returns the run that was started under an idempotency key.
+// FindStart returns the run that was started with an idempotency key.
 func (s store) FindStart(ctx context.Context, tenant spool.Tenant, key string) (spool.RunRow, error) {
 	if err := canceled(ctx); err != nil {
 		return spool.RunRow{}, err
@@ -129,7 +129,7 @@ func (s store) FindStart(ctx context.Context, tenant spool.Tenant, key string) (
 	return s.threads[s.runs[run]].findRun(run.id)
 }
 
-// Stranded returns threads in the order of their keys.
+// Stranded returns the stranded threads in the order of their keys.
 func (s store) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
@@ -154,5 +154,5 @@ func (s store) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, erro
 	return found[:bounded(len(found), limit)], nil
 }
 
-// Close does nothing, so that the backend can be handed to another engine.
+// Close does nothing, so that another engine can use the backend.
 func (store) Close() error { return nil }

@@ -245,7 +245,7 @@ func TestConcurrentUpdates(t *testing.T) {
 					entries, err := v.Entries(spool.EntryQuery{After: int64(n)})
 					for i, e := range entries {
 						if e.Seq != int64(n+i+1) {
-							t.Errorf("entry %d stands behind %d others", e.Seq, n+i)
+							t.Errorf("entry %d stands after %d others", e.Seq, n+i)
 						}
 					}
 					return err

@@ -7,18 +7,17 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// transaction works on a fork of the thread's data, which the store takes over when it
-// commits.
+// transaction works on a fork of the thread's data. The commit replaces the thread's data by the fork.
 type transaction struct {
 	*view
 	store *memory
-	// jobs are the changes of the queue, which are made at the commit.
+	// jobs are changes of the queue. The commit makes them.
 	jobs []func(*memory)
-	// reindex says that runs came, went or changed their start key.
+	// reindex is true if runs were added or removed, or changed their start key.
 	reindex bool
-	// taken are the dead jobs that are gone with the commit.
+	// taken are the dead jobs that the commit removes.
 	taken map[int64]bool
-	// audited counts the entries of the audit log.
+	// audited counts the audit entries of the transaction.
 	audited int64
 }
 
@@ -48,7 +47,7 @@ func (tx *transaction) PutThread(t spool.Thread) error {
 	return nil
 }
 
-// DeleteThread removes the thread and its jobs, the dead ones included.
+// DeleteThread removes the thread and its jobs, also dead ones.
 func (tx *transaction) DeleteThread() error {
 	tx.data = &threadData{}
 	tx.reindex = true
@@ -87,8 +86,8 @@ func (tx *transaction) InsertRun(r spool.RunRow) error {
 	return nil
 }
 
-// runTaken reports whether a run of the tenant has the id. It asks the index about other threads
-// only: the runs of this thread are in the transaction.
+// runTaken reports whether a run of the tenant has the id. The index answers for other threads only:
+// the transaction has the runs of this thread.
 func (tx *transaction) runTaken(id spool.RunID) bool {
 	if tx.data.runAt(id) >= 0 {
 		return true
@@ -120,7 +119,7 @@ func (tx *transaction) secondActive(r spool.RunRow) bool {
 	})
 }
 
-// UpdateRun replaces a run. It refuses a second active run as InsertRun does.
+// UpdateRun replaces a run. It refuses a second active run, as InsertRun does.
 func (tx *transaction) UpdateRun(r spool.RunRow) error {
 	at := tx.data.runAt(r.ID)
 	if at < 0 {
@@ -141,8 +140,8 @@ func (tx *transaction) UpdateRun(r spool.RunRow) error {
 	return nil
 }
 
-// AppendMessages saves messages. It returns a conflict error for an id that the thread
-// has already.
+// AppendMessages saves messages. It returns a conflict error if the thread already has a message with
+// the id.
 func (tx *transaction) AppendMessages(messages ...*spool.Message) error {
 	if tx.data.thread == nil {
 		return errNoThread
@@ -176,7 +175,7 @@ func (tx *transaction) AppendEntries(entries ...*spool.Entry) error {
 	return nil
 }
 
-// PutPark inserts a park or replaces it in its place.
+// PutPark inserts a park, or replaces it without changing its position.
 func (tx *transaction) PutPark(p spool.Park) error {
 	if tx.data.thread == nil {
 		return errNoThread
@@ -187,7 +186,7 @@ func (tx *transaction) PutPark(p spool.Park) error {
 	return nil
 }
 
-// PutEffect inserts an effect or replaces it in its place.
+// PutEffect inserts an effect, or replaces it without changing its position.
 func (tx *transaction) PutEffect(e spool.Effect) error {
 	if tx.data.thread == nil {
 		return errNoThread
@@ -219,7 +218,7 @@ func (tx *transaction) Enqueue(j spool.Job) error {
 // CancelJob removes a job at the commit.
 func (tx *transaction) CancelJob(key string) error {
 	tenant := tx.key.Tenant
-	tx.jobs = append(tx.jobs, func(m *memory) { // no job is found by an empty key
+	tx.jobs = append(tx.jobs, func(m *memory) { // an empty key matches no job
 		if id, ok := m.jobKeys[jobKey{tenant, key}]; ok {
 			m.dropJob(id)
 		}
@@ -227,7 +226,8 @@ func (tx *transaction) CancelJob(key string) error {
 	return nil
 }
 
-// put replaces an element in a copy of all, or adds value.
+// put returns a copy of all in which value replaces the element for which meant returns true. If no
+// element matches, value is appended.
 func put[T any](all []T, value T, meant func(T) bool) []T {
 	at := slices.IndexFunc(all, meant)
 	if at < 0 {

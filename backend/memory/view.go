@@ -14,12 +14,11 @@ var (
 	errNoMessage = spool.Errorf(spool.NotFound, "Message not found")
 )
 
-// threadData is a thread and all that belongs to it. Once committed it is never changed:
-// a transaction works on a fork. A slice that only grows may share its
-// memory with the fork: the older state keeps its own length, and so never sees the new
-// elements. Every other change copies the slice first.
+// threadData is a thread and everything that belongs to it. Committed data never changes: a transaction
+// works on a fork. A slice that only grows may share its memory with the fork: the older state keeps
+// its own length, and so never sees the new elements. Every other change copies the slice first.
 type threadData struct {
-	// thread is nil while there is no row, and everything else is empty then.
+	// thread is nil if the thread does not exist. Then everything else is empty.
 	thread   *spool.Thread
 	runs     []spool.RunRow
 	messages []spool.Message
@@ -27,7 +26,7 @@ type threadData struct {
 	parks    []spool.Park
 	effects  []spool.Effect
 	usage    []spool.UsageRow
-	// added are all messages in the order in which they were added, wherever they are now.
+	// added has all messages in the order in which they were added, also those of branches.
 	added []spool.Message
 	// branches are the branches of the thread, in the order of their ids.
 	branches []branch
@@ -64,7 +63,7 @@ type view struct {
 	data *threadData
 }
 
-// end makes any later use panic.
+// end makes any later use of the view panic.
 func (v *view) end() { v.data = nil }
 
 // Now returns the time at which the view was taken.
@@ -113,7 +112,7 @@ func (v *view) Waiting() ([]spool.RunRow, error) {
 	return found, nil
 }
 
-// Messages returns messages in their order.
+// Messages returns messages in order.
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	if q.Turns {
 		return v.data.turns(q), nil
@@ -147,7 +146,7 @@ func (v *view) Message(id spool.MessageID) (spool.Message, error) {
 	return spool.Message{}, errNoMessage
 }
 
-// Entries returns record entries by seq.
+// Entries returns record entries in the order of their seq.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 	found := []spool.Entry{}
 	for _, e := range v.data.entries {
@@ -183,7 +182,7 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	return found, nil
 }
 
-// Usage sums the ledger. A line's model is both of its names.
+// Usage sums the ledger. Rows with the same two model names form one line.
 func (v *view) Usage() ([]spool.UsageLine, error) {
 	type group struct {
 		agentID                         spool.AgentID

@@ -7,19 +7,18 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// lastUnlisted is the number of the last migration from before the table of applied
-// migrations. Up to it, a file had all migrations with a number of at most user_version.
+// lastUnlisted is the highest migration from before the table of applied migrations existed. Up to it,
+// a file had every migration with a number of at most user_version.
 const lastUnlisted = 10
 
-// appliedTable is made by code and not by a migration, because it says which migrations a
-// file has had.
+// appliedTable is created by code, not by a migration, because it says which migrations a file has had.
 const appliedTable = `CREATE TABLE IF NOT EXISTS schema_migration (
 	version    INTEGER PRIMARY KEY,
 	applied_at INTEGER NOT NULL -- seconds since 1970, 0 where nobody wrote it down
 ) STRICT`
 
-// applied returns the numbers of the migrations that the file has had. It returns none for
-// a file that has no table of them yet.
+// applied returns the numbers of the migrations that the file has had, or nil if the file has no table
+// of them yet.
 func applied(c *conn) (map[int]bool, error) {
 	listed, err := hasTable(c, "schema_migration")
 	if err != nil || !listed {
@@ -33,12 +32,12 @@ func applied(c *conn) (map[int]bool, error) {
 	return have, err
 }
 
-// listApplied makes the table of applied migrations. It fills the table of an older file
-// from user_version.
+// listApplied creates the table of applied migrations. For an older file, it fills the table from
+// user_version.
 func listApplied(c *conn) error {
 	return inTransaction(c, func() error {
 		have, err := applied(c)
-		if err != nil || have != nil { // another process may have been faster
+		if err != nil || have != nil { // another process may have done it
 			return err
 		}
 		if err := c.exec(appliedTable); err != nil {
@@ -57,8 +56,8 @@ func listApplied(c *conn) error {
 	})
 }
 
-// markApplied writes down that the file has had a migration. user_version stays the highest
-// number, so that a program from before the table refuses the file.
+// markApplied records that the file has had a migration. user_version stays the highest number, so that
+// programs older than the table refuse the file.
 func markApplied(c *conn, number int) error {
 	if err := c.exec("INSERT INTO schema_migration VALUES (?, unixepoch())", number); err != nil {
 		return err
@@ -70,8 +69,8 @@ func markApplied(c *conn, number int) error {
 	return c.exec("PRAGMA user_version = " + strconv.Itoa(number))
 }
 
-// checkKnown refuses a file with a migration that this program does not have: its tables
-// may mean something else by now.
+// checkKnown refuses a file with a migration that this program does not have, because the meaning of
+// its tables may have changed.
 func checkKnown(c *conn, all []migration, file string) error {
 	have, err := applied(c)
 	if err != nil {
@@ -99,7 +98,7 @@ func checkKnown(c *conn, all []migration, file string) error {
 	return nil
 }
 
-// inTransaction runs fn in a transaction that nobody else writes beside.
+// inTransaction runs fn in a transaction. No other process can write meanwhile.
 func inTransaction(c *conn, fn func() error) (err error) {
 	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (t *tx) AppendAudit(entries ...*spool.AuditEntry) error {
 	return nil
 }
 
-// takeAuditNumbers takes the tenant's next n numbers and returns the last of them.
+// takeAuditNumbers reserves the tenant's next n numbers and returns the last of them.
 func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
 	err = t.write(`INSERT INTO audit_last (tenant, seq) VALUES (?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET seq = audit_last.seq + excluded.seq`, t.key.Tenant, n)
@@ -82,7 +82,8 @@ func (db *DB) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery
 	return entries, err
 }
 
-// auditQuery reads an index from its newest row on: that of a thread, or the table itself.
+// auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or
+// the table itself.
 func auditQuery(tenant spool.Tenant, q spool.AuditQuery) (query string, args []any) {
 	query, args = "SELECT "+auditColumns+" FROM audit WHERE tenant = ?", []any{tenant}
 	if q.ThreadID != "" {
@@ -102,7 +103,8 @@ func auditQuery(tenant spool.Tenant, q spool.AuditQuery) (query string, args []a
 	if q.By != "" {
 		also("actor = ?", q.By)
 	}
-	// The unary plus keeps these two from the index of times, which is not in the order of the list.
+	// The unary plus keeps these two conditions from using the index of times, whose order is not the
+	// list's.
 	if !q.Since.IsZero() {
 		also("+at >= ?", roundedUp(q.Since))
 	}

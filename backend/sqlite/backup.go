@@ -11,18 +11,18 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// backupStep is how many pages are copied between two looks at ctx: 4 MiB.
+// backupStep is how many pages are copied between two checks of ctx: 4 MiB.
 const backupStep = 1024
 
-// Backup copies the database at path into a new file that only its owner may read. It may
-// run while a server writes: it copies the state of one moment, and neither waits for the
-// server nor has it wait. As long as it runs, the server's log grows.
+// Backup copies the database at path into a new file that only its owner may read. It may run while a
+// server writes: it copies the state of one moment, and neither side waits for the other. While Backup
+// runs, the server's log grows.
 //
-// progress is called with how many pages have been copied, of how many. It may be nil. The
-// copy has an id of its own, needs no file beside it, and is on disk when Backup returns.
+// Progress is called with the number of copied pages and the number of all pages. It may be nil. The
+// copy has an id of its own, needs no other file, and is on disk when Backup returns.
 //
-// Backup returns a [spool.Conflict] error when there is a file at to, and when the database
-// has lost something, as [Open] does.
+// Backup returns a [spool.Conflict] error if a file exists at to, or if the database has lost data, as
+// described at [Open].
 func Backup(ctx context.Context, path, to string, progress func(done, total int)) (err error) {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return spool.Errorf(spool.Conflict, "%s is there already: a backup overwrites nothing", to)
@@ -45,7 +45,7 @@ func Backup(ctx context.Context, path, to string, progress func(done, total int)
 	}
 
 	partial := to + ".partial"
-	for _, suffix := range []string{"", "-journal", walSuffix, "-shm"} { // of a backup that was killed
+	for _, suffix := range []string{"", "-journal", walSuffix, "-shm"} { // left by a backup that was killed
 		if err := os.Remove(partial + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return spool.Wrap(spool.Unavailable, "an unfinished backup cannot be removed", err)
 		}
@@ -63,9 +63,9 @@ func Backup(ctx context.Context, path, to string, progress func(done, total int)
 	return nil
 }
 
-// copyPages copies the database of c as it is now.
+// copyPages copies the current state of the database of c.
 func copyPages(ctx context.Context, c *conn, to string, progress func(done, total int)) (err error) {
-	// The transaction is what keeps a writer from having the copy begin anew.
+	// Within a transaction, a writer cannot make the copy begin again.
 	if err := c.exec("BEGIN"); err != nil {
 		return err
 	}
@@ -103,7 +103,8 @@ func copyPages(ctx context.Context, c *conn, to string, progress func(done, tota
 	return detach(newConn(raw))
 }
 
-// detach makes a copy a database of its own, which nobody has open and which needs no log.
+// detach turns a copy into a database with an id of its own, which no process uses and which needs no
+// log.
 func detach(c *conn) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	for _, p := range []string{"synchronous = FULL", "fullfsync = ON", "journal_mode = DELETE"} {
@@ -118,7 +119,7 @@ func detach(c *conn) (err error) {
 	return c.exec("UPDATE database_file SET id = ?, in_use = 0, wal_salt = 0", rand.Text())
 }
 
-// publish gives a file its name, unless that is taken, and has both be on disk.
+// publish renames a file, unless a file of that name exists, and syncs the file and its folder.
 func publish(partial, to string) error {
 	f, err := os.Open(partial)
 	if err != nil {

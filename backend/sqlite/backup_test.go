@@ -53,7 +53,7 @@ func TestBackup(t *testing.T) {
 	calls, last := 0, 0
 	err := Backup(t.Context(), path, to, func(done, total int) {
 		if done < last || done > total {
-			t.Errorf("progress %d of %d behind %d", done, total, last)
+			t.Errorf("progress %d of %d after %d", done, total, last)
 		}
 		calls, last = calls+1, done
 	})
@@ -201,7 +201,7 @@ func TestCheckBesideServer(t *testing.T) {
 	for n := range 20 {
 		write(t, db, n, 1)
 		if r := sound(t, path); !r.Running || r.Threads != int64(n+1) {
-			t.Fatalf("%+v behind %d threads", r, n+1)
+			t.Fatalf("%+v after %d threads", r, n+1)
 		}
 	}
 }

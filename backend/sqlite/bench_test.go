@@ -114,7 +114,7 @@ func update(tb testing.TB, s spool.Store, key spool.ThreadKey, fn func(tx spool.
 }
 
 // BenchmarkReads reads what a hub and a step read at each turn: the thread, its last run, and
-// the messages and entries behind a place. Most of it was preparing statements again.
+// the messages and entries after a place. Most of it was preparing statements again.
 func BenchmarkReads(b *testing.B) {
 	db := openBench(b)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}

@@ -58,8 +58,8 @@ func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
 		seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, from)
 }
 
-// RestoreBranch implements [spool.Tx]. Whatever stands behind the base was added behind it,
-// so that the order in which messages were added is that of the view in every branch.
+// RestoreBranch implements [spool.Tx]. Every message after the base in the view was also added after
+// the base. So in every branch, the order in which messages were added is the order of the view.
 func (t *tx) RestoreBranch(id spool.BranchID) error {
 	var base, last spool.MessageID
 	found := false

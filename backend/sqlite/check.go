@@ -8,34 +8,34 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Report is what [Check] found.
+// Report is the result of [Check].
 type Report struct {
 	// Path is the database, as an absolute path.
 	Path string
-	// ID is the id of the database. Empty for a file of an older version.
+	// ID is the id of the database, or empty for a file of an older version.
 	ID string
-	// Bytes is the size of the database without its log, and LogBytes that of the log.
+	// Bytes is the size of the database without its log, and LogBytes the size of the log.
 	Bytes, LogBytes int64
 	// Threads counts the threads of all tenants.
 	Threads int64
 	// Running is true while a server has the database open.
 	Running bool
-	// Closed is false if the last server that had the database open died. Some of its writes are
-	// then in the log only, and the next start moves them into the database.
+	// Closed is false if the last server that had the database open died. Then some of its writes are
+	// only in the log, and the next start moves them into the database.
 	Closed bool
-	// Unfinished are the runs that the next process goes on with. Empty also for a file of an older
+	// Unfinished are the runs that the next process continues. It is empty for a file of an older
 	// version.
 	Unfinished []Unfinished
-	// Problems are sentences, one for each problem. Empty: there is none.
+	// Problems has one sentence for each problem.
 	Problems []string
 }
 
 // maxProblems bounds how many problems of one kind are reported.
 const maxProblems = 20
 
-// Check looks whether a database is whole: whether it and its log belong together, whether
-// SQLite finds its pages and indexes in order, and whether each row belongs to something. It
-// changes nothing and may run beside a server. It reads the whole file.
+// Check checks whether a database is intact: whether the database and its log belong together, whether
+// SQLite accepts its pages and indexes, and whether each row belongs to an existing row. Check changes
+// nothing and may run while a server runs. It reads the whole file.
 func Check(ctx context.Context, path string) (r Report, err error) {
 	s, err := openStored(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func Check(ctx context.Context, path string) (r Report, err error) {
 	return r, nil
 }
 
-// read looks into the tables.
+// read checks the tables.
 func (r *Report) read(ctx context.Context, c *conn) error {
 	if err := checkOwner(c, r.Path); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (r *Report) read(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
-	r.Unfinished, _ = readUnfinished(c) // a file of an older version lacks what is read
+	r.Unfinished, _ = readUnfinished(c) // ignored: a file of an older version lacks the columns
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (r *Report) threads(c *conn) error {
 	})
 }
 
-// strays looks for rows of threads and runs that are not there.
+// strays finds rows of threads and runs that do not exist.
 func (r *Report) strays(c *conn) error {
 	for _, table := range threadTables {
 		if err := r.stray(c, table, "thread", "thread_id"); err != nil {

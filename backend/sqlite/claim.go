@@ -9,13 +9,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// claimWindow is how many due jobs a claim reads at least, in due order. Where no more are due,
-// these show which tenants want something. Otherwise the claim goes through the tenants, with
-// one look at an index for each that has jobs.
+// claimWindow is the smallest number of due jobs that a claim reads, in due order. If no more jobs are
+// due, these show which tenants have due jobs. Otherwise the claim looks at each tenant that has jobs,
+// with one index lookup each.
 const claimWindow = 32
 
-// Claim implements [spool.Queue]. It looks first and writes only when a job is due, so that
-// idle workers cost no transaction.
+// Claim implements [spool.Queue]. It first reads, and writes only if a job is due, so that idle workers
+// cost no transaction.
 func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	next, err := db.nextDue(ctx, time.Time{})
 	if err != nil || next.IsZero() || next.After(now(db.clock)) {
@@ -34,12 +34,12 @@ func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, 
 	if len(taken) > 0 {
 		return taken, time.Time{}, nil
 	}
-	// Somebody else was faster, or the due jobs are of tenants that have their share.
+	// Another worker was faster, or the due jobs belong to tenants that have their share.
 	next, err = db.nextDue(ctx, at)
 	return nil, next, err
 }
 
-// nextDue returns when the next job becomes due after a time. Zero: none does.
+// nextDue returns the time at which the next job after a given time becomes due, or zero if none will.
 func (db *DB) nextDue(ctx context.Context, after time.Time) (due time.Time, err error) {
 	err = db.starts.read(ctx, func(c *conn) error {
 		return c.query("SELECT due_at FROM job WHERE due_at > ? ORDER BY due_at LIMIT 1", func(r *row) error {
@@ -69,25 +69,25 @@ func (t *tx) claim(q spool.ClaimQuery) ([]spool.Delivery, error) {
 	return taken, nil
 }
 
-// share is a tenant that wants something of a claim.
+// share is a tenant with due jobs.
 type share struct {
 	tenant   spool.Tenant
 	inFlight int
-	// served is when the worker has last had a job of it.
+	// served is the time at which the worker last got a job of the tenant.
 	served time.Time
-	// oldest is when its first job became due.
+	// oldest is the time at which the tenant's first job became due.
 	oldest time.Time
-	// due are its due jobs, the oldest first, as far as the claim may need them.
+	// due has those of the tenant's due jobs that the claim may need, the oldest first.
 	due []spool.Delivery
 }
 
-// compare orders tenants: first the tenant with the fewest jobs in flight, and then the one that was
-// served the longest ago.
+// compare orders tenants: by the fewest jobs in flight, then by the earliest served, then by the oldest
+// job.
 func (s *share) compare(other *share) int {
 	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.served.Compare(other.served), s.oldest.Compare(other.oldest))
 }
 
-// shares returns the tenants that have due jobs, at least as many as the claim can serve.
+// shares returns tenants that have due jobs, at least as many as the claim can serve.
 func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
 	window := max(claimWindow, 2*q.Limit)
 	first, err := t.dueJobs("SELECT "+jobColumns+", id, token, attempts FROM job WHERE due_at <= ? ORDER BY due_at, id LIMIT ?", t.now, window)
@@ -98,7 +98,7 @@ func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(first) < window { // these are all
+	if len(first) < window { // these are all due jobs
 		return byTenant(first, inFlight, q), nil
 	}
 	return t.sharesOfMany(q, inFlight)
@@ -117,11 +117,11 @@ func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int, q spool.Claim
 	return shares
 }
 
-// claimedOfEach counts the jobs that are claimed, by tenant. There are as many as workers have
+// claimedOfEach counts the claimed jobs by tenant. Their number is at most the number of the workers'
 // slots.
 const claimedOfEach = "SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant"
 
-// oldestOfEach has the tenants with a due job, and when their oldest one became due.
+// oldestOfEach returns the tenants with a due job, and the time at which their oldest job became due.
 const oldestOfEach = `WITH RECURSIVE holder(tenant) AS (
 		SELECT min(tenant) FROM job
 		UNION ALL
@@ -160,12 +160,12 @@ func (db *DB) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err e
 			return nil
 		}, micros(at))
 	})
-	slices.SortStableFunc(waiting, func(a, b spool.WaitingTenant) int { return a.DueAt.Compare(b.DueAt) }) // ties stay by tenant
+	slices.SortStableFunc(waiting, func(a, b spool.WaitingTenant) int { return a.DueAt.Compare(b.DueAt) }) // tenants with the same time stay sorted by name
 	return waiting, err
 }
 
-// sharesOfMany looks up the oldest job of each tenant, and then the jobs of those that come
-// first. However many jobs a tenant has, no more than q.Limit of them are read.
+// sharesOfMany reads the oldest job of each tenant, and then the jobs of the tenants that come first.
+// It reads at most q.Limit jobs of a tenant, even if the tenant has many more.
 func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]*share, error) {
 	var shares []*share
 	err := t.query(oldestOfEach, func(r *row) error {
@@ -180,7 +180,7 @@ func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]
 		return nil, err
 	}
 	slices.SortFunc(shares, (*share).compare)
-	shares = shares[:min(len(shares), q.Limit)] // each has a job, so that none behind them gets a turn
+	shares = shares[:min(len(shares), q.Limit)] // each of these has a job, so the following tenants get nothing
 	for _, s := range shares {
 		s.due, err = t.dueJobs("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
 			WHERE tenant = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, s.tenant, t.now, q.Limit)
@@ -191,7 +191,7 @@ func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]
 	return shares, nil
 }
 
-// dueJobs returns jobs as the deliveries that they become when they are claimed.
+// dueJobs returns jobs as the deliveries that a claim makes of them.
 func (t *tx) dueJobs(query string, args ...any) (due []spool.Delivery, err error) {
 	err = t.query(query, func(r *row) error {
 		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1})
@@ -200,7 +200,7 @@ func (t *tx) dueJobs(query string, args ...any) (due []spool.Delivery, err error
 	return due, err
 }
 
-// shareOut takes jobs one by one, in the order of [spool.Queue.Claim].
+// shareOut takes jobs one by one, in the order described at [spool.Queue.Claim].
 func shareOut(shares []*share, q spool.ClaimQuery) (taken []spool.Delivery) {
 	for len(taken) < q.Limit {
 		var next *share

@@ -46,7 +46,7 @@ func TestClaimBehindBacklog(t *testing.T) {
 	}
 }
 
-// BenchmarkClaim takes a job and gives it back, behind a backlog.
+// BenchmarkClaim takes a job and gives it back, after a backlog.
 func BenchmarkClaim(b *testing.B) {
 	for name, tenants := range map[string][]string{"one": {"a"}, "three": {"a", "b", "c"}} {
 		b.Run(name, func(b *testing.B) {

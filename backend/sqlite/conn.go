@@ -13,17 +13,17 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
-// conn is a connection with its prepared statements. A conn is for one goroutine.
+// conn is a connection with its prepared statements. Only one goroutine may use it at a time.
 type conn struct {
 	raw   *lite.Conn
 	stmts map[string]*lite.Stmt
 	row   row
 }
 
-// busyTimeout says how long a statement waits for another process, in milliseconds.
+// busyTimeout is how long a statement waits for another process, in milliseconds.
 const busyTimeout = "busy_timeout = 10000"
 
-// cacheSize bounds the pages that a connection keeps, in KiB.
+// cacheSize bounds the memory for pages that a connection keeps, in KiB.
 const cacheSize = "cache_size = -8192"
 
 // pragmas are set on every connection. A commit returns after an fsync.
@@ -40,7 +40,7 @@ var pragmas = []string{
 
 var uriEscaper = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
 
-// dial opens a connection to the file at path and makes the file if it is not there.
+// dial opens a connection to the file at path, and creates the file if it does not exist.
 func dial(path string) (*conn, error) {
 	c, err := connect(path, "")
 	if err != nil {
@@ -65,8 +65,8 @@ func connect(path, parameters string) (*conn, error) {
 
 func newConn(raw *lite.Conn) *conn { return &conn{raw: raw, stmts: make(map[string]*lite.Stmt)} }
 
-// pragma executes a pragma. SQLite applies some pragmas while it prepares them, so pragma
-// prepares the statement each time and does not keep it.
+// pragma executes a pragma. SQLite applies some pragmas while it prepares them. So pragma prepares the
+// statement each time and does not keep it.
 func (c *conn) pragma(text string) error {
 	text = "PRAGMA " + text
 	if err := c.exec(text); err != nil {
@@ -86,13 +86,13 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.raw.Close())...)
 }
 
-// blind has the planner not look at the values that are bound. It compares a bare ? with the
-// conditions of partial indexes and takes note of a bound limit. Each new value then has the
-// statement prepared again, which costs more than running it. An expression around the ?
-// changes neither its value nor which indexes can be used.
+// blind hides bound values from the query planner. The planner compares a bare ? with the conditions of
+// partial indexes, and also looks at a bound limit. Then SQLite prepares the statement again for each
+// new value, which costs more than running it. An expression around the ? changes neither the value nor
+// which indexes can be used.
 var blind = strings.NewReplacer("LIMIT ?", "LIMIT ?+0", "?", "+?")
 
-// prepare returns the statement of a text, nil for a text of several.
+// prepare returns the prepared statement of a text, or nil if the text has several statements.
 func (c *conn) prepare(query string) (*lite.Stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
@@ -107,7 +107,7 @@ func (c *conn) prepare(query string) (*lite.Stmt, error) {
 	return s, nil
 }
 
-// exec runs a statement, or several.
+// exec runs one or several statements.
 func (c *conn) exec(query string, args ...any) error {
 	s, err := c.prepare(query)
 	switch {
@@ -131,7 +131,7 @@ func (c *conn) change(query string, args ...any) (int64, error) {
 	return c.raw.Changed(), nil
 }
 
-// finish runs a statement to its end and skips its rows.
+// finish runs a statement to its end and ignores its rows.
 func finish(s *lite.Stmt) error {
 	for more := true; more; {
 		var err error
@@ -173,7 +173,7 @@ func (c *conn) query(query string, scan func(r *row) error, args ...any) error {
 	}
 }
 
-// bind gives a statement its values, in the form in which they are stored.
+// bind binds the values of a statement, in the form in which they are stored.
 func bind(s *lite.Stmt, args []any) error {
 	if len(args) != s.Params() {
 		return spool.Errorf(spool.Internal, "a statement takes %d values and has %d", s.Params(), len(args))
@@ -228,7 +228,7 @@ func bindOne(s *lite.Stmt, i int, arg any) (err error) {
 		err = s.BindText(string(x))
 	case spool.State:
 		err = s.BindText(string(x))
-	default: // without the type, so that no value has to be on the heap
+	default: // the message has no type, so that values need not be on the heap
 		return spool.Errorf(spool.Internal, "value %d of a statement has a type that is not stored", i+1)
 	}
 	return unavailable(err)
@@ -241,7 +241,8 @@ type row struct {
 	err error
 }
 
-// next returns the number of the next column, and whether it has a value. That must be of a kind.
+// next returns the index of the next column, and whether the column has a value. A value of another
+// kind than want is an error.
 func (r *row) next(want lite.Kind) (column int, has bool) {
 	column = r.at
 	r.at++
@@ -274,7 +275,7 @@ func (r *row) bool() bool { return r.int64() != 0 }
 
 func (r *row) time() time.Time { return fromMicros(r.int64()) }
 
-// json returns nil for an empty column.
+// json returns the JSON of a column, or nil for an empty column.
 func (r *row) json() json.RawMessage {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Bytes(i)
@@ -282,7 +283,7 @@ func (r *row) json() json.RawMessage {
 	return nil
 }
 
-// borrowed returns a text that is there until the next row. It must not be changed.
+// borrowed returns a text that is valid until the next row. It must not be changed.
 func (r *row) borrowed() []byte {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Borrow(i)
@@ -290,8 +291,8 @@ func (r *row) borrowed() []byte {
 	return nil
 }
 
-// decode reads the JSON of a column. An empty column is the zero value, and costs no allocation. What
-// names the column in an error.
+// decode reads the JSON of a column. For an empty column it returns the zero value, without an
+// allocation. What names the column in an error.
 func decode[T any](r *row, what string) (value T) {
 	text := r.borrowed()
 	if text == nil {
@@ -304,7 +305,7 @@ func decode[T any](r *row, what string) (value T) {
 	return *read
 }
 
-// each adds what a query finds to a list.
+// each returns a scan function that appends each row to a list.
 func each[T any](list *[]T, scan func(r *row) (T, error)) func(r *row) error {
 	return func(r *row) error {
 		one, err := scan(r)
@@ -313,7 +314,7 @@ func each[T any](list *[]T, scan func(r *row) (T, error)) func(r *row) error {
 	}
 }
 
-// maybe returns nil for NULL.
+// maybe returns the number of a column, or nil for NULL.
 func (r *row) maybe() *int64 {
 	if i, has := r.next(lite.Int); has {
 		n := r.s.Int(i)
@@ -336,11 +337,11 @@ func fromMicros(n int64) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-// unavailable gives an error of the driver its code.
+// unavailable wraps an error of the driver in an error with its code.
 func unavailable(err error) error { return spool.Wrap(spool.Unavailable, "the store failed", err) }
 
-// isUnique reports whether err says that a unique index refused a row. The statement has
-// then done nothing, and the transaction goes on.
+// isUnique reports whether err says that a unique index refused a row. In this case the statement has
+// done nothing, and the transaction goes on.
 func isUnique(err error) bool {
 	var e *lite.Error
 	if !errors.As(err, &e) {

@@ -32,7 +32,7 @@ func TestCommitsAreDurable(t *testing.T) {
 	}
 }
 
-// TestCommitThatFails has SQLite refuse a commit behind statements that all went well. Nobody
+// TestCommitThatFails has SQLite refuse a commit after statements that all went well. Nobody
 // is told that it is durable, and the next one is.
 func TestCommitThatFails(t *testing.T) {
 	t.Parallel()
@@ -76,12 +76,12 @@ func TestCommitThatFails(t *testing.T) {
 		return db.View(t.Context(), key, func(v spool.View) error { _, err := v.Thread(); return err })
 	}
 	if err := there(); spool.CodeOf(err) != spool.NotFound {
-		t.Errorf("behind it: %v", err)
+		t.Errorf("after it: %v", err)
 	}
 	if err := write(); err != nil {
 		t.Errorf("the next commit: %v", err)
 	}
 	if err := there(); err != nil {
-		t.Errorf("behind the next one: %v", err)
+		t.Errorf("after the next one: %v", err)
 	}
 }

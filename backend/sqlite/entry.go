@@ -1,12 +1,16 @@
 package sqlite
 
-import "github.com/spoolhq/spool"
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
 
 const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
 
-// Entries implements [spool.View]. Runs and types have indexes that end in seq, so that
-// the newest of a kind is found without reading the others. The statements name them, as the
-// planner does not know how long a record gets, and would walk the primary key.
+// Entries implements [spool.View]. The indexes by run and by type end in seq, so that the newest
+// entries are found without reading others. The statements name the indexes, because the planner does
+// not know how long a record gets and would walk the primary key.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 	query := "SELECT " + entryColumns + " FROM entry"
 	switch {
@@ -38,10 +42,7 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 
 	entries := []spool.Entry{}
 	err := v.query(query, func(r *row) error {
-		if cap(entries) == 0 {
-			entries = make([]spool.Entry, 0, firstEntries(q.Limit))
-		}
-		entries = append(entries, spool.Entry{
+		entries = append(withRoom(entries, q.Limit), spool.Entry{
 			ThreadID: v.key.ID, Seq: r.int64(), Type: spool.EntryType(r.text()), RunID: spool.RunID(r.text()),
 			Payload: r.json(), CreatedAt: r.time(), Stream: spool.StreamID(r.text()),
 			After:       spool.Offset{Fence: r.int64(), N: r.int64()},
@@ -52,17 +53,26 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 	return entries, err
 }
 
-// firstEntries is for how many entries there is room before more room is made.
-func firstEntries(limit int) int {
-	if limit <= 0 {
-		return 4
+// withRoom allocates room for a few entries at first, and for a whole page after sixteen. Most queries
+// find only a few entries, and most of the others read a long record.
+func withRoom(entries []spool.Entry, limit int) []spool.Entry {
+	const few, many, page = 4, 16, 256
+	if limit <= 0 || limit > page {
+		limit = page
 	}
-	return min(limit, 4)
+	switch len(entries) {
+	case 0:
+		return make([]spool.Entry, 0, min(limit, few))
+	case many:
+		return slices.Grow(entries, limit-many)
+	default:
+		return entries
+	}
 }
 
-// AppendEntries implements [spool.Tx]. The numbers come from the thread's row. The raised
-// counter is written with the row at the end: if the transaction fails it was never
-// raised, and the numbers go to the next one.
+// AppendEntries implements [spool.Tx]. The numbers come from a counter in the thread's row. The counter
+// is written at the end of the transaction, with the row. If the transaction fails, the next
+// transaction uses the same numbers.
 func (t *tx) AppendEntries(entries ...*spool.Entry) error {
 	if len(entries) == 0 {
 		return nil

@@ -16,22 +16,22 @@ import (
 // acceptHint ends the message of each refusal that AcceptLoss overrides.
 const acceptHint = ". Put back what was there, or restore a backup. --accept-loss (Options.AcceptLoss) goes on with what is left"
 
-// evidence is the state of the files of a database before SQLite opens it. SQLite deletes a log that
-// it cannot use, so this is the last moment to see such a log.
+// evidence is the state of a database's files before SQLite opens them. SQLite deletes a log that it
+// cannot use, so the log must be examined before.
 type evidence struct {
 	path string
-	size int64 // of the database, -1 where there is none
+	size int64 // of the database; -1 if it does not exist
 	wal  walFile
-	// state is nil for a database that no process has had for itself.
+	// state is the sidecar, or nil if no process has ever had the database exclusively.
 	state *sidecar
-	// main is the identity in the file, without its log. Nil: not read.
+	// main is the identity in the database file without its log, or nil if it was not read.
 	main *identity
-	// holed says that the log is damaged in its middle.
+	// holed is true if the log is damaged in its middle.
 	holed bool
 }
 
-// gather looks at the files. Only a process that has the database for itself may look at
-// main and into the log: another one may be writing to them.
+// gather examines the files. Only a process that has the database exclusively may read main and the
+// log, because another process may be writing to them.
 func gather(path string, exclusive bool) (e evidence, err error) {
 	if e, err = glance(path); err != nil {
 		return e, err
@@ -49,7 +49,7 @@ func gather(path string, exclusive bool) (e evidence, err error) {
 	return e, err
 }
 
-// glance looks at the files from outside.
+// glance reads the sizes of the files and the sidecar.
 func glance(path string) (e evidence, err error) {
 	e = evidence{path: path, size: -1}
 	if e.state, err = readSidecar(path); err != nil {
@@ -66,8 +66,8 @@ func glance(path string) (e evidence, err error) {
 	return e, err
 }
 
-// settle looks again until the sidecar is the same before and behind: the process that has
-// the database may just be emptying its log, or closing the database.
+// settle repeats the look until the sidecar is the same before and after it, because the process that
+// has the database may be emptying its log or closing the database.
 func (e *evidence) settle() error {
 	const tries = 100
 	for range tries {
@@ -86,7 +86,7 @@ func (e *evidence) settle() error {
 	return spool.Errorf(spool.Unavailable, "the sidecar of %s changes all the time", e.path)
 }
 
-// problem says in a sentence why the database must not be opened, "" when it may.
+// problem returns a sentence that says why the database must not be opened, or "" if it may be opened.
 func (e *evidence) problem() string {
 	switch {
 	case e.size <= 0 && e.state != nil && e.state.Database != "":
@@ -114,7 +114,7 @@ func (e *evidence) nothing() string {
 	return "empty"
 }
 
-// another detects a database that has replaced the one of the sidecar.
+// another returns a problem if another database has replaced the one in the sidecar.
 func (e *evidence) another() string {
 	if e.state == nil || e.state.Database == "" || e.main == nil || e.main.id == e.state.Database {
 		return ""
@@ -128,8 +128,8 @@ func (e *evidence) besides() string {
 	return base + walSuffix + ", " + base + "-shm and " + base + sidecarSuffix
 }
 
-// copied detects a database that was copied while a process was using it. No sidecar says
-// what became of it here, so the database itself has to.
+// copied returns a problem if the database was copied while a process was using it. The copy has no
+// sidecar, so the database itself has to say so.
 func (e *evidence) copied() string {
 	if e.main == nil || !e.main.inUse {
 		return ""
@@ -140,8 +140,7 @@ func (e *evidence) copied() string {
 	return e.log(true, e.main.salt)
 }
 
-// log detects a log that is missing, damaged, or of another database. A salt of 0 is not
-// known.
+// log returns a problem if the log is missing, damaged, or of another database. A salt of 0 is unknown.
 func (e *evidence) log(needed bool, salt uint32) string {
 	wal := e.path + walSuffix
 	switch {
@@ -155,12 +154,12 @@ func (e *evidence) log(needed bool, salt uint32) string {
 	case e.wal.sound && salt != 0 && !e.wal.follows(salt):
 		return wal + " is not the log that belongs to " + e.path
 	case e.holed:
-		return wal + " is damaged, and whole writes stand behind the damage, which SQLite would drop"
+		return wal + " is damaged, and whole writes come after the damage, which SQLite would drop"
 	}
 	return ""
 }
 
-// refusal returns the error of a database that must not be opened.
+// refusal returns the error for a database that must not be opened, or nil.
 func (e *evidence) refusal() error {
 	if text := e.problem(); text != "" {
 		return &spool.Error{Code: spool.Conflict, Message: text + acceptHint}
@@ -168,8 +167,8 @@ func (e *evidence) refusal() error {
 	return nil
 }
 
-// setAside moves the log out of the way where it is not the database's, and copies it where
-// it is and is damaged. Nothing that could be saved is deleted. It returns where the log is.
+// setAside moves the log away if it is not the database's own, and copies it if it is but is damaged.
+// It deletes nothing that could be recovered. It returns the new path of the log.
 func (e *evidence) setAside() (lost string, err error) {
 	foreign := e.size <= 0 || e.another() != "" || e.state != nil && e.state.Open && !e.state.Shared &&
 		e.wal.sound && e.state.Salt != 0 && !e.wal.follows(e.state.Salt)
@@ -197,7 +196,7 @@ func (e *evidence) setAside() (lost string, err error) {
 	return lost, spool.Wrap(spool.Unavailable, "what is damaged cannot be put aside", err)
 }
 
-// freeName returns a name that no file has.
+// freeName returns a name under which no file exists.
 func freeName(name string) (string, error) {
 	for n := range 1000 {
 		try := name

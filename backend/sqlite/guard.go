@@ -8,12 +8,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// guard keeps the sidecar of a database that this process has for itself. It is used by one
-// goroutine at a time: by Open, then by the writer's, then by Close.
+// guard keeps the sidecar of a database that this process has exclusively. One goroutine at a time uses
+// it: first Open's, then the writer's, then Close's.
 type guard struct {
 	path  string
 	state sidecar
-	// after is called behind each step that changes a file. Tests set it.
+	// after is called after each step that changes a file. Tests set it.
 	after func(step string)
 }
 
@@ -28,8 +28,8 @@ func newGuard(path string, e *evidence, after func(string)) *guard {
 	return g
 }
 
-// opening notes in the sidecar that the database is open. It does not change the sidecar of a
-// process that has died, which is still right about the log.
+// opening records in the sidecar that the database is open. It does not change the
+// sidecar of a process that has died, because such a sidecar still describes the log correctly.
 func (g *guard) opening() error {
 	if g.state.Open {
 		return nil
@@ -44,7 +44,7 @@ func (g *guard) step(name string) {
 	}
 }
 
-// save writes the sidecar. Another process may have marked it as shared meanwhile.
+// save writes the sidecar. It keeps the mark of another process that shares the database.
 func (g *guard) save() error {
 	if s, err := readSidecar(g.path); err == nil && s != nil && s.Shared {
 		g.state.Shared = true
@@ -54,16 +54,16 @@ func (g *guard) save() error {
 	return err
 }
 
-// begin moves the log into the file and begins a new one, whose salt it writes into the
-// sidecar and the file.
+// begin moves the log into the database and begins a new log. It writes the new log's salt into the
+// sidecar and the database.
 func (g *guard) begin(c *conn) error {
 	i, err := readIdentity(c)
 	if err != nil {
 		return err
 	}
 	g.state.Database = i.id
-	// A log that begins with a write has a random salt. One that begins with a checkpoint
-	// counts from zero, as that of every other database would.
+	// A log that begins with a write has a random salt. A log that begins with a checkpoint counts its
+	// salt from zero, like the logs of other databases.
 	if err := g.count(c); err != nil {
 		return err
 	}
@@ -79,11 +79,11 @@ func (g *guard) begin(c *conn) error {
 	return err
 }
 
-// empty moves the log into the file and empties it. It reports whether it could: another
-// connection may still read from the log.
+// empty moves the log into the database and empties it. It returns false if another connection still
+// reads the log.
 //
-// While the log is empty, the sidecar says that the log may be missing. One small write begins
-// the next log at once, and from then on a missing log is noticed.
+// While the log is empty, the sidecar says that the log may be missing. So empty begins the next log at
+// once with a small write. From then on, a missing log is noticed.
 func (g *guard) empty(c *conn) (done bool, err error) {
 	if done, err = g.drain(c); err != nil {
 		return false, err
@@ -96,22 +96,24 @@ func (g *guard) empty(c *conn) (done bool, err error) {
 		return done, err
 	}
 	if !wal.sound {
-		return done, spool.Errorf(spool.Internal, "the log of the database has no header behind a commit")
+		return done, spool.Errorf(spool.Internal, "the log of the database has no header after a commit")
 	}
 	g.state.Log, g.state.Salt = true, wal.salt
 	return done, g.save()
 }
 
-// count writes a small transaction. It must change something: SQLite writes nothing for a row
-// that stays as it is. A copy of the two files has no sidecar, so the file knows the salt too.
+// count writes a small transaction. It must change a value, because SQLite writes nothing for an
+// unchanged row. It also stores the salt in the database, because a copy of database and log has no
+// sidecar.
 func (g *guard) count(c *conn) error {
 	err := c.exec("UPDATE database_file SET in_use = in_use + 1, wal_salt = ?", int64(g.state.Salt))
 	g.step("commit")
 	return err
 }
 
-// renew writes the salt of a log down that has begun anew many times since it was emptied.
-// A process that is never idle does not empty it, and [walFile.follows] has a bound.
+// renew records the present salt of a log that has begun anew many times since it was emptied. This is
+// needed because a process that is never idle does not empty its log, and [walFile.follows] accepts
+// only a bounded number of new beginnings.
 func (g *guard) renew(c *conn) error {
 	wal, err := readWAL(g.path)
 	if err != nil || !wal.sound || wal.salt-g.state.Salt < maxResets/4 {
@@ -121,11 +123,11 @@ func (g *guard) renew(c *conn) error {
 	return errors.Join(g.save(), g.count(c))
 }
 
-// drain moves the log into the file and empties it, and leaves a sidecar by which there need
-// be no log.
+// drain moves the log into the database and empties it. Afterwards the sidecar says that the log may be
+// missing.
 func (g *guard) drain(c *conn) (done bool, err error) {
-	// The first one takes nothing away, so that little is left to the second one, before
-	// which the sidecar is written.
+	// The first checkpoint does not shorten the log. It leaves little work for the second one, before
+	// which the sidecar has to be written.
 	if _, err := checkpoint(c, "PASSIVE"); err != nil {
 		return false, err
 	}
@@ -138,20 +140,20 @@ func (g *guard) drain(c *conn) (done bool, err error) {
 	return done, err
 }
 
-// release says in the sidecar that SQLite may delete the log.
+// release records in the sidecar that SQLite may delete the log.
 func (g *guard) release() error {
 	g.state.Log = false
 	return g.save()
 }
 
-// abandon closes a connection that could not be used, or not emptied of its log. SQLite
-// moves the log into the file and deletes it, which the sidecar must say before. Where it
-// cannot be written, because the disk is full, the log stays.
+// abandon closes a connection that could not be used, or whose log could not be emptied. SQLite then
+// moves the log into the database and deletes it, so the sidecar must allow that before. If the sidecar
+// cannot be written, for example because the disk is full, the log stays.
 func (g *guard) abandon(c *conn) error {
 	if !g.state.Open {
 		return c.close()
 	}
-	g.state.Salt = 0 // of the next log, which another program may begin
+	g.state.Salt = 0 // the salt of the next log, which another program may begin
 	err := g.release()
 	if err != nil {
 		err = errors.Join(err, keepLog(c))
@@ -159,13 +161,12 @@ func (g *guard) abandon(c *conn) error {
 	return errors.Join(err, c.close())
 }
 
-// keepLog has SQLite neither delete nor shorten the log when the connection is closed.
+// keepLog prevents SQLite from deleting or shortening the log when the connection is closed.
 func keepLog(c *conn) error {
 	return errors.Join(unavailable(c.raw.KeepLog()), c.pragma("journal_size_limit = -1"))
 }
 
-// finish closes the connection, the last one of this process that writes, with all of the
-// log in the file.
+// finish closes this process's last writing connection after the whole log was moved into the database.
 func (g *guard) finish(c *conn) error {
 	err := c.exec("UPDATE database_file SET in_use = 0")
 	g.step("commit")
@@ -181,7 +182,7 @@ func (g *guard) finish(c *conn) error {
 	}
 	g.step("close")
 	g.state.Open = false
-	// SQLite deletes the log when nobody else has the database open.
+	// SQLite deletes the log if no other process has the database open.
 	_, err = os.Stat(g.path + walSuffix)
 	if alone := errors.Is(err, fs.ErrNotExist); !alone {
 		return g.save()
@@ -196,8 +197,7 @@ func (g *guard) saveClosed() error {
 	return err
 }
 
-// markShared marks the sidecar, if there is one, of a database that this process does not have
-// for itself.
+// markShared marks the sidecar, if any, of a database that this process does not have exclusively.
 func markShared(path string, e *evidence) error {
 	if e.state == nil || e.state.Shared {
 		return nil
@@ -206,9 +206,8 @@ func markShared(path string, e *evidence) error {
 	return e.state.write(path)
 }
 
-// checkpoint moves the log into the file as far as its readers allow, and waits for none of
-// them. It reports whether all of it was moved, and for the mode TRUNCATE whether the log is
-// empty.
+// checkpoint moves as much of the log into the database as the log's readers allow, without waiting for
+// them. It reports whether it moved the whole log and, in the mode TRUNCATE, whether the log is empty.
 func checkpoint(c *conn, mode string) (done bool, err error) {
 	if err := c.pragma("busy_timeout = 0"); err != nil {
 		return false, err

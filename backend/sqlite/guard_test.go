@@ -156,7 +156,7 @@ func TestLoss(t *testing.T) {
 			t.Helper()
 			change(t, path+walSuffix, func(b []byte) []byte { b[17] ^= 1; return b })
 		}},
-		"a flipped frame": {left: 12, want: "whole writes stand behind the damage", aside: true, damage: func(t *testing.T, path string) {
+		"a flipped frame": {left: 12, want: "whole writes come after the damage", aside: true, damage: func(t *testing.T, path string) {
 			t.Helper()
 			flipFrame(t, path, 12)
 		}},
@@ -254,7 +254,7 @@ func TestLoss(t *testing.T) {
 			}
 			db = exclusive(t, path, Options{})
 			if n := countThreads(t, db); n != c.left+1 {
-				t.Errorf("%d threads behind the next start, want %d", n, c.left+1)
+				t.Errorf("%d threads after the next start, want %d", n, c.left+1)
 			}
 		})
 	}
@@ -273,11 +273,11 @@ func TestCrashAtEveryStep(t *testing.T) {
 		left := copyFolder(t, dir)
 		db, err := Open(filepath.Join(left, "spool.db"), &Options{Exclusive: true})
 		if err != nil {
-			t.Errorf("a crash at step %d, behind %s: %v", steps, step, err)
+			t.Errorf("a crash at step %d, after %s: %v", steps, step, err)
 			return
 		}
 		if n := countThreads(t, db); n != committed {
-			t.Errorf("a crash at step %d, behind %s: %d threads of %d", steps, step, n, committed)
+			t.Errorf("a crash at step %d, after %s: %d threads of %d", steps, step, n, committed)
 		}
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -397,7 +397,7 @@ func TestShared(t *testing.T) {
 	write(t, other, 10, 5)
 	left := copyFolder(t, dir)
 	if n := countThreads(t, exclusive(t, filepath.Join(left, "spool.db"), Options{})); n != 15 {
-		t.Errorf("%d threads of 15 behind a crash of both", n)
+		t.Errorf("%d threads of 15 after a crash of both", n)
 	}
 	if err := own.Close(); err != nil {
 		t.Fatal(err)

@@ -10,15 +10,14 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
-// applicationID stands in the header of the file and says that it is Spool's: "Spol".
+// applicationID in the header of the file says that the file is Spool's: "Spol".
 const applicationID = 0x53706f6c
 
-// ourTables are tables that every file of Spool's has had from the first version on. Older
-// files have no application id.
+// ourTables are tables that every version of Spool creates. They identify older files, which have no
+// application id.
 var ourTables = []string{"thread", "run", "entry", "park", "job"}
 
-// checkOwner refuses the file of another program. It must be called before anything is
-// written to the file.
+// checkOwner refuses the file of another program. It must be called before the first write to the file.
 func checkOwner(c *conn, file string) error {
 	var id int
 	if err := c.query("PRAGMA application_id", func(r *row) error {
@@ -49,7 +48,7 @@ func checkOwner(c *conn, file string) error {
 	return nil
 }
 
-// notDatabase says in a sentence that SQLite cannot read the file.
+// notDatabase replaces SQLite's error for an unreadable file by a sentence.
 func notDatabase(err error, file string) error {
 	var e *lite.Error
 	if errors.As(err, &e) && e.Code == sqlite3.SQLITE_NOTADB {
@@ -58,7 +57,7 @@ func notDatabase(err error, file string) error {
 	return err
 }
 
-// identify writes into the file whose it is, and gives a file without an id a new one.
+// identify marks the file as Spool's, and gives it an id if it has none.
 func identify(c *conn) error {
 	var id int
 	err := c.query("PRAGMA application_id", func(r *row) error {
@@ -78,15 +77,14 @@ func identify(c *conn) error {
 	return c.exec("INSERT INTO database_file VALUES (1, ?, 0, 0) ON CONFLICT DO NOTHING", rand.Text())
 }
 
-// identity is the row of database_file. The zero value is that of a file without one.
+// identity is the row of database_file. The zero value stands for a file without such a row.
 type identity struct {
 	id    string
 	inUse bool
 	salt  uint32
 }
 
-// readIdentity reads the row. It returns the zero identity for a file from before there was
-// one.
+// readIdentity reads the row. It returns the zero identity for a file that is older than the row.
 func readIdentity(c *conn) (i identity, err error) {
 	there, err := hasTable(c, "database_file")
 	if err != nil || !there {
@@ -99,9 +97,9 @@ func readIdentity(c *conn) (i identity, err error) {
 	return i, err
 }
 
-// rawIdentity reads the row as the main file alone has it, without the log beside it. It
-// returns nil where that cannot be read: a process that died while it moved the log into
-// the file leaves pages of two times.
+// rawIdentity reads the row from the database file alone, without its log. It returns nil if the row
+// cannot be read: if a process died while it moved the log into the file, the file's pages belong to
+// different moments.
 func rawIdentity(path string) *identity {
 	c, err := connect(path, "?mode=ro&immutable=1")
 	if err != nil {

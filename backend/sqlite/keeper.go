@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// The times after which the log is emptied.
+// The delays after which the log is emptied.
 const (
-	// idleAfter is how long there must have been no write.
+	// idleAfter is how long no write may have happened.
 	idleAfter = 2 * time.Second
-	// eraseAfter is how long deleted data may stay in the log, also under load. Readers can keep
-	// it there for longer.
+	// eraseAfter is how long deleted data may stay in the log, also under load. Readers can keep it
+	// there for longer.
 	eraseAfter = time.Second
 )
 
-// keeper empties the log from time to time: when there are no writes, so that the database is in
-// one file and a start has nothing to recover, and after a deletion, so that the log does not keep
-// the deleted data. It belongs to the writer's goroutine.
+// keeper empties the log at times: when no writes come, so that the database is in one file and a start
+// has nothing to recover, and after a deletion, so that the log does not keep the deleted data. Only
+// the writer's goroutine uses it.
 type keeper struct {
-	guard *guard // nil for a file that others use too
+	guard *guard // nil for a file that other processes use too
 	log   *slog.Logger
 	idle  time.Duration
 	erase time.Duration
@@ -26,7 +26,7 @@ type keeper struct {
 	timer   *time.Timer
 	armed   bool
 	last    time.Time // of the last commit
-	deleted bool      // since the log was emptied
+	deleted bool      // data was deleted since the log was last emptied
 }
 
 func newKeeper(g *guard, log *slog.Logger) *keeper {
@@ -35,9 +35,9 @@ func newKeeper(g *guard, log *slog.Logger) *keeper {
 	return k
 }
 
-// wrote notes a commit, and whether it has deleted data that must not be recoverable.
+// wrote notes a commit. Deleted is true if the commit has deleted data that must not be recoverable.
 func (k *keeper) wrote(deleted bool) {
-	k.last = time.Now() // the machine's clock: nothing that is stored depends on it
+	k.last = time.Now() // the machine's clock, because no stored value depends on it
 	switch {
 	case deleted && !k.deleted:
 		k.deleted = true
@@ -52,7 +52,7 @@ func (k *keeper) arm(after time.Duration) {
 	k.timer.Reset(after)
 }
 
-// tend empties the log when it is time to.
+// tend empties the log if it is time to do so.
 func (k *keeper) tend(c *conn) {
 	k.armed = false
 	quiet := time.Since(k.last)
@@ -74,7 +74,7 @@ func (k *keeper) tend(c *conn) {
 
 func (k *keeper) warn(err error) {
 	if err != nil {
-		k.log.Warn("the log of the database was not tended", "error", err)
+		k.log.Warn("empty the log of the database", "error", err)
 	}
 }
 

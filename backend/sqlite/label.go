@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// encodeLabels returns the JSON of labels, nil for none.
+// encodeLabels returns the JSON of labels, or nil for none.
 func encodeLabels(labels map[string]string) json.RawMessage {
 	if len(labels) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func scanLabels(r *row) map[string]string {
 	return labels
 }
 
-// encodeScopes returns the JSON of the scopes of a run, nil for none.
+// encodeScopes returns the JSON of a run's scopes, or nil for none.
 func encodeScopes(scopes []string) json.RawMessage {
 	if len(scopes) == 0 {
 		return nil
@@ -53,8 +53,8 @@ func scanScopes(r *row) []string {
 	return scopes
 }
 
-// plainStrings reads a JSON array of strings without escapes. Each run that is read has one. It
-// reports false for other JSON.
+// plainStrings reads a JSON array of strings without escapes. It is fast, because every run that is
+// read has such an array. It returns false for other JSON.
 func plainStrings(text string) ([]string, bool) {
 	inner, opened := strings.CutPrefix(text, `["`)
 	inner, closed := strings.CutSuffix(inner, `"]`)

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// lock takes the lock of the file at path for as long as the process lives. The kernel
-// ends it with the last descriptor, so a lock file that is left behind means nothing.
+// lock takes the lock of the file at path for as long as the process lives. The kernel releases the
+// lock with the last descriptor, so a lock file that is left over means nothing.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -37,8 +37,8 @@ func lock(path string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// unlock ends a lock. A nil f is allowed. Closing the file is not enough: a child that this process
-// has forked, and that has not executed its program yet, holds a copy of the descriptor.
+// unlock releases a lock. A nil f is allowed. Closing the file is not enough, because a forked child
+// that has not yet executed its program has a copy of the descriptor.
 func unlock(f *os.File) error {
 	if f == nil {
 		return nil

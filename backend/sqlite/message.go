@@ -11,14 +11,14 @@ const messageColumns = `id, agent_id, role, content, created_at, client_message_
 
 func (v *view) scanMessage(r *row) (spool.Message, error) {
 	m, content := v.scanEncoded(r)
-	if err := json.Unmarshal(content, &m.Content); err != nil {
+	if err := m.Content.UnmarshalJSON(content); err != nil { // package json would scan all of it twice more
 		return m, spool.Wrap(spool.Internal, "a message cannot be read", err)
 	}
 	return m, nil
 }
 
-// scanEncoded returns a message without its content, and the content as it is stored, which is
-// there until the next row.
+// scanEncoded returns a message without its content, and the stored content, which is valid until the
+// next row.
 func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
 	m = spool.Message{
 		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
@@ -41,10 +41,10 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	return messages, err
 }
 
-// messageQuery returns the statement that selects columns of messages. If q has a limit, the
-// newest message comes first. Every part of the query walks the primary key, or the index of
-// the branch. The query first turns ids into places in the order. after_seq never falls along
-// the order, so the walk from the end stops at the first message that SinceSeq leaves out.
+// messageQuery returns the statement that selects columns of messages. If q has a limit, the newest
+// message comes first. Every part of the query walks the primary key, or the index of the branch. The
+// query first turns ids into positions in the order. after_seq never falls along the order, so a walk
+// from the end stops at the first message that SinceSeq leaves out.
 func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
 	table, shown := "message", "dropped IS NULL"
 	args = []any{v.key.Tenant, v.key.ID}
@@ -74,7 +74,7 @@ func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string,
 	}
 	switch q.Role {
 	case "":
-	case spool.RoleSystem: // a literal, so that it fits the index of summaries
+	case spool.RoleSystem: // a literal, so that the index of summaries can be used
 		query += " AND role = 'system'"
 	default:
 		query += " AND role = ?"

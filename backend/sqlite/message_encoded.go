@@ -9,8 +9,8 @@ import (
 
 var _ spool.EncodedMessages = (*view)(nil)
 
-// A whole thread is read once in a while and may be large. A small cache keeps its pages from
-// staying in memory, and costs a reader that goes from start to end nothing.
+// A whole thread is read rarely and may be large. A small cache does not keep the thread's pages in
+// memory, and does not slow down a reader that goes from start to end.
 const (
 	smallCache = "PRAGMA cache_size = -256"
 	wholeCache = "PRAGMA " + cacheSize
@@ -33,7 +33,7 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 // EachMessage implements [spool.EncodedMessages].
 func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
 	query, args := v.messageQuery(messageColumns, q)
-	if q.After == "" && q.SinceSeq == 0 { // the whole thread, perhaps
+	if q.After == "" && q.SinceSeq == 0 { // possibly the whole thread
 		if err = v.c.raw.Script(smallCache); err != nil {
 			return unavailable(err)
 		}

@@ -21,8 +21,7 @@ type migration struct {
 	sql     string
 }
 
-// loadMigrations returns the embedded steps by their numbers, which rise. Numbers may be
-// left out.
+// loadMigrations returns the embedded steps in the order of their numbers. Numbers may be missing.
 func loadMigrations() ([]migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -34,7 +33,7 @@ func loadMigrations() ([]migration, error) {
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		version, err := strconv.Atoi(number)
 		if err != nil || version <= last {
-			return nil, spool.Errorf(spool.Internal, "migration %s has no number behind %d", name, last)
+			return nil, spool.Errorf(spool.Internal, "migration %s has no number after %d", name, last)
 		}
 		last = version
 		sql, err := migrations.ReadFile(name)
@@ -46,10 +45,10 @@ func loadMigrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrate applies the steps that the file has not had, each in a transaction, in the order
-// of their numbers. The file has a list of those that it has had. So a step that was
-// merged later than one with a higher number is applied too, behind that one. Steps whose
-// order matters must not be merged like that.
+// migrate applies the steps that the file has not had, in the order of their numbers, each in its own
+// transaction. The file has a list of the steps that it has had. So a step that was merged later than a
+// step with a higher number is applied too, after that step. Therefore steps whose order matters must
+// not be merged in such an order.
 func migrate(c *conn, file string) error {
 	all, err := loadMigrations()
 	if err != nil {
@@ -80,7 +79,7 @@ func migrateTo(c *conn, file string, all []migration) error {
 	return nil
 }
 
-// apply applies a step, unless another process was faster.
+// apply applies a step, unless another process has done so meanwhile.
 func apply(c *conn, m migration) error {
 	return inTransaction(c, func() error {
 		have, err := applied(c)
@@ -94,7 +93,7 @@ func apply(c *conn, m migration) error {
 	})
 }
 
-// version returns the number of the highest step that was applied.
+// version returns the number of the highest applied step.
 func version(c *conn) (n int, err error) {
 	err = c.query("PRAGMA user_version", func(r *row) error {
 		n = r.int()

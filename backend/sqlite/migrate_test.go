@@ -17,7 +17,7 @@ import (
 )
 
 // TestMigrate opens a file of the first schema, with a run that is active, one that has
-// ended, a park, and turns that were edited. All of it is there behind the migrations, the
+// ended, a park, and turns that were edited. All of it is there after the migrations, the
 // active run counts as one, others can wait for it, and the turns can come back.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
@@ -158,7 +158,7 @@ func TestMigrateRunState(t *testing.T) {
 	}
 }
 
-// A migration that is merged late, behind one with a higher number, is applied to a file that
+// A migration that is merged late, after one with a higher number, is applied to a file that
 // has had the higher one, and a file without a list has had what its user_version says.
 func TestMigrateLate(t *testing.T) {
 	t.Parallel()

@@ -15,44 +15,41 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Options says how a file is opened. The zero value is a good one.
+// Options says how a file is opened. The zero value works.
 type Options struct {
-	// Clock is the clock that all times are read from. Defaults to the machine's.
+	// Clock is the source of all times. Defaults to the machine's clock.
 	Clock spool.Clock
-	// Exclusive says that this process is the only one to use the file, and has Open
-	// refuse it otherwise. Whoever held a lease before must then be dead, so Open ends
-	// all leases: runs that were under way move on at once, and not when their leases
-	// would have lapsed.
+	// Exclusive says that this process is the only one to use the file. Open refuses the file if
+	// another process has it exclusively. Since every earlier holder of a lease must be dead, Open ends
+	// all leases: unfinished runs continue at once, and not only when their leases would have lapsed.
 	//
-	// The lock is on a file of the same name with ".lock" behind it, and ends with the
-	// process, however that ends. Only exclusive opens look at it.
+	// The lock is on a file with the suffix ".lock", and ends with the process, however the process
+	// ends. Only exclusive opens use the lock.
 	//
-	// Only with Exclusive, Open notices a log (WAL) that was lost or damaged, and a file that
-	// was copied without its log. It keeps a sidecar for that, a file of the same name with
-	// ".state" behind it.
+	// Only with Exclusive, Open notices a log (WAL) that was lost or damaged, and a file that was
+	// copied without its log. For this it keeps a sidecar, a file with the suffix ".state".
 	//
 	// Defaults to false.
 	Exclusive bool
-	// AcceptLoss opens a database whose log is missing, damaged or another's, or that is not
-	// the one that was there before, with what is left of it. Logs that do not fit are put
-	// aside, with ".lost" behind their names. Defaults to false.
+	// AcceptLoss opens a database with the data that is left, even if its log is missing, damaged or
+	// another database's, or if the database is not the one that was there before. A log that does not
+	// fit is renamed to end in ".lost". Defaults to false.
 	AcceptLoss bool
-	// Log gets warnings: of a loss that was accepted, and of a log that cannot be emptied.
-	// Defaults to none.
+	// Log gets warnings: about an accepted loss, and about a log that cannot be emptied. Defaults to
+	// none.
 	Log *slog.Logger
 }
 
-// DB is an open file. It is a [spool.Store] and a [spool.Queue], and safe for concurrent
-// use.
+// DB is an open file. It is a [spool.Store] and a [spool.Queue], and is safe for concurrent use.
 type DB struct {
 	path   string
 	clock  spool.Clock
 	lock   *os.File
-	guard  *guard // nil for a file that others use too
+	guard  *guard // nil for a file that other processes use too
 	writer *writer
 	pool   *pool
-	// starts reads for starts and claims, which must not wait behind the views of hundreds
-	// of clients that come back.
+	// starts has the read connections for starts and claims, which must not wait for the views of
+	// hundreds of reconnecting clients.
 	starts *pool
 
 	closing  sync.Once
@@ -66,17 +63,16 @@ var (
 	_ spool.RoomChecker = (*DB)(nil)
 )
 
-// Open opens the file at path, and makes it and its tables if they are not there. The
-// folder must exist. Only its owner may read and write a file that was made. A nil o is
-// allowed.
+// Open opens the file at path, and creates it and its tables if they do not exist. The folder must
+// exist. Only the file's owner may read and write a new file. A nil o is allowed.
 //
-// Open returns a [spool.Conflict] error when another process has the file exclusively and
-// this one wants it so too, when the tables are of a later version than this package knows,
-// when the file is another program's, and when its log or the file itself was lost, unless
-// AcceptLoss is set. It returns a [spool.Invalid] error when the file is a symbolic link.
+// Open returns a [spool.Conflict] error in these cases: both this process and another one want the file
+// exclusively; the tables are of a later version than this package knows; the file is another
+// program's; or the log or the file itself was lost, and AcceptLoss is false. Open returns a
+// [spool.Invalid] error if the file is a symbolic link.
 func Open(path string, o *Options) (*DB, error) { return open(path, o, nil) }
 
-// open is Open with what is called behind each step that changes a file.
+// open does the work of Open. Tests pass a function that it calls after each step that changes a file.
 func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	if o == nil {
 		o = &Options{}
@@ -137,8 +133,8 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	return db, nil
 }
 
-// refuseLinks refuses files that are symbolic links: a user that may write to the folder could have
-// the database made, or read, elsewhere.
+// refuseLinks refuses files that are symbolic links. With a link, a user that may write to the folder
+// could have the database created or read elsewhere.
 func refuseLinks(path string) error {
 	for _, suffix := range []string{"", walSuffix, "-shm", "-journal", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
 		info, err := os.Lstat(path + suffix)
@@ -149,7 +145,7 @@ func refuseLinks(path string) error {
 	return nil
 }
 
-// examine refuses a database that has lost something, unless that is accepted.
+// examine refuses a database that has lost data, unless the options accept that.
 func examine(path string, o *Options, log *slog.Logger) (*evidence, error) {
 	e, refusal := gather(path, o.Exclusive)
 	if refusal == nil {
@@ -170,17 +166,17 @@ func examine(path string, o *Options, log *slog.Logger) (*evidence, error) {
 	return &e, err
 }
 
-// startReads is how many connections read for starts and claims.
+// startReads is the number of connections that read for starts and claims.
 const startReads = 2
 
-// creating is held while a file is made, and passed by every Open before it dials.
+// creating is held while a file is created. Every Open takes it before it dials.
 //
-// The descriptor that made the file is closed at once. Closing it ends all locks that the
-// process has on the file, also those of another connection, so there must be none yet.
+// The descriptor that created the file is closed at once. Closing it releases all locks that the
+// process has on the file, also those of another connection, so no connection may have a lock yet.
 var creating sync.Mutex
 
-// create makes an empty file for its owner alone, unless there is one. SQLite gives the
-// files beside it the same mode.
+// create creates an empty file that only its owner may use, unless the file exists. SQLite gives the
+// same mode to the files that belong to it.
 func create(path string) error {
 	creating.Lock()
 	defer creating.Unlock()
@@ -222,8 +218,8 @@ func (db *DB) prepare(c *conn) error {
 	return endLeases(c, now(db.clock))
 }
 
-// useWAL sets the journal mode, which stays with the file. The first time it needs the
-// file for itself, and other connections that open it too are not waited for by SQLite.
+// useWAL sets the journal mode, which is stored in the file. The first time, SQLite needs the file for
+// itself, and does not wait for other connections that open it at the same time.
 func useWAL(c *conn) error {
 	const tries = 100
 	for n := 0; ; n++ {
@@ -244,7 +240,7 @@ func useWAL(c *conn) error {
 	}
 }
 
-// endLeases makes all threads and jobs free at once.
+// endLeases ends the leases of all threads and jobs.
 func endLeases(c *conn, at time.Time) error {
 	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -262,10 +258,10 @@ func endLeases(c *conn, at time.Time) error {
 	return nil
 }
 
-// Backend returns the file's ports. Run streams and the bus are left to the engine.
+// Backend returns the file's ports. The engine provides run streams and the bus.
 func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Queue: db} }
 
-// Close waits for the writes under way, refuses those that wait, and closes the file.
+// Close waits for the writes in progress, refuses the waiting ones, and closes the file.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		db.writer.stop()
@@ -274,7 +270,7 @@ func (db *DB) Close() error {
 	return db.closeErr
 }
 
-// closeWriter closes the connection that writes. whole is false when it could not be used.
+// closeWriter closes the connection that writes. Whole is false if the connection could not be used.
 func (db *DB) closeWriter(c *conn, whole bool) error {
 	switch {
 	case db.guard == nil:
@@ -286,10 +282,10 @@ func (db *DB) closeWriter(c *conn, whole bool) error {
 	}
 }
 
-// now reads the clock as precisely as times are stored.
+// now returns the clock's time with the precision of stored times.
 func now(clock spool.Clock) time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
 
-// canceled returns the error for a ctx that has ended, nil for another.
+// canceled returns an error if ctx has ended.
 func canceled(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Runs implements [spool.Store]. Each list walks an index from the newest row on: the
-// tenant's, that of a state, or, sorted, the runs of one thread.
+// Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the
+// newest run on. The runs of one thread are read by another index and sorted.
 func (db *DB) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) ([]spool.Run, error) {
 	query, args := runQuery(tenant, q)
 	runs := []spool.Run{}
@@ -62,11 +62,11 @@ func runQuery(tenant spool.Tenant, q spool.RunQuery) (query string, args []any) 
 		append(args, bound(q.Limit))
 }
 
-// roundedUp returns the time with which less-than means the same, as what is stored is cut
-// to microseconds.
+// roundedUp rounds a time up to a microsecond. Stored times are cut to microseconds, so comparing them
+// by less-than with the rounded time has the right result.
 func roundedUp(t time.Time) time.Time { return t.Add(time.Microsecond - 1) }
 
-// Tally implements [spool.Store]. The sums are kept by triggers.
+// Tally implements [spool.Store]. Each commit updates the sums; triggers do so for deleted rows.
 func (db *DB) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, error) {
 	tally := spool.Tally{Runs: make(map[spool.State]int64)}
 	err := db.pool.read(ctx, func(c *conn) error {
@@ -109,7 +109,7 @@ func (db *DB) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, e
 	return keys, err
 }
 
-// CountThreads returns how many threads the file has, of all tenants.
+// CountThreads returns the number of threads in the file, of all tenants.
 func (db *DB) CountThreads(ctx context.Context) (n int64, err error) {
 	err = db.pool.read(ctx, func(c *conn) error {
 		return c.query("SELECT coalesce(sum(n), 0) FROM tally WHERE state = ''", func(r *row) error {

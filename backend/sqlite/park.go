@@ -82,11 +82,11 @@ func (t *tx) PutPark(p spool.Park) error {
 		t.key.Tenant, t.key.ID, p.RunID)
 }
 
-// answer reads an answer, nil for none.
+// answer reads an answer. It returns nil for an empty column.
 func (r *row) answer() (*spool.Answer, error) {
 	text := r.json()
 	if text == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // the column is empty
 	}
 	a := new(spool.Answer)
 	if err := json.Unmarshal(text, a); err != nil {
@@ -103,7 +103,7 @@ func answerJSON(a *spool.Answer) (json.RawMessage, error) {
 	return text, spool.Wrap(spool.Invalid, "the park's answer cannot be encoded", err)
 }
 
-// expiry reads an expiry, which is zero for none.
+// expiry reads an expiry. It returns the zero value for an empty column.
 func (r *row) expiry() (x spool.Expiry, err error) {
 	if text := r.json(); text != nil {
 		err = json.Unmarshal(text, &x)
@@ -133,7 +133,7 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	return effects, err
 }
 
-// PutEffect implements [spool.Tx]. An effect that is replaced keeps its place.
+// PutEffect implements [spool.Tx]. An effect that is replaced keeps its position.
 func (t *tx) PutEffect(e spool.Effect) error {
 	if err := t.needThread(); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// pool keeps the connections that read. A WAL file lets them read while the writer
-// writes, each from a state that does not change for as long as its transaction lasts.
+// pool keeps the read connections. In WAL mode they read while the writer writes. Each sees a state
+// that does not change until its transaction ends.
 type pool struct {
 	path  string
 	slots chan struct{}
@@ -23,7 +23,7 @@ func newPool(path string, size int) *pool {
 	return &pool{path: path, slots: make(chan struct{}, size)}
 }
 
-// get waits for a connection. Each must go back by put.
+// get waits for a connection. The caller must return it with put.
 func (p *pool) get(ctx context.Context) (*conn, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// take returns the connection that was used last, nil when there is none.
+// take returns the connection that was used last, or nil if no connection is idle.
 func (p *pool) take() (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *pool) put(c *conn) {
 	p.idle = append(p.idle, c)
 }
 
-// read runs fn with a connection, outside a transaction: for one statement.
+// read runs fn with a connection outside a transaction. Fn must run only one statement.
 func (p *pool) read(ctx context.Context, fn func(c *conn) error) error {
 	c, err := p.get(ctx)
 	if err != nil {
@@ -85,8 +85,7 @@ func (p *pool) read(ctx context.Context, fn func(c *conn) error) error {
 	return fn(c)
 }
 
-// snapshot runs fn with a connection in a transaction, so that all its reads see one
-// state.
+// snapshot runs fn with a connection in a transaction, so that all of its reads see one state.
 func (p *pool) snapshot(ctx context.Context, fn func(c *conn) error) (err error) {
 	c, err := p.get(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (p *pool) snapshot(ctx context.Context, fn func(c *conn) error) (err error)
 	if err := c.exec("BEGIN"); err != nil {
 		return err
 	}
-	// Deferred, as fn may panic.
+	// deferred, because fn may panic
 	defer func() {
 		if e := c.exec("ROLLBACK"); e != nil && err == nil {
 			err = e
@@ -105,7 +104,7 @@ func (p *pool) snapshot(ctx context.Context, fn func(c *conn) error) (err error)
 	return fn(c)
 }
 
-// close closes the idle connections now and the others when they come back.
+// close closes the idle connections now, and the others when they come back.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

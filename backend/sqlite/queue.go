@@ -47,7 +47,7 @@ func (db *DB) Ack(ctx context.Context, d spool.Delivery) error {
 	})
 }
 
-// Release implements [spool.Queue]. It ends the claim: the token is worthless afterwards.
+// Release implements [spool.Queue]. It ends the claim: the delivery's token is invalid afterwards.
 func (db *DB) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
 	return db.queue(ctx, func(t *tx) error {
 		return t.fenced(`UPDATE job SET due_at = ?, claimed = 0, token = token + 1, attempts = attempts - ?
@@ -124,12 +124,12 @@ func (db *DB) Stats(ctx context.Context, tenant spool.Tenant) (s spool.QueueStat
 	return s, err
 }
 
-// queue runs fn in a transaction that belongs to no thread.
+// queue runs fn in a transaction without a thread.
 func (db *DB) queue(ctx context.Context, fn func(t *tx) error) error {
 	return db.writer.do(ctx, spool.ThreadKey{}, 0, fn)
 }
 
-// fenced runs a statement that must change a job, and takes none for a lost claim.
+// fenced runs a statement that must change a job. It returns [spool.ErrFenced] if the claim was lost.
 func (t *tx) fenced(query string, args ...any) error {
 	n, err := t.change(query, args...)
 	if err == nil && n == 0 {

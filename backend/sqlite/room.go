@@ -9,13 +9,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// roomNeeded is how much has to fit on the disk for the database to have room: what a start
-// writes with a long prompt, the log's share of it included.
+// roomNeeded is how many bytes must fit on the disk: what a start with a long prompt writes, including
+// its part of the log.
 const roomNeeded = 1 << 20
 
-// CheckRoom implements [spool.RoomChecker]. It writes a file beside the database and removes it,
-// which a full disk, a quota and a disk that is read-only refuse as they refuse a start. What
-// it writes is not synced.
+// CheckRoom implements [spool.RoomChecker]. It writes a file next to the database and removes it. A
+// full disk, a quota and a read-only disk refuse that file as they would refuse a start. The file is
+// not synced.
 func (db *DB) CheckRoom(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return spool.Wrap(spool.Canceled, "canceled", err)
@@ -31,7 +31,7 @@ func (db *DB) CheckRoom(ctx context.Context) error {
 	return errors.Join(noRoom(errors.Join(fill(f, roomNeeded), f.Close())), noRoom(os.Remove(path)))
 }
 
-// fill writes so many bytes.
+// fill writes n bytes.
 func fill(w io.Writer, n int) error {
 	zeros := make([]byte, 64<<10)
 	for n > 0 {

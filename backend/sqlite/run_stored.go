@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// storedRun is the stored values that an update of a run is compared with: the columns of indexes,
-// and those that the tally counts.
+// storedRun has the stored values with which an update of a run is compared: the columns of indexes,
+// and the values that the tally counts.
 type storedRun struct {
 	id       spool.RunID
 	depth    int
@@ -16,7 +16,7 @@ type storedRun struct {
 	place    int64
 	root     spool.RunID
 	tokens   spool.TokenCount
-	wait     int // bytes of the turn with which it waits
+	wait     int // the size of the user turn with which the run waits
 }
 
 func storedOf(r *spool.RunRow) storedRun {
@@ -30,12 +30,12 @@ func storedOf(r *spool.RunRow) storedRun {
 	return s
 }
 
-// moved reports whether an index has the run at another place.
+// moved reports whether the update changes a column of an index.
 func (r *storedRun) moved(next *storedRun) bool {
 	return r.depth != next.depth || r.state != next.state || r.startKey != next.startKey || r.place != next.place || r.root != next.root
 }
 
-// Run implements [spool.View]. What is stored of the run is remembered for its update.
+// Run implements [spool.View]. It remembers the stored values for the update of the run.
 func (t *tx) Run(id spool.RunID) (spool.RunRow, error) {
 	run, err := t.view.Run(id)
 	if err == nil {
@@ -54,7 +54,7 @@ func (t *tx) remember(r storedRun) {
 	t.runs = append(t.runs, r)
 }
 
-// stored returns what is stored of a run.
+// stored returns the stored values of a run.
 func (t *tx) stored(id spool.RunID) (storedRun, error) {
 	for _, r := range t.runs {
 		if r.id == id {

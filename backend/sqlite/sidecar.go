@@ -11,36 +11,35 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// sidecarSuffix ends the name of the file that says how the database was left.
+// sidecarSuffix is the suffix of the file that says how the last process left the database.
 const sidecarSuffix = ".state"
 
-// sidecar is the small file beside the database. SQLite takes a log (WAL) that is missing or
-// damaged for an empty one, and silently loses its contents. The sidecar says whether there must
-// be a log, and which.
+// sidecar is a small file next to the database. SQLite treats a log (WAL) that is missing or damaged as
+// empty, and silently loses its contents. The sidecar says whether a log must exist, and which one.
 //
-// Only a process that has the file exclusively writes one. It writes it when it opens and
-// closes the file, when it empties the log, and now and then while it cannot, never for a
-// commit.
+// Only a process that has the database exclusively writes a sidecar. It does so when it opens and
+// closes the database, when it empties the log, and now and then while it cannot empty the log, but
+// never for a commit.
 type sidecar struct {
 	Version int `json:"version"`
-	// Database is the id of the database. Empty: the process that made this sidecar has not
-	// come far enough to know it.
+	// Database is the id of the database. It is empty if the process that created the sidecar did not
+	// get far enough to know the id.
 	Database string `json:"database"`
-	// Open is true from when a process opens the file until it has closed it with all of the
-	// log in it.
+	// Open is true from the time at which a process opens the database until it has closed it with the
+	// whole log moved into it.
 	Open bool `json:"open"`
-	// Log is true while the log may have writes that the file lacks.
+	// Log is true while the log may have writes that the database file lacks.
 	Log bool `json:"log"`
-	// Salt is the first salt of the log when this was written. 0: not known.
+	// Salt is the first salt of the log when the sidecar was written, or 0 if it is unknown.
 	Salt uint32 `json:"salt"`
-	// Shared is true once a process opened the file without having it for itself. SQLite then
-	// begins logs that are not noted here, so only Database is checked.
+	// Shared is true once a process has opened the database without having it exclusively. Such a
+	// process begins logs that no sidecar knows, so only Database is checked then.
 	Shared bool `json:"shared"`
 }
 
 const sidecarVersion = 1
 
-// readSidecar returns nil when there is no sidecar.
+// readSidecar returns the sidecar of the database at path, or nil if it has none.
 func readSidecar(path string) (*sidecar, error) {
 	name := path + sidecarSuffix
 	text, err := os.ReadFile(name)
@@ -61,7 +60,7 @@ func readSidecar(path string) (*sidecar, error) {
 	return &s, nil
 }
 
-// write puts the sidecar in the place of the one before, durably.
+// write replaces the sidecar durably.
 func (s *sidecar) write(path string) error {
 	s.Version = sidecarVersion
 	text, err := json.Marshal(s)
@@ -91,7 +90,7 @@ func writeDurably(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncDir makes it durable that a file of the folder is there, or is not.
+// syncDir makes the creation or removal of a file in the folder durable.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" { // folders cannot be opened there
 		return nil

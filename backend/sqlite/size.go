@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// What a row takes besides its long texts, its places in the indexes and the rows that come with
-// it (of waits, effects and the ledger) included. Migration 019 has the same numbers.
+// The size of a row without its long texts. It includes the row's entries in indexes and its dependent
+// rows (of waits, effects and the ledger). Migration 019 has the same numbers.
 const (
 	threadSize  = 1 << 10
 	runSize     = 1 << 10
@@ -15,21 +15,21 @@ const (
 	entrySize   = 256
 )
 
-// sizeLag is by how much the sum of a tenant may lag behind each thread that has a run. Neither the
-// start of a run nor its steps then write the sum.
+// sizeLag bounds how many bytes of a thread may be missing from its tenant's sum while a run is active.
+// So neither the start of a run nor its steps have to write the sum.
 const sizeLag = 16 << 10
 
-// sizeState is the state under which the tally has the bytes of a tenant.
+// sizeState is the state column of the tally row with a tenant's bytes.
 const sizeState = "bytes"
 
-// grow notes that the thread takes n bytes more. The row is written with the thread's.
+// grow notes that the thread has grown by n bytes. The size is written with the thread's row.
 func (t *tx) grow(n int) {
 	t.row.bytes += int64(n)
 	t.row.dirty = max(t.row.dirty, seqDirty)
 }
 
-// sum adds to the tenant's sum what the thread has grown by since, at the end of each run, and
-// where that is much.
+// sum adds the thread's growth since the last sum to the tenant's sum, if the run has ended or the
+// growth is large.
 func (t *tx) sum() {
 	r := &t.row
 	lag := r.bytes - r.summed
@@ -45,8 +45,8 @@ func (t *tx) addBytes(n int64) {
 	t.counts.add(count{tenant: t.key.Tenant, state: sizeState, n: n})
 }
 
-// messageBytes is what a message takes. The result of a call is stored twice: its effect has it
-// too.
+// messageBytes returns the size of a message. The result of a call is stored twice, because its effect
+// has it too.
 func messageBytes(role spool.Role, content json.RawMessage) int {
 	if role == spool.RoleTool {
 		return messageSize + 2*len(content)

@@ -9,16 +9,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// stored is a database that is looked at and not changed, beside a server or without one.
+// stored is a database that is only read, whether a server runs or not.
 type stored struct {
 	path     string
 	evidence evidence
-	// running is true while another process has the database for itself.
+	// running is true if another process has the database exclusively.
 	running bool
-	lock    *os.File // held where no other process does, so that none begins meanwhile
+	lock    *os.File // held if no other process holds it, so that none starts meanwhile
 }
 
-// openStored looks at a database that must be there. Each must be closed.
+// openStored opens a database that must exist. The caller must close it.
 func openStored(path string) (*stored, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -47,11 +47,11 @@ func openStored(path string) (*stored, error) {
 
 func (s *stored) close() error { return unlock(s.lock) }
 
-// connect returns a connection that changes nothing, and leaves the log to the next server.
+// connect returns a connection that changes nothing, and keeps the log for the next server.
 func (s *stored) connect() (*conn, error) {
-	// Without a log, and with nobody who could begin one, SQLite need not make the files that
-	// it shares a log by. A process that shares the database has made the
-	// "-shm" file already.
+	// If the database has no log and no process could begin one, SQLite need not create the files with
+	// which processes share a log. A process that shares the database has already created the "-shm"
+	// file.
 	mode := "?mode=ro"
 	if _, err := os.Lstat(s.path + "-shm"); errors.Is(err, fs.ErrNotExist) && !s.running && s.evidence.wal.size == 0 {
 		mode += "&immutable=1"

@@ -2,18 +2,18 @@ package sqlite
 
 import "github.com/spoolhq/spool"
 
-// count is by how much a row of the tally changes: of a tenant's runs in a state, of its threads
-// under the state "", or of its bytes under [sizeState].
+// count is a change of a row of the tally: of a tenant's runs in a state, of its threads (the state
+// ""), or of its bytes ([sizeState]).
 type count struct {
 	tenant spool.Tenant
 	state  string
 	n      int64
-	// tokens are those of dispatched runs, which have counted those of the runs nested in them.
+	// tokens are the tokens of dispatched runs, which include those of their nested runs.
 	tokens spool.TokenCount
 }
 
-// counts are the changes of the tally in a transaction. They are written when it commits: a run
-// that takes a step changes nothing that is not changed by others of the batch too.
+// counts collects a transaction's changes of the tally. They are written together with the commit,
+// because the ops of a batch often change the same rows.
 type counts []count
 
 func (c *counts) add(d count) {
@@ -48,7 +48,7 @@ func (c *counts) write(to *conn) error {
 	return nil
 }
 
-// countRun notes that there is a run more as it is stored, or one less.
+// countRun notes that the number of runs in the stored run's state changes by n.
 func (t *tx) countRun(r *storedRun, n int64) {
 	d := count{tenant: t.key.Tenant, state: string(r.state), n: n}
 	if r.depth == 0 {

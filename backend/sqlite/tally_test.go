@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestTallyIsTheSum compares the tally with what it counts, behind transactions of which some
+// TestTallyIsTheSum compares the tally with what it counts, after transactions of which some
 // fail and some delete what others of their batch have made.
 func TestTallyIsTheSum(t *testing.T) {
 	t.Parallel()

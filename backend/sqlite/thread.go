@@ -12,7 +12,7 @@ import (
 const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 	owner, labels`
 
-// threadRowColumns are those that only a transaction reads.
+// threadRowColumns are the columns that a transaction reads.
 const threadRowColumns = threadColumns + ", bytes, bytes_summed"
 
 func scanThread(r *row) spool.Thread {
@@ -42,7 +42,7 @@ func (v *view) readThread() (t spool.Thread, found bool, err error) {
 	return t, found, err
 }
 
-// threadRow is the thread's row as the transaction sees it.
+// threadRow is the thread's row in the current state of the transaction.
 type threadRow struct {
 	spool.Thread
 	loaded bool
@@ -50,11 +50,11 @@ type threadRow struct {
 	stored bool // in the table
 	dirty  dirt
 
-	// bytes is the size of the thread, and summed the part of it that its tenant's sum has.
+	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
 	bytes, summed int64
 }
 
-// dirt is the part of a threadRow that has to be written.
+// dirt says which part of a threadRow has to be written.
 type dirt int
 
 const (
@@ -63,7 +63,7 @@ const (
 	allDirty
 )
 
-// load reads the thread's row unless it has been read.
+// load reads the thread's row once.
 func (t *tx) load() error {
 	if t.row.loaded {
 		return nil
@@ -81,8 +81,8 @@ func (t *tx) load() error {
 	return nil
 }
 
-// needThread returns a [spool.NotFound] error unless the thread has a row. What belongs
-// to a thread cannot be there without it.
+// needThread returns a [spool.NotFound] error if the thread has no row. Rows of a thread cannot exist
+// without it.
 func (t *tx) needThread() error {
 	_, err := t.Thread()
 	return err
@@ -130,7 +130,7 @@ func (t *tx) PutThread(next spool.Thread) error {
 	return nil
 }
 
-// flush writes the thread's row.
+// flush writes the thread's row if it has changed.
 func (t *tx) flush() error {
 	r := &t.row
 	if r.dirty == clean {
@@ -154,7 +154,7 @@ func (t *tx) flush() error {
 	}
 }
 
-// threadTables are the tables that have rows of a thread, by thread_id.
+// threadTables are the tables with rows that belong to a thread, by thread_id.
 var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line", "job", "job_dead"}
 
 // DeleteThread implements [spool.Tx].
@@ -181,7 +181,7 @@ func (t *tx) DeleteThread() error {
 func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
 	query := "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
 	args := []any{tenant}
-	if q.Owner != "" { // the literal is what the index is restricted to
+	if q.Owner != "" { // the literal is the condition of the index
 		query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
 		args = append(args, q.Owner)
 	}
@@ -222,7 +222,7 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 	return threads, err
 }
 
-// likeEscaper makes a text that LIKE finds as it is, but for the case of ASCII letters.
+// likeEscaper escapes a text so that LIKE matches it literally, except for the case of ASCII letters.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
 // Stranded implements [spool.Store].
@@ -241,7 +241,7 @@ func (db *DB) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error
 	return keys, err
 }
 
-// bound returns a limit in the form in which SQLite takes it: below zero there is none.
+// bound returns a limit in SQLite's form, in which a negative limit stands for none.
 func bound(n int) int {
 	if n <= 0 {
 		return -1

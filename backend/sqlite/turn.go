@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// turns is [spool.View.Messages] for the user turns of the main agent. It walks their index
-// from SinceSeq on. The index has a condition that the query repeats word for word.
+// turns returns the user turns of the main agent, as [spool.View.Messages] does. It walks their index
+// from SinceSeq on. The query repeats the condition of the index word for word.
 func (v *view) turns(q spool.MessageQuery) ([]spool.Message, error) {
 	before, limit := int64(math.MaxInt64), int64(-1)
 	if q.BeforeSeq > 0 {

@@ -19,8 +19,8 @@ func (db *DB) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.Vie
 	})
 }
 
-// view reads one thread. Its methods are with their subjects: thread, run, message,
-// entry, park, usage.
+// view reads one thread. Its methods are in the files of their subjects: thread, run, message, entry,
+// park, usage.
 type view struct {
 	ctx context.Context //nolint:containedctx // a view lives within one call; nil: cannot be canceled
 	c   *conn
@@ -31,8 +31,7 @@ type view struct {
 // Now implements [spool.View].
 func (v *view) Now() time.Time { return v.now }
 
-// query runs a statement on behalf of the view. The first two arguments are the
-// thread's key.
+// query runs a statement for the view. The first two arguments are the thread's key.
 func (v *view) query(query string, scan func(r *row) error, args ...any) error {
 	if v.ctx != nil {
 		if err := canceled(v.ctx); err != nil {
@@ -42,22 +41,22 @@ func (v *view) query(query string, scan func(r *row) error, args ...any) error {
 	return v.c.query(query, scan, args...)
 }
 
-// tx is one op's share of the writer's transaction.
+// tx is the transaction of one op. The ops of a batch share one transaction of the database.
 type tx struct {
 	view
 
 	careful bool  // the op has a savepoint of its own
 	saved   bool  // the savepoint is open
-	wrote   bool  // a statement has changed something, or nobody knows what it has changed
-	failed  error // the first failure of the store, after which nothing is written
+	wrote   bool  // a statement has changed something, or may have
+	failed  error // the first failure of the store; nothing is written after it
 	deleted bool  // the thread was deleted
 
-	// The thread's row is read once and written once, at the end: nearly every
-	// transaction needs it, and several of its methods change it.
+	// The thread's row is read once, and written once at the end, because nearly every transaction
+	// needs it and several methods change it.
 	row threadRow
 
-	runs   []storedRun // what is stored of the runs that the transaction has read or written
-	counts counts      // what it changes in the tally
+	runs   []storedRun // the stored values of the runs that the transaction has read or written
+	counts counts      // the op's changes of the tally
 }
 
 // call checks the fence and runs the op's function.
@@ -79,12 +78,12 @@ func (t *tx) call(o *op) error {
 	return t.flush()
 }
 
-// change runs a statement that writes, and returns how many rows it has changed.
+// change runs a writing statement and returns how many rows it has changed.
 func (t *tx) change(query string, args ...any) (int64, error) {
 	if t.failed != nil {
 		return 0, t.failed
 	}
-	if !t.c.raw.Transaction() { // SQLite has rolled it back, as a statement that reads failed
+	if !t.c.raw.Transaction() { // SQLite has rolled the transaction back because a reading statement failed
 		t.failed, t.wrote = errLost, true
 		return 0, t.failed
 	}
@@ -99,7 +98,7 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 	switch {
 	case err == nil:
 		t.wrote = t.wrote || n > 0
-	case isUnique(err): // an answer: the statement has done nothing
+	case isUnique(err): // not a failure of the store: the statement has done nothing
 	default:
 		t.failed, t.wrote = err, true
 	}
@@ -111,11 +110,11 @@ func (t *tx) write(query string, args ...any) error {
 	return err
 }
 
-// end keeps what the op has written, or takes it back to its savepoint. An error says that
-// the whole transaction is lost.
+// end keeps the op's writes, or rolls them back to its savepoint. An error says that the whole
+// transaction is lost.
 func (t *tx) end(keep bool) error {
 	c := t.c
-	t.c = nil // who still uses the tx now finds out
+	t.c = nil // a later use of the tx then panics
 	if !t.saved {
 		return nil
 	}

@@ -8,23 +8,23 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Unfinished counts runs that have not ended and go on in the next process, by what they go on
-// with. Nested runs go on with those that spawned them and are not counted.
+// Unfinished counts runs that have not ended and that the next process continues, grouped by the other
+// fields. Nested runs continue with the runs that spawned them and are not counted.
 type Unfinished struct {
-	// Agent and Model are the names that the start gave, or the defaults of that time.
+	// Agent and Model are the names that the start gave, or the defaults at that time.
 	Agent, Model string
 	State        spool.State
-	// MadeOn is the provider's name of the model that answered last on the threads of these runs,
-	// where that was under the name Model. Empty: none has yet.
+	// MadeOn is the provider's name of the model that answered last on the threads of these runs under
+	// the name Model. Empty: none has answered yet.
 	MadeOn string
-	// Requested is the provider's name of the model that was asked then, of which MadeOn may be a
-	// version. Empty: not known, as of answers that an older version of spool has asked for.
+	// Requested is the provider's name of the model that was asked for that answer. MadeOn may be a
+	// version of it. Empty: unknown, for example for answers that an older version of Spool asked for.
 	Requested string
 	Runs      int64
 }
 
-// unfinishedQueries walk the two indexes that have only such runs: of active ones, and of those that
-// wait for their thread.
+// unfinishedQueries walk the two indexes that have only such runs: active runs, and runs that wait for
+// their thread.
 var unfinishedQueries = []string{
 	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
 	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_waiting WHERE place > 0",
@@ -37,7 +37,7 @@ const (
 		WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1`
 )
 
-// Unfinished returns what a process over this file goes on with, of all tenants.
+// Unfinished returns the unfinished runs that a process continues with this file, of all tenants.
 func (db *DB) Unfinished(ctx context.Context) (all []Unfinished, err error) {
 	err = db.pool.read(ctx, func(c *conn) error {
 		all, err = readUnfinished(c)

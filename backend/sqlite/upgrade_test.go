@@ -39,7 +39,7 @@ func TestUpgrade(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "spool.db")
 	load(t, path, filepath.Join("testdata", "schema_10.sql"))
-	clock := spooltest.NewClock() // the parks expire 15 minutes behind its time
+	clock := spooltest.NewClock() // the parks expire 15 minutes after its time
 	clock.Advance(10 * time.Second)
 	u := &upgraded{T: t, calls: make(map[string]int)}
 	u.db = open(t, path, &sqlite.Options{Exclusive: true, Clock: clock})

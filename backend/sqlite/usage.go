@@ -89,7 +89,7 @@ func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	return rows, err
 }
 
-// AddUsage implements [spool.Tx]. The sums are raised with the ledger.
+// AddUsage implements [spool.Tx]. It updates the sums together with the ledger.
 func (t *tx) AddUsage(u spool.UsageRow) error {
 	const next = "coalesce((SELECT ord FROM usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
 

@@ -11,25 +11,25 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// walSuffix ends the name of SQLite's log, the write-ahead log.
+// walSuffix is the suffix of SQLite's log, the write-ahead log.
 const walSuffix = "-wal"
 
 // The sizes and numbers of SQLite's file format, section 4 ("The Write-Ahead Log").
 const (
 	walHeaderSize  = 32
 	walFrameHeader = 24
-	walMagic       = 0x377f0682 // with 1 added where the sums are of big-endian words
+	walMagic       = 0x377f0682 // one higher if the checksums are of big-endian words
 )
 
-// maxResets bounds by how much the first salt of a log may be ahead of the one that was
-// written down. Each time that SQLite begins the log anew it adds one.
+// maxResets bounds how far the first salt of a log may be ahead of the recorded salt. SQLite adds one
+// each time it begins the log anew.
 const maxResets = 1 << 16
 
-// walFile is what the header of a log says.
+// walFile is the header of a log.
 type walFile struct {
 	size int64 // 0 for a log that is missing or empty
-	// sound is true when the header's sum is right. A log whose header is not is taken for an
-	// empty one by SQLite.
+	// sound is true if the header's checksum is right. SQLite treats a log with a wrong header as
+	// empty.
 	sound    bool
 	salt     uint32
 	pageSize int
@@ -76,15 +76,14 @@ func (w *walFile) parse(head [walHeaderSize]byte) {
 		w.sums == [2]uint32{binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:])}
 }
 
-// follows reports whether the log is the one that began with a salt, or a later one of the
-// same process.
+// follows reports whether the log began with the given salt, or is a later log of the same process.
 func (w *walFile) follows(salt uint32) bool { return w.salt-salt < maxResets }
 
-// holed reports whether the log is damaged in front of writes that were acknowledged.
+// holed reports whether the log is damaged before writes that were acknowledged.
 //
-// A crash leaves at most one transaction by half, the last: each is on disk before the next
-// begins. So the damage is no crash's when a transaction that begins behind it is whole.
-// SQLite would drop that one together with the damaged one.
+// A crash leaves at most one incomplete transaction, the last one, because each transaction is on disk
+// before the next begins. So if a complete transaction follows the damage, the damage does not come
+// from a crash. SQLite would drop the complete transaction together with the damaged one.
 func (w *walFile) holed(path string) (bool, error) {
 	f, err := os.Open(path + walSuffix)
 	if err != nil {
@@ -93,17 +92,17 @@ func (w *walFile) holed(path string) (bool, error) {
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 1<<20)
 	if _, err := in.Discard(walHeaderSize); err != nil {
-		return false, nil // too short: nothing is in it
+		return false, nil // too short to contain a write
 	}
 	frame := make([]byte, walFrameHeader+w.pageSize)
 	var (
-		sums   = w.sums // what the frame before says of itself
-		broken bool     // a frame was not what its sum says
-		ended  bool     // a transaction ended behind that
+		sums   = w.sums // the previous frame's checksums
+		broken bool     // a frame does not match its checksums
+		ended  bool     // a transaction has ended after that frame
 	)
 	for {
 		if _, err := io.ReadFull(in, frame); err != nil {
-			return false, nil // the end of the log, or a frame that was cut off there
+			return false, nil // the end of the log, or of a frame that was cut off
 		}
 		said := [2]uint32{binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])}
 		ours := [8]byte(frame[8:16]) == w.salts
@@ -114,13 +113,13 @@ func (w *walFile) holed(path string) (bool, error) {
 			return true, nil
 		}
 		broken = broken || !whole
-		// The frame that ends a transaction says how many pages the database then has.
+		// The last frame of a transaction contains the new number of pages of the database.
 		ended = broken && ours && binary.BigEndian.Uint32(frame[4:]) != 0
 		sums = said
 	}
 }
 
-// walSums goes on with the two sums of a log over data, whose length is a multiple of 8.
+// walSums continues the two checksums of a log with data, whose length is a multiple of 8.
 func walSums(order binary.ByteOrder, sums [2]uint32, data []byte) [2]uint32 {
 	a, b := sums[0], sums[1]
 	for ; len(data) >= 8; data = data[8:] {

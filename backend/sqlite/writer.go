@@ -11,17 +11,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxBatch bounds how many callers share a transaction, and so how long the first of
-// them waits for the others.
+// maxBatch bounds how many callers share a transaction, and so how long the first caller waits for the
+// others.
 const maxBatch = 256
 
-// writer is the one goroutine that writes. It takes what is waiting, runs it in one
-// transaction and answers once that is durable. It adds no delay: while it commits, the
-// next ones gather by themselves.
+// writer has the one goroutine that writes. It takes all waiting ops, runs them in one transaction, and
+// answers when the transaction is durable. It adds no delay: while it commits, the next ops gather.
 //
-// An op that fails does not affect the others. Hardly any op fails after a write, so the ops of a
-// transaction have no savepoints at first. If one does fail after a write, the transaction is
-// rolled back and its ops run again, each with a savepoint of its own.
+// An op that fails does not affect the others. Few ops fail after a write, so the ops of a transaction
+// have no savepoints at first. If an op does fail after a write, the transaction is rolled back and its
+// ops run again, each with its own savepoint.
 type writer struct {
 	c      *conn
 	clock  spool.Clock
@@ -29,18 +28,18 @@ type writer struct {
 	keeper *keeper
 
 	closing sync.Once
-	quit    chan struct{} // closed to end the goroutine
-	gone    chan struct{} // closed when it has ended
+	quit    chan struct{} // closed to stop the goroutine
+	gone    chan struct{} // closed when the goroutine has ended
 
-	// The goroutine's own. They are fields and not variables because the goroutine may
-	// have to be replaced in the middle of a batch: see loop.
+	// Only the goroutine uses these. They are fields and not variables, because the goroutine may have
+	// to be replaced in the middle of a batch: see loop.
 	batch    []*op
 	first    int // the first op of batch in the open transaction
 	pos      int // the next op of batch
 	open     bool
 	careful  bool   // the ops of the open transaction have savepoints
-	again    bool   // an op has failed, so that the open transaction has to be run again, carefully
-	broken   bool   // the transaction was lost under an op
+	again    bool   // an op has failed, so the open transaction has to run again with savepoints
+	broken   bool   // the transaction was lost while an op ran
 	deleted  bool   // an op of the open transaction has deleted a thread
 	counts   counts // what the ops of the open transaction change in the tally
 	finished bool
@@ -57,7 +56,7 @@ type op struct {
 	done  chan error
 }
 
-// The states of an op. It leaves opWaiting once: either it runs or its caller gives up.
+// The states of an op. It leaves opWaiting once: either the op runs, or its caller gives up.
 const (
 	opWaiting = iota
 	opBegun
@@ -75,8 +74,8 @@ func newWriter(c *conn, clock spool.Clock, k *keeper) *writer {
 	return w
 }
 
-// do runs fn in a transaction and returns when it is durable. When ctx ends before it was
-// fn's turn, fn does not run.
+// do runs fn in a transaction and returns when the transaction is durable. If ctx ends before fn
+// starts, fn does not run.
 func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn func(t *tx) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn fu
 		}
 	case <-w.gone:
 	}
-	// The op has begun, or never will: its outcome decides.
+	// The op has begun or never will, so wait for its outcome.
 	select {
 	case err := <-o.done:
 		return err
@@ -112,15 +111,15 @@ func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn fu
 	}
 }
 
-// stop ends the goroutine after the batch in hand. The connection is then the caller's.
+// stop ends the goroutine after the current batch. Then the connection belongs to the caller.
 func (w *writer) stop() {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.gone
 }
 
 func (w *writer) loop() {
-	// A fn that ends its goroutine, as testing.T.FailNow does, ends this one. Another then
-	// goes on where it was.
+	// An fn that ends its goroutine, as testing.T.FailNow does, ends this goroutine. Another one then
+	// continues.
 	defer func() {
 		if w.finished {
 			close(w.gone)
@@ -137,7 +136,7 @@ func (w *writer) loop() {
 	}
 }
 
-// collect waits for an op and takes those that wait behind it.
+// collect waits for an op and takes all other waiting ops.
 func (w *writer) collect() bool {
 	clear(w.batch)
 	w.batch, w.pos = w.batch[:0], 0
@@ -156,8 +155,8 @@ func (w *writer) collect() bool {
 			return false
 		}
 	}
-	// The callers that the last commit woke have not run yet. Without a turn for them now
-	// each batch of many would be followed by a batch of one.
+	// The callers that the last commit woke have not run yet. If they did not run now, a batch of one
+	// op would follow each large batch.
 	runtime.Gosched()
 	for len(w.batch) < maxBatch {
 		select {
@@ -170,7 +169,7 @@ func (w *writer) collect() bool {
 	return true
 }
 
-// run takes the batch in hand to its commit, or to where its transaction is lost.
+// run runs the current batch until its commit, or until its transaction is lost.
 func (w *writer) run() {
 	if !w.open {
 		if err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
@@ -194,15 +193,15 @@ func (w *writer) run() {
 	w.commit()
 }
 
-// begin reports whether the op is to run: for the first time, or again.
+// begin reports whether the op may run, for the first time or again.
 func (o *op) begin() bool {
 	return o.state.CompareAndSwap(opWaiting, opBegun) || o.state.Load() == opBegun
 }
 
-// restart rolls the open transaction back and has its ops run again, each with a savepoint. An
-// op that is the only one has failed, and that is all.
+// restart rolls the open transaction back and makes its ops run again, each with a savepoint. If the
+// transaction has only one op, that op simply has failed.
 func (w *writer) restart() {
-	_ = w.c.exec("ROLLBACK") // SQLite may have done it
+	_ = w.c.exec("ROLLBACK") // SQLite may already have done it
 	w.open, w.again, w.deleted, w.counts = false, false, false, w.counts[:0]
 	if w.pos == w.first+1 {
 		o := w.batch[w.first]
@@ -212,7 +211,7 @@ func (w *writer) restart() {
 	w.careful, w.pos = true, w.first
 }
 
-// runOp runs an op and settles what it has written, whatever fn does.
+// runOp runs an op. It settles what the op has written, even if fn panics or ends its goroutine.
 func (w *writer) runOp(o *op) {
 	t := &tx{view: view{c: w.c, key: o.key, now: now(w.clock)}, careful: w.careful}
 	o.err = spool.Errorf(spool.Internal, "the function ended its goroutine")
@@ -241,7 +240,7 @@ func (w *writer) runOp(o *op) {
 	o.err = t.call(o)
 }
 
-// commit ends the transaction and answers its ops.
+// commit commits the transaction and answers its ops.
 func (w *writer) commit() {
 	var err error
 	if w.broken || !w.c.raw.Transaction() {
@@ -250,7 +249,7 @@ func (w *writer) commit() {
 		err = w.c.exec("COMMIT")
 	}
 	if err != nil {
-		_ = w.c.exec("ROLLBACK") // it may be over already
+		_ = w.c.exec("ROLLBACK") // the transaction may already have ended
 	} else {
 		w.keeper.wrote(w.deleted)
 	}
@@ -259,7 +258,7 @@ func (w *writer) commit() {
 		if o.state.Load() != opBegun {
 			continue
 		}
-		if err != nil { // a refusal too may rest on what another op of the batch has written
+		if err != nil { // even a refusal may depend on another op of the batch
 			o.err = err
 		}
 		o.done <- o.err
@@ -267,7 +266,7 @@ func (w *writer) commit() {
 	w.open, w.broken, w.careful = false, false, false
 }
 
-// fail answers all that is left of the batch, none of which is in a transaction.
+// fail answers the remaining ops of the batch, none of which is in a transaction.
 func (w *writer) fail(err error) {
 	for _, o := range w.batch[w.pos:] {
 		if o.begin() {

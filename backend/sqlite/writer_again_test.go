@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/internal/testwait"
 )
 
-// TestBatchAgain has ops of one batch fail, before and behind what they write, and lose the
+// TestBatchAgain has ops of one batch fail, before and after what they write, and lose the
 // transaction of them all. Those beside them are kept, each once. A function is called twice at
 // the most.
 func TestBatchAgain(t *testing.T) {
@@ -27,7 +27,7 @@ func TestBatchAgain(t *testing.T) {
 		"without a change": {func(tx *tx) error {
 			return errors.Join(tx.write("UPDATE thread SET title = title WHERE tenant = ? AND id = ?", "none", "none"), failure)
 		}, 1},
-		"behind a change": {func(tx *tx) error { return errors.Join(appendTo(tx), failure) }, 2},
+		"after a change": {func(tx *tx) error { return errors.Join(appendTo(tx), failure) }, 2},
 		"the store refuses": {func(tx *tx) error {
 			return errors.Join(appendTo(tx), tx.write("INSERT INTO thread (tenant, id) VALUES (?, ?)", "x", nil))
 		}, 2},
@@ -126,7 +126,7 @@ func TestFailsAlone(t *testing.T) {
 		return errors.Join(tx.write("INSERT INTO tally VALUES ('a', '', 1, 0, 0, 0, 0)"), failure)
 	})
 	if !errors.Is(err, failure) || calls != 1 {
-		t.Errorf("got error %v behind %d calls", err, calls)
+		t.Errorf("got error %v after %d calls", err, calls)
 	}
 	tally, err := db.Tally(t.Context(), "a")
 	if err != nil || tally.Threads != 0 {

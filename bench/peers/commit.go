@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// commit returns what is measured. Only changes of that count: others may work on the rest of
-// the tree.
+// commit returns the measured commit. Only changes of the measured files count, because other files of
+// the tree may change meanwhile.
 func commit(ctx context.Context) string {
 	name := git(ctx, "rev-parse", "--short=12", "HEAD")
 	if git(ctx, "status", "--porcelain", "--untracked-files=no", "--", ".", "../../engine", "../../server", "../../rest", "../../backend",
@@ -17,7 +17,7 @@ func commit(ctx context.Context) string {
 	return name
 }
 
-// git returns what a command of git says, "unknown" when it fails.
+// git returns the output of a git command, or "unknown" if it fails.
 func git(ctx context.Context, args ...string) string {
 	out, err := exec.CommandContext(ctx, "git", args...).Output()
 	if err != nil {

@@ -32,7 +32,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// load has clients post runs, each on a thread of its own, and reads each to its end.
+// load makes clients post runs, each on its own thread, and read each run to its end.
 type load struct {
 	client  *http.Client
 	url     string
@@ -46,7 +46,7 @@ func newLoad(url string, clients int) *load {
 	}}
 }
 
-// run has so many runs done.
+// run does the given number of runs.
 func (l *load) run(ctx context.Context, runs int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -66,7 +66,7 @@ func (l *load) run(ctx context.Context, runs int) error {
 	return context.Cause(ctx)
 }
 
-// one does one run, and counts what it has told.
+// one executes one run. It counts the run, and fails if a part of its stream is missing.
 func (l *load) one(ctx context.Context) error {
 	id := strconv.FormatInt(l.next.Add(1), 10)
 	body, err := json.Marshal(input{
@@ -99,7 +99,7 @@ func (l *load) one(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, line)
 		}
 		said += strings.Count(line, piece)
-		// A client that comes late reads the result among the messages.
+		// A client that comes late gets the result among the messages.
 		result = result || strings.Contains(line, `"TOOL_CALL_RESULT"`) || strings.Contains(line, `"role":"tool"`)
 		finished = finished || strings.Contains(line, `"RUN_FINISHED"`)
 	}

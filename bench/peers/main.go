@@ -1,11 +1,9 @@
-// Command peers measures what a whole run costs a server: Spool, which makes every step
-// durable in a SQLite file, beside the runner of tRPC-agent-go, which keeps its sessions in
-// memory. A run is one tool call and an answer of fifty deltas, posted and streamed as AG-UI
-// events.
+// Command peers measures how much a whole run costs a server. It compares Spool, which makes every step
+// durable in a SQLite file, with the runner of tRPC-agent-go, which keeps its sessions in memory. A run
+// is one tool call and an answer of fifty deltas, posted and streamed as AG-UI events.
 //
-// Model, load and both servers are processes of this one binary and share the machine's
-// cores. The two servers take turns within each round. The load generator and the model are
-// the same for both.
+// Model, load and both servers are processes of this one binary and share the machine's cores. The two
+// servers take turns within each round. Both get the same load from the same model.
 package main
 
 import (
@@ -19,10 +17,10 @@ import (
 	"time"
 )
 
-// limit bounds a whole run, whatever hangs.
+// limit bounds a whole run, even if something hangs.
 const limit = 20 * time.Minute
 
-// config is what the flags say.
+// config has the values of the flags.
 type config struct {
 	rounds  int
 	runs    int // of each server in each round

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// arm is one of the servers, and what was measured of it.
+// arm is one of the servers, with its measurements.
 type arm struct {
 	name string
 	path string

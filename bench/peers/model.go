@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// deltas is how many pieces an answer has, and piece one of them.
+	// deltas is how many pieces an answer has, and piece is one of them.
 	deltas = 50
 	piece  = " and so it goes on and on, for a while,"
 )
 
-// newModel serves chat completions: a tool call to a prompt without a result, fifty deltas
-// to one with a result. It costs both servers the same.
+// newModel serves chat completions: a tool call for a prompt without a result, and fifty deltas for a
+// prompt with a result. It costs both servers the same.
 func newModel(options) (served, error) {
 	call := chunk(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"look","arguments":"{\"at\":\"the sea\"}"}}]}`, "tool_calls")
 	said := chunk(`{"content":"`+piece+`"}`, "")

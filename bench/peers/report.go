@@ -12,12 +12,12 @@ import (
 type report struct {
 	config config
 	arms   []*arm
-	commit string // that was measured
+	commit string // the measured commit
 	began  time.Time
 	took   time.Duration
 }
 
-// wantCPU is how much of its peer's CPU a run of Spool may take, durability included.
+// wantCPU is how much CPU a run of Spool may use, relative to its peer, durability included.
 const wantCPU = 1.0
 
 func (r *report) markdown(args []string) string {

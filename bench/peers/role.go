@@ -25,13 +25,13 @@ const (
 	optionsEnv = "SPOOL_PEERS_OPTIONS"
 )
 
-// options say what a server process does.
+// options configure a server process.
 type options struct {
 	// File is the database of Spool.
 	File string
 	// Model is the base URL of the model.
 	Model string
-	// Profile is where a CPU profile is written. Empty: nowhere.
+	// Profile is the file for a CPU profile, or empty.
 	Profile string
 }
 
@@ -47,8 +47,8 @@ var roles = map[string]func(options) (served, error){
 	"trpc-agent-go": newTRPC,
 }
 
-// serveRole is the life of a server process. It ends with its standard input, and so with the
-// process that has started it.
+// serveRole runs a server process. The process ends with its standard input, and so with the process
+// that has started it.
 func serveRole(role string) (err error) {
 	var o options
 	if err := json.Unmarshal([]byte(os.Getenv(optionsEnv)), &o); err != nil {
@@ -85,10 +85,10 @@ func serveRole(role string) (err error) {
 	return err
 }
 
-// cost is what a process has taken so far.
+// cost is what a process has used so far.
 type cost struct {
 	CPU    time.Duration // of user and system
-	Memory float64       // resident, in bytes, once what is free was given back
+	Memory float64       // resident, in bytes, after free memory was returned to the system
 }
 
 func readCost() cost {
@@ -112,7 +112,7 @@ func readCost() cost {
 	return c
 }
 
-// child is a server process, as the process that has started it sees it.
+// child is a server process, from the view of the process that has started it.
 type child struct {
 	url   string
 	cmd   *exec.Cmd

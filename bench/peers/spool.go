@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// newSpool is Spool as "spool serve" sets it up: one SQLite file with an fsync per commit.
+// newSpool returns Spool as "spool serve" configures it: one SQLite file with an fsync per commit.
 func newSpool(o options) (served, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	model, err := openai.New(openai.Config{Model: "m", BaseURL: o.Model})

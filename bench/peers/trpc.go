@@ -19,9 +19,9 @@ type looking struct {
 	At string `json:"at"`
 }
 
-// newTRPC is a runner of tRPC-agent-go with its sessions in memory. Its own AG-UI server is a
-// module that is not to be had everywhere: the events are written here, each as one struct
-// and one flush.
+// newTRPC returns a runner of tRPC-agent-go with its sessions in memory. Its own AG-UI server is in a
+// module that is not available everywhere. So the events are written here, each as one struct and one
+// flush.
 func newTRPC(o options) (served, error) {
 	look := function.NewFunctionTool(func(context.Context, looking) (string, error) { return seen, nil },
 		function.WithName("look"), function.WithDescription("Looks."))

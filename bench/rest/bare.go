@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// bare is net/http and encoding/json, and every check by hand: what the others are measured
-// against. It collects all that is wrong with a body, as they do.
+// bare uses net/http and encoding/json, and does every check by hand. The others are compared with it.
+// Like them, it collects all problems of a body.
 type bare struct {
 	catalog *catalog
 	limiter *limiter
-	// write sends a body. It is what the two kinds of bare differ in.
+	// write sends a body. The two kinds of bare differ only in this function.
 	write func(w http.ResponseWriter, status int, contentType string, body any)
 }
 
-// newBare answers through json.Marshal, so that a body that cannot be encoded is a 500.
+// newBare answers through json.Marshal, so that a body that cannot be encoded becomes a 500.
 func newBare(c *catalog) http.Handler { return (&bare{c, newLimiter(), writeMarshaled}).mux() }
 
-// newBareEncoder answers through an Encoder on the response. It is faster on large bodies,
-// and has sent the status by the time that a body turns out not to be encodable.
+// newBareEncoder answers through an Encoder on the response. It is faster for large bodies. But when a
+// body turns out not to be encodable, the status was already sent.
 func newBareEncoder(c *catalog) http.Handler { return (&bare{c, newLimiter(), writeEncoded}).mux() }
 
 func (b *bare) mux() http.Handler {
@@ -48,14 +48,14 @@ func writeMarshaled(w http.ResponseWriter, status int, contentType string, body 
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client is gone
+	_, _ = w.Write(text) // an error means that the client is gone
 }
 
 func writeEncoded(w http.ResponseWriter, status int, contentType string, body any) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		return // the status is sent, and nothing can be told any more
+		return // the status was already sent, so nothing more can be reported
 	}
 }
 
@@ -90,7 +90,7 @@ func (b *bare) list(w http.ResponseWriter, r *http.Request) {
 
 func (b *bare) offer(w http.ResponseWriter, r *http.Request) { b.offerTo(w, r, "") }
 
-// guarded is offer for staff: who are you, have you asked too often, may you.
+// guarded serves offer for staff only: it checks who calls, the rate limit, and the permission.
 func (b *bare) guarded(w http.ResponseWriter, r *http.Request) {
 	u, ok := userOf(r.Header.Get("Authorization"))
 	switch {
@@ -126,14 +126,14 @@ func (b *bare) offerTo(w http.ResponseWriter, r *http.Request, buyer string) {
 	b.write(w, http.StatusOK, contentJSON, &o)
 }
 
-// view is how an offer is wanted.
+// view is the parameters of an offer.
 type view struct {
 	lang    string
 	expand  bool
 	maxTags int
 }
 
-// readView reads a view by hand, and returns the parameter that is wrong.
+// readView reads a view by hand, and returns the name of a wrong parameter.
 func readView(query url.Values) (in view, wrong string) {
 	in = view{lang: defaultLang, maxTags: maxTags}
 	if text := query.Get("lang"); text != "" {
@@ -156,7 +156,7 @@ func readView(query url.Values) (in view, wrong string) {
 	return in, ""
 }
 
-// intOf returns an integer of a query, and whether it is one of the range.
+// intOf returns an integer of a query, and whether it is within the range.
 func intOf(query url.Values, name string, missing, least, most int) (int, bool) {
 	text := query.Get(name)
 	if text == "" {
@@ -166,7 +166,7 @@ func intOf(query url.Values, name string, missing, least, most int) (int, bool) 
 	return n, err == nil && n >= least && n <= most
 }
 
-// maxBody bounds the bodies that are read.
+// maxBody bounds the size of a body.
 const maxBody = 1 << 20
 
 func (b *bare) post(w http.ResponseWriter, r *http.Request) {
@@ -185,7 +185,7 @@ func (b *bare) post(w http.ResponseWriter, r *http.Request) {
 	b.write(w, http.StatusCreated, contentJSON, &it)
 }
 
-// checkDraft returns all that is wrong with a draft.
+// checkDraft returns all problems of a draft.
 func checkDraft(in *draft) []fieldProblem {
 	var wrong []fieldProblem
 	if n := utf8.RuneCountInString(in.Name); n < 1 || n > maxName {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// call is a request, and what must come back from every implementation.
+// call is a request, and the required answer of every implementation.
 type call struct {
 	name   string
 	method string
@@ -17,12 +17,12 @@ type call struct {
 	body   string
 
 	status int
-	orElse int      // another status that says the same, zero for none
+	orElse int      // another acceptable status, or zero
 	want   any      // the body of a success
 	wrong  []string // the fields that an error must name
 }
 
-// testCase is something that is measured.
+// testCase is something to measure.
 type testCase struct {
 	call
 
@@ -35,14 +35,14 @@ const (
 		`"quantity":12,"tags":["wood","handmade","desk"],"note":"Ships within a week"}`
 )
 
-// badDraft has something wrong in each of its fields.
+// badDraft has a problem in each of its fields.
 var badDraft = `{"name":"","sku":"wal-42","category":"cellar","price":-1,` +
 	`"quantity":5000,"tags":["wood","","desk"],"note":"` + strings.Repeat("long ", 50) + `"}`
 
 // fields are the names of a draft's fields.
 var fields = []string{"name", "sku", "category", "price", "quantity", "tags", "note"}
 
-// cases returns what is measured.
+// cases returns the measured cases.
 func cases(c *catalog) []testCase {
 	it, _ := c.item(417)
 	open, _ := c.offer("north", 417, "de", true, 2)
@@ -79,15 +79,15 @@ func cases(c *catalog) []testCase {
 	}
 }
 
-// probes returns what is not measured: the requests that show that every implementation
-// checks what it is said to check.
+// probes returns requests that are not measured. They show that every implementation does the required
+// checks.
 func probes(c *catalog) []call {
 	first, _ := c.item(1)
 	plain, _ := c.offer("south", 3, "en", false, 8)
 	calls := []call{
 		{name: "another item", target: "/items/1", status: http.StatusOK, want: first},
 		{name: "no such item", target: "/items/1001", status: http.StatusNotFound},
-		// A path that does not fit may as well be no path of the route.
+		// A path that does not match may also be answered as an unknown path.
 		{name: "an id that is no number", target: "/items/first", status: http.StatusUnprocessableEntity, orElse: http.StatusNotFound},
 		{name: "defaults of an offer", target: "/shops/south/items/3", status: http.StatusOK, want: plain},
 		{name: "no such language", target: "/shops/south/items/3?lang=xx", status: http.StatusUnprocessableEntity},
@@ -112,7 +112,7 @@ func probes(c *catalog) []call {
 	return append(calls, badBodies()...)
 }
 
-// badBodies returns drafts with one field wrong each.
+// badBodies returns drafts with one wrong field each.
 func badBodies() []call {
 	var good, bad map[string]any
 	for text, to := range map[string]*map[string]any{goodDraft: &good, badDraft: &bad} {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkAll returns everything in which an implementation does not answer as it must.
+// checkAll returns everything in which an implementation does not answer as required.
 func checkAll(entries []*entry, c *catalog) error {
 	var wrong []error
 	calls := probes(c)
@@ -27,8 +27,8 @@ func checkAll(entries []*entry, c *catalog) error {
 	return errors.Join(wrong...)
 }
 
-// check sends the call twice, since a handler may not answer otherwise because it was asked
-// before, and compares both answers.
+// check sends the call twice and compares both answers, because a handler must not answer differently
+// the second time.
 func (e *entry) check(c call) error {
 	x := newExchange(e.handler, c)
 	for range 2 {
@@ -64,8 +64,7 @@ func (w *recorder) is(c call) error {
 
 var jsonKind = regexp.MustCompile(`^application/(problem\+)?json(; ?charset=utf-8)?$`)
 
-// same compares two bodies by what they mean. The link to its schema that huma adds to an
-// object is not part of it.
+// same compares the meaning of two bodies. It ignores the schema link that huma adds to objects.
 func same(got, want any) error {
 	text, err := json.Marshal(want)
 	if err != nil {
@@ -84,9 +83,8 @@ func same(got, want any) error {
 	return nil
 }
 
-// names returns whether an error points to a field: with a text that is its name, or a
-// location such as body.name, /name or tags[1]. A key is none, since some errors repeat the
-// body.
+// names returns whether an error names a field: with a text that is the field's name, or with a
+// location such as body.name, /name or tags[1]. Keys do not count, because some errors repeat the body.
 func names(body any, field string) bool {
 	switch v := body.(type) {
 	case string:

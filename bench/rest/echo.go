@@ -7,13 +7,13 @@ import (
 	"github.com/labstack/echo/v5"
 )
 
-// echoAPI is the catalog on echo, without any middleware but what a case asks for.
+// echoAPI is the catalog on echo, with only the middleware that a case requires.
 type echoAPI struct {
 	catalog *catalog
 	limiter *limiter
 }
 
-// echoValidator gives echo the validator that it has none of its own for.
+// echoValidator is the validator for echo, which has none of its own.
 type echoValidator struct{ validate *validator.Validate }
 
 func (v echoValidator) Validate(in any) error { return v.validate.Struct(in) }
@@ -114,7 +114,7 @@ func (a *echoAPI) post(c *echo.Context) error {
 	return c.JSON(http.StatusCreated, &it)
 }
 
-// echoUser is where guard leaves the user.
+// echoUser is the key under which guard stores the user.
 const echoUser = "user"
 
 func (a *echoAPI) guard(next echo.HandlerFunc) echo.HandlerFunc {

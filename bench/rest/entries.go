@@ -8,7 +8,7 @@ type entry struct {
 	handler http.Handler
 }
 
-// base is what all the others are measured against.
+// base is the implementation with which all others are compared.
 const base = "net/http"
 
 // entries returns the implementations, the base first.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// exchange sends one request to one handler, again and again, and allocates nothing.
+// exchange sends one request to one handler again and again, without allocations of its own.
 type exchange struct {
 	handler  http.Handler
 	template *http.Request
@@ -38,8 +38,8 @@ func newExchange(h http.Handler, c call) *exchange {
 	return x
 }
 
-// do sends the request n times. What a handler left in the request, such as a parsed form
-// or the values of its path, is gone before it is sent again.
+// do sends the request n times. It removes what a handler left in the request, such as a parsed form or
+// path values, before it sends the request again.
 func (x *exchange) do(n int) {
 	for range n {
 		x.request = *x.template
@@ -49,7 +49,7 @@ func (x *exchange) do(n int) {
 	}
 }
 
-// answers sends the request once, and returns what is wrong when the status is another one.
+// answers sends the request once, and returns an error if the status differs.
 func (x *exchange) answers(status int) error {
 	x.do(1)
 	if x.writer.status != status {
@@ -58,7 +58,7 @@ func (x *exchange) answers(status int) error {
 	return nil
 }
 
-// getCall is a GET of which nothing else is to be said.
+// getCall returns a GET without further requirements.
 func getCall(target string) call { return call{method: http.MethodGet, target: target} }
 
 // rereader is a request's body.
@@ -66,7 +66,7 @@ type rereader struct{ bytes.Reader }
 
 func (*rereader) Close() error { return nil }
 
-// recorder is a response that keeps its memory.
+// recorder is a response that reuses its memory.
 type recorder struct {
 	header http.Header
 	status int
@@ -93,9 +93,9 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SetReadDeadline does nothing, for nothing: a server's connection can do it, and one who
-// asks must not pay for an error instead.
+// SetReadDeadline does nothing, without an error: a server's connection supports it, so handlers that
+// call it must not pay for an error here.
 func (*recorder) SetReadDeadline(time.Time) error { return nil }
 
-// nothing is a handler whose cost is that of the exchange itself.
+// nothing is a handler that measures the cost of the exchange itself.
 func nothing(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }

@@ -8,18 +8,18 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// extra is something that is measured of rest alone: variants beside the plain one.
+// extra compares variants of rest with the plain one, without peers.
 type extra struct {
 	title    string
 	how      string
 	subjects []*subject // the plain one first
-	// most bounds the time of variants by their names, as a ratio to the plain one.
+	// most bounds the time of variants, by name, as a ratio to the plain one.
 	most map[string]float64
-	// sameAllocs wants variants to allocate no more often than the plain one.
+	// sameAllocs requires that variants allocate no more often than the plain one.
 	sameAllocs bool
 }
 
-// rows returns the goals and whether they are met, as rows of the table of goals.
+// rows returns the goals and whether they are met, as table rows.
 func (e *extra) rows() string {
 	var out strings.Builder
 	plain := e.subjects[0]
@@ -30,7 +30,7 @@ func (e *extra) rows() string {
 		}
 		if e.sameAllocs {
 			verdict := "met"
-			// Half an allocation is what a collection during the count may add.
+			// A garbage collection during the count may add half an allocation.
 			if s.count > plain.count+0.5 {
 				verdict = "**missed**"
 			}
@@ -50,7 +50,7 @@ func (e *extra) markdown(out *strings.Builder) {
 	}
 }
 
-// extras returns what is measured of rest alone, and what ends it.
+// extras returns the measurements of rest alone, and a function that ends them.
 func extras(ctx context.Context, c *catalog, e effort) ([]*extra, func() error, error) {
 	deep, closeDeep, err := deepPages(ctx, e.rows)
 	if err != nil {
@@ -60,13 +60,13 @@ func extras(ctx context.Context, c *catalog, e effort) ([]*extra, func() error, 
 	return list, closeDeep, nil
 }
 
-// restRoutes is a controller of one function, since a variant is no more than some routes.
+// restRoutes is a controller of one function, because a variant is just some routes.
 type restRoutes func(r *rest.Routes)
 
 // Routes implements [rest.Controller].
 func (f restRoutes) Routes(r *rest.Routes) { f(r) }
 
-// restSubject is a GET of a target at an API of rest, which must answer with 200.
+// restSubject returns a GET of a target at an API of rest, which must answer with 200.
 func restSubject(name, target string, routes restRoutes, options ...rest.ControllerOption) *subject {
 	api := rest.New(rest.Title("catalog"))
 	api.Register(routes, options...)

@@ -19,7 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// deepRow is a row of the table that deep pages are read from.
+// deepRow is a row of the table from which deep pages are read.
 type deepRow struct {
 	bun.BaseModel `bun:"table:deep" json:"-"`
 
@@ -28,10 +28,10 @@ type deepRow struct {
 	Price float64 `json:"price"`
 }
 
-// deepTable is a table in the memory of SQLite, with an index for its order.
+// deepTable is a table in SQLite's memory, with an index for its order.
 type deepTable struct{ db *bun.DB }
 
-// deepPages compares pages at the start of a long list with those at 90 % of it.
+// deepPages compares pages at the start of a long list with pages at 90 % of it.
 func deepPages(ctx context.Context, rows int) ([]*extra, func() error, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *deepTable) compare(ctx context.Context, rows int) ([]*extra, error) {
 	if err := t.fill(ctx, rows); err != nil {
 		return nil, err
 	}
-	// One API, since a cursor is good for the path and the list that it was made for.
+	// one API, because a cursor is valid only for its path and list
 	api := rest.New(rest.Title("deep"))
 	api.Register(t)
 	second, err := cursorAt(api, 50, 50)
@@ -115,8 +115,8 @@ func (t *deepTable) fill(ctx context.Context, rows int) error {
 	return err
 }
 
-// cursorAt follows the cursors of pages of a size past so many rows, sees that none is
-// missed, and returns the address of the page of 50 there.
+// cursorAt follows the cursors of pages of the given size past the given number of rows, checks that
+// none is missed, and returns the address of the next page of 50.
 func cursorAt(api http.Handler, rows, size int) (string, error) {
 	step := "page_size=" + strconv.Itoa(size)
 	target := "/cursor?" + step

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest/throttle"
 )
 
-// idleOptions has permissions that allow everything.
+// idleOptions adds permissions that allow everything.
 func idleOptions(c *catalog) *extra {
 	items := &restItems{c}
 	variant := func(name string, options ...rest.RouteOption) *subject {
@@ -32,7 +32,7 @@ func idleOptions(c *catalog) *extra {
 	}
 }
 
-// itemFilter is a filter of items, all fields of which may be left out.
+// itemFilter is a filter of items whose fields are all optional.
 type itemFilter struct {
 	Category *string  `filter:"category"        query:"category"`
 	Name     *string  `filter:"name__icontains" query:"name"`
@@ -40,7 +40,7 @@ type itemFilter struct {
 	Most     *float64 `filter:"price__lte"      query:"most"`
 }
 
-// idleListOptions has filters, orders and searches that no request asks for.
+// idleListOptions adds filters, orders and searches that no request uses.
 func idleListOptions(c *catalog) *extra {
 	items := &restItems{c}
 	window := page.LimitOffset(page.Size(defaultLimit), page.Max(maxLimit))
@@ -63,7 +63,7 @@ func idleListOptions(c *catalog) *extra {
 	}
 }
 
-// stages takes the guarded GET apart.
+// stages measures the parts of the guarded GET.
 func stages(c *catalog) *extra {
 	offers := &restOffers{c}
 	variant := func(name string, options ...rest.ControllerOption) *subject {
@@ -89,7 +89,7 @@ func stages(c *catalog) *extra {
 	}
 }
 
-// silentBucket is the throttle of the peers. What it lets pass it says nothing about.
+// silentBucket is the throttle of the peers. It adds no headers to allowed requests.
 type silentBucket struct{ *limiter }
 
 // Take implements [rest.Throttle].

@@ -9,7 +9,7 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// ginAPI is the catalog on gin, without any middleware but what a case asks for.
+// ginAPI is the catalog on gin, with only the middleware that a case requires.
 type ginAPI struct {
 	catalog *catalog
 	limiter *limiter
@@ -132,7 +132,7 @@ func (a *ginAPI) post(c *gin.Context) {
 	c.JSON(http.StatusCreated, &it)
 }
 
-// ginUser is where guard leaves the user.
+// ginUser is the key under which guard stores the user.
 const ginUser = "user"
 
 func (a *ginAPI) guard(c *gin.Context) {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// goal bounds what an implementation may take in a case, beside another.
+// goal bounds the time of an implementation in a case, relative to another one.
 type goal struct {
 	of, beside string
 	testCase   string
 	most       float64
 }
 
-// The implementations that goals are about.
+// The implementations in goals.
 const (
 	nameRest      = "rest"
 	nameRestGoccy = "rest, goccy"
@@ -22,10 +22,10 @@ const (
 	nameHumaGoccy = "huma nolink, goccy"
 )
 
-// noise is what counts as equal.
+// noise is the largest ratio that counts as equal.
 const noise = 1.03
 
-// goals are what rest wants to reach.
+// goals returns the goals of rest.
 func goals() []goal {
 	list := []goal{
 		{nameRest, base, "get", 1.2},
@@ -50,14 +50,14 @@ func goals() []goal {
 		goal{nameRestGoccy, nameHumaGoccy, "page", noise})
 }
 
-// outcome is a goal, and what was measured.
+// outcome is a goal with its measurement.
 type outcome struct {
 	goal
 
-	got sample // ratios, one a repeat
+	got sample // ratios, one per repeat
 }
 
-// met judges the figure as it is written, as its third digit is noise.
+// met judges the figure as it is printed, because its third digit is noise.
 func (o outcome) met() bool { return math.Round(o.got.median()*100) <= math.Round(o.most*100) }
 
 func (o outcome) verdict() string {
@@ -71,7 +71,7 @@ func (o outcome) row(title string) string {
 	return fmt.Sprintf("| %s | %s beside %s | at most %.2f | %s | %s |\n", title, o.of, o.beside, o.most, spread(o.got), o.verdict())
 }
 
-// outcomes returns the goals that can be judged: those whose both sides were measured.
+// outcomes returns the goals for which both sides were measured.
 func outcomes(results []*result) []outcome {
 	var list []outcome
 	for _, g := range goals() {
@@ -88,7 +88,7 @@ func outcomes(results []*result) []outcome {
 	return list
 }
 
-// spread writes the median of the repeats and how far they lie apart.
+// spread returns the median of the repeats and their range.
 func spread(s sample) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", s.median(), s.quantile(0), s.quantile(1))
 }

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// user is who a token belongs to.
+// user is the owner of a token.
 type user struct {
 	Name string
 	Role string
 }
 
-// staff is the role that guarded routes are for.
+// staff is the role that may use guarded routes.
 const staff = "staff"
 
-// The tokens that requests carry.
+// The tokens in requests.
 const (
 	staffToken  = "6f1c9a3e5b7d48f0a2c4"
 	publicToken = "0d9e8f7a6b5c4d3e2f1a"
 )
 
-// users has everybody who has a token.
+// users has the owner of each token.
 var users = map[string]user{
 	staffToken:  {Name: "Ada", Role: staff},
 	publicToken: {Name: "Bo", Role: "public"},
 }
 
-// userOf returns who sent a request with this Authorization header.
+// userOf returns the user of an Authorization header.
 func userOf(authorization string) (user, bool) {
 	scheme, token, ok := strings.Cut(authorization, " ")
 	if !ok || !strings.EqualFold(scheme, "bearer") {
@@ -37,7 +37,7 @@ func userOf(authorization string) (user, bool) {
 	return u, ok
 }
 
-// No measurement may run out of tokens: what is measured is the taking of one.
+// The buckets never run empty, because the taking of a token is measured.
 const (
 	bucketRate  = 1e9 // tokens a second
 	bucketBurst = 1e9
@@ -56,7 +56,7 @@ type bucket struct {
 
 func newLimiter() *limiter { return &limiter{buckets: map[string]*bucket{}} }
 
-// take takes a token of a user, and returns whether there was one.
+// take takes a token from a user's bucket, and returns whether there was one.
 func (l *limiter) take(name string) bool {
 	now := time.Now()
 	l.mu.Lock()

@@ -18,15 +18,14 @@ type humaAPI struct {
 	api     huma.API
 }
 
-// newHuma is huma as its default configuration has it, with links to schemas.
+// newHuma returns huma with its default configuration, which adds links to schemas.
 func newHuma(c *catalog) http.Handler { return humaWith(c, true, encodingJSON) }
 
 func newHumaNoLink(c *catalog) http.Handler { return humaWith(c, false, encodingJSON) }
 
 func newHumaGoccy(c *catalog) http.Handler { return humaWith(c, false, goccyJSON) }
 
-// The formats are given out rather than taken from huma's defaults, so that all codecs go
-// the same way.
+// The formats are configured instead of huma's defaults, so that all codecs use the same code path.
 var (
 	encodingJSON = huma.Format{
 		Marshal: func(w io.Writer, v any) error {
@@ -64,7 +63,7 @@ func humaWith(c *catalog, links bool, format huma.Format) http.Handler {
 	return mux
 }
 
-// humaBody is an answer of huma: the body is a field of it.
+// humaBody is an answer of huma, whose body must be a field.
 type humaBody[T any] struct{ Body T }
 
 type humaID struct {
@@ -121,7 +120,7 @@ func (a *humaAPI) post(_ context.Context, in *humaBody[humaDraft]) (*humaBody[it
 	return &humaBody[item]{a.catalog.create(draft(in.Body))}, nil
 }
 
-// humaUser is where guard leaves the user.
+// humaUser is the key under which guard stores the user.
 type humaUser struct{}
 
 func (a *humaAPI) guard(ctx huma.Context, next func(huma.Context)) {
@@ -137,7 +136,7 @@ func (a *humaAPI) guard(ctx huma.Context, next func(huma.Context)) {
 		status = http.StatusForbidden
 	}
 	if status != http.StatusOK {
-		_ = huma.WriteErr(a.api, ctx, status, http.StatusText(status)) // the client is gone
+		_ = huma.WriteErr(a.api, ctx, status, http.StatusText(status)) // an error means that the client is gone
 		return
 	}
 	next(huma.WithValue(ctx, humaUser{}, u))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// item is what all implementations serve. Its fields are those of an ordinary resource: a
-// time and a float among them, since they are what encoders are slow at.
+// item is what all implementations serve. Its fields are those of an ordinary resource, including a
+// time and a float, because encoders are slow at these.
 type item struct {
 	ID        int64     `json:"id"`
 	Name      string    `json:"name"`
@@ -20,8 +20,8 @@ type item struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// offer is an item as a shop shows it. Every parameter of the request changes it, so that
-// an implementation which does not read one is found out.
+// offer is an item of a shop. Every parameter of the request changes it, so an implementation that
+// ignores a parameter is noticed.
 type offer struct {
 	Shop  string   `json:"shop"`
 	Lang  string   `json:"lang"`
@@ -33,14 +33,14 @@ type offer struct {
 	Buyer string   `json:"buyer,omitempty"`
 }
 
-// itemPage is a page of the catalog, and how many items there are in all.
+// itemPage is a page of the catalog, with the number of all items.
 type itemPage struct {
 	Items []item `json:"items"`
 	Count int    `json:"count"`
 }
 
-// draft is what a client sends for a new item. Each implementation has a struct of its own
-// with the same fields and the tags of its library, and converts.
+// draft is the body for a new item. Each implementation has its own struct with the same fields and its
+// library's tags, and converts it.
 type draft struct {
 	Name     string   `json:"name"`
 	SKU      string   `json:"sku"`
@@ -51,7 +51,7 @@ type draft struct {
 	Note     string   `json:"note"`
 }
 
-// What a draft must be. Struct tags repeat these numbers.
+// The rules for a draft. Struct tags repeat these numbers.
 const (
 	maxName     = 80
 	maxPrice    = 100_000
@@ -62,22 +62,22 @@ const (
 	skuPattern  = `^[A-Z]{3}-[0-9]{4}$`
 )
 
-// categories are what an item may be of.
+// categories are the allowed categories of an item.
 var categories = []string{"office", "garden", "kitchen"}
 
 var skuForm = regexp.MustCompile(skuPattern)
 
-// What a page and an offer may be asked for.
+// The allowed parameters of a page and an offer.
 const (
 	defaultLimit = 50
 	maxLimit     = 100
 	defaultLang  = "en"
 )
 
-// catalogSize is how many items there are. Their ids are 1 and up.
+// catalogSize is the number of items. Their ids begin at 1.
 const catalogSize = 1000
 
-// epoch is when all items were made.
+// epoch is the creation time of all items.
 var epoch = time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)
 
 // catalog is the data. It is only read, so that a request costs the same every time.
@@ -104,7 +104,7 @@ func newCatalog() *catalog {
 	return c
 }
 
-// item returns the item of an id.
+// item returns the item with an id.
 func (c *catalog) item(id int64) (item, bool) {
 	if id < 1 || id > int64(len(c.items)) {
 		return item{}, false
@@ -118,7 +118,7 @@ func (c *catalog) page(limit, offset int) []item {
 	return c.items[from:min(from+limit, len(c.items))]
 }
 
-// offer returns an item as a shop shows it.
+// offer returns an item as an offer of a shop.
 func (c *catalog) offer(shop string, id int64, lang string, expand bool, tags int) (offer, bool) {
 	it, ok := c.item(id)
 	if !ok {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// conditions are where and when was measured.
+// conditions describe the machine and the time of the measurement.
 type conditions struct {
 	lines  [][2]string
-	before string // the load average when it began
+	before string // the load average at the start
 }
 
 func describe(ctx context.Context) conditions {
@@ -29,7 +29,7 @@ func describe(ctx context.Context) conditions {
 	}}
 }
 
-// table ends the description. The load average is read again, since others may have come.
+// table finishes the description. It reads the load average again, because other load may have come.
 func (c conditions) table(took time.Duration) string {
 	lines := slices.Concat(c.lines, [][2]string{
 		{"Load average", c.before + " at the start, " + load() + " at the end, this run included"},
@@ -43,7 +43,7 @@ func (c conditions) table(took time.Duration) string {
 	return out.String()
 }
 
-// peers are the modules whose versions are worth knowing.
+// peers are the modules whose versions are listed.
 var peers = []string{"danielgtaylor/huma", "gin-gonic/gin", "labstack/echo", "go-chi/chi", "go-playground/validator", "goccy/go-json"}
 
 func modules() string {
@@ -62,8 +62,8 @@ func modules() string {
 	return strings.Join(list, ", ")
 }
 
-// commit returns what is measured. Only changes of rest and of this folder count: others may
-// work on the rest of the tree.
+// commit returns the measured commit. Only changes of rest and of this folder count, because other
+// files of the tree may change meanwhile.
 func commit(ctx context.Context) string {
 	name := output(ctx, "git", "rev-parse", "--short=12", "HEAD")
 	if output(ctx, "git", "status", "--porcelain", "--", ".", "../../rest", ":!RESULTS.md") != "" {

@@ -1,7 +1,7 @@
-// Command rest measures the controllers of package rest beside other ways to serve the same
-// requests, and writes what it found to RESULTS.md.
+// Command rest compares the controllers of package rest with other ways to serve the same requests, and
+// writes the results to RESULTS.md.
 //
-// It is a module of its own, so that the peers are nobody's dependencies.
+// It is a separate module, so that nothing else depends on the peers.
 package main
 
 import (
@@ -70,7 +70,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	return s, nil
 }
 
-// run checks all bodies, measures what the arguments ask for, and writes the results.
+// run checks all bodies, measures the requested cases, and writes the results.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *settings) measureCases(ctx context.Context, chosen []*entry, c *catalog
 	return results, nil
 }
 
-// measureExtras measures what only rest has.
+// measureExtras measures features that only rest has.
 func (s *settings) measureExtras(ctx context.Context, c *catalog) (list []*extra, err error) {
 	if !s.wants("extras") {
 		return nil, nil

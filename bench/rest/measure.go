@@ -10,11 +10,11 @@ import (
 
 // effort is how much is measured.
 type effort struct {
-	repeats int           // of everything; a figure is the median of them
+	repeats int           // of everything; a figure is their median
 	rounds  int           // of each implementation, in turns, within a repeat
-	round   time.Duration // of CPU time, about
+	round   time.Duration // approximate CPU time
 	allocs  int           // calls over which allocations are counted
-	rows    int           // of the table that deep pages are read from
+	rows    int           // of the table from which deep pages are read
 }
 
 var (
@@ -33,8 +33,8 @@ type subject struct {
 	count float64 // allocations per call
 }
 
-// measure fills in what the subjects take. Within a round they take turns, in another order
-// each time, so that what else the machine does meets all of them.
+// measure measures the subjects. Within a round they take turns, in another order each time, so that
+// other load on the machine affects all of them.
 func measure(subjects []*subject, e effort) error {
 	for _, s := range subjects {
 		if err := s.calibrate(e.round); err != nil {
@@ -62,7 +62,7 @@ func measure(subjects []*subject, e effort) error {
 	return nil
 }
 
-// calibrate finds how many calls take about as long as a round. It warms up too.
+// calibrate finds how many calls take approximately as long as a round. It also warms up.
 func (s *subject) calibrate(round time.Duration) error {
 	for s.calls = 16; ; s.calls *= 2 {
 		ns, err := s.cost(s.calls)
@@ -76,7 +76,7 @@ func (s *subject) calibrate(round time.Duration) error {
 	}
 }
 
-// cost returns the CPU time of a call in ns, over n of them.
+// cost returns the CPU time of a call in ns, averaged over n calls.
 func (s *subject) cost(n int) (float64, error) {
 	began, err := cpuTime()
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *subject) cost(n int) (float64, error) {
 	return float64(ended-began) / float64(n), err
 }
 
-// allocations counts what a call allocates, over n of them.
+// allocations counts the allocations of a call, averaged over n calls.
 func (s *subject) allocations(n int) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -97,8 +97,8 @@ func (s *subject) allocations(n int) {
 	s.count = float64(after.Mallocs-before.Mallocs) / float64(n)
 }
 
-// cpuTime returns what this process has used so far. Unlike the time of the clock it does
-// not grow while others have the processor.
+// cpuTime returns the CPU time that this process has used. Unlike the clock, it does not advance while
+// other processes have the processor.
 func cpuTime() (time.Duration, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

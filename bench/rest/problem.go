@@ -8,21 +8,21 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// problem is the body of an error, of the implementations that have none of their own.
+// problem is the error body of the implementations that have none of their own.
 type problem struct {
 	Title  string         `json:"title"`
 	Status int            `json:"status"`
 	Errors []fieldProblem `json:"errors,omitempty"`
 }
 
-// fieldProblem says what is wrong with a field.
+// fieldProblem is a problem of a field.
 type fieldProblem struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// prepare makes a validator of go-playground name fields as JSON does, and know the form of
-// an SKU. The validators of gin, echo and chi are all prepared by it.
+// prepare makes a validator of go-playground use the fields' JSON names and know the form of an SKU.
+// gin, echo and chi all use it.
 func prepare(v *validator.Validate) *validator.Validate {
 	v.RegisterTagNameFunc(func(f reflect.StructField) string {
 		for _, tag := range []string{"json", "form", "query", "uri", "param"} {
@@ -41,7 +41,7 @@ func prepare(v *validator.Validate) *validator.Validate {
 	return v
 }
 
-// fieldsOf returns the fields that an error of go-playground tells of.
+// fieldsOf returns the fields that an error of go-playground names.
 func fieldsOf(err error) []fieldProblem {
 	var wrong validator.ValidationErrors
 	if !errors.As(err, &wrong) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// profiled is how long a case is run for its profile.
+// profiled is how long a case runs for its profile.
 const profiled = 3 * time.Second
 
 // profileAll writes a CPU profile of each case and implementation, named after both.

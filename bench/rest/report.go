@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// result is a case, and what was measured of it. The first subject is the base.
+// result is a case with its measurements. The first subject is the base.
 type result struct {
 	name, title string
 	subjects    []*subject
-	harness     *subject // what sending a request takes alone
+	harness     *subject // the cost of sending a request to a handler that does nothing
 }
 
-// subject returns the one of a name, nil if there is none.
+// subject returns the subject with a name, or nil.
 func (r *result) subject(name string) *subject {
 	for _, s := range r.subjects {
 		if s.name == name {
@@ -22,7 +22,7 @@ func (r *result) subject(name string) *subject {
 	return nil
 }
 
-// ratio returns what a subject takes beside the base, one number a repeat.
+// ratio returns the time of a subject relative to the base, one number per repeat.
 func (r *result) ratio(s *subject) sample { return s.times.over(r.subjects[0].times) }
 
 const preface = `# What rest takes beside its peers
@@ -47,7 +47,7 @@ does by default and which is measured below.
 
 `
 
-// markdown returns the whole of RESULTS.md.
+// markdown returns the text of RESULTS.md.
 func markdown(about string, results []*result, extras []*extra) string {
 	var out strings.Builder
 	out.WriteString(about)

@@ -13,10 +13,10 @@ import (
 	"github.com/spoolhq/spool/rest/throttle"
 )
 
-// restItems is the catalog as controllers of rest have it.
+// restItems is the catalog as a controller of rest.
 type restItems struct{ catalog *catalog }
 
-// restOffers are the items of a shop, for everybody or for staff.
+// restOffers has the items of a shop, for everybody or for staff.
 type restOffers struct{ catalog *catalog }
 
 // restRate is a limit that no measurement reaches.
@@ -92,7 +92,7 @@ func (c *restOffers) get(ctx context.Context, in restView) (offer, error) {
 	return o, nil
 }
 
-// restUser is a user as rest knows one.
+// restUser is a user as a principal of rest.
 type restUser struct{ user }
 
 // PrincipalID implements [rest.Principal].
@@ -101,7 +101,7 @@ func (u *restUser) PrincipalID() string { return u.Name }
 // HasScope makes the role a scope.
 func (u *restUser) HasScope(scope string) bool { return u.Role == scope }
 
-// restUsers has everybody who has a token.
+// restUsers has the owner of each token.
 var restUsers = map[string]*restUser{
 	staffToken:  {users[staffToken]},
 	publicToken: {users[publicToken]},

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sample is what was measured, one number a round or a repeat.
+// sample is the measured numbers, one per round or repeat.
 type sample []float64
 
 // quantile returns the smallest number that at least q of the sample does not exceed.
@@ -17,7 +17,7 @@ func (s sample) quantile(q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// median returns the middle, the mean of both when there are two.
+// median returns the middle number, or the mean of the two middle numbers.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// adminFlags are the flags of the admin commands. Each command uses some of them.
+// adminFlags has the values of the admin commands' flags. Each command uses some of them.
 type adminFlags struct {
 	url, token, tenant string
 	json               bool
@@ -34,7 +34,7 @@ type adminFlag struct {
 	bind            func(fs *flag.FlagSet, f *adminFlags)
 }
 
-// everyFlag are the flags that all admin commands have.
+// everyFlag has the flags of all admin commands.
 var everyFlag = []adminFlag{
 	{"url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") }},
 	{"token", "TOKEN", "a bearer token with the scope admin; SPOOL_TOKEN is safer", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") }},
@@ -94,7 +94,7 @@ func adminCommands() []adminCommand {
 	}
 }
 
-// admin carries out an admin command against a server.
+// admin executes an admin command against a server.
 func admin(ctx context.Context, args []string, h host) error {
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" || args[0] == "-help" {
 		_, err := io.WriteString(h.stdout, adminHelp())
@@ -126,7 +126,7 @@ func (c adminCommand) carryOut(ctx context.Context, args []string, h host) error
 	return c.run(ctx, client, f, arg)
 }
 
-// parse reads flags, and the one argument of a command that has one, in any order.
+// parse reads the flags and the argument of a command, in any order.
 func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) {
 	f := &adminFlags{url: "http://127.0.0.1:8080"}
 	if set, _ := h.lookup(urlVariable); set != "" {
@@ -222,7 +222,7 @@ func (c adminCommand) usage() string {
 	return strings.TrimRight("spool admin "+c.name+" "+arg, " ")
 }
 
-// text is the help of one command.
+// text returns the help of one command.
 func (c adminCommand) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s.\n\nUsage:\n\n  %s [flags]\n\nFlags:\n\n", strings.ToUpper(c.help[:1]), c.help[1:], c.usage())

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// answerFlags are the flags of the command that answers a park.
+// answerFlags returns the flags of the command that answers a park.
 func answerFlags() []adminFlag {
 	return []adminFlag{
 		{"approve", "", "the call runs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.approve, "approve", false, "") }},
@@ -77,7 +77,7 @@ func (f *adminFlags) body(field string, value any) map[string]any {
 }
 
 // answerPark answers a parked call. It sends the digest of what the server showed, so that the answer
-// counts only for that.
+// applies only to that.
 func answerPark(ctx context.Context, c *adminClient, f *adminFlags, run string) error {
 	switch {
 	case f.approve == f.deny:

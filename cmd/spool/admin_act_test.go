@@ -21,7 +21,7 @@ func askingTool() spool.Tool {
 	return send
 }
 
-// works has a worker carry out runs until the test ends.
+// works has a worker execute runs until the test ends.
 func (o *operated) works(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +86,7 @@ func TestAdminAnswer(t *testing.T) {
 	}
 	o.shows(t, `answer r1 --approve --reason fine --arguments {"to":"eve"}`, "approved", "send", `{"to":"ann"}`)
 	if out := o.awaits(t, "t1", "r1"); out.State != spool.Completed || !strings.Contains(out.Text, "sent to eve") {
-		t.Errorf("behind the answer: %+v", out)
+		t.Errorf("after the answer: %+v", out)
 	}
 	if got := o.admin("answer", "r1", "--approve"); got.code != exitFailure || !strings.Contains(got.stderr, "no such call") {
 		t.Errorf("a second answer: %+v", got)

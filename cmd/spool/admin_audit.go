@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// auditFlags are the flags of the command that lists the audit log.
+// auditFlags returns the flags of the command that lists the audit log.
 func auditFlags() []adminFlag {
 	return []adminFlag{
 		textFlag("action", "ACTION", "only this action, such as answer, stop or delete_thread", func(f *adminFlags) *string { return &f.action }),
@@ -72,7 +72,7 @@ func (e shownEntry) who() string {
 	}
 }
 
-// what returns the rest of an entry in one line.
+// what returns a line with the remaining fields of an entry.
 func (e shownEntry) what() string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }

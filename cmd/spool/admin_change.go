@@ -101,7 +101,7 @@ func pruneThreads(ctx context.Context, c *adminClient, f *adminFlags, _ string) 
 		}
 		if err := c.post(ctx, "/api/admin/prune", body, &page); err != nil {
 			if gone > 0 {
-				err = fmt.Errorf("behind %d threads: %w", gone, err)
+				err = fmt.Errorf("after %d threads: %w", gone, err)
 			}
 			return err
 		}

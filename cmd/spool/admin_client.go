@@ -66,7 +66,7 @@ func (c *adminClient) get(ctx context.Context, path string, q url.Values, into a
 	return c.do(ctx, http.MethodGet, path, nil, into)
 }
 
-// post sends a body. The statuses in results have results as bodies, and are not errors.
+// post sends a body. An answer with a status in results is a result, not an error.
 func (c *adminClient) post(ctx context.Context, path string, body, into any, results ...int) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *adminClient) post(ctx context.Context, path string, body, into any, res
 }
 
 func (c *adminClient) do(ctx context.Context, method, path string, body []byte, into any, results ...int) error {
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body)) //nolint:gosec // to where its user says
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body)) //nolint:gosec // to the address that the user gave
 	if err != nil {
 		return err
 	}

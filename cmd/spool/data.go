@@ -53,8 +53,8 @@ func findDatabase(dir string) string {
 	return ""
 }
 
-// placeDatabase returns where the database is, or where to make it. In a folder that others can write
-// to, they could exchange the file, so the database gets a private folder there.
+// placeDatabase returns the path of the database, whether it exists or not. If others can write to the
+// folder, they could exchange the file, so the database gets a private folder inside.
 func placeDatabase(dir string, log *slog.Logger) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestLostLog(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGKILL)
 	if got := command(nil, "check", "--data", data); got.code != exitOK || !strings.Contains(got.stdout, "the last server died") {
-		t.Errorf("check behind the crash: %+v", got)
+		t.Errorf("check after the crash: %+v", got)
 	}
 	if err := os.Remove(filepath.Join(data, "spool.db-wal")); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestLostLog(t *testing.T) {
 		t.Errorf("serve with the loss accepted: %+v", got)
 	}
 	if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", data); got.code != exitOK {
-		t.Errorf("the start behind it: %+v", got)
+		t.Errorf("the start after it: %+v", got)
 	}
 }
 

@@ -31,18 +31,18 @@ type options struct {
 	base string
 	// origins are further origins whose pages may call the server, besides the configuration's.
 	origins []string
-	// metrics is the address of the metrics. Empty: there are none.
+	// metrics is the address of the metrics, or empty.
 	metrics string
 	// scraping says who may read the metrics.
 	scraping metricsAccess
 	// contents puts texts of people and models on spans.
 	contents bool
-	// parents says which requests continue the trace in their traceparent.
+	// parents says which requests continue the trace in their traceparent header.
 	parents traceParents
-	// delay is how long the server takes requests after the signal to end.
+	// delay is how long the server accepts requests after the signal to end.
 	delay time.Duration
-	// acceptLoss opens a database that has lost something. It has no variable: it is for
-	// one start.
+	// acceptLoss opens a database that has lost data. It has no variable, because it is for a single
+	// start.
 	acceptLoss bool
 }
 
@@ -54,7 +54,7 @@ type setting struct {
 	many bool
 }
 
-// given is the value of a setting: from its flags, else from its variable, else its default.
+// given is the value of a setting: from its flag, or else from its variable, or else its default.
 type given struct {
 	setting
 
@@ -105,7 +105,7 @@ var settings = []setting{
 type flags struct {
 	options
 
-	// named are the flags that the command line has, and rest are its arguments.
+	// named has the flags on the command line, and rest its arguments.
 	named map[string]bool
 	rest  []string
 }
@@ -156,8 +156,8 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 	return f, errors.Join(f.check(), f.read(values), err)
 }
 
-// check returns everything that is wrong with the flags that are text. It clears wrong values that a
-// setup is made of, so that they are not reported twice.
+// check returns everything that is wrong with the text flags. It clears wrong values that a setup uses,
+// so that they are not reported twice.
 func (o *options) check() error {
 	var wrong []error
 	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
@@ -192,7 +192,7 @@ func (o *options) check() error {
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
-		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // of this machine's list, without the network
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // looked up on this machine, without the network
 	}
 	return err == nil
 }
@@ -263,7 +263,7 @@ func writeSettings(b *strings.Builder) {
 
 func serveHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serve the HTTP API and carry out runs, over one SQLite file.
+	b.WriteString(`Serve the HTTP API and execute runs, over one SQLite file.
 
 Usage:
 

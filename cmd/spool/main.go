@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// The exit codes. With exitUsage the command was not tried: its flags or its configuration are
-// wrong, and nothing was written.
+// The exit codes. With exitUsage, the command did nothing and wrote nothing, because its flags or its
+// configuration are wrong.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -32,7 +32,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv, os.Environ}))
 }
 
-// run carries out a command line and returns the exit code.
+// run executes a command line and returns the exit code.
 func run(ctx context.Context, args []string, h host) int {
 	name := "help"
 	if len(args) > 0 {
@@ -96,7 +96,7 @@ client sees each token once.
 
 Usage:
 
-  spool serve [flags]   serve the HTTP API and carry out runs, over one SQLite file
+  spool serve [flags]   serve the HTTP API and execute runs, over one SQLite file
   spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
   spool backup FILE     copy the database, even while a server writes to it
   spool check           validate the configuration and the database, and start nothing

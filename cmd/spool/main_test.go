@@ -26,7 +26,7 @@ type result struct {
 	stdout, stderr string
 }
 
-// command carries out a command line. One that serves is told to end once it has said so.
+// command executes a command line. One that serves is told to end once it has said so.
 func command(env map[string]string, args ...string) result {
 	var stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -45,7 +45,7 @@ func command(env map[string]string, args ...string) result {
 	return result{code, stdout.text.String(), stderr.String()}
 }
 
-// untilServes keeps what a command prints, and ends the command behind the last line of the
+// untilServes keeps what a command prints, and ends the command after the last line of the
 // banner.
 type untilServes struct {
 	text bytes.Buffer

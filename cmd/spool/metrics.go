@@ -17,15 +17,15 @@ import (
 // of the machine can read the flags of a process.
 const metricsTokenVariable = "SPOOL_METRICS_TOKEN" //nolint:gosec // the name of a variable, and no token
 
-// metricsAccess says who may read the metrics. With a token, its holder. Without one, everybody who
-// reaches the port, except web pages: if somebody points the name of a page here (DNS rebinding), its
-// requests have that name as their Host. On a loopback port, requests through a proxy are refused too,
-// unless hosts has a name.
+// metricsAccess says who may read the metrics. If it has a token, only the holder of the token may.
+// Otherwise everybody who reaches the port may, except web pages: if an attacker points the name of a
+// page to this server (DNS rebinding), the page's requests have that name as their Host. On a loopback
+// port, requests through a proxy are refused too, unless hosts has a name.
 type metricsAccess struct {
 	token string
 	// hosts are the names of this server in requests, in lower case.
 	hosts []string
-	// local says that only this machine can reach the port.
+	// local is true if only this machine can reach the port.
 	local bool
 }
 
@@ -79,8 +79,8 @@ func (m metricsAccess) proven(given []string) bool {
 	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(has[:], want[:]) == 1
 }
 
-// known reports whether a Host can only mean this server. Nobody can point an IP address here, nor a name
-// without a dot, which only the local network resolves.
+// known reports whether a Host can only mean this server: nobody else can point an IP address to this
+// server, or a name without a dot, which only the local network resolves.
 func (m metricsAccess) known(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -14,18 +14,18 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// node has the parts of a serving process, which carries out its jobs or pushes them.
+// node has the parts of a serving process. The process executes its jobs or pushes them.
 type node struct {
 	engine    *engine.Engine
 	work      engine.WorkOptions
 	server    *server.Server
 	http      *http.Server
 	telemetry *telemetry
-	// metrics serves the metrics on a separate port. Nil: there is none.
+	// metrics serves the metrics on a separate port, or is nil.
 	metrics *http.Server
 	delay   time.Duration
 	log     *slog.Logger
-	// tokens are read again at a SIGHUP. Nil: no file has any.
+	// tokens are read again at a SIGHUP. It is nil if no file has tokens.
 	tokens *tokenFile
 }
 
@@ -77,7 +77,7 @@ func (n *node) listening(h http.Handler) *http.Server {
 	}
 }
 
-// run serves and works until ctx ends or a part fails, and then ends all parts. The listener of the
+// run serves and works until ctx ends or a part fails, and then stops all parts. The listener of the
 // metrics may be nil.
 func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -146,7 +146,7 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 		failure = errors.Join(failure, n.http.Close())
 	}
 	if err := n.closeTelemetry(); err != nil {
-		n.log.Warn("send what was measured", "error", err)
+		n.log.Warn("send the remaining telemetry", "error", err)
 	}
 	return failure
 }

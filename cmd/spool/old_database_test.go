@@ -25,9 +25,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// The dump is of a database that `spool serve` of commit 783d7e9 left behind when it was killed.
+// The dump is of a database that `spool serve` of commit 783d7e9 left when it was killed.
 // Its runs were queued, in the middle of a model call or of a nested run, or parked. Today's
-// program, with the same demo agents, carries all of them to their end.
+// program, with the same demo agents, executes all of them to their end.
 func TestOldDatabase(t *testing.T) {
 	t.Parallel()
 

@@ -8,8 +8,9 @@ import (
 	"github.com/spoolhq/spool/price"
 )
 
-// newPricer returns the pricer of the configuration: the cost that a provider reports, or else the
-// table's. Nil: nothing has a price. The file of a table is relative to the folder of the configuration.
+// newPricer returns the pricer of the configuration. It uses the cost that a provider reports, or else
+// the table. It returns nil if the configuration has no prices. The path of a table is relative to the
+// folder of the configuration.
 func newPricer(p config.Prices, from string) (spool.Pricer, error) {
 	if p.File == "" {
 		return nil, nil //nolint:nilnil // without prices there is no pricer
@@ -21,7 +22,7 @@ func newPricer(p config.Prices, from string) (spool.Pricer, error) {
 		}
 		var err error
 		if table, err = price.Load(file); err != nil {
-			return nil, p.Errorf("%v", err) // the file is the operator's own
+			return nil, p.Errorf("%v", err) // the file belongs to the operator
 		}
 	}
 	list, err := price.New(table, nil)

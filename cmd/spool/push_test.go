@@ -59,7 +59,7 @@ func configured(t *testing.T, url string) string {
 	return file
 }
 
-// A process that pushes carries out only what it is delivered.
+// A process that pushes executes only what it is delivered.
 func TestServePush(t *testing.T) {
 	t.Parallel()
 

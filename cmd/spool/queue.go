@@ -17,8 +17,8 @@ import (
 	"github.com/spoolhq/spool/server/verify/webhook"
 )
 
-// newVerifier returns the verifier of queue deliveries, nil if the configuration has none, and the names
-// of its schemes.
+// newVerifier returns the verifier of queue deliveries, or nil if the configuration has none, and the
+// names of its schemes.
 func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
 	var (
 		verifiers []verify.Verifier
@@ -53,18 +53,18 @@ func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
 	return verify.Any(verifiers...), names, nil
 }
 
-// pushSweep is how often a process that pushes jobs looks for runs that no job will move. A run whose job
-// waits in the external queue is one of them, and is pushed again.
+// pushSweep is how often a process that pushes jobs looks for active runs without a worker and without
+// a job. A run whose job waits in the external queue counts as such a run, and is pushed again.
 const pushSweep = time.Minute
 
-// push configures the process to push its jobs instead of carrying them out.
+// push configures the process to push its jobs instead of executing them.
 func (s *setup) push(p *config.Push) error {
 	if p == nil {
 		return nil
 	}
 	header := make(http.Header, len(p.Headers))
 	for name, value := range p.Headers {
-		header[name] = []string{value} // under the name as it was written, for what is wrong with it
+		header[name] = []string{value} // under the name as the author wrote it, for error messages
 	}
 	r, err := relay.New(relay.Config{URL: p.URL, Secrets: p.Secrets, Header: header})
 	if err != nil {

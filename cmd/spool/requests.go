@@ -18,8 +18,9 @@ import (
 
 const scope = "github.com/spoolhq/spool/cmd/spool"
 
-// requests makes the spans and the metric of requests, by OpenTelemetry's conventions for HTTP. The span
-// of a request links to the trace in its traceparent, or continues it if the peer is trusted.
+// requests makes the spans and the metric of requests, by OpenTelemetry's conventions for HTTP. The
+// span of a request links to the trace in its traceparent header, or continues that trace if the peer
+// is trusted.
 type requests struct {
 	next     http.Handler
 	parents  traceParents
@@ -47,7 +48,7 @@ func (t *telemetry) requests(next http.Handler, parents traceParents) (http.Hand
 	return r, err
 }
 
-// methods are the known methods. Clients may send others, which are not named.
+// methods are the known methods. Clients may send others, which are not used as labels.
 var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }

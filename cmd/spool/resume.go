@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 )
 
-// resumed describes the runs in a database that do not continue as they began, one line for each
-// kind of change. It returns nothing if all runs continue with their model.
+// resumed describes the unfinished runs in a database that do not continue as they began, with one line
+// for each kind of change. It returns nothing if all runs continue with their model.
 func (s *setup) resumed(all []sqlite.Unfinished) []string {
 	var kinds []change
 	for _, u := range all {
@@ -53,7 +53,7 @@ func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) made {
 // change describes runs that do not continue as they began.
 type change struct {
 	what string
-	// waits says that the runs wait for what until names. Otherwise they continue with it.
+	// waits is true if the runs wait for what until names. Otherwise they continue with what.
 	waits bool
 	until string
 
@@ -102,7 +102,7 @@ func (c *change) String() string {
 	return fmt.Sprintf("%d run%s (%s) %s, %s%s", c.runs, plural, strings.Join(states, ", "), c.what, verb, c.until)
 }
 
-// changed returns what differs now for a run of an agent, from when it began with the model was.
+// changed returns how a run of an agent continues differently from how it began with the model was.
 func (s *setup) changed(agent string, was made) change {
 	at := slices.IndexFunc(s.engine.Agents, func(a engine.Agent) bool { return a.Name == agent })
 	if agent == "" {
@@ -123,9 +123,9 @@ func (s *setup) changed(agent string, was made) change {
 	return change{what: "started with the model " + was.name + " when that was " + before, until: describe([]description{now})}
 }
 
-// before returns the model that a configured name stood for. Empty: it is the same model, or unknown.
-// A provider may answer with another name than the requested one, and with a new one each week, so
-// only the requested names are compared.
+// before returns the model that a configured name stood for, or "" if it is the same model or unknown.
+// A provider may answer with another name than the requested one, and with a new name each week, so
+// before compares only the requested names.
 func (s *setup) before(was made) string {
 	name := cmp.Or(was.on, was.requested)
 	wasDemo := name == demo.ModelID

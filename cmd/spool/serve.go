@@ -18,7 +18,7 @@ const (
 	maxHeaderBytes  = 64 << 10
 )
 
-// serve runs until a signal comes.
+// serve serves and works until a signal comes.
 func serve(ctx context.Context, args []string, h host) error {
 	asked := &variables{read: h.lookup}
 	h.lookup = asked.lookup
@@ -41,7 +41,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	defer release()
 	context.AfterFunc(ctx, release)
 
-	// The ports come first: if one is taken, no folder was made.
+	// Listen first: if a port is taken, no folder is made.
 	listener, err := listen(ctx, o.listen)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	measured.log(log)
-	db, err := openData(o, log) //nolint:contextcheck // opening is quick, and must not stop halfway
+	db, err := openData(o, log) //nolint:contextcheck // opening is quick and must not be interrupted
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func serve(ctx context.Context, args []string, h host) error {
 	return errors.Join(n.run(ctx, listener, metrics), db.Close())
 }
 
-// prepare returns the setup of the flags, the environment and the configuration, or everything that is
-// wrong with them. It includes what is wrong with the flags, unless they could not be parsed. It writes
-// nothing and uses no network.
+// prepare returns the setup from the flags, the environment and the configuration, or everything that
+// is wrong with them. The error wrong from the flags is included, unless the flags could not be parsed.
+// Prepare writes nothing and uses no network.
 func prepare(o options, wrong error, h host) (*setup, exporters, error) {
 	if wrong != nil && o.listen == "" {
 		return nil, exporters{}, wrong

@@ -42,14 +42,14 @@ func gapless(t *testing.T, frames []spool.Frame) {
 			last = max(f.Snapshot.LastEventSeq, 0)
 		case f.Event != nil && f.Event.Seq > 0:
 			if f.Event.Seq != last+1 {
-				t.Errorf("entry %d stands behind entry %d", f.Event.Seq, last)
+				t.Errorf("entry %d stands after entry %d", f.Event.Seq, last)
 			}
 			last = f.Event.Seq
 		}
 	}
 }
 
-// After kill -9 in the middle of an answer, a restart carries the run on at once, and a
+// After kill -9 in the middle of an answer, a restart continues the run at once, and a
 // client that comes back with its last id misses nothing.
 func TestKill(t *testing.T) {
 	t.Parallel()

@@ -20,14 +20,14 @@ type setup struct {
 	// each with a description.
 	models []description
 	tools  []description
-	// queue are the schemes that verify deliveries. Empty: nobody may deliver.
+	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
 	queue []description
-	// work says whether the process carries out jobs or pushes them to a host.
+	// work says whether the process executes jobs or pushes them to a host.
 	work   engine.WorkOptions
 	pushed string
-	// token was generated for this start, and is printed. Empty: there is none to print.
+	// token was generated for this start and is printed. Empty: none was generated.
 	token string
-	// tokens reads the tokens again. Nil: no file has any.
+	// tokens reads the tokens again. It is nil if no file has tokens.
 	tokens *tokenFile
 }
 
@@ -86,7 +86,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	return s, nil
 }
 
-// unused is a store that nobody calls.
+// unused is a store that is never called.
 type unused struct{ spool.Store }
 
 // check finds the mistakes that only the engine and the server know, before anything is written.
@@ -118,14 +118,14 @@ func withOrigins(c *config.Config, origins []string) error {
 	return nil
 }
 
-// egress says which private addresses tools may reach: those of the configuration, and all if only this
-// machine can reach the server and requests need no token. A server with tokens may stand behind a
-// proxy.
+// egress says which private addresses tools may reach: those of the configuration. If only this machine
+// can reach the server and requests need no token, tools may reach all of them. A server with tokens
+// may be behind a proxy.
 func egress(o options, c *config.Config) httptool.Egress {
 	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback() && len(c.Tokens) == 0}
 }
 
-// The limits of a process whose configuration has none. Honest use does not reach them.
+// The limits of a process whose configuration has none. Normal use does not reach them.
 const (
 	maxQueueDepth   = 100_000
 	maxTenantDepth  = 50_000
@@ -187,7 +187,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	return errors.Join(problems...)
 }
 
-// spawn returns how an agent delegates, nil for an agent without subagents.
+// spawn returns how an agent delegates, or nil for an agent without subagents.
 func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spawn {
 	if len(subagents) == 0 {
 		return nil
@@ -205,8 +205,8 @@ func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spa
 	return s
 }
 
-// expose configures who may call the server and who may deliver to it. The server reads the tokens
-// again from the file at path, unless that is empty.
+// expose configures who may call the server and who may deliver jobs to it. The server reads the tokens
+// again from the file at path, unless path is empty.
 func (s *setup) expose(c *config.Config, path string, lookup func(string) (string, bool)) error {
 	s.server = server.Config{BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),

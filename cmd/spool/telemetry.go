@@ -26,12 +26,12 @@ import (
 
 // telemetry receives the spans and metrics of the process.
 type telemetry struct {
-	traces  *sdktrace.TracerProvider // nil: nowhere
-	metrics *sdkmetric.MeterProvider // nil: nowhere
-	scraped http.Handler             // nil: by nobody
+	traces  *sdktrace.TracerProvider // nil: spans are not exported
+	metrics *sdkmetric.MeterProvider // nil: metrics are not exported
+	scraped http.Handler             // nil: metrics cannot be scraped
 }
 
-// exporters are the exporters that OpenTelemetry's variables ask for.
+// exporters has the exporters that OpenTelemetry's variables ask for.
 type exporters struct{ traces, metrics string }
 
 const (
@@ -40,8 +40,8 @@ const (
 	exportNone    = "none"
 )
 
-// readExporters reads which exporters to use. A variable with an endpoint is enough to turn one on; a
-// variable with an exporter's name decides.
+// readExporters reads which exporters to use. A variable with an endpoint is enough to turn an exporter
+// on. A variable with an exporter's name has priority.
 func readExporters(lookup func(string) (string, bool)) (exporters, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
@@ -79,7 +79,7 @@ func readExporters(lookup func(string) (string, bool)) (exporters, error) {
 	return out, errors.Join(problems...)
 }
 
-// newTelemetry makes the exporters that flags and environment ask for, by default none. Spans for the
+// newTelemetry makes the exporters that flags and environment ask for; by default none. Spans for the
 // console go to w.
 func newTelemetry(ctx context.Context, o options, e exporters, w io.Writer) (*telemetry, error) {
 	t := &telemetry{}
@@ -138,15 +138,15 @@ func (t *telemetry) measure(ctx context.Context, scraped bool, to string, about 
 	return nil
 }
 
-// log sends failures of exporters to the log of the process. Otherwise they would go to stderr as they
-// are.
+// log sends failures of exporters to the log of the process. Otherwise they would go to stderr without
+// formatting.
 func (t *telemetry) log(log *slog.Logger) {
 	if t.traces != nil || t.metrics != nil {
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("export telemetry", "error", err) }))
 	}
 }
 
-// close sends the rest.
+// close sends the remaining data.
 func (t *telemetry) close(ctx context.Context) error {
 	var problems []error
 	if t.traces != nil {

@@ -20,7 +20,7 @@ import (
 const tokensEvery = time.Second
 
 // newTokens returns the authenticator of the configuration's tokens, and the reader that reloads them
-// from the file at path. An empty path is for tokens that are in no file.
+// from the file at path. Path is empty if no file has the tokens.
 func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (server.Authenticator, *tokenFile, error) {
 	list, err := server.Tokens(tokenList(c.Tokens))
 	if err != nil || path == "" {
@@ -46,7 +46,7 @@ func tokenList(tokens []config.Token) []server.Token {
 }
 
 // tokenFile authenticates by the tokens of a configuration file, and reads them again when the file has
-// changed. A file with mistakes leaves the tokens as they are.
+// changed. If the new file has mistakes, the tokens stay unchanged.
 type tokenFile struct {
 	*server.TokenList
 
@@ -55,7 +55,7 @@ type tokenFile struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	looked atomic.Int64 // when the file was looked at last, in Unix nanoseconds
+	looked atomic.Int64 // the time of the last look at the file, in Unix nanoseconds
 	mu     sync.Mutex
 	seen   stamp
 }
@@ -88,7 +88,7 @@ func (f *tokenFile) look(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, err := stampOf(f.path)
-	if err != nil || at == f.seen { // a file that is being replaced is there in a moment
+	if err != nil || at == f.seen { // a file that is being replaced exists again in a moment
 		return
 	}
 	f.read(ctx, at)

@@ -72,7 +72,7 @@ func TestTokenFile(t *testing.T) {
 	for i, wrong := range []string{"secret-but-two words", "short-secret", ""} {
 		at = at.Add(time.Second)
 		writeTokens(t, path, wrong, at.Add(time.Duration(i+2)*time.Minute))
-		check("behind a wrong file", newToken, oldToken)
+		check("after a wrong file", newToken, oldToken)
 	}
 	if n := strings.Count(logged.String(), "level=ERROR"); n != 3 || strings.Contains(logged.String(), "secret") {
 		t.Errorf("%d errors:\n%s", n, &logged)

@@ -13,9 +13,9 @@ import (
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
-// traceParents says which requests continue the trace in their traceparent. Any other request gets its
-// own trace, with a link. Otherwise everybody who can send a request could put spans into somebody else's
-// trace, and decide what is recorded.
+// traceParents says which requests continue the trace in their traceparent header. Any other request
+// gets its own trace, with a link. Otherwise everybody who can send a request could add spans to
+// another trace, and decide what is recorded.
 type traceParents struct {
 	all bool
 	// from are the addresses of trusted peers.
@@ -40,8 +40,8 @@ func readTraceParents(text string) (t traceParents, err error) {
 	return t, nil
 }
 
-// trusts reports whether a request continues the trace in its traceparent. Only the peer's address
-// decides: even the signature of a delivery does not cover the header.
+// trusts reports whether a request continues the trace in its traceparent header. Only the peer's
+// address decides, because not even the signature of a delivery covers that header.
 func (t traceParents) trusts(r *http.Request) bool {
 	if t.all {
 		return true

@@ -13,7 +13,7 @@ const urlVariable = "SPOOL_URL"
 // ownPrefix begins the names of this command's variables.
 const ownPrefix = "SPOOL_"
 
-// variables looks up environment variables, and remembers which. It is safe for concurrent use.
+// variables looks up environment variables, and remembers their names. It is safe for concurrent use.
 type variables struct {
 	read func(name string) (string, bool)
 
@@ -32,12 +32,12 @@ func (v *variables) lookup(name string) (string, bool) {
 	return v.read(name)
 }
 
-// misspelled is an unknown variable, with the known one that its name is close to.
+// misspelled is an unknown variable, and the known variable that was probably meant.
 type misspelled struct{ name, meant string }
 
 // misspelled returns the variables in environ that neither a flag nor the configuration looked up, and
-// whose names are close to a known one. Others with our prefix are not meant for us: a cluster sets some
-// for the containers next to a service called spool.
+// whose names are close to a known name. Other variables with our prefix are ignored: a cluster sets
+// some for the containers next to a service called spool.
 func (v *variables) misspelled(environ []string) []misspelled {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -2,8 +2,8 @@ package main
 
 import "runtime/debug"
 
-// release is the version of this tree. It is the newest one of CHANGELOG.md, and the one that
-// the leaf modules require: a test holds all three together.
+// release is the version of this tree. It is the newest version in CHANGELOG.md, and the version that
+// the leaf modules require. A test checks that all three are the same.
 const release = "v0.1.0"
 
 // version returns the version of the running binary.
@@ -15,8 +15,8 @@ func version() string {
 	return versionOf(info)
 }
 
-// versionOf returns the version of a build: the one that "go install" was asked for, else the
-// tree's, with the commit behind it where the build knows one and the commit has no tag.
+// versionOf returns the version of a build. This is the version that "go install" was asked for, or
+// else the tree's version. It includes the commit if the build knows it and the commit has no tag.
 func versionOf(info *debug.BuildInfo) string {
 	const short = 12 // digits of a commit
 	var commit, modified string

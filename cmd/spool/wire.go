@@ -37,7 +37,7 @@ func hostOf(base string) string {
 	return u.Host
 }
 
-// toolProblem returns the error of a tool, with its place in the configuration.
+// toolProblem returns the error of a tool, with its position in the configuration.
 func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
 	check := func(parameters json.RawMessage) error {
 		t := t
@@ -52,18 +52,18 @@ func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
 			return problems
 		}
 	}
-	return t.Errorf("%s", spool.MessageOf(err)) // it has nothing to do with the schema
+	return t.Errorf("%s", spool.MessageOf(err)) // not an error of the schema
 }
 
 // schemaProblem rewrites an error of the schema compiler for a configuration, where the field's name
-// stands before it.
+// comes first.
 func schemaProblem(tool, text string) string {
 	for _, prefix := range []string{
 		"parameters of tool " + tool + ": ", "parse schema: ", "compile schema: ", "jsonschema.Schema: <anonymous schema>: ",
 	} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	if strings.Contains(text, "unmarshal") || strings.Contains(text, "cannot be a JSON ") { // Go types, or a field beside the one of the path
+	if strings.Contains(text, "unmarshal") || strings.Contains(text, "cannot be a JSON ") { // the error names Go types, or another field than the path
 		return "a JSON Schema cannot have this value here"
 	}
 	return strings.ReplaceAll(text, "\n", "; ")

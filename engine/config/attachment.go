@@ -15,24 +15,24 @@ type Egress = egress.Policy
 
 // AttachmentOptions say which images a user turn may have, and who fetches them.
 type AttachmentOptions struct {
-	// Egress says which hosts an http or https URL may name and, with Fetch, which addresses the
-	// engine connects to, also after a redirect. Defaults to public ones.
+	// Egress says which hosts an http or https URL may name. With Fetch, it also says which addresses
+	// the engine connects to, redirects included. Defaults to public addresses.
 	Egress Egress
-	// Fetch makes the engine fetch images by http and https when a step needs them, and give the
-	// model the data. The store keeps the URL. Defaults to giving the model the URL, from which its
-	// provider fetches the image.
+	// Fetch makes the engine fetch images by http and https when a step needs them, and send the data
+	// to the model. The store keeps the URL. By default, the model gets the URL, and its provider
+	// fetches the image.
 	Fetch bool
 	// FetchTimeout bounds the fetch of one image, redirects included. Defaults to 15 s.
 	FetchTimeout time.Duration
-	// MaxBytes bounds the data of one image. Defaults to 5 MiB.
+	// MaxBytes bounds the size of one image. Defaults to 5 MiB.
 	MaxBytes int
-	// MaxCount bounds how many images a turn has. Defaults to 8.
+	// MaxCount bounds the number of images in a user turn. Defaults to 8.
 	MaxCount int
-	// MaxPixels bounds the width times the height of an image whose format tells them. Defaults to
+	// MaxPixels bounds the width times the height of an image, if its format states them. Defaults to
 	// 50 million.
 	MaxPixels int
-	// MediaTypes are the media types that are accepted. Defaults to image/png, image/jpeg,
-	// image/gif and image/webp.
+	// MediaTypes lists the accepted media types. Defaults to image/png, image/jpeg, image/gif and
+	// image/webp.
 	MediaTypes []string
 }
 

@@ -6,29 +6,29 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxTailShare is where a compaction still makes a prompt clearly shorter.
+// maxTailShare is the largest TailShare with which a compaction still shortens a prompt clearly.
 const maxTailShare = 0.5
 
 // ContextOptions say how the engine keeps histories within the context windows of models.
 type ContextOptions struct {
-	// Ceiling bounds the tokens of a prompt and its answer if the model's window is larger or not
-	// known. Defaults to 265,000.
+	// Ceiling bounds the tokens of a prompt and its answer if the model's window is larger or unknown.
+	// Defaults to 265,000.
 	Ceiling int
-	// CompactionModel names the model that summarises older messages when a history gets too
-	// long. Defaults to the model of the run.
+	// CompactionModel names the model that summarises older messages when a history gets too long.
+	// Defaults to the model of the run.
 	CompactionModel string
-	// CompactionTrigger is the share of a prompt's room at which older messages are
-	// summarised. Negative: never, and a context overflow fails the run. Defaults to 0.8.
+	// CompactionTrigger is the share of a prompt's room at which the engine summarises older messages.
+	// If it is negative, the engine never does, and a context overflow fails the run. Defaults to 0.8.
 	CompactionTrigger float64
 	// OutputReserve is how many tokens of a window are kept for the answer, unless the agent has a
 	// MaxOutputTokens. It is never more than a quarter of the window. Defaults to 16,000.
 	OutputReserve int
-	// TailShare is the share of a prompt's room up to which the newest messages are left as they
-	// are when the older ones are summarised. Defaults to 0.25.
+	// TailShare is the share of a prompt's room that the newest messages may take without being
+	// summarised. Defaults to 0.25.
 	TailShare float64
-	// Windows are the sizes of windows in tokens, by the names of the engine's models, for models
-	// whose ContextWindow is not known. Defaults to the windows that adapters know of well-known
-	// models ([spool.WindowLookup]).
+	// Windows maps names of the engine's models to window sizes in tokens, for models whose
+	// ContextWindow is unknown. Defaults to the sizes that adapters know for well-known models
+	// ([spool.WindowLookup]).
 	Windows map[string]int
 }
 

@@ -1,5 +1,5 @@
-// Package config has the groups of settings of the engine's Config. A zero field stands for its default.
-// Package engine has an alias of each type, so that callers need not import this package.
+// Package config declares the groups of settings in the engine's Config. A zero field stands for its
+// default. Package engine has an alias for each type, so that callers need not import this package.
 //
 // The package imports the root package and internal/egress. The parts of the engine take its types.
 package config
@@ -13,13 +13,13 @@ import (
 
 // Group is a group of settings.
 type Group interface {
-	// fill gives each field that is zero its default. It returns an [spool.Invalid] error that names
-	// the field which is wrong.
+	// fill gives each zero field its default. It returns an [spool.Invalid] error that names the wrong
+	// field.
 	fill() error
 }
 
 // Fill gives each zero field of the groups its default. It returns an [spool.Invalid] error that names
-// the field which is wrong.
+// the wrong field.
 func Fill(groups ...Group) error {
 	for _, g := range groups {
 		if err := g.fill(); err != nil {
@@ -29,7 +29,7 @@ func Fill(groups ...Group) error {
 	return nil
 }
 
-// or gives a field that is zero its default. It returns an error for a negative field.
+// or gives a zero field its default. It returns an error for a negative field.
 func or[T int | int64 | time.Duration](name string, field *T, byDefault T) error {
 	*field = cmp.Or(*field, byDefault)
 	if *field < 0 {

@@ -9,35 +9,36 @@ import (
 
 // LimitOptions bound what clients, models and tenants may do.
 type LimitOptions struct {
-	// AnswerBytes bounds an answer of a model: its text, its reasoning and its calls. A call counts
-	// as the bytes of its arguments and 4 KiB. The engine cuts a longer answer, runs none of its
-	// calls, and ends the run with [spool.StopLength]. Defaults to 4 MiB, or to StepBytes if that is
-	// less.
+	// AnswerBytes bounds the size of a model's answer: its text, its reasoning and its calls. A call
+	// counts the bytes of its arguments plus 4 KiB. The engine cuts a longer answer, runs none of its
+	// calls, and ends the run with [spool.StopLength]. Defaults to 4 MiB, or to StepBytes if StepBytes
+	// is less.
 	AnswerBytes int
-	// StepBytes bounds a step: an answer and the results of its calls. If a result has no room, the
-	// model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if that is more.
+	// StepBytes bounds the size of a step: an answer and the results of its calls. If a result does not
+	// fit, the model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if AnswerBytes is
+	// more.
 	StepBytes int
-	// PromptBytes bounds the prompt of a start. Defaults to 262,144.
+	// PromptBytes bounds the size of a start's prompt. Defaults to 262,144.
 	PromptBytes int
-	// QueueDepth bounds the ready jobs of all tenants: beyond it, starts are refused. A process reads
-	// their number four times a second and adds its own starts. The starts that other processes
-	// accept between two reads may exceed the limit. Zero: no bound.
+	// QueueDepth bounds the ready jobs of all tenants together. Beyond the limit, starts are refused. A
+	// process reads the number of ready jobs four times a second and adds its own starts. Starts that
+	// other processes accept between two reads may exceed the limit. Zero: no bound.
 	QueueDepth int
 	// TenantDepth bounds the ready jobs of one tenant in the same way. Zero: no bound.
 	TenantDepth int
-	// TenantBytes bounds what a tenant stores, as [spool.Tally] counts it. Beyond it, starts,
-	// durable events, summaries on demand and redrives are refused with [spool.StorageFull].
-	// Answers and stops are not. An active run ends with [spool.StopStorageLimit] in place of its
-	// next step. Steps and starts at the same time may exceed the limit. Deleting threads makes room.
-	// Zero: no bound.
+	// TenantBytes bounds what a tenant stores, as counted in [spool.Tally]. Beyond the limit, starts,
+	// durable events, summaries on demand and redrives are refused with [spool.StorageFull]; answers
+	// and stops are not. An active run ends with [spool.StopStorageLimit] instead of taking its next
+	// step. Concurrent steps and starts may exceed the limit. Deleting threads makes room. Zero: no
+	// bound.
 	TenantBytes int64
-	// Waiting bounds how many runs wait for a thread that another run has. Defaults to 16.
+	// Waiting bounds how many runs wait for a thread with an active run. Defaults to 16.
 	Waiting int
-	// WallTime bounds how long workers carry a run. The time in which it waits for an answer,
-	// a worker or the next attempt does not count. A run that reaches it ends as COMPLETED with
-	// [spool.StopTimeLimit]; what it wrote is kept. It holds for every run, and nobody can raise
-	// it while the run goes on. Negative: no bound. Defaults to an hour, or to the longest WallTime
-	// of the budgets Default and Max and of the run's agent, if that is longer.
+	// WallTime bounds the time in which workers execute a run. Time spent waiting for an answer, a
+	// worker or the next attempt does not count. A run that reaches the limit ends as COMPLETED with
+	// [spool.StopTimeLimit] and keeps its output. WallTime applies to every run and cannot be raised
+	// for a run. Negative: no bound. Defaults to the longest of an hour, the WallTime of the budgets
+	// Default and Max, and the WallTime of the run's agent.
 	WallTime time.Duration
 }
 

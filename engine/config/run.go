@@ -9,35 +9,35 @@ import (
 
 // BudgetOptions say which budgets runs have.
 type BudgetOptions struct {
-	// Default bounds a run, with all runs under it, if neither its start nor its agent does. A budget
-	// of cost needs a Pricer. Defaults to no bounds.
+	// Default is the budget of a run and of all runs nested in it, if neither its start nor its agent
+	// has one. A budget of cost needs a Pricer. Defaults to no bounds.
 	Default spool.Budget
-	// Max bounds the budgets of starts, and is the budget of runs that have none. A start that asks
-	// for more gets Max. No answer can raise the budget of a run beyond it, whoever gives the answer.
-	// A run that has used up Max ends, and does not wait for more. Defaults to no bounds.
+	// Max bounds the budget that a start may ask for; a start that asks for more gets Max. Max is also
+	// the budget of runs that have none. No answer can raise a run's budget beyond Max, whoever gives
+	// the answer. A run that has used up Max ends and does not wait for more. Defaults to no bounds.
 	Max spool.Budget
-	// OnBudget is what happens to a run whose budget is used up, if its agent does not say.
-	// Defaults to [spool.BudgetEnd].
+	// OnBudget says what happens to a run whose budget is used up, if its agent does not say. Defaults
+	// to [spool.BudgetEnd].
 	OnBudget spool.BudgetAction
 }
 
 // RetryOptions say how often failed steps are tried again, and when.
 type RetryOptions struct {
-	// AfterMax bounds the wait that a provider asks for by Retry-After, or a model or hook by
-	// [spool.RetryAfter]. Such a wait counts if it is longer than that of Backoff, and is cut to
-	// AfterMax, but never below that of Backoff. RUN_ENDED and RUN_ERROR have it as retryAfterMs.
-	// Defaults to 15 min.
+	// AfterMax bounds the wait that a provider asks for by Retry-After, or that a model or hook asks
+	// for by [spool.RetryAfter]. The engine waits that long, at most AfterMax, but never less than
+	// Backoff says. RUN_ENDED and RUN_ERROR have the wait as retryAfterMs. Defaults to 15 min.
 	AfterMax time.Duration
-	// Attempts is how many times in a row a step may fail for a reason that may pass,
-	// before the run fails. Defaults to 3.
+	// Attempts is how many times in a row a step may fail with a temporary error before the run fails.
+	// Defaults to 3.
 	Attempts int
-	// Backoff is the wait before the second attempt. It doubles up to BackoffMax, with up to a
-	// quarter more at random. They default to 5 s and 2 min.
+	// Backoff is the wait before the second attempt. The wait doubles for each further attempt, up to
+	// BackoffMax, and is up to a quarter longer at random. Backoff defaults to 5 s and BackoffMax to 2
+	// min.
 	Backoff, BackoffMax time.Duration
-	// Deaths is how many workers in a row may die while they carry a run alone, before the run fails.
-	// Once three workers, or Deaths if that is less, have died in a step, workers carry the run alone:
-	// after a wait, and one such run at a time. The failed run leaves a dead job, which an operator
-	// can redrive. Defaults to 10.
+	// Deaths is how many workers in a row may die while they execute a run alone, before the run fails.
+	// A run becomes such a run when three workers have died in one of its steps, or Deaths workers if
+	// that is less: from then on, each attempt comes after a wait, and the worker executes one such run
+	// at a time. The failed run leaves a dead job, which an operator can redrive. Defaults to 10.
 	Deaths int
 }
 
@@ -53,11 +53,11 @@ func (o *RetryOptions) fill() error {
 
 // RetentionOptions say how long data is kept.
 type RetentionOptions struct {
-	// Audit is how long entries of the audit log are kept. Workers remove older ones.
-	// Negative: for ever. Defaults to 400 days.
+	// Audit is how long entries of the audit log are kept. Workers remove older entries. Negative: for
+	// ever. Defaults to 400 days.
 	Audit time.Duration
-	// Threads is how long a thread is kept after the last thing that happened in it. Workers then
-	// remove it, as a prune does. Defaults to for ever.
+	// Threads is how long a thread is kept after its last change. Workers then remove it, as a prune
+	// does. Defaults to for ever.
 	Threads time.Duration
 }
 
@@ -68,17 +68,17 @@ func (o *RetentionOptions) fill() error {
 
 // WorkerOptions say how long workers keep their runs, and how often they look for work.
 type WorkerOptions struct {
-	// Lease is how long a worker keeps a run without reporting. A worker reports every third of it.
-	// Defaults to 30 s.
+	// Lease is how long a worker keeps a run without renewing its lease. A worker renews it every third
+	// of that time. Defaults to 30 s.
 	Lease time.Duration
-	// Poll is how often a worker looks for due jobs, and a follower of a thread for changes,
-	// without being woken. Defaults to 1 s.
+	// Poll is how often a worker looks for due jobs, and a follower for changes of its thread, if
+	// nothing wakes them. Defaults to 1 s.
 	Poll time.Duration
-	// StopPoll is how often a worker looks for a stop of its run without being woken.
-	// Defaults to 500 ms.
+	// StopPoll is how often a worker checks whether its run was stopped, if nothing wakes it. Defaults
+	// to 500 ms.
 	StopPoll time.Duration
-	// SweepEvery is how often a worker looks for runs that nothing will move. Defaults to
-	// 5 s.
+	// SweepEvery is how often a worker looks for active runs without a worker and without a job.
+	// Defaults to 5 s.
 	SweepEvery time.Duration
 }
 

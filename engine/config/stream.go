@@ -7,19 +7,20 @@ import (
 
 // StreamOptions say how run streams are written, and how clients follow them.
 type StreamOptions struct {
-	// FlushEvery is how long items of a run stream may wait for others before they are
-	// written together. Negative: each is written at once. Defaults to 50 ms.
+	// FlushEvery is how long items of a run stream may wait for more items, so that they are written
+	// together. Negative: each item is written at once. Defaults to 50 ms.
 	FlushEvery time.Duration
-	// FlushItems is how many items are written together at the most. Defaults to 32.
+	// FlushItems is the largest number of items that are written together. Defaults to 32.
 	FlushItems int
-	// Grace is how long a run stream can be read after its end. Defaults to 10 min.
+	// Grace is how long a run stream stays readable after its end. Defaults to 10 min.
 	Grace time.Duration
 	// Keepalive is the time between comments on an idle event stream. Defaults to 15 s.
 	Keepalive time.Duration
-	// RetryHint is what browsers are told to wait before they reconnect. Defaults to 1 s.
+	// RetryHint is how long browsers are told to wait before they reconnect. Defaults to 1 s.
 	RetryHint time.Duration
-	// SnapshotMemory bounds the bytes of encoded snapshots that are kept to be shared or are
-	// being sent. Beyond it, snapshots wait for those before them. Defaults to 128 MiB.
+	// SnapshotMemory bounds the bytes of encoded snapshots that are kept to be shared or are being
+	// sent. Beyond the limit, a new snapshot waits until earlier ones are released. Defaults to 128
+	// MiB.
 	SnapshotMemory int
 }
 

@@ -65,7 +65,7 @@ type accounts struct {
 	decoy *Account // whose password is compared when there is no account
 }
 
-// byID returns the principal, nil when the account is gone.
+// byID returns the principal, or nil if the account is gone.
 func (a *accounts) byID(ctx context.Context, id string) (*rest.User, error) {
 	account, err := find[Account](ctx, a.db, id)
 	if errors.Is(err, rest.ErrNotFound) {
@@ -77,8 +77,7 @@ func (a *accounts) byID(ctx context.Context, id string) (*rest.User, error) {
 	return account.principal(), nil
 }
 
-// check returns the account that the password opens. An unknown name takes as long as a
-// wrong password.
+// check returns the account whose password matches. An unknown name takes as long as a wrong password.
 func (a *accounts) check(ctx context.Context, in Credentials) (*rest.User, error) {
 	account, err := find[Account](ctx, a.db, in.User)
 	if errors.Is(err, rest.ErrNotFound) {
@@ -93,16 +92,16 @@ func (a *accounts) check(ctx context.Context, in Credentials) (*rest.User, error
 	return account.principal(), nil
 }
 
-// Credentials are what somebody logs in with.
+// Credentials are a name and a password.
 type Credentials struct {
 	User     string `example:"ada"     json:"user"     maxLength:"80"  minLength:"1"`
 	Password string `format:"password" json:"password" maxLength:"200" minLength:"1"`
 }
 
-// Token is what a customer has after logging in.
+// Token is what a customer gets after logging in.
 type Token struct {
-	Token     string `doc:"For the header Authorization, behind the word Bearer." json:"token"`
-	ExpiresIn int    `doc:"In seconds."                                           json:"expiresIn"`
+	Token     string `doc:"For the header Authorization, after the word Bearer." json:"token"`
+	ExpiresIn int    `doc:"In seconds."                                          json:"expiresIn"`
 }
 
 // Accounts is where customers get their tokens.

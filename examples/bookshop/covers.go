@@ -40,8 +40,8 @@ type coverOf struct {
 	BookID int64 `path:"book_id"`
 }
 
-// get answers with the picture, of which a part can be asked for (Range), and that it has
-// not changed (If-None-Match).
+// get returns the picture. A client can ask for a part of it (Range), or whether it has changed
+// (If-None-Match).
 func (c *Covers) get(ctx context.Context, in coverOf) (*rest.File, error) {
 	cover, err := find[Cover](ctx, c.db, in.BookID)
 	if err != nil {
@@ -58,7 +58,7 @@ type Upload struct {
 	Image  *multipart.FileHeader `contentType:"image/png,image/jpeg" doc:"At most 200 kB." file:"image" maxSize:"200KB" required:"true"`
 }
 
-// CoverView says what is known of a cover.
+// CoverView describes a cover.
 type CoverView struct {
 	Type   string `json:"type"`
 	Bytes  int    `json:"bytes"`
@@ -101,7 +101,7 @@ func (c *Covers) put(ctx context.Context, in Upload) (coverAnswer, error) {
 	return coverAnswer{Body: view}, nil
 }
 
-// readImage reads a file that says to be a picture, and looks whether it is one.
+// readImage reads an uploaded file and checks that it really is a picture.
 func readImage(header *multipart.FileHeader) ([]byte, error) {
 	file, err := header.Open()
 	if err != nil {

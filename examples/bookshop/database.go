@@ -16,10 +16,11 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// openDatabase opens the shop's file and makes what is missing in it. Without a file, the
-// shop is in memory and gone with the process.
+// openDatabase opens the shop's file and creates what is missing in it. Without a file, the shop is in
+// memory and ends with the process.
 func openDatabase(ctx context.Context, file string) (*bun.DB, error) {
-	// Writers take the lock when they begin, as one that has read first cannot wait for it.
+	// Writers take the lock when they begin, because a transaction that has read first cannot wait for
+	// it.
 	address := "file:" + file + "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
 	if file == "" {
 		address = "file::memory:?_pragma=foreign_keys(1)"
@@ -71,8 +72,8 @@ func find[T any](ctx context.Context, db bun.IDB, key any) (*T, error) {
 	return row, err
 }
 
-// hashRounds is how much work it is to try a password. The passwords of this shop are printed
-// when it starts; one that has real ones takes 600,000, as OWASP asks of PBKDF2.
+// hashRounds is the cost of trying a password. This shop prints its passwords when it starts. A shop
+// with real passwords needs 600,000 rounds, as OWASP recommends for PBKDF2.
 const hashRounds = 1000
 
 func hashPassword(password string, salt []byte, rounds int) ([]byte, error) {

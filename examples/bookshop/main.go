@@ -22,7 +22,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// demoKey is the API key of the demonstration. A shop that is no example has random ones.
+// demoKey is the API key of the demonstration. A real shop has random keys.
 const demoKey = "demo-key"
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run is the program. It returns when ctx ends and all requests are answered.
+// run runs the program. It returns when ctx has ended and all requests are answered.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bookshop", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 }
 
-// secretFrom takes the secret of the environment. Without one, tokens are good until the
+// secretFrom returns the secret of the environment. Without a secret, tokens are valid until the
 // program ends.
 func secretFrom(text string) ([]byte, error) {
 	if text == "" {

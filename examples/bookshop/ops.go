@@ -15,7 +15,7 @@ import (
 //go:embed pages
 var pages embed.FS
 
-// Site is what is not about books: pages, and what operators look at.
+// Site has everything that is not about books: pages, and data for operators.
 type Site struct {
 	db    *bun.DB
 	doors *doors
@@ -65,8 +65,8 @@ func (c *Site) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Debug shows the program to its developers. It stays off the list of controllers that are
-// imported, and is registered by a flag only.
+// Debug shows the program to its developers. It is not imported automatically, and only a flag
+// registers it.
 type Debug struct{ api *rest.API }
 
 // Routes implements [rest.Controller].

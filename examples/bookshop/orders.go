@@ -79,7 +79,7 @@ type LineView struct {
 }
 
 func (c *Orders) view(o Order) OrderView {
-	// The paths of routes that are there, and of ids that are, cannot fail.
+	// The paths of existing routes and ids cannot fail.
 	self, _ := c.one.URL(orderID{o.ID})
 	v := OrderView{o.ID, o.UserID, o.Placed, o.Canceled, o.Total, []LineView{}, self}
 	for _, l := range o.Lines {
@@ -111,18 +111,18 @@ func (c *Orders) get(ctx context.Context, in orderID) (OrderView, error) {
 	return c.view(*order), nil
 }
 
-// NewOrder is what somebody wants to buy.
+// NewOrder is the request for an order.
 type NewOrder struct {
 	Lines []NewLine `json:"lines" maxItems:"20" minItems:"1"`
 }
 
-// NewLine is one book of it.
+// NewLine is one book of a new order.
 type NewLine struct {
 	BookID   int64 `json:"bookId" minimum:"1"`
 	Quantity int64 `default:"1"   json:"quantity" maximum:"99" minimum:"1"`
 }
 
-// Validate checks what no tag can say.
+// Validate checks the rules that no tag can express.
 func (n NewOrder) Validate(context.Context) error {
 	var faults []rest.Fault
 	seen := map[int64]bool{}
@@ -140,22 +140,22 @@ func (n NewOrder) Validate(context.Context) error {
 	return nil
 }
 
-// OutOfStock says what of an order cannot be had.
+// OutOfStock lists the books of an order that cannot be delivered.
 type OutOfStock struct {
 	Code    string     `enum:"out_of_stock" json:"code"`
 	Missing []Shortage `json:"missing"`
 }
 
-// Shortage is a book of which there are too few. A book that does not exist is one.
+// Shortage is a book with too few copies, or a book that does not exist.
 type Shortage struct {
 	BookID    int64 `json:"bookId"`
 	Wanted    int64 `json:"wanted"`
 	Available int64 `json:"available"`
 }
 
-// place buys all of the lines or nothing.
+// place buys either all lines or nothing.
 func (c *Orders) place(ctx context.Context, in NewOrder) (OrderView, error) {
-	// The price of a book depends on the caller and on the time, so both come from services.
+	// The price of a book depends on the caller and the time, so both come from services.
 	prices, err := rest.Resolve[*PriceList](ctx)
 	if err != nil {
 		return OrderView{}, err
@@ -193,7 +193,7 @@ func (c *Orders) place(ctx context.Context, in NewOrder) (OrderView, error) {
 	return view, nil
 }
 
-// take takes copies from the shelf, or says how many there are instead.
+// take takes copies from the shelf, or returns a shortage.
 func take(ctx context.Context, tx bun.Tx, l NewLine, prices *PriceList) (*OrderLine, *Shortage, error) {
 	var books []Book
 	if err := tx.NewSelect().Model(&books).Where("id = ?", l.BookID).Scan(ctx); err != nil {

@@ -34,14 +34,14 @@ func (c *Partners) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/partner"), rest.Tags("partners"),
 		rest.Auth(c.doors.partner), rest.Permit(permission.Scope(partnerScope)))
 	rest.Get(r, "/books.csv", c.export, rest.Summary("The catalog as CSV"), rest.Produces("text/csv"))
-	// The path of earlier days, which announces its end in each answer.
+	// The old path of the catalog. Each answer announces when it ends.
 	rest.Get(r, "/catalog.csv", c.export, rest.Name("export_old"), rest.Summary("The catalog as CSV, at its old address"), rest.Produces("text/csv"),
 		rest.Sunset(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, time.July, 1, 0, 0, 0, 0, time.UTC)))
 	rest.Post(r, "/books.jsonl", c.load, rest.Summary("Add books from JSON lines"),
 		rest.Permit(permission.All(permission.Scope(partnerScope), permission.Scope(catalogScope))))
 }
 
-// export reads the books in pieces, so that neither the memory nor a slow client matters.
+// export reads the books in pieces, so that it needs little memory even for a slow client.
 func (c *Partners) export(context.Context, struct{}) (*rest.Stream, error) {
 	return &rest.Stream{Type: "text/csv; charset=utf-8", Write: func(ctx context.Context, w io.Writer, flush func() error) error {
 		out := csv.NewWriter(w)
@@ -74,14 +74,14 @@ type BookFile struct {
 	Books *multipart.FileHeader `contentType:"application/jsonl,application/octet-stream" doc:"A book a line, as POST /books takes it." file:"books" maxSize:"5MB" required:"true"`
 }
 
-// Loaded is what became of one line.
+// Loaded is the result for one line.
 type Loaded struct {
 	Line  int    `json:"line"`
 	ID    int64  `doc:"Of the new book." json:"id,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// load answers for each line as soon as it is stored.
+// load answers each line as soon as its book is stored.
 func (c *Partners) load(ctx context.Context, in BookFile) (rest.Lines[Loaded], error) {
 	file, err := in.Books.Open()
 	if err != nil {

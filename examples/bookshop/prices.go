@@ -13,10 +13,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Clock tells the time. It is a service, so that tests have one of their own.
+// Clock returns the time. It is a service, so that tests can have their own.
 type Clock func() time.Time
 
-// PriceList says what books cost in one request: staff pay less.
+// PriceList knows the prices for one request: staff pay less.
 type PriceList struct {
 	At      time.Time
 	Percent int64
@@ -25,7 +25,7 @@ type PriceList struct {
 // Of returns the price of a book in cents.
 func (p *PriceList) Of(b Book) int64 { return b.Price * p.Percent / 100 }
 
-// newPriceList makes the price list of the caller.
+// newPriceList returns the price list of the caller.
 func newPriceList(ctx context.Context, _ rest.Services) (*PriceList, error) {
 	clock, err := rest.Resolve[Clock](ctx)
 	if err != nil {
@@ -52,11 +52,12 @@ func newPriceLog(db *bun.DB) *priceLog {
 	return &priceLog{db: db, next: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// Shutdown ends what follows the log. The API calls it, as the log is one of its services.
+// Shutdown ends the requests that follow the log. The API calls it, because the log is one of its
+// services.
 func (l *priceLog) Shutdown() { l.end.Do(func() { close(l.ended) }) }
 
-// wakeAfter wakes followers when a request that may have changed prices is over: what is
-// read before its transaction ends is not there yet.
+// wakeAfter wakes followers after a request that may have changed prices, because changes cannot be
+// read before its transaction ends.
 func (l *priceLog) wakeAfter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
@@ -79,7 +80,7 @@ func (l *priceLog) changed() <-chan struct{} {
 func (l *priceLog) follow(ctx context.Context, after int64) iter.Seq2[rest.Event[PriceChange], error] {
 	return func(yield func(rest.Event[PriceChange], error) bool) {
 		for {
-			changed := l.changed() // before reading, so that none is missed
+			changed := l.changed() // before reading, so that no change is missed
 			var changes []PriceChange
 			if err := l.db.NewSelect().Model(&changes).Where("id > ?", after).Order("id").Limit(100).Scan(ctx); err != nil {
 				yield(rest.Event[PriceChange]{}, fmt.Errorf("read the price log: %w", err))
@@ -114,8 +115,8 @@ func (c *Prices) Routes(r *rest.Routes) {
 	rest.Get(r, "/prices", c.watch, rest.Summary("Changes of prices, as they happen"))
 }
 
-// Watch says from where on to listen. A browser's EventSource sends the header by itself
-// when it reconnects.
+// Watch says where listening begins. A browser's EventSource sends the header by itself when it
+// reconnects.
 type Watch struct {
 	LastEventID int64 `doc:"The last change that was seen. 0: all of them." header:"Last-Event-Id" minimum:"0"`
 }

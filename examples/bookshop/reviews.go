@@ -23,7 +23,7 @@ func (c *Reviews) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("reviews"), rest.Auth(c.doors.customer), rest.Permit(permission.Any(
 		permission.IsAdmin, permission.Owner(func(r *Review) string { return r.UserID }),
 	)))
-	// Neither a paginator nor a page size: that is what the settings of the API are for.
+	// No paginator and no page size here: the settings of the API have both.
 	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(), rest.Open(),
 		query.Filter[ReviewFilter](), query.Order("stars", "written"), query.OrderDefault("-written"))
 	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Summary("Say something of a book"), rest.Permit(permission.IsAuthenticated),
@@ -69,7 +69,7 @@ func (c *Reviews) write(ctx context.Context, in Opinion) (Review, error) {
 	return review, err
 }
 
-// Edit is what shall be different about a review. What is not sent, or null, stays as it is.
+// Edit is the changes of a review. A field that is missing or null stays unchanged.
 type Edit struct {
 	ID    int64            `json:"-"     path:"id"`
 	Stars rest.Opt[int]    `json:"stars" maximum:"5"      minimum:"1"`

@@ -10,8 +10,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// shelf is what choices of books have in common. It is no controller of its own: others
-// embed it, and have its routes.
+// shelf has the common routes of choices of books. It is not a controller itself: others embed it.
 type shelf struct{ books query.Set[Book] }
 
 // Routes implements [rest.Controller].
@@ -40,7 +39,7 @@ func newArrivals(db *bun.DB, year int) *Arrivals {
 	return &Arrivals{shelf{bunquery.Set[Book](db).Where(query.Where("published__year__gte", year))}}
 }
 
-// Bargains are books below a price. It has the routes of its shelf, but lists in its own way.
+// Bargains are books below a price. It has the routes of its shelf, but its own list.
 type Bargains struct {
 	shelf
 

@@ -16,11 +16,11 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// config is what differs from one shop to the next.
+// config has the values that differ between shops.
 type config struct {
 	// File is the SQLite file. Defaults to none: the shop is in memory.
 	File string
-	// Secret is what the keys of tokens and cursors are made of, 32 random bytes or more.
+	// Secret is the source of the keys of tokens and cursors: 32 random bytes or more.
 	Secret []byte
 	// PartnerKeys are the API keys of partners.
 	PartnerKeys map[string]*rest.User
@@ -34,13 +34,13 @@ type config struct {
 	// AddressRate bounds the requests of an address before authentication, so that nobody can guess
 	// keys for ever. Defaults to 2,000 a minute.
 	AddressRate string
-	// Debug registers what developers look at.
+	// Debug registers the routes for developers.
 	Debug bool
 	// Log defaults to slog.Default().
 	Log *slog.Logger
 }
 
-// derive makes a key for one purpose, so that none is good for another.
+// derive returns a key for one purpose, so that a key is useless for another purpose.
 func (c config) derive(purpose string) []byte {
 	key, err := hkdf.Key(sha256.New, c.Secret, nil, purpose, 32)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c config) derive(purpose string) []byte {
 
 func (c config) withDefaults() config {
 	if c.Clock == nil {
-		// As exact as the database keeps it, so that an answer is the same when it is read again.
+		// the database's precision, so that an answer is the same when it is read again
 		c.Clock = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 	}
 	if c.Log == nil {
@@ -87,7 +87,7 @@ func openShop(ctx context.Context, c config) (*shop, error) {
 	return &shop{api, db}, nil
 }
 
-// end ends what clients follow, so that the server can stop.
+// end ends the requests that clients follow, so that the server can stop.
 func (s *shop) end() { _ = s.api.Shutdown(context.Background()) }
 
 func (s *shop) close() error { return s.db.Close() }
@@ -97,7 +97,7 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a deployment may want otherwise comes by names, from a file for example.
+	// Values that a deployment may change are set by name, for example from a file.
 	configured, err := rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
 		"PAGINATION_CLASS": "page.LimitOffset", "PAGINATION_PER_PAGE": 25,
 	}})
@@ -110,14 +110,15 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key that the program prints."),
 		rest.Logger(c.Log),
 		configured,
-		// By address before authentication, where a wrong key counts too; by caller behind it,
-		// where the caller is known. So a wrong key is a 401, and only too many are a 429.
+		// The first throttle comes before authentication and counts by address, so that wrong keys
+		// count too. The other two come after it and count by caller. So a wrong key gets a 401, and
+		// only too many of them get a 429.
 		rest.ThrottlesFirst(throttle.PerClient(c.AddressRate)),
 		rest.Throttles(throttle.PerUser(c.UserRate), throttle.Anonymous(c.GuestRate)),
 		rest.Provide(func(rest.Services) (Clock, error) { return c.Clock, nil }),
 		rest.Provide(func(rest.Services) (*priceLog, error) { return prices, nil }),
 		rest.ProvideRequest(newPriceList),
-		// What handlers do not find in the database is a 404.
+		// A row that a handler does not find in the database is a 404.
 		rest.MapError(func(err error) *rest.Error {
 			if errors.Is(err, sql.ErrNoRows) {
 				return &rest.Error{Status: http.StatusNotFound, Err: err}

@@ -96,7 +96,7 @@ type requests struct {
 	count map[string]int
 }
 
-// middleware counts. The pattern of the route is known behind the call.
+// middleware counts. The pattern of the route is known after the call.
 func (m *requests) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}

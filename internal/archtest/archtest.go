@@ -1,5 +1,5 @@
-// Package archtest keeps the shape of the tree: who may import whom, how long a file may
-// get, that every package says what it is, and that the pages of docs hang together. Its
+// Package archtest checks the structure of the repository: which package may import which, how long a
+// file may be, that every package has a package comment, and that the links in docs lead somewhere. Its
 // tests run on this repository, and on small trees with planted mistakes.
 package archtest
 
@@ -16,32 +16,32 @@ import (
 	"strings"
 )
 
-// Any in [Row.Outside] allows every package of others.
+// Any in [Row.Outside] allows every package of other modules.
 const Any = "*"
 
-// Row says what the packages of one place may import. A pattern is a path inside the
-// module, "." for its root; with "/..." behind it, it stands for the path and all below.
+// Row says what a set of packages may import. A pattern is a path inside the module, or "." for its
+// root. With "/..." after it, it stands for the path and everything below.
 type Row struct {
-	// Place is the pattern of the packages that the row is for. Of the rows that match,
-	// the first one counts.
+	// Place is the pattern of the packages to which the row applies. If several rows match, the first
+	// one counts.
 	Place string
 	// Ours are patterns of packages of this module.
 	Ours []string
-	// Outside are import paths of other modules, each with all below it. The standard
+	// Outside are import paths of other modules. Each includes all packages below it. The standard
 	// library is always allowed.
 	Outside []string
-	// OutsideInTests are import paths of other modules that the tests may import as well.
+	// OutsideInTests are import paths of other modules that only the tests may import.
 	OutsideInTests []string
-	// TestsToo keeps the tests to Ours. Otherwise they may import any package of ours.
+	// TestsToo restricts the tests to Ours too. Otherwise they may import any package of this module.
 	TestsToo bool
-	// Testing says that the packages are for tests: only they may import the package testing, and
+	// Testing is true for packages that are for tests. Only they may import the package testing, and
 	// only they and tests may import them.
 	Testing bool
 }
 
-// Problem is something that is not as it should be.
+// Problem is a violation of a rule.
 type Problem struct {
-	// File is where it was found, a slash-separated path in the tree.
+	// File is the slash-separated path of the file in the tree.
 	File string
 	Text string
 }
@@ -58,9 +58,8 @@ type source struct {
 	ast  *ast.File
 }
 
-// sources parses the Go files of the module at the root of tree and of its leaves, which are
-// folders with a module of their own. It leaves out other modules, and what the go command
-// ignores.
+// sources parses the Go files of the module at the root of tree and of its leaves, which are folders
+// with their own modules. It leaves out other modules, and files that the go command ignores.
 func sources(tree fs.FS, leaves []string) ([]source, error) {
 	var all []source
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
@@ -105,8 +104,8 @@ func outsideModule(tree fs.FS, dir string) bool {
 	return err == nil
 }
 
-// Imports checks every file of the module and of its leaves against its row. Tests may also
-// import what testOutside lists.
+// Imports checks every file of the module and of its leaves against the rows. Tests may also import the
+// packages in testOutside.
 func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves ...string) ([]Problem, error) {
 	all, err := sources(tree, leaves)
 	if err != nil {
@@ -144,8 +143,7 @@ func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves
 	return found, nil
 }
 
-// forTests reports whether an import is for tests: the package testing, or one of ours whose row
-// says so.
+// forTests reports whether an import is for tests: it is the package testing, or its row says so.
 func forTests(rows []Row, module, imported string) bool {
 	if within("testing/...", imported) {
 		return true
@@ -155,7 +153,7 @@ func forTests(rows []Row, module, imported string) bool {
 	return inside && at >= 0 && rows[at].Testing
 }
 
-// refuses says why a package may not have the import, and "" when it may.
+// refuses returns why a package may not have the import, or "" if it may.
 func (r Row) refuses(module, pkg, imported string) string {
 	ours, inside := "", imported == module
 	if inside {
@@ -181,7 +179,7 @@ func (r Row) refuses(module, pkg, imported string) string {
 	return fmt.Sprintf("%s must not import %s from outside", pkg, imported)
 }
 
-// within reports whether pattern stands for the package.
+// within reports whether the pattern matches the package.
 func within(pattern, pkg string) bool {
 	tree, all := strings.CutSuffix(pattern, "/...")
 	return pkg == tree || all && (tree == "." || strings.HasPrefix(pkg, tree+"/"))
@@ -189,10 +187,10 @@ func within(pattern, pkg string) bool {
 
 // The bounds of a file's length, in lines.
 const (
-	// LongFile is where a file needs a reason: a comment "// long: why" above its package
-	// clause.
+	// LongFile is the length from which a file needs a reason: a comment "// long: why" above its
+	// package clause.
 	LongFile = 800
-	// LongestFile is where no reason helps.
+	// LongestFile is the largest length, even with a reason.
 	LongestFile = 1200
 )
 
@@ -228,7 +226,7 @@ func givesReason(s source) bool {
 	return false
 }
 
-// PackageComments reports packages that do not say what they are, or say it twice.
+// PackageComments reports packages that have no package comment, or more than one.
 func PackageComments(tree fs.FS, leaves ...string) ([]Problem, error) {
 	all, err := sources(tree, leaves)
 	if err != nil {
@@ -252,7 +250,7 @@ func PackageComments(tree fs.FS, leaves ...string) ([]Problem, error) {
 	for _, s := range all {
 		if _, known := documented[s.pkg]; !s.test && !known {
 			found = append(found, Problem{s.file, fmt.Sprintf("package %s has no package comment", s.pkg)})
-			documented[s.pkg] = false // once is enough
+			documented[s.pkg] = false // report it only once
 		}
 	}
 	return found, nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Module reports a go.mod that leans on a module of this same repository: the published
-// module must build from its own zip.
+// Module reports a go.mod that requires a module of this repository, because the published module must
+// build from its own zip.
 func Module(tree fs.FS, module string) ([]Problem, error) {
 	text, err := fs.ReadFile(tree, "go.mod")
 	if err != nil {
@@ -30,18 +30,18 @@ func Module(tree fs.FS, module string) ([]Problem, error) {
 }
 
 var (
-	// A link of Markdown whose target is not a URL.
+	// A Markdown link whose target is not a URL.
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	// A fenced block, in which nothing is a link.
+	// A fenced block. Text in it is not a link.
 	fence = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	code  = regexp.MustCompile("`[^`\n]*`")
-	// A heading, and what its anchor leaves out of it in lower case.
+	// A heading, and the characters that its anchor leaves out, in lower case.
 	heading     = regexp.MustCompile(`(?m)^#+ +(.*?) *$`)
 	notInAnchor = regexp.MustCompile(`\]\([^)]*\)|[^\p{L}\p{N}_ -]`)
 )
 
-// Docs reports pages whose links lead to no file or no heading, and pages under docs that do not start
-// with a title and a paragraph on what the reader will be able to do.
+// Docs reports pages with links to missing files or headings, and pages under docs that do not begin
+// with a title and a paragraph.
 func Docs(tree fs.FS) ([]Problem, error) {
 	var found []Problem
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
@@ -94,7 +94,7 @@ func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
 	return found
 }
 
-// hasHeading reports whether a page has a heading that GitHub gives the anchor.
+// hasHeading reports whether a page has a heading to which GitHub gives the anchor.
 func hasHeading(tree fs.FS, file, anchor string) bool {
 	text, err := fs.ReadFile(tree, file)
 	if err != nil {
@@ -109,7 +109,7 @@ func hasHeading(tree fs.FS, file, anchor string) bool {
 	return false
 }
 
-// startsWell reports whether the first line is a title and the next block a paragraph.
+// startsWell reports whether the first line is a title and the next block is a paragraph.
 func startsWell(text []byte) bool {
 	blocks := bytes.SplitN(bytes.TrimSpace(text), []byte("\n\n"), 3)
 	return len(blocks) > 1 && bytes.HasPrefix(blocks[0], []byte("# ")) && !bytes.ContainsAny(blocks[1][:1], "#|`-<")

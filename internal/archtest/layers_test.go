@@ -106,7 +106,7 @@ var layers = []archtest.Row{
 	{Place: "server/aguiapi", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/admin", Ours: []string{".", "engine", "rest/...", "server/access", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/probe", Ours: []string{".", "rest/..."}},
-	{Place: "server/queue", Ours: []string{".", "engine", "rest/...", "server/internal/call"}},
+	{Place: "server/queue", Ours: []string{".", "engine", "rest/...", "server/internal/call", "server/verify"}},
 	{Place: "server/runs", Ours: []string{".", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"}},
 	{Place: "server/stream", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/internal/auth", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/threads", Ours: []string{".", "engine", "rest/...", "server/access", "server/stream", "server/internal/call", "server/internal/wire"}},

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Foreign compiles a schema that somebody else has written, who is not trusted. Within a schema
-// without references, a check costs no more than the schema and the arguments are long. Where
-// there are references, which may lead in a circle, the result accepts every object; so it does
-// for a draft that is not known, and for a pattern that only JavaScript can read.
+// Foreign compiles a schema whose author is not trusted. If the schema has no references, the cost of a
+// check is bounded by the length of the schema and the arguments. The result accepts every object in
+// these cases: the schema has references, which may be circular; its draft is unknown; or it has a
+// pattern that only JavaScript can read.
 func Foreign(source json.RawMessage) (*Schema, error) {
 	var parsed any
 	if err := json.Unmarshal(source, &parsed); err != nil {
@@ -20,7 +20,7 @@ func Foreign(source json.RawMessage) (*Schema, error) {
 		return nil, errors.New("a schema of arguments is a JSON object")
 	}
 	s, err := resolve(source)
-	if err != nil && strings.Contains(err.Error(), "error parsing regexp: ") { // it is not wrapped
+	if err != nil && strings.Contains(err.Error(), "error parsing regexp: ") { // the package does not wrap this error
 		return resolve(anyObject)
 	}
 	if err != nil {
@@ -34,8 +34,8 @@ func Foreign(source json.RawMessage) (*Schema, error) {
 
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
-// refers reports whether there is a key of a reference anywhere, which may also be the name of a
-// property.
+// refers reports whether the value has a key that is used for references. The key may also be the name
+// of a property.
 func refers(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// checkLetters refuses a key that differs from a property of the schema in the case of its
-// letters only. For the schema, such a key is an unknown key. For package encoding/json and other
-// readers, it is the property. So a tool would read a value that nobody has checked.
+// checkLetters refuses a key that differs from a property of the schema only in the case of its
+// letters. The schema treats such a key as unknown, but package encoding/json and other readers treat
+// it as the property. So a tool would read a value that was not checked.
 func checkLetters(s *jsonschema.Schema, value any) error {
 	if s == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package argschema checks the arguments of tools against their JSON schemas, in words that a
-// model can act on.
+// Package argschema checks the arguments of tools against their JSON schemas. Its errors are texts that
+// help a model to correct the arguments.
 package argschema
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxError bounds what an error repeats of the arguments.
+// maxError bounds how much of the arguments an error repeats.
 const maxError = 500
 
 // Schema is a compiled schema of arguments. It is safe for concurrent use.
@@ -25,11 +25,11 @@ type Schema struct {
 	resolved *jsonschema.Resolved
 }
 
-// Compile compiles the schema of a tool's arguments, draft 2020-12 or draft-07. It returns an error
-// when the schema cannot be read, is not an object's, or refers to another document.
+// Compile compiles the schema of a tool's arguments, draft 2020-12 or draft-07. It returns an error if
+// the schema cannot be read, is not for an object, or refers to another document.
 //
-// A schema that refers to itself can make Compile and Check run without end: the source is trusted.
-// See [Foreign] for one that is not.
+// A schema that refers to itself can make Compile and Check run for ever, so the author of the schema
+// must be trusted. Otherwise use [Foreign].
 func Compile(source json.RawMessage) (*Schema, error) {
 	s, err := resolve(source)
 	if err != nil {
@@ -38,7 +38,8 @@ func Compile(source json.RawMessage) (*Schema, error) {
 	return s, s.probe()
 }
 
-// probe finds out whether the validator knows the draft, which it only says when it is used.
+// probe returns an error if the validator does not know the draft. The validator reports that only when
+// it is used.
 func (s *Schema) probe() error {
 	var probe any = map[string]any{}
 	if err := s.resolved.Validate(probe); err != nil && strings.Contains(err.Error(), "cannot validate version") {
@@ -50,7 +51,7 @@ func (s *Schema) probe() error {
 func resolve(source json.RawMessage) (*Schema, error) {
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(source, &parsed); err != nil {
-		if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // which names Go types
+		if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // the error names Go types
 			return nil, fmt.Errorf("parse schema: %q cannot be a JSON %s", typed.Field[strings.LastIndexByte(typed.Field, '.')+1:], typed.Value)
 		}
 		return nil, fmt.Errorf("parse schema: %w", err)
@@ -65,8 +66,8 @@ func resolve(source json.RawMessage) (*Schema, error) {
 	return &Schema{parsed: &parsed, resolved: resolved}, nil
 }
 
-// Check says what is wrong with arguments, in words for the model. No arguments at all
-// count as an empty object.
+// Check returns an error that says what is wrong with the arguments, in words for the model. Missing
+// arguments count as an empty object.
 func (s *Schema) Check(args json.RawMessage) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -89,8 +90,8 @@ func (s *Schema) Check(args json.RawMessage) error {
 	return checkLetters(s.parsed, object)
 }
 
-// stepExpr matches one step of the way that a validator error tells from the root of
-// the schema to the place that was broken.
+// stepExpr matches one step of the path in a validator error, from the root of the schema to the
+// violated rule.
 var stepExpr = regexp.MustCompile(`^validating (\S+): `)
 
 // explain turns "validating root: validating /properties/city: type: ..." into
@@ -110,8 +111,7 @@ func explain(err error) string {
 	return Bound("arguments: " + text)
 }
 
-// fieldOf turns the path of a schema into that of a value: "/properties/a/items" into
-// "a[]".
+// fieldOf turns the path of a schema into the path of a value: "/properties/a/items" into "a[]".
 func fieldOf(path string) string {
 	var b strings.Builder
 	tokens := strings.Split(strings.TrimPrefix(path, "/"), "/")
@@ -132,7 +132,7 @@ func fieldOf(path string) string {
 	return b.String()
 }
 
-// Bound cuts a text to what an error repeats of arguments.
+// Bound cuts a text to the length that an error may repeat.
 func Bound(text string) string {
 	if len(text) <= maxError {
 		return text

@@ -1,12 +1,12 @@
-// Package chanlock has a mutex that is a channel. Other than one of sync, it can be held over a
-// transaction in a bubble of testing/synctest: a goroutine that waits for it lets the time of
-// the bubble go on.
+// Package chanlock has a mutex that is a channel. Unlike a mutex of package sync, it can be held during
+// a transaction in a bubble of testing/synctest: while a goroutine waits for it, the time of the bubble
+// can advance.
 package chanlock
 
-// Lock is a mutex. [New] makes one.
+// Lock is a mutex. Use [New] to make one.
 type Lock chan struct{}
 
-// New returns a lock that is free.
+// New returns an unlocked mutex.
 func New() Lock { return make(Lock, 1) }
 
 // Lock implements [sync.Locker].

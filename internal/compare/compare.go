@@ -1,5 +1,5 @@
-// Package compare says whether two values of package spool are the same, and writes them for
-// a person. It is for tests, and imports nothing of testing.
+// Package compare compares two values of package spool and prints them. It is for tests, but does not
+// import package testing.
 package compare
 
 import (
@@ -16,9 +16,9 @@ var (
 	jsonType = reflect.TypeFor[json.RawMessage]()
 )
 
-// Equal compares what a store returns with what it was given. A time is equal to the same
-// instant elsewhere, JSON to the same JSON written differently, and an empty slice to a nil
-// one.
+// Equal reports whether a store returned the value that it was given. A time equals the same instant in
+// another time zone, JSON equals the same JSON with another formatting, and an empty slice equals a nil
+// slice.
 func Equal(a, b any) bool { return equalValues(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 func equalValues(a, b reflect.Value) bool {
@@ -72,8 +72,7 @@ func equalValues(a, b reflect.Value) bool {
 	}
 }
 
-// Joined returns the names of elements in one string, for tests in which each name is one
-// letter.
+// Joined returns the names of elements in one string. It is for tests in which each name is one letter.
 func Joined[T any, S ~string](all []T, name func(T) S) string {
 	var b strings.Builder
 	for _, v := range all {
@@ -82,7 +81,7 @@ func Joined[T any, S ~string](all []T, name func(T) S) string {
 	return b.String()
 }
 
-// Spaced returns the names of elements with a space between two.
+// Spaced returns the names of elements, separated by spaces.
 func Spaced[T any, S ~string](all []T, name func(T) S) string {
 	names := make([]string, len(all))
 	for i, v := range all {
@@ -96,7 +95,7 @@ func asTime(v reflect.Value) time.Time {
 	return t
 }
 
-// Canonical returns JSON in the one form in which equal JSON is equal bytes.
+// Canonical returns JSON in a canonical form: equal JSON has equal bytes.
 func Canonical(b []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -111,8 +110,8 @@ func Canonical(b []byte) []byte {
 	return out
 }
 
-// Dump writes a value with what its pointers point to, a line per field or element that
-// is not zero.
+// Dump prints a value including the values behind its pointers, with a line for each field or element
+// that is not zero.
 func Dump(v any) string {
 	var b strings.Builder
 	dumpValue(&b, reflect.ValueOf(v), "\n")

@@ -6,14 +6,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Contents are all that a thread consists of.
+// Contents is everything that belongs to a thread.
 type Contents struct {
 	Found    bool
 	Thread   spool.Thread
 	Runs     []spool.RunRow
 	Messages []spool.Message
 	Branches []spool.Branch
-	// Branched are the messages of each branch.
+	// Branched has the messages of each branch.
 	Branched [][]spool.Message
 	Entries  []spool.Entry
 	Parks    []spool.Park
@@ -22,7 +22,7 @@ type Contents struct {
 	Newest   spool.UsageRow
 }
 
-// Read reads a thread. Parks and effects are those of the run and of its step 1.
+// Read reads a thread. The parks are the run's, and the effects are those of the run's step 1.
 func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	c.Thread, err = v.Thread()
 	if spool.CodeOf(err) == spool.NotFound {
@@ -59,7 +59,7 @@ func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	return c, errors.Join(errs...)
 }
 
-// Runs returns all runs of a thread as its store keeps them, the newest first.
+// Runs returns all runs of a thread as rows, the newest first.
 func Runs(v spool.View) ([]spool.RunRow, error) {
 	runs, err := v.Runs(0)
 	rows := make([]spool.RunRow, len(runs))

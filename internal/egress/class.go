@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// class is what an address is for, in a word that completes "is at a ... address".
+// class is the purpose of an address: a word that fits into "is at a ... address".
 type class string
 
 const (
@@ -23,8 +23,8 @@ const (
 // private reports whether AllowPrivate covers the class.
 func (c class) private() bool { return c == loopback || c == privateNet || c == sharedNAT }
 
-// metadataAddrs are where clouds serve credentials to whoever asks. Some of them are in
-// ranges that are harmless otherwise.
+// metadataAddrs are the addresses at which clouds serve credentials without authentication. Some of
+// them are in otherwise harmless ranges.
 var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), // AWS, Azure, Google and most others
 	netip.MustParseAddr("169.254.170.2"),   // AWS tasks
@@ -37,7 +37,7 @@ var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("192.0.0.192"),     // Oracle
 }
 
-// ranges are looked through in order; the first that has an address classifies it.
+// ranges is searched in order. The first range that contains an address classifies it.
 var ranges = []struct {
 	prefix netip.Prefix
 	class  class
@@ -61,7 +61,7 @@ var ranges = []struct {
 	{netip.MustParsePrefix("::1/128"), loopback},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), privateNet}, // a network's own NAT64
 	{netip.MustParsePrefix("100::/64"), reserved},
-	{netip.MustParsePrefix("2001::/32"), reserved}, // Teredo hides an IPv4 address
+	{netip.MustParsePrefix("2001::/32"), reserved}, // a Teredo address hides an IPv4 address
 	{netip.MustParsePrefix("2001:db8::/32"), reserved},
 	{netip.MustParsePrefix("3fff::/20"), reserved},
 	{netip.MustParsePrefix("5f00::/16"), reserved},
@@ -71,8 +71,8 @@ var ranges = []struct {
 	{netip.MustParsePrefix("ff00::/8"), multicast},
 }
 
-// classify says what an address is for. One that stands for an IPv4 address is of that
-// address's class.
+// classify returns the class of an address. An address that stands for an IPv4 address has the class of
+// that address.
 func classify(addr netip.Addr) class {
 	addr = addr.WithZone("").Unmap()
 	if !addr.IsValid() {
@@ -99,7 +99,7 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96")
 )
 
-// embedded returns the IPv4 address that an IPv6 address leads to.
+// embedded returns the IPv4 address to which an IPv6 address leads.
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return netip.Addr{}, false

@@ -8,12 +8,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Hosts checks hosts by what they say of themselves, before anybody looks them up. It
-// refuses early what a dialer would refuse, and serves where somebody else will dial. It is
-// safe for concurrent use.
+// Hosts checks hosts by their names, without looking them up. It refuses early what a dialer would
+// refuse later, and also helps if another process dials. It is safe for concurrent use.
 type Hosts struct{ rules *rules }
 
-// NewHosts returns a check, or the error of [New].
+// NewHosts returns a Hosts. Its errors are those of [New].
 func NewHosts(policy Policy) (*Hosts, error) {
 	rules, err := policy.rules()
 	if err != nil {
@@ -22,10 +21,11 @@ func NewHosts(policy Policy) (*Hosts, error) {
 	return &Hosts{rules}, nil
 }
 
-// Check returns a forbidden error for a host, as a URL has it and without a port, that is an
-// address which the policy refuses, a name that by convention leads to this machine, a
-// private network or a cloud's metadata, a number that some resolvers take for an address, or
-// a name that is not in ASCII: many a client reads "①②⑦.⓪.⓪.①" as an address. A name that it lets pass may still resolve to anything.
+// Check returns a forbidden error for a host, as in a URL and without a port, in these cases: it is an
+// address that the policy refuses; by convention the name leads to this machine, a private network or a
+// cloud's metadata; it is a number that some resolvers read as an address; or the name is not in ASCII,
+// because many clients read "①②⑦.⓪.⓪.①" as an address. A name that passes the check may still resolve
+// to any address.
 func (h *Hosts) Check(host string) error {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return h.rules.check(host, addr)
@@ -38,7 +38,8 @@ func (h *Hosts) Check(host string) error {
 	return &spool.Error{Code: spool.Forbidden, Message: "host " + host + " is a " + string(kind) + " name; to allow it, add " + host + " to the egress policy"}
 }
 
-// nameClass says what kind of address a name leads to by convention, if it says so.
+// nameClass returns the class of address to which a name leads by convention, if there is such a
+// convention.
 func nameClass(name string) (class, bool) {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
@@ -57,8 +58,8 @@ func nameClass(name string) (class, bool) {
 	}
 }
 
-// isNumber reports whether the last label of a name is one: "127.1", "0x7f.1" and
-// "2130706433" are addresses to some resolvers, and no top-level domain is a number.
+// isNumber reports whether the last label of a name is a number. Some resolvers read "127.1", "0x7f.1"
+// and "2130706433" as addresses, and no top-level domain is a number.
 func isNumber(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""

@@ -1,7 +1,7 @@
-// Package egress keeps outgoing requests away from addresses that they have no business
-// with: what runs next to the process, in its network, or behind its cloud's metadata
-// address. It looks at the address that is dialled, not at the name in the URL, so that
-// a name which resolves to something else a moment later gains nothing.
+// Package egress keeps outgoing requests away from addresses that they must not reach: services on the
+// same machine, in its private network, or at the cloud's metadata address. It checks the address that
+// is dialled, not the name in the URL. So a name that resolves to another address a moment later does
+// not get around the check.
 package egress
 
 import (
@@ -13,22 +13,21 @@ import (
 
 // Policy says which addresses may be reached. The zero value allows public ones.
 type Policy struct {
-	// Allow lists exceptions: host names, IP addresses and CIDR prefixes. A name allows
-	// what AllowPrivate allows, for requests to that name; a dot before it includes the
-	// names below it. An address or a prefix allows exactly what it says.
+	// Allow lists exceptions: host names, IP addresses and CIDR prefixes. For requests to a listed
+	// name, the same addresses are allowed as with AllowPrivate; a dot before the name includes its
+	// subdomains. A listed address or prefix is allowed exactly.
 	//
 	// Defaults to none.
 	Allow []string
 
-	// AllowPrivate allows loopback, private and carrier-grade NAT addresses. Link-local,
-	// multicast, unspecified, reserved and metadata addresses stay refused unless Allow
-	// has them.
+	// AllowPrivate allows loopback, private and carrier-grade NAT addresses. Link-local, multicast,
+	// unspecified, reserved and metadata addresses stay refused unless Allow lists them.
 	//
 	// Defaults to false.
 	AllowPrivate bool
 }
 
-// rules is a policy in a form that can be asked.
+// rules is the parsed form of a policy.
 type rules struct {
 	names        map[string]bool
 	suffixes     []string
@@ -69,7 +68,7 @@ func (r *rules) add(entry string) error {
 	return nil
 }
 
-// check says why a host may not be reached at an address, nil when it may.
+// check returns an error if the host may not be reached at the address.
 func (r *rules) check(host string, addr netip.Addr) error {
 	addr = addr.WithZone("").Unmap()
 	kind := classify(addr)
@@ -116,8 +115,7 @@ func (r *rules) named(host string) bool {
 
 func normal(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
-// addrError keeps the address for the log. What a host resolves to is nothing to tell a
-// client.
+// addrError keeps the address for the log. Clients must not learn to what a host resolves.
 type addrError struct{ addr netip.Addr }
 
 func (e *addrError) Error() string { return "refused to dial " + e.addr.String() }

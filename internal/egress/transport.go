@@ -19,21 +19,20 @@ const (
 	idleTimeout = 60 * time.Second
 )
 
-// Transport is an [http.RoundTripper] that keeps a policy. Every hop of a redirect goes
-// through it and is checked anew. It knows no proxy: a proxy would dial in its place.
+// Transport is an [http.RoundTripper] that enforces a policy. It checks every request of a redirect
+// again. It uses no proxy, because a proxy would dial in its place.
 //
-// What it refuses is a [spool.Error] of code forbidden inside of the error of the
-// request.
+// For a refused request, the error of the request wraps a [spool.Error] with the code forbidden.
 type Transport struct {
 	rules *rules
 	http  *http.Transport
-	// Resolver looks names up. It must not be changed once the transport is in use. Nil: the
-	// system's.
+	// Resolver resolves names. It must not be changed once the transport is in use. Nil: the system's
+	// resolver.
 	Resolver *net.Resolver
 }
 
-// New returns a transport, or an invalid error that names the entry of Allow which is
-// neither a host, nor an address, nor a prefix.
+// New returns a transport. It returns an invalid error that names the entry of Allow that is neither a
+// host, nor an address, nor a prefix.
 func New(policy Policy) (*Transport, error) {
 	rules, err := policy.rules()
 	if err != nil {
@@ -63,11 +62,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.http.RoundTrip(r)
 }
 
-// CloseIdleConnections closes the connections that wait for a next request.
+// CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() { t.http.CloseIdleConnections() }
 
-// DialContext connects to an address over TCP when the policy allows where it leads. It
-// may be used wherever a dialer is asked for.
+// DialContext connects to an address over TCP if the policy allows it. It can be used as the dial
+// function of other clients.
 func (t *Transport) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -84,8 +83,8 @@ func (t *Transport) DialContext(ctx context.Context, network, address string) (n
 	return d.DialContext(ctx, network, address)
 }
 
-// control is called with each address that host resolved to, after the socket is made
-// and before it connects, so that nothing can change in between.
+// control is called with each address to which the host resolved, after the socket is created and
+// before it connects, so that the address cannot change in between.
 func (t *Transport) control(host, network, resolved string) error {
 	switch network {
 	case "tcp", "tcp4", "tcp6":

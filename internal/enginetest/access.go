@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// accessTest is the bench of cases about what subjects may see and do.
+// accessTest is the fixture of the cases about what subjects may see and do.
 type accessTest struct{ *engineTest }
 
 var accessTests = map[string]func(s accessTest){
@@ -21,7 +21,7 @@ var accessTests = map[string]func(s accessTest){
 	"Answers": testAccessAnswers,
 }
 
-// noStart starts a run that is wrong, and returns what is said of it.
+// noStart makes an invalid start, and returns its error.
 func (s accessTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) string {
 	s.Helper()
 	r.Prompt = "go"
@@ -32,7 +32,7 @@ func (s accessTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.Star
 	return spool.MessageOf(err)
 }
 
-// An agent that a caller may not use is as good as none.
+// An agent that a caller may not use looks as if it did not exist.
 func testAccessAgents(s accessTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
 	c.Agents = []engine.Agent{
@@ -45,7 +45,7 @@ func testAccessAgents(s accessTest) {
 		got := s.noStart(e, chat, engine.StartRequest{Agent: name, Scopes: []string{"write"}})
 		s.same("as "+name, got, `agent: there is none of the name "`+name+`"`)
 	}
-	// The default is the first one that may be used.
+	// The default is the first agent that the caller may use.
 	for want, r := range map[string]engine.StartRequest{
 		"open": {Prompt: "go", RunID: "r1", Scopes: []string{"write"}},
 		"desk": {Prompt: "go", RunID: "r2", Scopes: []string{"write", "team:desk"}},
@@ -91,8 +91,8 @@ func limited(t spool.Tool, scope string) spool.Tool {
 	return t
 }
 
-// A tool that the subject of the run may not use is not offered, and cannot be called. That holds
-// behind a restart, and for a run that goes on where another one failed.
+// The model is not offered a tool that the run's subject may not use, and cannot call it. That also
+// holds after a restart, and for a run that continues a failed one.
 func testAccessTools(s accessTest) {
 	var seen []string
 	model := func() spool.Model {
@@ -109,7 +109,7 @@ func testAccessTools(s accessTest) {
 	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
 	job := redriveTest(s).die(first)
 	redriveTest(s).redrive(first, job)
-	stop := s.work(s.engine(c)) // another process than that of the start
+	stop := s.work(s.engine(c)) // in another process than the start
 	s.ended(spool.Completed)
 	stop()
 	s.same("offered", seen, []string{"look", "look"})
@@ -124,7 +124,7 @@ func testAccessTools(s accessTest) {
 	s.same("executed for who may", s.executed(), 1)
 }
 
-// A nested run has the tools that the subject of the dispatched run may use, and no other model.
+// A nested run has only the tools and models that the subject of the dispatched run may use.
 func testAccessNested(s accessTest) {
 	var seen []string
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
@@ -146,7 +146,7 @@ func testAccessNested(s accessTest) {
 	s.same("offered", seen, []string{engine.SpawnTool, "look", engine.SpawnTool})
 }
 
-// A park of a tool that only some may use is answered as any other.
+// A park of a restricted tool is answered like any other.
 func testAccessAnswers(s accessTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"), "team:pay")))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"team:pay"}})

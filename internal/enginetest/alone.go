@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// aloneTest is the bench of cases about isolated runs.
+// aloneTest is the fixture of the cases about isolated runs.
 type aloneTest struct{ *engineTest }
 
 var aloneTests = map[string]func(s aloneTest){
@@ -28,7 +28,7 @@ type deadly struct {
 
 	booms   chan struct{}
 	defused atomic.Bool
-	// slow counts the answers under way to "slow", together at the most.
+	// slow counts the current answers to "slow", and most is the highest count.
 	slow, most atomic.Int64
 }
 
@@ -57,7 +57,7 @@ func newDeadly() *deadly {
 	return d
 }
 
-// kill has the process die, in which the call then ends.
+// kill kills the process. The call then ends.
 func (d *deadly) kill(ctx context.Context) error {
 	select {
 	case d.booms <- struct{}{}:
@@ -80,8 +80,8 @@ func (d *deadly) wait(ctx context.Context) error {
 	}
 }
 
-// loop runs one process after the other, each until the bomb goes off in it or done. It returns
-// how many died.
+// loop runs one process after another, each until the bomb kills it or done returns true. It returns
+// how many processes died.
 func (d *deadly) loop(s aloneTest, c engine.Config, done func() bool) (deaths int) {
 	s.Helper()
 	p := s.process(c)
@@ -132,8 +132,8 @@ func (s aloneTest) endOf(key spool.ThreadKey) spool.State {
 	return ""
 }
 
-// testAloneCrashLoop has one run kill each process that carries it. It alone fails, and can be
-// redriven once what killed is mended.
+// testAloneCrashLoop has one run that kills each process that executes it. Only this run fails, and it
+// can be redriven once the cause is fixed.
 func testAloneCrashLoop(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
@@ -175,7 +175,7 @@ func testAloneCrashLoop(s aloneTest) {
 	s.until("the end of what was redriven", func() bool { return s.endOf(bomb) == spool.Completed })
 }
 
-// isolated starts runs and has three workers die in their first steps.
+// isolated starts runs, and lets three workers die in their first steps.
 func (s aloneTest) isolated(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
 	s.Helper()
 	e = s.engine(c)
@@ -192,8 +192,8 @@ func (s aloneTest) isolated(d *deadly, c engine.Config, prompts ...string) (e *e
 	return e, keys
 }
 
-// testAloneOthers has a worker execute an isolated run: a prompt of another subject does not wait for it, and
-// the next isolated run does.
+// testAloneOthers checks that while a worker executes an isolated run, a prompt of another subject does
+// not wait for it, but the next isolated run does.
 func testAloneOthers(s aloneTest) {
 	d := newDeadly()
 	e, keys := s.isolated(d, s.config(d), "slow", "slow", "slow")
@@ -212,7 +212,8 @@ func testAloneOthers(s aloneTest) {
 	}
 }
 
-// testAloneSaved has an isolated run save a step, and then go on for long: the next one gets its turn.
+// testAloneSaved checks that after an isolated run has saved a step, the next isolated run starts, even
+// if the first one continues for long.
 func testAloneSaved(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d, plain("look", "1"))
@@ -251,6 +252,6 @@ func testAloneStopped(s aloneTest) {
 	<-time.After(5 * time.Minute)
 	stop()
 	if n := d.most.Load(); n != 0 {
-		s.Error("the stopped run was carried")
+		s.Error("the stopped run executed")
 	}
 }

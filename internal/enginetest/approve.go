@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// approveTest is the bench of cases about approvals.
+// approveTest is the fixture of the cases about approvals.
 type approveTest struct{ *engineTest }
 
 var approveTests = map[string]func(s approveTest){
@@ -59,7 +59,7 @@ func edit(args string) engine.Response {
 	return engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(args)}
 }
 
-// delivered gives an answer, which must be delivered.
+// delivered gives an answer. The answer must be delivered.
 func (s approveTest) delivered(e *engine.Engine, r engine.Response) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || !result.Delivered {
@@ -67,7 +67,7 @@ func (s approveTest) delivered(e *engine.Engine, r engine.Response) {
 	}
 }
 
-// refused gives an answer that must be refused for a reason, which leaves the run waiting.
+// refused gives an answer that must be refused with the given reason. The run must keep waiting.
 func (s approveTest) refused(e *engine.Engine, r engine.Response, reason string) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || result.Delivered || result.Reason != reason || result.Error == "" {
@@ -78,7 +78,7 @@ func (s approveTest) refused(e *engine.Engine, r engine.Response, reason string)
 	}
 }
 
-// parked starts a run whose first call waits, in a process that then has no worker.
+// parked starts a run whose first call waits, and then stops the worker.
 func (s approveTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Engine {
 	s.Helper()
 	e := s.engine(s.config(m, tools...))
@@ -101,7 +101,7 @@ func (s approveTest) park() spool.Park {
 	return spool.Park{}
 }
 
-// putPark replaces a park behind the engine's back.
+// putPark replaces a park without the engine noticing.
 func (s approveTest) putPark(p spool.Park) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.PutPark(p) })
@@ -123,8 +123,7 @@ func (s approveTest) answers() (answers []spool.HITLResponse) {
 	return answers
 }
 
-// testApproveSchema tells with an approval what may stand in place of its arguments, and
-// with nothing else that waits.
+// testApproveSchema checks that approvals, and no other parks, show the schema of the arguments.
 func testApproveSchema(s approveTest) {
 	tool := checked()
 	s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
@@ -175,8 +174,7 @@ func testApproveEdited(s approveTest) {
 	}
 }
 
-// testApproveEditedToSame sends back what was shown, as a form does that nobody has
-// touched.
+// testApproveEditedToSame sends the shown arguments back unchanged, as an untouched form does.
 func testApproveEditedToSame(s approveTest) {
 	e := s.parked(sending(), checked())
 	s.delivered(e, edit(` { "to" : "bob" } `))
@@ -223,8 +221,7 @@ func testApproveEditedBadly(s approveTest) {
 	}
 }
 
-// testApproveEditedNoTool edits in a process that cannot know whether the tool would take
-// it.
+// testApproveEditedNoTool edits arguments in a process that lacks the tool and so cannot check them.
 func testApproveEditedNoTool(s approveTest) {
 	s.parked(sending(), checked())
 	e := s.engine(s.config(sending(), plain("look", "1")))
@@ -236,7 +233,7 @@ func testApproveEditedNoTool(s approveTest) {
 	}
 }
 
-// testApproveEditOfNoCall edits what is not a call that waits for an approval.
+// testApproveEditOfNoCall edits a call that does not wait for an approval.
 func testApproveEditOfNoCall(s approveTest) {
 	e := s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}), spooltest.Say("done")),
 		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
@@ -247,7 +244,7 @@ func testApproveEditOfNoCall(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testApproveEditedLater picks the answer up in a process whose tool has become stricter.
+// testApproveEditedLater resumes the run in a process whose tool has become stricter.
 func testApproveEditedLater(s approveTest) {
 	e := s.parked(sending(), approved("send", "1"))
 	s.delivered(e, edit(`{"too":"eve"}`))
@@ -270,8 +267,8 @@ func testApproveEditedFails(s approveTest) {
 		`tool c1:{"approved":true,"arguments":{"to":"eve"},"error":"no such box"}`, "assistant done")
 }
 
-// testApproveEditedUnknown lets the worker die in an edited call. What became of that call
-// is asked, and it is that call which runs again.
+// testApproveEditedUnknown lets the worker die in an edited call. The question about the outcome is
+// about the edited call, and that call runs again.
 func testApproveEditedUnknown(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
@@ -326,8 +323,7 @@ func testApproveDeniedWhy(s approveTest) {
 	}
 }
 
-// testApproveReportedWhy says of a call of unknown outcome what it came to, and how one
-// knows.
+// testApproveReportedWhy reports the outcome of a call of unknown outcome, with a reason.
 func testApproveReportedWhy(s approveTest) {
 	for _, test := range []struct {
 		run             spool.RunID
@@ -364,7 +360,7 @@ func testApproveReportedWhy(s approveTest) {
 	}
 }
 
-// testApproveDigest answers what was shown, and something else.
+// testApproveDigest answers with the right digest, and with a wrong one.
 func testApproveDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	asked := s.park()
@@ -385,8 +381,8 @@ func testApproveDigest(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testApproveDigestOfBefore gives the approval of a call to the question of what became of
-// it, as a page does that was open all the while.
+// testApproveDigestOfBefore sends the approval of a call as the answer to the later question about its
+// outcome, as a page does that was open all the time.
 func testApproveDigestOfBefore(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
@@ -409,7 +405,7 @@ func testApproveDigestOfBefore(s approveTest) {
 	}
 }
 
-// testApproveTampered changes the call behind the approval.
+// testApproveTampered changes the stored call after the approval.
 func testApproveTampered(s approveTest) {
 	for n, tamper := range []func(p *spool.Park){
 		func(p *spool.Park) { p.Args = json.RawMessage(`{"to":"eve"}`) },
@@ -440,7 +436,7 @@ func testApproveTampered(s approveTest) {
 	}
 }
 
-// testApproveTamperedBefore changes the call between the question and the answer.
+// testApproveTamperedBefore changes the stored call between the question and the answer.
 func testApproveTamperedBefore(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()
@@ -453,7 +449,7 @@ func testApproveTamperedBefore(s approveTest) {
 	}
 }
 
-// testApproveWithoutDigest answers a park of a time before there were digests.
+// testApproveWithoutDigest answers a park from before digests existed.
 func testApproveWithoutDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()

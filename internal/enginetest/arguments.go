@@ -18,7 +18,7 @@ var argumentTests = map[string]func(s approveTest){
 	"Old":     testArgumentsOld,
 }
 
-// twofold are arguments that readers of JSON read differently.
+// twofold has arguments that different readers of JSON read differently.
 var twofold = map[string]string{
 	"twice":   `{"to":"bob","to":"eve"}`,
 	"escaped": `{"to":"bob","t\u006f":"eve"}`,
@@ -27,8 +27,8 @@ var twofold = map[string]string{
 	"nul":     `{"to":"bob\u0000eve"}`,
 }
 
-// testArgumentsRefused has a model write arguments that readers read differently. The call is
-// neither shown for approval nor run: the model reads what is wrong with it.
+// testArgumentsRefused has a model that writes such arguments. The call is neither shown for approval
+// nor run: the model reads what is wrong with it.
 func testArgumentsRefused(s approveTest) {
 	var calls []spooltest.Call
 	for _, name := range []string{"twice", "escaped", "deep", "half", "nul"} {
@@ -49,8 +49,8 @@ func testArgumentsRefused(s approveTest) {
 	}
 }
 
-// testArgumentsSame has a model write arguments in an unusual form. The stream, the message, the
-// question for approval and the tool have the same bytes of them, also in another process.
+// testArgumentsSame has a model that formats arguments unusually. The stream, the message, the question
+// for approval and the tool all get the same bytes, also in another process.
 func testArgumentsSame(s approveTest) {
 	const wrote = "{ \"to\" : \"<b\\u00f6b> & \u2028\\/\\ud83d\\ude00\",\n\"n\" : 1.0e2, \"z\":[ ] , \"a\": {} }"
 	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: wrote}, spooltest.Call{ID: "c2", Name: "plain", Args: wrote}), spooltest.Say("done")), checked(), plain("plain", "1"))
@@ -108,8 +108,8 @@ func testArgumentsSame(s approveTest) {
 	}
 }
 
-// testArgumentsEdited has a person answer with what readers read differently. The answer is
-// refused with the name of the field, and changes nothing.
+// testArgumentsEdited has a person who answers with such arguments. The answer is refused with the name
+// of the field, and changes nothing.
 func testArgumentsEdited(s approveTest) {
 	e := s.working(s.config(sending(), checked()))
 	s.start(e, "r1", "go")
@@ -125,7 +125,7 @@ func testArgumentsEdited(s approveTest) {
 		}
 	}
 	if s.thread().State != spool.WaitingForInput || s.executed() != 0 {
-		s.Errorf("the thread is %s behind %d calls", s.thread().State, s.executed())
+		s.Errorf("the thread is %s after %d calls", s.thread().State, s.executed())
 	}
 	s.delivered(e, edit(" {\n\"to\" : \"<eve>\"}"))
 	s.ended(spool.Completed)
@@ -134,8 +134,8 @@ func testArgumentsEdited(s approveTest) {
 	}
 }
 
-// testArgumentsOld answers a call that an older version has let wait with a key that is there
-// twice, which its digest does not tell. The answer counts, and the tool does not run.
+// testArgumentsOld answers a call that an older version let park with a repeated key, which its digest
+// does not show. The answer counts, but the tool does not run.
 func testArgumentsOld(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// auditTest is the bench of cases about the audit log.
+// auditTest is the fixture of the cases about the audit log.
 type auditTest struct{ *engineTest }
 
 var auditTests = map[string]func(s auditTest){
@@ -33,13 +33,13 @@ var auditTests = map[string]func(s auditTest){
 	"Retention":        testAuditRetention,
 }
 
-// as is a context for calls that a person makes.
+// as returns a context for calls that the subject makes.
 func as(subject string) context.Context {
 	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, Tenant: chat.Tenant})
 }
 
-// acts lists the audit log of the chat's tenant, the first entry first: what was done, by whom,
-// and to which run.
+// acts lists the audit log of the chat's tenant, the oldest entry first: what was done, by whom, and to
+// which run.
 func (s auditTest) acts() (lines []string) {
 	s.Helper()
 	list := s.auditLog(chat.Tenant)
@@ -63,8 +63,8 @@ func (s auditTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 	return list
 }
 
-// What an operator does is in the log as done by one, also where it belongs to the tenant, and
-// whatever name its answer has in the record.
+// An operator's action is logged as an operator's, even if the operator belongs to the tenant, and
+// whatever name the answer has in the record.
 func testAuditOperator(s auditTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -93,7 +93,7 @@ func testAuditOperator(s auditTest) {
 	s.same("the record", approveTest(s).answers()[0].AnsweredBy, "operator")
 }
 
-// An answer that counts is in the log, with what was shown and why; one that is refused is not.
+// An accepted answer is logged with what was shown and the reason. A refused answer is not logged.
 func testAuditAnswer(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
 	s.start(e, "r1", "of the prompt")
@@ -152,7 +152,7 @@ func testAuditStop(s auditTest) {
 	s.lines("the log", s.acts(), "stop by bert r2", "stop by anna r3", "stop by anna r4", "stop by anna r1")
 }
 
-// A start that stops the run before it is a stop by the subject of the start.
+// A start that stops the previous run is logged as a stop by the subject of the start.
 func testAuditInterrupt(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
@@ -163,7 +163,7 @@ func testAuditInterrupt(s auditTest) {
 	s.lines("the log", s.acts(), "stop by bert r1")
 }
 
-// Who deleted a thread is known afterwards. A thread that was not there was not deleted.
+// The log keeps who deleted a thread. Deleting a missing thread is not logged.
 func testAuditDelete(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	old := of(chat.Tenant, "old")
@@ -186,7 +186,7 @@ func testAuditDelete(s auditTest) {
 	s.history.Forget(old, chat)
 }
 
-// What an operator of another tenant does is in the log of the tenant that it was done to.
+// An action of another tenant's operator is logged for the tenant that it affects.
 func testAuditOperate(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
@@ -210,7 +210,7 @@ func testAuditOperate(s auditTest) {
 	s.same("of the operator's tenant", len(s.auditLog("ops")), 0)
 }
 
-// What fails has not happened, and is not in the log.
+// A failed action is not logged.
 func testAuditTogether(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	s.start(e, "r1", "go")
@@ -220,7 +220,7 @@ func testAuditTogether(s auditTest) {
 	if _, err := failing.Stop(as("anna"), chat); !errors.Is(err, errAuditFails) {
 		s.Errorf("a stop without a log: %v", err)
 	}
-	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // it is active
+	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // the thread is active
 		s.Error(err)
 	}
 	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
@@ -250,7 +250,7 @@ type failingTx struct{ spool.Tx }
 
 func (failingTx) AppendAudit(...*spool.AuditEntry) error { return errAuditFails }
 
-// Workers remove what is older than the configuration says, and nothing where it says for ever.
+// Workers remove entries that are older than the configuration says, or none if it says for ever.
 func testAuditRetention(s auditTest) {
 	day := 24 * time.Hour
 	s.lasts(600 * day)

@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// busyAs starts a run by a policy, for a person.
+// busyAs starts a run as the subject, with a policy for busy threads.
 func (s auditTest) busyAs(e *engine.Engine, by string, run spool.RunID, w spool.WhenBusy) {
 	s.Helper()
 	s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w, By: by})
 }
 
-// A start that takes the place of runs that wait is a stop of each of them.
+// A start that supersedes waiting runs is logged as a stop of each of them.
 func testAuditLatest(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	s.start(e, "r1", "go")
@@ -40,7 +40,7 @@ func testAuditLatest(s auditTest) {
 	s.same("the runs", waitTest(s).states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
 }
 
-// deafAtWork returns an engine whose run r1 hears of no stop until gate is closed.
+// deafAtWork returns an engine whose run r1 notices no stop until gate is closed.
 func (s auditTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
 	s.Helper()
 	gate = make(chan struct{})
@@ -51,7 +51,7 @@ func (s auditTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
 	return e, gate
 }
 
-// A rollback stops the run that has interrupted another one and has not had its turn.
+// A rollback stops the run that has interrupted another run but has not begun yet.
 func testAuditRollback(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
@@ -62,7 +62,7 @@ func testAuditRollback(s auditTest) {
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2")
 }
 
-// Each run that an interrupt stops is in the log once, also where its turn is still said.
+// Each run that an interrupt stops is logged once, even if its user turn is still added.
 func testAuditInterruptsInARow(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
@@ -74,7 +74,7 @@ func testAuditInterruptsInARow(s auditTest) {
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
 
-// A second stop of a run, by another subject, has not stopped it.
+// A second stop of a run by another subject is not logged.
 func testAuditStopAgain(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
@@ -94,7 +94,7 @@ func testAuditStopAgain(s auditTest) {
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by dora r3")
 }
 
-// A stop of a thread whose run has ended but for its settle hook stops only the runs that wait.
+// If the thread's run has ended except for its settle hook, a stop stops only the waiting runs.
 func testAuditStopDecided(s auditTest) {
 	gate, settling := make(chan struct{}), make(chan struct{}, 1)
 	c := s.config(spooltest.NewModel(spooltest.Say("done")))

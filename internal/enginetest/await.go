@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// awaitTest is the bench of cases about waiting for the end of a run.
+// awaitTest is the fixture of the cases about waiting for the end of a run.
 type awaitTest struct{ *engineTest }
 
 var awaitTests = map[string]func(s awaitTest){
@@ -36,14 +36,14 @@ var awaitTests = map[string]func(s awaitTest){
 	"Replaced":    testAwaitReplaced,
 }
 
-// awaited is what a waiting caller has got.
+// awaited is the result of a waiting caller.
 type awaited struct {
 	engine.Outcome
 
 	err error
 }
 
-// line says in short what a run has come to.
+// line returns a short text about the result.
 func (a awaited) line() string {
 	if a.err != nil {
 		return string(spool.CodeOf(a.err)) + ": " + spool.MessageOf(a.err)
@@ -81,7 +81,7 @@ func (s awaitTest) gets(from <-chan awaited) awaited {
 	return receive(s, from, time.Minute, "the end of the wait")
 }
 
-// stillWaits reports an error unless the caller waits, also a while later.
+// stillWaits reports an error unless the caller still waits after a while.
 func (s awaitTest) stillWaits(what string, from <-chan awaited) {
 	s.Helper()
 	select {
@@ -117,7 +117,7 @@ func testAwaitEnd(s awaitTest) {
 			s.Errorf("the end: %+v of %+v", a.Outcome, run)
 		}
 	}
-	// The answer of this run is the answer of this run, whatever is said later.
+	// The answer of this run does not change when later runs say something.
 	s.start(e, "r2", "go on")
 	s.gets(s.await(context.Background(), e, chat, "r2"))
 	s.same("later", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "hello"`)
@@ -133,8 +133,8 @@ func testAwaitFailed(s awaitTest) {
 	}
 }
 
-// testAwaitPark waits again behind the answer, until the run has ended: a park that is answered
-// is none.
+// testAwaitPark waits again after the answer, until the run has ended: an answered park does not end
+// the wait.
 func testAwaitPark(s awaitTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	e := s.engine(c)
@@ -158,7 +158,7 @@ func testAwaitPark(s awaitTest) {
 	s.same("the end", s.gets(answered).line(), `r1 COMPLETED "done"`)
 }
 
-// testAwaitSeveralParks has a run that does not go on before all are answered.
+// testAwaitSeveralParks has a run that continues only when all parks are answered.
 func testAwaitSeveralParks(s awaitTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
@@ -170,7 +170,7 @@ func testAwaitSeveralParks(s awaitTest) {
 	s.same("none", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "done"`)
 }
 
-// testAwaitExpired begins to wait when nobody can answer any more, and no worker has seen that.
+// testAwaitExpired begins to wait when the time to answer has passed and no worker has noticed yet.
 func testAwaitExpired(s awaitTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -184,7 +184,7 @@ func testAwaitExpired(s awaitTest) {
 	s.same("the end", s.gets(late).line(), `r1 COMPLETED "done"`)
 }
 
-// testAwaitExtended has a park that gets more time in place of an end.
+// testAwaitExtended has a park that gets more time instead of expiring.
 func testAwaitExtended(s awaitTest) {
 	e := s.engine(s.config(sending(), expiring(spool.Expiry{TTL: 10 * time.Minute, Then: spool.ExpireExtend, Extensions: 1})))
 	s.start(e, "r1", "go")
@@ -200,7 +200,7 @@ func testAwaitExtended(s awaitTest) {
 	s.same("the end", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "done"`)
 }
 
-// testAwaitLine waits for runs that wait for the thread.
+// testAwaitLine waits for runs that wait for their thread.
 func testAwaitLine(s awaitTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(gated(gate)))
@@ -242,7 +242,7 @@ func testAwaitLineStopped(s awaitTest) {
 	}
 }
 
-// testAwaitNested waits for a nested run, which is over before the one that has spawned it.
+// testAwaitNested waits for a nested run, which ends before its parent.
 func testAwaitNested(s awaitTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
@@ -266,7 +266,7 @@ func testAwaitNested(s awaitTest) {
 	s.same("above", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "done"`)
 }
 
-// testAwaitElsewhere waits in a process that carries nothing out.
+// testAwaitElsewhere waits in a process without a worker.
 func testAwaitElsewhere(s awaitTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	api := s.engine(c)
@@ -301,7 +301,7 @@ func testAwaitGone(s awaitTest) {
 	s.startAs(e, of("acme", "other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
 	waits = s.await(context.Background(), e, of("acme", "other"), "r2")
 	s.stillWaits("without a worker", waits)
-	// A park goes with its thread, so that no caller hears of an end before.
+	// A park is deleted together with its thread, so no caller sees the run end before.
 	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx spool.Tx) error { return tx.DeleteThread() })
 	if err != nil {
 		s.Fatal(err)
@@ -323,7 +323,7 @@ func testAwaitForeign(s awaitTest) {
 	}
 }
 
-// testAwaitGivenUp ends waits, after which the run goes on.
+// testAwaitGivenUp cancels waits. The run continues.
 func testAwaitGivenUp(s awaitTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
@@ -357,8 +357,8 @@ func (c *countedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v 
 	return c.Store.View(ctx, key, fn)
 }
 
-// testAwaitReads has fifty callers wait for ten minutes, in which the run talks. They read the thread
-// no more often than one does.
+// testAwaitReads has fifty callers that wait for ten minutes while the run talks. Together they read
+// the thread no more often than one caller.
 func testAwaitReads(s awaitTest) {
 	gate := make(chan struct{})
 	worker := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
@@ -396,7 +396,7 @@ func testAwaitReads(s awaitTest) {
 	s.ended(spool.Completed)
 }
 
-// testAwaitReplaced asks for a run whose turn was edited since.
+// testAwaitReplaced waits for a run whose turn was edited meanwhile.
 func testAwaitReplaced(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("second"))))
 	s.start(e, "r1", "go")

@@ -17,22 +17,22 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// engineTest is the bench of one case: a backend, and what has happened to it.
+// engineTest is the fixture of one case: a backend, and the history of what happened.
 type engineTest struct {
 	*testing.T
 
 	backend spool.Backend
 	history *spooltest.History
-	keys    []spool.ThreadKey // of the threads that check reads
+	keys    []spool.ThreadKey // the threads that check reads
 	workers []func()          // stop the workers that run
-	bound   *time.Timer       // see lasts
+	bound   *time.Timer       // the timer of lasts
 }
 
 // chat is the thread of cases that need only one.
 var chat = spool.ThreadKey{Tenant: "acme", ID: "chat"}
 
-// quiet is how long a case waits before it takes it that nothing more comes. A follower waits
-// less than that for a lost item.
+// quiet is how long a case waits before it assumes that nothing more comes. A follower waits less than
+// that for a lost item.
 const quiet = 5 * time.Second
 
 func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
@@ -50,13 +50,13 @@ func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
 	return s
 }
 
-// longest bounds a case, in the time of its bubble. A worker or a follower looks once a second,
-// so that half a day takes some seconds.
+// longest bounds a case, in the time of its bubble. A worker or a follower polls once a second, so half
+// a day takes some seconds.
 const longest = 12 * time.Hour
 
-// lasts bounds how long the case lasts from now on. A case that lasts longer waits for something
-// that never comes. Timers keep synctest from seeing that its bubble is blocked, so lasts ends the
-// process, as synctest does.
+// lasts bounds how long the case may last from now on. A case that lasts longer is waiting for
+// something that never comes. Because of the timer, synctest cannot see that its bubble is blocked. So
+// lasts ends the process, as synctest would.
 func (s *engineTest) lasts(most time.Duration) {
 	if s.bound != nil {
 		s.bound.Stop()
@@ -69,7 +69,7 @@ func (s *engineTest) lasts(most time.Duration) {
 	s.Cleanup(func() { s.bound.Stop() })
 }
 
-// check adds what the store has to the history, and checks it.
+// check adds the store's contents to the history, and checks it.
 func (s *engineTest) check() {
 	s.Helper()
 	s.rest()
@@ -91,7 +91,7 @@ func (s *engineTest) rest() {
 	s.workers = nil
 }
 
-// config returns a configuration of one agent. The history has the calls of its tools.
+// config returns a configuration with one agent. The history records the calls of its tools.
 func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 	for i := range tools {
 		tools[i] = s.history.Tool(tools[i])
@@ -146,7 +146,7 @@ func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func
 	return stop
 }
 
-// start starts a run, which must be accepted.
+// start starts a run. The start must be accepted.
 func (s *engineTest) start(e *engine.Engine, run spool.RunID, prompt string) {
 	s.Helper()
 	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: run})
@@ -166,7 +166,7 @@ func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r engine.Sta
 	return result
 }
 
-// stop stops the run of the thread, which must be accepted.
+// stop stops the run of the thread. The stop must be accepted.
 func (s *engineTest) stop(e *engine.Engine) {
 	s.Helper()
 	result, err := e.Stop(context.Background(), chat)
@@ -176,7 +176,7 @@ func (s *engineTest) stop(e *engine.Engine) {
 	s.history.Stopped(chat)
 }
 
-// answer answers the park of a call that is shown, which must be delivered.
+// answer answers the park of a call. The answer must be delivered.
 func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) {
 	s.Helper()
 	r := engine.Response{ToolCallID: id, Approved: approved, Digest: s.shown(id).Digest}

@@ -27,12 +27,12 @@ var boundTests = map[string]func(s emptyTest){
 	"Config":    testBoundConfig,
 }
 
-// talkative is a model whose answers do not end by themselves: behind the head of events, next
-// gives one more for ever.
+// talkative is a model whose answers do not end by themselves: after the events in head, next returns
+// one more event for ever.
 type talkative struct {
 	head  []spool.ModelEvent
 	next  func(n int) spool.ModelEvent
-	kind  spool.UsageKind // of the requests that are answered so; others are echoed
+	kind  spool.UsageKind // the kind of requests that are answered like this; others are echoed
 	given atomic.Int64
 	ended atomic.Bool // the request was cancelled
 }
@@ -58,8 +58,8 @@ func (m *talkative) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[
 	}
 }
 
-// cutAt has the talkative model answer r1 with answers bound, and returns the message that it has
-// become.
+// cutAt lets the talkative model answer r1, with answers bounded to the given bytes, and returns the
+// resulting message.
 func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	s.Helper()
 	c := s.config(m, plain("look", "1"))
@@ -81,7 +81,7 @@ func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	return messages[1]
 }
 
-// testBoundText has a model speak for ever. Its answer is cut within the bound, between two
+// testBoundText has a model that speaks for ever. Its answer is cut within the bound, between two
 // characters, and the request ends.
 func testBoundText(s emptyTest) {
 	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: "äöü€"} }}).Text()
@@ -90,7 +90,7 @@ func testBoundText(s emptyTest) {
 	}
 }
 
-// testBoundWhole has a server that does not stream give all at once.
+// testBoundWhole has a server that does not stream but sends everything at once.
 func testBoundWhole(s emptyTest) {
 	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("€", 1<<20)} }}).Text()
 	if len(text) != 999 || text != strings.Repeat("€", 333) {
@@ -105,8 +105,8 @@ func testBoundReasoning(s emptyTest) {
 	}
 }
 
-// testBoundArguments has a model write arguments for ever. The call is closed for clients, has a
-// result that says that it did not run, and the thread goes on.
+// testBoundArguments has a model that writes arguments for ever. The call is closed for clients and
+// gets a result that says that it did not run. The thread continues.
 func testBoundArguments(s emptyTest) {
 	m := &talkative{
 		head: []spool.ModelEvent{
@@ -138,7 +138,7 @@ func testBoundArguments(s emptyTest) {
 	}
 }
 
-// testBoundCalls has a model make calls for ever.
+// testBoundCalls has a model that makes calls for ever.
 func testBoundCalls(s emptyTest) {
 	calls := s.cutAt(100<<10, &talkative{next: func(n int) spool.ModelEvent {
 		id := spool.ToolCallID("c" + string(rune('a'+n/2%26)) + strings.Repeat("x", n/52))
@@ -152,18 +152,18 @@ func testBoundCalls(s emptyTest) {
 	}
 }
 
-// testBoundNothing has a model send events that say nothing, behind a word.
+// testBoundNothing has a model that sends empty events after a word.
 func testBoundNothing(s emptyTest) {
 	m := &talkative{head: []spool.ModelEvent{spool.TextDelta{Text: "x"}}, next: func(int) spool.ModelEvent { return spool.UsageSeen{Usage: spooltest.Tokens(7, 1)} }}
 	if text := s.cutAt(1000, m).Text(); text != "x" || m.given.Load() > 1000 {
-		s.Errorf("%q is saved behind %d events", text, m.given.Load())
+		s.Errorf("%q is saved after %d events", text, m.given.Load())
 	}
 	if used := s.run("r1").InputTokens; used != 7 {
 		s.Errorf("%d tokens are counted", used)
 	}
 }
 
-// testBoundDefault has a model say 64 MB where no bound is configured.
+// testBoundDefault has a model that says 64 MB while no bound is configured.
 func testBoundDefault(s emptyTest) {
 	m := &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("x", 64<<10)} }}
 	if n := len(s.cutAt(0, m).Text()); n > 4<<20 || n < 4<<20-64<<10 || m.given.Load() > 65 {
@@ -171,17 +171,17 @@ func testBoundDefault(s emptyTest) {
 	}
 }
 
-// testBoundExact has an answer that just fits.
+// testBoundExact has an answer that exactly fits.
 func testBoundExact(s emptyTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("12345", "6789")))
-	c.Limits.AnswerBytes = 11 // a piece counts one
+	c.Limits.AnswerBytes = 11 // each piece counts one byte more
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
 }
 
-// testBoundResults has tools whose results are too long for a step, each or together. The model
-// reads that, and goes on.
+// testBoundResults has tools whose results are too long for a step, alone or together. The model reads
+// that, and the run continues.
 func testBoundResults(s emptyTest) {
 	long := plain("long", `"`+strings.Repeat("x", 10000)+`"`)
 	half := plain("half", `"`+strings.Repeat("y", 5000)+`"`)
@@ -210,7 +210,7 @@ func testBoundResults(s emptyTest) {
 	}
 }
 
-// testBoundApproved has the long result be one of a call that has waited.
+// testBoundApproved approves a call whose result is too long.
 func testBoundApproved(s emptyTest) {
 	c := s.config(sending(), approved("send", `"`+strings.Repeat("x", 5000)+`"`))
 	c.Limits.StepBytes = 4500
@@ -224,7 +224,7 @@ func testBoundApproved(s emptyTest) {
 	}
 }
 
-// testBoundSummary has the model that summarises not come to an end.
+// testBoundSummary has a summarising model whose answer does not end.
 func testBoundSummary(s emptyTest) {
 	m := &talkative{kind: spool.UsageCompaction, next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("long ", 100)} }}
 	c := s.config(m)
@@ -236,7 +236,7 @@ func testBoundSummary(s emptyTest) {
 	}
 	r, err := e.Compact(context.Background(), chat)
 	if err != nil || !r.Compacted || !m.ended.Load() || m.given.Load() > 300 {
-		s.Errorf("compact: %+v, %v, behind %d pieces", r, err, m.given.Load())
+		s.Errorf("compact: %+v, %v, after %d pieces", r, err, m.given.Load())
 	}
 }
 

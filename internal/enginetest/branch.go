@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// branchTest is the bench of cases about branches.
+// branchTest is the fixture of the cases about branches.
 type branchTest struct{ *engineTest }
 
 var branchTests = map[string]func(s branchTest){
@@ -32,7 +32,7 @@ var branchTests = map[string]func(s branchTest){
 	"Deleted":      testBranchDeleted,
 }
 
-// said runs prompts one after another, each to its end.
+// said runs the prompts one after another, each to its end.
 func (s branchTest) said(e *engine.Engine, prompts ...string) {
 	s.Helper()
 	for _, prompt := range prompts {
@@ -49,8 +49,8 @@ func (s branchTest) edited(e *engine.Engine, nth int, prompt string) {
 	s.ended(spool.Completed)
 }
 
-// restored restores a branch, which must be accepted, and returns the one that has come of
-// what was shown.
+// restored restores a branch, which must be accepted, and returns the new branch of the replaced
+// messages.
 func (s branchTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), chat, id)
@@ -70,7 +70,7 @@ func (s branchTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.
 	}
 }
 
-// branches returns the branches as the engine lists them, in short.
+// branches returns a line for each branch that the engine lists.
 func (s branchTest) branches(e *engine.Engine) (lines []string) {
 	s.Helper()
 	all, err := e.Branches(context.Background(), chat)
@@ -87,8 +87,8 @@ func (s branchTest) branches(e *engine.Engine) (lines []string) {
 	return lines
 }
 
-// testBranchBackAndForth goes back to what an edit has replaced, and forward again. All is
-// what it was, in a later process too.
+// testBranchBackAndForth restores the messages that an edit has replaced, and then the others again.
+// Everything must be unchanged, also in a later process.
 func testBranchBackAndForth(s branchTest) {
 	c := s.config(echo())
 	e := s.engine(c)
@@ -171,7 +171,7 @@ func testBranchListed(s branchTest) {
 	}
 }
 
-// testBranchNested edits an edit, and goes to a turn whose base has left the view.
+// testBranchNested edits an edited turn, and restores a branch whose base has left the view.
 func testBranchNested(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
@@ -214,7 +214,7 @@ func testBranchRollback(s branchTest) {
 	}
 }
 
-// testBranchGoesOn has what was restored go on, and be edited again.
+// testBranchGoesOn continues restored messages, and edits them again.
 func testBranchGoesOn(s branchTest) {
 	m := echo()
 	e := s.working(s.config(m))
@@ -232,9 +232,9 @@ func testBranchGoesOn(s branchTest) {
 	}
 }
 
-// testBranchToolCalls has the same call id in two branches, from a model that counts anew
-// in each: whichever is shown, a call has one result, right behind it, and a later one of
-// the same id gets another.
+// testBranchToolCalls has the same call id in two branches, from a model that counts from one in each.
+// Whichever branch is shown, a call has one result, right after it, and a later call with the same id
+// gets another result.
 func testBranchToolCalls(s branchTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		last := r.Messages[len(r.Messages)-1]
@@ -265,7 +265,7 @@ func testBranchToolCalls(s branchTest) {
 				seen[call.ToolCallID] = true
 				results := r.Messages[i+1].ToolResults()
 				if len(results) != 1 || results[0].ToolCallID != call.ToolCallID || string(results[0].Result) != "1" {
-					s.Errorf("behind call %s: %+v", call.ToolCallID, results)
+					s.Errorf("after call %s: %+v", call.ToolCallID, results)
 				}
 			}
 		}

@@ -28,7 +28,7 @@ func testBranchRefused(s branchTest) {
 	s.notRestored(e, chat, id, engine.ReasonNotFound, "Branch not found")
 }
 
-// testBranchActive restores while a run is queued, works, and waits for a person.
+// testBranchActive restores while a run is queued, runs, and waits for a person.
 func testBranchActive(s branchTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
@@ -68,7 +68,7 @@ func testBranchActive(s branchTest) {
 	s.lines("messages", s.script(), "user one", "assistant yes")
 }
 
-// testBranchRace has two restore one branch, and two others each another one, at once.
+// testBranchRace restores at once: one branch twice, and two other branches.
 func testBranchRace(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
@@ -100,8 +100,8 @@ func testBranchRace(s branchTest) {
 	}
 }
 
-// testBranchRaceStart has a start and a restore at once: either the start is behind the
-// restore and answers what was restored, or the restore is refused.
+// testBranchRaceStart starts and restores at once. Either the start comes after the restore and answers
+// the restored messages, or the restore is refused.
 func testBranchRaceStart(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
@@ -135,8 +135,8 @@ func testBranchRaceStart(s branchTest) {
 	}
 }
 
-// testBranchFaults lets something go wrong at each call of a restore. It happens whole or
-// not at all, and can be repeated until it has.
+// testBranchFaults causes a fault at each call of a restore. The restore happens completely or not at
+// all, and can be repeated until it succeeds.
 func testBranchFaults(s branchTest) {
 	c := s.config(echo())
 	worker := s.working(c)
@@ -154,19 +154,19 @@ func testBranchFaults(s branchTest) {
 		case (err == nil) != (kind == spooltest.Rerun) || r.Accepted != (kind == spooltest.Rerun):
 			s.Errorf("%s: %+v, %v", kind, r, err)
 		case !happened:
-			s.same("the thread behind "+kind.String(), after, before)
+			s.same("the thread after "+kind.String(), after, before)
 			s.restored(worker, id)
 		default:
-			s.same("the messages behind "+kind.String(), after.Messages, before.Branched[0])
-			s.same("the branch behind "+kind.String(), after.Branched, [][]spool.Message{before.Messages})
+			s.same("the messages after "+kind.String(), after.Messages, before.Branched[0])
+			s.same("the branch after "+kind.String(), after.Branched, [][]spool.Message{before.Messages})
 			s.notRestored(worker, chat, id, engine.ReasonNotFound, "Branch not found")
 		}
 		e.Close()
 	}
 }
 
-// testBranchFollow has clients follow over a restore: one that is there, one that comes
-// back later, and one that asks for a snapshot.
+// testBranchFollow has three clients across a restore: one is connected, one comes back later, and one
+// asks for a snapshot.
 func testBranchFollow(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
@@ -177,7 +177,7 @@ func testBranchFollow(s branchTest) {
 	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
 	<-time.After(quiet)
 	s.restored(e, id)
-	<-time.After(100 * time.Millisecond) // it is told, and does not have to look
+	<-time.After(100 * time.Millisecond) // the client is woken and does not have to poll
 	var live []string
 	var at *spool.Cursor // of the client before the restore
 	for _, f := range stop() {
@@ -190,7 +190,7 @@ func testBranchFollow(s branchTest) {
 		}
 	}
 	s.lines("the record", s.record()[seen:], "MESSAGES_DROPPED", "MESSAGES_RESTORED")
-	if len(live) != 3 || !strings.HasSuffix(live[2], "snapshot") { // which has the messages
+	if len(live) != 3 || !strings.HasSuffix(live[2], "snapshot") { // the snapshot has the messages
 		s.Errorf("a live client saw %q", live)
 	}
 	var later []string
@@ -208,16 +208,16 @@ func testBranchFollow(s branchTest) {
 	if snap.LastEventSeq != seen+2 {
 		s.Errorf("the snapshot is of seq %d, want %d", snap.LastEventSeq, seen+2)
 	}
-	// A client whose last message has left the view gets all, one whose last has not, the rest.
+	// A client whose last message has left the view gets all messages; another one gets the rest.
 	for last, n := range map[spool.MessageID]int{"": 4, first[1].ID: 2, first[3].ID: 0} {
 		snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{LastMessageID: last})
 		if err != nil || len(snap.Messages) != n {
-			s.Errorf("behind %q: %d messages, %v, want %d", last, len(snap.Messages), err, n)
+			s.Errorf("after %q: %d messages, %v, want %d", last, len(snap.Messages), err, n)
 		}
 	}
 	gone := s.all(chat, "").Branched[0][1].ID
 	if snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{LastMessageID: gone}); err != nil || len(snap.Messages) != 4 {
-		s.Errorf("behind one that has left: %+v, %v", snap, err)
+		s.Errorf("after one that has left: %+v, %v", snap, err)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// shownByContract is what a client shows that knows only the contract's own events: turns
-// come and go, a snapshot has all that there is, and a branch that is restored means nothing
-// to it. Answers are those of snapshots.
+// shownByContract returns what a client shows that knows only the contract's own events: turns come and
+// go, a snapshot replaces everything, and a restored branch means nothing to it. It takes answers from
+// snapshots.
 func shownByContract(frames []spool.Frame) (shown []string) {
 	var messages []spool.Message
 	for _, f := range frames {
@@ -42,8 +42,8 @@ func shownByContract(frames []spool.Frame) (shown []string) {
 	return shown
 }
 
-// testBranchShown restores a branch while clients follow: all of them show its messages, and
-// so do those that come back behind any frame, and those that fall behind.
+// testBranchShown restores a branch while clients follow. Every client must show the branch's messages,
+// including clients that reconnect after any frame and clients that fall behind.
 func testBranchShown(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
@@ -59,7 +59,7 @@ func testBranchShown(s branchTest) {
 	s.said(e, "three")
 	<-time.After(time.Second)
 	s.history.Settled = true
-	want := []string{"one", "re: one", "two", "re: two", "three"} // whose answer is in the stream
+	want := []string{"one", "re: one", "two", "re: two", "three"} // its answer is in the stream
 	frames := stops[0]()
 	s.lines("live", shownByContract(frames), want...)
 	s.lines("another", orderLines(stops[1]()), orderLines(frames)...)
@@ -67,7 +67,7 @@ func testBranchShown(s branchTest) {
 		return f.Kind == spool.FrameThread && f.Event.Type == spool.EntryMessagesRestored
 	})
 	if f := frames[at+1]; f.Kind != spool.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq || entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
-		s.Errorf("behind the entry comes %s", transcript(frames[at+1:at+3]))
+		s.Errorf("after the entry comes %s", transcript(frames[at+1:at+3]))
 	}
 	for i, f := range frames {
 		if f.Cursor == nil {
@@ -76,10 +76,10 @@ func testBranchShown(s branchTest) {
 		got := followTest(s).comesBack(e, frames[:i+1])
 		shown := strings.Join(shownByContract(append(slices.Clone(frames[:i+1]), got...)), ", ")
 		if !strings.HasPrefix(shown, strings.Join(want, ", ")) {
-			s.Errorf("behind %s: %s", frameLine(f), shown)
+			s.Errorf("after %s: %s", frameLine(f), shown)
 		}
 		if n := strings.Count(transcript(got), "| snapshot"); n > 1 {
-			s.Errorf("behind %s: %d snapshots", frameLine(f), n)
+			s.Errorf("after %s: %d snapshots", frameLine(f), n)
 		}
 	}
 	if lines := fmt.Sprint(frameLines(s.collect(e, chat, engine.FollowOptions{}))); strings.Contains(lines, "snapshot") {

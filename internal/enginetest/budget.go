@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// budgetTest is the bench of cases about budgets.
+// budgetTest is the fixture of the cases about budgets.
 type budgetTest struct{ *engineTest }
 
 var budgetTests = map[string]func(s budgetTest){
@@ -51,12 +51,12 @@ var budgetTests = map[string]func(s budgetTest){
 	"ParkTime":      testBudgetParkTime,
 }
 
-// promptTokens is what the prompts of frugal models count as. The engine guesses more, as
+// promptTokens is the token count of each prompt to a frugal model. The engine estimates more, because
 // the instructions of its agent are long.
 const promptTokens = 20
 
-// frugal returns a model that answers as fn says, in as many tokens as it is allowed, or as
-// many as it wants to.
+// frugal returns a model that answers what fn says. The answer uses as many tokens as wants says, or as
+// many as the request allows if that is less.
 func frugal(wants int64, fn func(r spool.ModelRequest, step int) spooltest.Turn) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		t := fn(r, spooltest.StepOf(r))
@@ -72,13 +72,12 @@ func frugal(wants int64, fn func(r spool.ModelRequest, step int) spooltest.Turn)
 	})
 }
 
-// looking calls a tool for ever.
+// looking calls a tool in each step, for ever.
 func looking(_ spool.ModelRequest, step int) spooltest.Turn {
 	return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look"})
 }
 
-// budgeted returns a configuration whose runs have a budget, and whose model keeps to what
-// it is allowed.
+// budgeted returns a configuration whose runs have a budget, and whose model stays within its bounds.
 func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := usageTest(s).priced(perToken, m, append(tools, plain("look", "1"))...)
 	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
@@ -87,7 +86,7 @@ func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool)
 	return c
 }
 
-// endsBy waits for the end of run r1 by a budget, and returns what the record tells of it.
+// endsBy waits until a budget has ended run r1, and checks the record entry about it.
 func (s budgetTest) endsBy(reason spool.StopReason, entry spool.EntryType, payload any) {
 	s.Helper()
 	s.ended(spool.Completed)
@@ -107,8 +106,8 @@ func (s budgetTest) endsBy(reason spool.StopReason, entry spool.EntryType, paylo
 	}
 }
 
-// wellFormed reports an error unless each call of the messages has one result, right behind
-// it, and no result is without a call.
+// wellFormed reports an error unless each call in the messages has one result, right after it, and each
+// result has a call.
 func (s budgetTest) wellFormed() {
 	s.Helper()
 	calls, results := map[spool.ToolCallID]bool{}, map[spool.ToolCallID]bool{}
@@ -185,7 +184,7 @@ func testBudgetFallsThrough(s budgetTest) {
 	s.stop(e)
 }
 
-// testBudgetMost asks for more than any run may have.
+// testBudgetMost asks for more than the largest allowed budget.
 func testBudgetMost(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
@@ -230,7 +229,7 @@ func testBudgetTokens(s budgetTest) {
 	s.lines("the end of the record", record[len(record)-2:], "TOKEN_BUDGET_EXHAUSTED", "RUN_ENDED r1:1 finished")
 }
 
-// testBudgetTokensCut has the budget cut an answer off at its end.
+// testBudgetTokensCut has a budget that cuts off the end of an answer.
 func testBudgetTokensCut(s budgetTest) {
 	m := frugal(5000, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("half an answer") })
 	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
@@ -278,10 +277,10 @@ func testBudgetCostCurrency(s budgetTest) {
 	}
 }
 
-// testBudgetBothAtOnce has a step cross the budget of cost and that of tokens.
+// testBudgetBothAtOnce has a step that exceeds both the cost budget and the token budget.
 func testBudgetBothAtOnce(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 50, CostMicros: 50}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(100, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
-	s.history.Bounded = false // the model does not keep to anything
+	s.history.Bounded = false // the model ignores its bounds
 	c.Agents[0].Instructions, c.Agents[0].MaxOutputTokens = "", 4
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -290,7 +289,7 @@ func testBudgetBothAtOnce(s budgetTest) {
 	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1")
 }
 
-// testBudgetLastStep has the last step that a run may have cross its budget.
+// testBudgetLastStep has a run whose last allowed step exceeds its budget.
 func testBudgetLastStep(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
 	c.Agents[0].MaxSteps = 1
@@ -344,7 +343,7 @@ func testBudgetTimeInTool(s budgetTest) {
 	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:1`)
 }
 
-// testBudgetTimeOfPeople has a person take longer than the run may.
+// testBudgetTimeOfPeople has a person who takes longer than the run's time.
 func testBudgetTimeOfPeople(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -357,7 +356,7 @@ func testBudgetTimeOfPeople(s budgetTest) {
 	}
 }
 
-// testBudgetRetried has attempts fail, whose tokens stay spent.
+// testBudgetRetried has failing attempts, whose tokens stay spent.
 func testBudgetRetried(s budgetTest) {
 	calls := 0
 	m := frugal(30, func(spool.ModelRequest, int) spooltest.Turn {
@@ -374,7 +373,7 @@ func testBudgetRetried(s budgetTest) {
 	}
 }
 
-// testBudgetLost has a worker die in a model call, which had room set aside.
+// testBudgetLost lets a worker die in a model call with a reservation.
 func testBudgetLost(s budgetTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
 	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
@@ -402,12 +401,12 @@ func testBudgetStopped(s budgetTest) {
 	s.stop(e)
 	s.ended(spool.Cancelled)
 	if a := s.run("r1").Allowance; len(a.Reservations) > 0 || a.Spent.Tokens == 0 {
-		s.Errorf("behind the stop: %+v", a)
+		s.Errorf("after the stop: %+v", a)
 	}
 }
 
-// testBudgetWrites counts what a budget costs the store: a write for each model call, and
-// none for a run without one.
+// testBudgetWrites counts the writes that a budget costs: one for each model call, and none for a run
+// without a budget.
 func testBudgetWrites(s budgetTest) {
 	commits := func(run spool.RunID, b spool.Budget) (n int) {
 		m := frugal(5, func(_ spool.ModelRequest, step int) spooltest.Turn {
@@ -418,7 +417,7 @@ func testBudgetWrites(s budgetTest) {
 		})
 		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("of-" + run)}
 		c := s.budgeted(spool.Budget{}, m)
-		c.Worker.Lease = time.Hour // so that none is renewed
+		c.Worker.Lease = time.Hour // so that no lease is renewed
 		e := s.engine(c)
 		stop := s.work(e)
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: run, Budget: b})

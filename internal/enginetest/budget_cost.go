@@ -6,16 +6,15 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testBudgetChildrenCost has three runs at once share what they may cost, of which there is enough
-// for all.
+// testBudgetChildrenCost has three concurrent runs that share a cost budget with enough for all.
 func testBudgetChildrenCost(s budgetTest) { s.share(100_000, 3) }
 
-// testBudgetChildrenShare has enough for all, but not for more than two at once.
+// testBudgetChildrenShare has a cost budget with enough for all, but not for more than two at once.
 func testBudgetChildrenShare(s budgetTest) { s.share(1000, 2) }
 
-// share has three nested runs ask at once, each of which has to set aside what its answer may cost.
-// Nobody else can use the reserved cost meanwhile. At the end, the cost of the run is the sum of its
-// five answers, to the millionth.
+// share has three nested runs that ask a model at once. Each has to reserve the possible cost of its
+// answer, and no other run can use the reserved cost meanwhile. At the end, the cost of the run is
+// exactly the sum of its five answers.
 func (s budgetTest) share(budget int64, atOnce int) {
 	s.Helper()
 	const cost = 5 * (2*promptTokens + 3*30)

@@ -10,9 +10,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// budgetScript has a run use its budget up, wait for a larger one and go on with it, and
-// lets something go wrong meanwhile. Whatever that is, nothing is spent twice or beyond the
-// budget, and nothing stays set aside.
+// budgetScript has a run that uses its budget up, waits for a larger one, and continues, while faults
+// happen. Whatever the fault is, nothing is spent twice or beyond the budget, and no reservation stays.
 func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := budgetTest{t}
 	m := frugal(40, func(_ spool.ModelRequest, step int) spooltest.Turn {
@@ -43,7 +42,7 @@ func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	return calls
 }
 
-// someBudget gives the runs of a campaign a budget that some of them use up.
+// someBudget gives the campaign's runs a budget, which some of them use up.
 func (c *campaign) someBudget() {
 	c.config.Pricer = pricer(perToken)
 	c.config.Budget.Default = spool.Budget{Tokens: int64(200 + c.n(2000)), ToolCalls: int64(1 + c.n(8))}
@@ -65,11 +64,11 @@ func (c *campaign) moreBudget(who ...any) engine.Response {
 	return r
 }
 
-// testBudgetStoreFails has each call of the store fail in turn while a run uses its budget up with its
-// last step. The run ends by that budget whatever could not be read meanwhile.
+// testBudgetStoreFails lets each call of the store fail in turn while a run uses its budget up with its
+// last step. The run must end by that budget, whatever could not be read meanwhile.
 func testBudgetStoreFails(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
-	s.history.Bounded = false // a model that is asked again takes as much once more
+	s.history.Bounded = false // a repeated model call uses as much again
 	c.Agents[0].MaxSteps, c.Worker.SweepEvery = 1, time.Second
 	e := s.engine(c)
 	for call, calls := 1, 2; call <= calls; call++ {

@@ -23,8 +23,8 @@ var mostTests = map[string]func(s budgetTest){
 	"DeleteOf": testMostDeleteIdle,
 }
 
-// testMostAnswer has a person raise the budget of a run up to what any run may have, and not
-// beyond it. Once that is used up, the run ends and asks nobody.
+// testMostAnswer has a person who raises the budget of a run up to the largest allowed budget, and
+// tries to go beyond it. When it is used up, the run ends without a question.
 func testMostAnswer(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
 	c.Agents[0].MaxSteps = 100
@@ -42,8 +42,8 @@ func testMostAnswer(s budgetTest) {
 			s.Errorf("the answer %s: %v, want %s", payload, err, want)
 		}
 	}
-	s.history.Answers = nil // they were refused
-	s.same("behind answers that ask for too much", s.all(chat, "r1"), before)
+	s.history.Answers = nil // the answers were refused
+	s.same("after answers that ask for too much", s.all(chat, "r1"), before)
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":1000}`)
 	var told spool.TokenBudgetExhausted
 	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
@@ -53,7 +53,7 @@ func testMostAnswer(s budgetTest) {
 	s.wellFormed()
 }
 
-// testMostEnds has a run that begins with as much as any run may have, of each kind.
+// testMostEnds has runs that begin with the largest allowed budget, for each kind.
 func testMostEnds(s budgetTest) {
 	for id, most := range map[spool.RunID]spool.Budget{
 		"r1": {Tokens: 230}, "r2": {CostMicros: 600, Currency: "USD"}, "r3": {ToolCalls: 1},
@@ -81,8 +81,8 @@ func testMostTime(s budgetTest) {
 	s.lines("messages", s.script(), "user go", "assistant so far")
 }
 
-// testMostLowered has the bound be lowered while a run waits. Its question stays, and no answer
-// that raises the budget counts. A denial ends the run.
+// testMostLowered lowers the largest allowed budget while a run waits. The run's question stays, but no
+// answer can raise the budget. A denial ends the run.
 func testMostLowered(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
 	first := s.engine(c)
@@ -101,7 +101,8 @@ func testMostLowered(s budgetTest) {
 	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
 }
 
-// testMostDistinct has the subject that started a run ask for more, where another one has to approve.
+// testMostDistinct has a subject that asks for more for its own run, while another subject has to
+// approve.
 func testMostDistinct(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, func(r spool.ModelRequest, step int) spooltest.Turn {
 		if step < 3 {
@@ -136,7 +137,7 @@ func testMostDistinct(s budgetTest) {
 	}
 }
 
-// testMostNoStop has a subject that may not stop runs start one, on an agent whose starts
+// testMostNoStop has a subject that may not stop runs. It starts a run on an agent whose starts
 // interrupt. The start is refused while the thread is busy, and accepted when it is not.
 func testMostNoStop(s budgetTest) {
 	for _, policy := range []spool.WhenBusy{spool.BusyInterrupt, spool.BusyRollback} {
@@ -161,8 +162,8 @@ func testMostNoStop(s budgetTest) {
 	}
 }
 
-// testMostLatest has somebody replace what waits who may not stop runs: that is what they have said
-// themselves, and nothing of others.
+// testMostLatest has a subject that may not stop runs and that replaces waiting runs: only its own
+// waiting runs are replaced.
 func testMostLatest(s budgetTest) {
 	c := s.config(echo())
 	c.Agents[0].WhenBusy = spool.BusyLatest
@@ -193,7 +194,7 @@ func testMostLatest(s budgetTest) {
 	s.until("the end", func() bool { return s.run("ann3").State == spool.Completed })
 }
 
-// testMostDeleteIdle has a subject that may not stop runs delete threads.
+// testMostDeleteIdle has a subject that deletes threads but may not stop runs.
 func testMostDeleteIdle(s budgetTest) {
 	e := approveTest(s).parked(sending(), checked())
 	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {

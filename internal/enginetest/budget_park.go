@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// asksForMore returns a configuration whose runs wait for a larger budget.
+// asksForMore returns a configuration whose runs park for a larger budget.
 func (s budgetTest) asksForMore(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.budgeted(b, m, tools...)
 	c.Budget.OnBudget = spool.BudgetPark
@@ -39,7 +39,7 @@ func (s budgetTest) budgetPark() (park spool.Park) {
 	return park
 }
 
-// thrice calls a tool in two steps and says something in the third.
+// thrice calls a tool in two steps and answers with text in the third.
 func thrice(_ spool.ModelRequest, step int) spooltest.Turn {
 	if step < 2 {
 		return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look"})
@@ -81,8 +81,8 @@ func testBudgetPark(s budgetTest) {
 			s.Errorf("the answer %s: %v, want %s", payload, err, want)
 		}
 	}
-	s.history.Answers = nil // they were refused
-	s.same("behind answers that were wrong", s.all(chat, "r1"), before)
+	s.history.Answers = nil // the answers were refused
+	s.same("after answers that were wrong", s.all(chat, "r1"), before)
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":5000,"toolCallBudget":9}`)
 	s.ended(spool.Completed)
 	<-time.After(quiet)
@@ -121,12 +121,13 @@ func testBudgetParkStopped(s budgetTest) {
 	s.ended(spool.Cancelled)
 	s.lines("messages", s.script(), before...)
 	if r, err := s.respond(e, park.ToolCallID, true, `{"tokenBudget":5000}`); r.Delivered || err != nil {
-		s.Errorf("an answer behind the stop: %+v, %v", r, err)
+		s.Errorf("an answer after the stop: %+v, %v", r, err)
 	}
 	s.wellFormed()
 }
 
-// testBudgetParkCut has the budget cut the last answer off, which a larger one has go on.
+// testBudgetParkCut has a budget that cuts the last answer off. After the budget is raised, the answer
+// continues.
 func testBudgetParkCut(s budgetTest) {
 	m := frugal(900, func(_ spool.ModelRequest, step int) spooltest.Turn {
 		return spooltest.Say(fmt.Sprintf("part %d", step))
@@ -166,8 +167,8 @@ func testBudgetParkTime(s budgetTest) {
 	s.lines("messages", s.script(), "user go", "assistant so far", "assistant and on")
 }
 
-// family returns a configuration whose agent spawns three others at once, which look for
-// ever, or until they are told to be content.
+// family returns a configuration whose agent spawns three nested runs at once. Each calls a tool for
+// ever, or until content returns true.
 func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.Config, *atomic.Int64) {
 	var most, now atomic.Int64
 	m := frugal(30, func(r spool.ModelRequest, step int) spooltest.Turn {
@@ -210,7 +211,7 @@ func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.
 	return c, &most
 }
 
-// testBudgetChildren has three runs at once use one budget up.
+// testBudgetChildren has three concurrent runs that use up one budget.
 func testBudgetChildren(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 1500}, func(int) bool { return false })
 	e := s.working(c)
@@ -228,7 +229,7 @@ func testBudgetChildren(s budgetTest) {
 	s.wellFormed()
 }
 
-// testBudgetChildrenWait has a budget with room for all, but not for all at once.
+// testBudgetChildrenWait has a budget with room for all runs, but not for all at once.
 func testBudgetChildrenWait(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 470}, func(int) bool { return true })
 	e := s.working(c)
@@ -239,7 +240,7 @@ func testBudgetChildrenWait(s budgetTest) {
 	}
 }
 
-// testBudgetChildrenPark has three runs at once wait for one answer, and go on with it.
+// testBudgetChildrenPark has three concurrent runs that wait for one answer and then continue.
 func testBudgetChildrenPark(s budgetTest) {
 	c, _ := s.family(spool.Budget{Tokens: 600}, func(step int) bool { return step > 2 })
 	c.Budget.OnBudget = spool.BudgetPark

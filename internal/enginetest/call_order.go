@@ -15,42 +15,42 @@ import (
 )
 
 const (
-	// turnRaster is the unit of all waits of a campaign: they are whole milliseconds.
+	// turnRaster is the unit of all waits of a campaign: each is a whole number of milliseconds.
 	turnRaster = time.Millisecond
-	// turnStep lies between the fractions of a millisecond of a turn and the next. It has no
-	// divisor in common with turnRaster, so that a million turns have fractions of their own.
+	// turnStep is the difference between the fractions of a millisecond of two consecutive turns. It
+	// has no common divisor with turnRaster, so that a million turns have different fractions.
 	turnStep = 97 * time.Nanosecond
 )
 
-// callOrder lets the port calls of a campaign happen one at a time, in an order that depends on
-// nothing but the seed and the caller. It works only in a bubble of testing/synctest.
+// callOrder makes the port calls of a campaign happen one at a time, in an order that depends only on
+// the seed and the callers. It works only in a bubble of testing/synctest.
 //
-// A call waits until all other goroutines of the bubble wait too. Of the calls that wait, the
-// one with the least hash of the seed, its caller and how often that caller has called goes
-// first. So it does not matter in which order goroutines that are ready at one instant run.
+// A call waits until all other goroutines of the bubble wait too. Each waiting call has a hash of the
+// seed, its caller, and the number of that caller's earlier calls. The call with the lowest hash goes
+// first. So the order in which goroutines run that are ready at the same instant does not matter.
 //
-// Each turn has an instant whose fraction of a millisecond no other turn has. A timer that is
-// set in a turn, to a whole number of milliseconds, therefore fires at an instant at which no
-// other turn begins and no timer of another turn fires.
+// Each turn has an instant whose fraction of a millisecond no other turn has. Therefore a timer that is
+// set during a turn, to a whole number of milliseconds, fires at an instant at which no other turn
+// begins and no timer of another turn fires.
 type callOrder struct {
 	seed  uint64
 	trace *trace
-	// rest is called where nothing else is ready. Nil: nothing is.
+	// rest is called when no other goroutine is ready. It may be nil.
 	rest func()
 
 	mu      sync.Mutex
 	waiting []*turnOf
 	asked   map[string]int
 	given   int
-	// scheduled says that a turn is to come.
+	// scheduled is true if a turn will come.
 	scheduled bool
 }
 
 // turnOf is a call that waits for its turn.
 type turnOf struct {
 	caller    string
-	goroutine uint64 // tells calls of one caller at one instant apart
-	weight    uint64 // zero: not weighed yet
+	goroutine uint64 // distinguishes calls of one caller at one instant
+	weight    uint64 // zero: not calculated yet
 	begin     chan struct{}
 }
 
@@ -61,7 +61,7 @@ func newCallOrder(seed uint64, t *trace) *callOrder {
 // callerKey is the key of the caller's name in a context.
 type callerKey struct{}
 
-// callingAs returns a context whose port calls are told from those of others.
+// callingAs returns a context that gives port calls the name of a caller.
 func callingAs(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
@@ -74,7 +74,7 @@ func caller(ctx context.Context, as string) string {
 	return as
 }
 
-// intercept has the port calls of a process wait for their turns, and traces them.
+// intercept makes the port calls of a process wait for their turns, and traces them.
 func (o *callOrder) intercept(process string) spooltest.Interceptor {
 	return func(ctx context.Context, name, subject string, do func() (spooltest.FaultKind, error)) error {
 		as := caller(ctx, process)
@@ -87,8 +87,9 @@ func (o *callOrder) intercept(process string) spooltest.Interceptor {
 	}
 }
 
-// wait returns when it is the caller's turn, or as soon as the caller has gone. The latter leaves
-// no trace: at an instant at which a call is canceled, it is chance whether it still begins.
+// wait returns when it is the caller's turn, or at once when the caller's context ends. The latter is
+// not traced, because whether a call that is canceled at this instant still begins is a matter of
+// chance.
 func (o *callOrder) wait(ctx context.Context, caller string) error {
 	if ctx.Err() != nil {
 		return canceled(ctx)
@@ -109,7 +110,7 @@ func (o *callOrder) wait(ctx context.Context, caller string) error {
 	return canceled(ctx)
 }
 
-// schedule sets the instant of the next turn, if calls wait for one. The caller holds mu.
+// schedule sets the instant of the next turn if calls wait for one. The caller must hold mu.
 func (o *callOrder) schedule() {
 	if o.scheduled || len(o.waiting) == 0 {
 		return
@@ -123,7 +124,7 @@ func (o *callOrder) schedule() {
 	time.AfterFunc(wait, o.give)
 }
 
-// give gives the turn to one of the calls that wait.
+// give gives the turn to one of the waiting calls.
 func (o *callOrder) give() {
 	if o.rest != nil {
 		o.rest()
@@ -154,8 +155,8 @@ func (o *callOrder) give() {
 	close(t.begin)
 }
 
-// goroutineID returns the number of the calling goroutine. One goroutine's children have rising
-// numbers.
+// goroutineID returns the number of the calling goroutine. The numbers of one goroutine's children
+// rise.
 func goroutineID() uint64 {
 	var b [64]byte
 	text, _ := strings.CutPrefix(string(b[:runtime.Stack(b[:], false)]), "goroutine ")
@@ -165,21 +166,21 @@ func goroutineID() uint64 {
 }
 
 const (
-	// restEvery is how long a thread that is to be left alone works before it rests for restFor.
+	// restEvery is how long the thread works before it sleeps for restFor.
 	restEvery = 500 * time.Microsecond
 	restFor   = 200 * time.Microsecond
-	// longWork is how long a thread works without a rest before an interruption counts as
-	// possible: half of the 10 ms of the Go scheduler, as it is measured from a moment behind the rest.
+	// longWork is how long the thread works without a sleep before an interruption counts as possible.
+	// It is half of the Go scheduler's 10 ms, because it is measured from a moment after the sleep.
 	longWork = 5 * time.Millisecond
 )
 
-// oneThread has goroutines that are ready at one instant run in a fixed order until end is
-// called. It is for a process that does nothing else, and is called outside of bubbles.
+// oneThread makes goroutines that are ready at one instant run in a fixed order, until end is called.
+// It is for a process that does nothing else, and is called outside bubbles.
 //
-// The Go scheduler puts a goroutine behind the others when the system has kept its thread
-// waiting for 10 ms, as it does on a busy machine when the thread has used up its share.
-// So the thread sleeps from time to time, in rest, which is called where no goroutine but the
-// caller is ready. That makes it rare; end reports whether it may have happened.
+// The Go scheduler moves a goroutine after the others if the system has kept its thread waiting for 10
+// ms. On a busy machine this happens when the thread has used up its share. So the thread sleeps from
+// time to time, in rest, which is called when only the calling goroutine is ready. That makes
+// interruptions rare; end reports whether one may have happened.
 func oneThread() (rest func(), end func() (interrupted bool)) {
 	threads, gc := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	asked, rested := make(chan struct{}), make(chan struct{})
@@ -191,7 +192,7 @@ func oneThread() (rest func(), end func() (interrupted bool)) {
 			worked := time.Since(began)
 			interrupted = interrupted || worked >= longWork
 			if worked > restEvery {
-				<-time.After(restFor) // of real time: this goroutine is in no bubble
+				<-time.After(restFor) // real time: this goroutine is in no bubble
 				began = time.Now()
 			}
 			rested <- struct{}{}

@@ -14,30 +14,30 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// campaign is a thread to which much happens: processes come and go, while clients follow it and
+// campaign is a thread to which much happens: processes come and go while clients follow it and
 // reconnect.
 type campaign struct {
 	*engineTest
 
 	config engine.Config
-	// ownStreams says that each process has run streams of its own, which are lost with it.
+	// ownStreams is true if each process has its own run streams, which are lost when the process dies.
 	ownStreams bool
 
 	draws *draws
-	// order gives the port calls their turns, and trace has what happened. Nil: calls do not
-	// wait, and nothing is kept.
+	// order gives the port calls their turns, and trace records what happened. If they are nil, calls
+	// do not wait and nothing is recorded.
 	order *callOrder
 	trace *trace
-	// behind is the backend of the nodes, whose calls are given turns under their own names.
-	behind spool.Backend
+	// inner is the backend of the nodes. Its calls get turns under their own names.
+	inner spool.Backend
 
 	mu     sync.Mutex
 	nodes  []*node
-	booted int           // how many nodes there have been
+	booted int           // the number of nodes so far
 	moved  chan struct{} // closed when the nodes change
 }
 
-// node is a process of a campaign. It has an engine that may crash, and one without faults, from
+// node is a process of a campaign. It has an engine that may crash, and an engine without faults from
 // which clients read.
 type node struct {
 	*engine.Engine
@@ -50,21 +50,21 @@ type node struct {
 
 func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *campaign {
 	return &campaign{
-		engineTest: s, config: c, ownStreams: ownStreams, behind: s.backend,
+		engineTest: s, config: c, ownStreams: ownStreams, inner: s.backend,
 		draws: newDraws(seed), moved: make(chan struct{}),
 	}
 }
 
-// inTurns has the port calls of the campaign happen one at a time, in an order that the seed
-// decides. It comes before everything else.
+// inTurns makes the port calls of the campaign happen one at a time, in an order that the seed decides.
+// It must be called first.
 func (c *campaign) inTurns(rest func()) {
 	c.trace = newTrace()
 	c.order = newCallOrder(c.draws.seed, c.trace)
 	c.order.rest = rest
-	c.backend = c.ordered(c.behind, "campaign").Backend()
+	c.backend = c.ordered(c.inner, "campaign").Backend()
 }
 
-// ordered returns a wrapper without faults whose calls are those of a name.
+// ordered returns a wrapper without faults whose calls have the given name.
 func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
 	f := spooltest.NewFaulty(b)
 	if c.order != nil {
@@ -73,13 +73,13 @@ func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
 	return f
 }
 
-// n returns a random number below n for a caller. An empty name is the campaign itself.
+// n returns a random number below n for a caller. Without a name, the caller is the campaign itself.
 func (c *campaign) n(n int, who ...any) int { return c.draws.n(n, who...) }
 
 // boot starts a process without a worker.
 func (c *campaign) boot(faults ...spooltest.Fault) *node {
 	c.Helper()
-	b := c.behind
+	b := c.inner
 	if c.ownStreams {
 		b.Streams, b.Bus = engine.NewStreams(0), engine.NewBus()
 	}
@@ -103,7 +103,7 @@ func (c *campaign) boot(faults ...spooltest.Fault) *node {
 // hire gives the node a worker.
 func (c *campaign) hire(n *node) { n.stop = c.work(n.Engine) }
 
-// retire ends a node whose worker is to shut down, or which has crashed.
+// retire ends a node that shuts down or has crashed.
 func (c *campaign) retire(n *node) {
 	n.stop()
 	c.mu.Lock()
@@ -117,7 +117,7 @@ func (c *campaign) retire(n *node) {
 	n.reader.Close()
 }
 
-// node returns one of the nodes to a caller, or waits until there is one.
+// node returns one of the nodes. It waits if the campaign has none.
 func (c *campaign) node(ctx context.Context, who ...any) *node {
 	for ctx.Err() == nil {
 		c.mu.Lock()
@@ -136,8 +136,8 @@ func (c *campaign) node(ctx context.Context, who ...any) *node {
 	return nil
 }
 
-// clients lets a number of clients follow the thread, each over many short connections,
-// until the returned function is called.
+// clients makes clients follow the thread, each over many short connections, until the returned
+// function is called.
 func (c *campaign) clients(names ...string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -150,7 +150,7 @@ func (c *campaign) clients(names ...string) (stop func()) {
 					return
 				}
 				connection, cut := context.WithCancel(callingAs(ctx, "client "+name))
-				// Most connections end behind a few frames, some after a while.
+				// Most connections end after a few frames, and some after a while.
 				frames := 1 + c.n(40, "client", name)
 				timer := time.AfterFunc(time.Duration(1+c.n(20_000, "client", name))*time.Millisecond, cut)
 				if i%2 == 0 {
@@ -173,8 +173,8 @@ func (c *campaign) clients(names ...string) (stop func()) {
 	}
 }
 
-// place is where a client goes on, from the thread's start at first.
-func place(client *spooltest.Client) *spool.Cursor {
+// cursorOf returns the cursor at which a client continues, first the thread's start.
+func cursorOf(client *spooltest.Client) *spool.Cursor {
 	if at := client.Cursor(); at != nil {
 		return at
 	}
@@ -182,7 +182,7 @@ func place(client *spooltest.Client) *spool.Cursor {
 }
 
 func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
-	at := place(client)
+	at := cursorOf(client)
 	client.Connected(at, "")
 	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: at}) {
 		if err != nil {
@@ -197,7 +197,7 @@ func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *spo
 }
 
 func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
-	at := place(client)
+	at := cursorOf(client)
 	client.Connected(at, "")
 	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: at.String()})
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *spo
 		return
 	}
 	defer body.Close()
-	var text []byte // of a message, as large ones come in pieces
+	var text []byte // the text of a message, because large messages come in pieces
 	for chunk, err := range body.Chunks() {
 		if err != nil {
 			c.expected(err)
@@ -232,7 +232,7 @@ func (c *campaign) expected(err error) {
 	}
 }
 
-// finish lets everything come to its end and checks what has become of it.
+// finish waits until everything has ended, and checks the result.
 func (c *campaign) finish(stopClients func()) {
 	c.Helper()
 	<-time.After(2 * quiet)
@@ -259,7 +259,7 @@ func transcript(frames []spool.Frame) string {
 	return strings.Join(lines, "\n")
 }
 
-// answerAll answers every open park, as the choice says for a call.
+// answerAll answers every open park with choose's response.
 func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.Response) {
 	thread := c.thread()
 	if thread.State != spool.WaitingForInput {
@@ -269,7 +269,7 @@ func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.
 		if p.State == spool.ParkOpen {
 			r := choose(p)
 			r.ToolCallID = p.ToolCallID
-			if p.Occurrence > 1 { // nothing else counts
+			if p.Occurrence > 1 { // only the right digest counts
 				r.Digest = p.Digest
 			}
 			_, _ = c.respondWith(e, r)

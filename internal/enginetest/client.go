@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// watch follows the thread from now until the returned function is called, and returns
-// what came. It has joined when watch returns.
+// watch follows the thread until the returned function is called, which returns the frames. When watch
+// returns, the client has joined.
 func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.FollowOptions) (stop func() []spool.Frame) {
 	s.Helper()
 	if c.Thread == (spool.ThreadKey{}) {
@@ -51,7 +51,7 @@ func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.Follo
 	}
 }
 
-// collect follows the thread until nothing more comes.
+// collect follows the thread until no more frames come.
 func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o engine.FollowOptions) (frames []spool.Frame) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -71,8 +71,8 @@ func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o engine.Fol
 	return frames
 }
 
-// sse reads an event stream until nothing more comes. Frames without an id have no
-// cursor. What is no frame is in other.
+// sse reads an event stream until no more events come. Frames without an id have no cursor. Other
+// contains everything that is not a frame.
 func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o engine.SSEOptions, wait time.Duration) (frames []spool.Frame, other []string) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -134,7 +134,7 @@ func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
 	return frames, other
 }
 
-// frameLine is a frame in short: its place and what it is.
+// frameLine returns a short text with a frame's position and kind.
 func frameLine(f spool.Frame) string {
 	at := "notice"
 	if f.Cursor != nil {
@@ -154,7 +154,7 @@ func frameLine(f spool.Frame) string {
 	}
 }
 
-// frameLines leaves out the notices, which have no place.
+// frameLines returns a line for each frame except notices.
 func frameLines(frames []spool.Frame) (lines []string) {
 	for _, f := range frames {
 		if f.Cursor != nil {
@@ -164,7 +164,7 @@ func frameLines(frames []spool.Frame) (lines []string) {
 	return lines
 }
 
-// notices are the frames that have no place.
+// notices returns a line for each notice.
 func notices(frames []spool.Frame) (lines []string) {
 	for _, f := range frames {
 		if f.Cursor == nil {
@@ -174,9 +174,9 @@ func notices(frames []spool.Frame) (lines []string) {
 	return lines
 }
 
-// shownText is the text that frames have shown, unsaved text included.
+// shownText returns the text that the frames have shown, including unsaved text.
 func shownText(frames []spool.Frame) string {
-	text, run, before := "", spool.RunID(""), 0 // where the run's own text begins
+	text, run, before := "", spool.RunID(""), 0 // before is where the run's own text begins
 	for _, f := range frames {
 		switch f.Kind {
 		case spool.FrameStream:
@@ -203,7 +203,7 @@ func deltaOf(item spool.Item) string {
 	return d.Delta
 }
 
-// snapshotText is the text of the assistant that a snapshot shows.
+// snapshotText returns the assistant's text in a snapshot.
 func snapshotText(snap *spool.Snapshot) string {
 	var b strings.Builder
 	for _, m := range snap.Messages {

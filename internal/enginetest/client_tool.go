@@ -25,7 +25,7 @@ var clientToolTests = map[string]func(s *engineTest){
 	"Untyped":   testClientToolUntyped,
 }
 
-// showing is a start whose client has a tool "show" that takes a text.
+// showing returns a start whose client has a tool "show" that takes a text.
 func showing() engine.StartRequest {
 	return engine.StartRequest{Prompt: "go", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{{
 		Name: "show", Description: "Shows a text to the user.",
@@ -37,9 +37,8 @@ func show(id spool.ToolCallID) spooltest.Call {
 	return spooltest.Call{ID: id, Name: "show", Args: `{"text":"hi"}`}
 }
 
-// testClientToolAnswered has a call of the client's tool wait for the client, beside one of the
-// agent's own, and go on in another process. Each request of the run has the tool, and no other
-// run's.
+// testClientToolAnswered has a call of the client's tool that waits for the client, next to a call of
+// the agent's own tool, and continues in another process. Only the requests of this run have the tool.
 func testClientToolAnswered(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(show("c1"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done"), spooltest.Say("again"))
 	c := s.config(m, plain("look", `"seen"`))
@@ -97,7 +96,7 @@ func testClientToolExpired(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=show{"text":"hi"}`,
 		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
 	if r, err := s.respond(e, "c1", true, `"late"`); err != nil || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer behind the expiry: %+v, %v", r, err)
+		s.Errorf("an answer after the expiry: %+v, %v", r, err)
 	}
 }
 
@@ -112,8 +111,8 @@ func testClientToolStopped(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=show{"text":"hi"}`, `tool c1:{"cancelled":true,"reason":"stopped"}`)
 }
 
-// testClientToolTaken gives the agent a tool of the same name while a call of the client's waits.
-// The answer of the client is the result, and the tool does not run with it.
+// testClientToolTaken gives the agent a tool of the same name while a call of the client's tool waits.
+// The client's answer is the result, and the agent's tool does not run.
 func testClientToolTaken(s *engineTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(show("c1")), spooltest.Say("done"))
 	first := s.engine(s.config(m))
@@ -129,8 +128,8 @@ func testClientToolTaken(s *engineTest) {
 	s.same("tools", len(m.Requests()[1].Tools), 1)
 }
 
-// testClientToolArguments has the model call the tool wrongly: it reads what is wrong, and the
-// client is not asked.
+// testClientToolArguments has a model that calls the tool with wrong arguments. The model reads what is
+// wrong, and the client is not asked.
 func testClientToolArguments(s *engineTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "show", Args: `{"text":7}`}), spooltest.Use(spooltest.Call{ID: "c2", Name: "circle", Args: `{}`}), spooltest.Say("done"))
 	e := s.working(s.config(m))
@@ -146,7 +145,8 @@ func testClientToolArguments(s *engineTest) {
 	}
 }
 
-// testClientToolNested has a nested run call the client's tool, which its agent has not itself.
+// testClientToolNested has a nested run that calls the client's tool, which its own agent does not
+// have.
 func testClientToolNested(s *engineTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		switch role, step := roleOf(r), spooltest.StepOf(r); {
@@ -189,7 +189,8 @@ func testClientToolRedrive(s *engineTest) {
 	s.same("the client's tools", len(s.run(result.RunID).Client.Tools), 1)
 }
 
-// testClientToolRefused brings what an agent does not take. Nothing is made of such a start.
+// testClientToolRefused makes starts with client input that the agent does not accept. The starts are
+// refused and change nothing.
 func testClientToolRefused(s *engineTest) {
 	secret := plain("secret", "1")
 	secret.Access = spool.Access{Scopes: []string{"none"}}
@@ -235,14 +236,15 @@ func testClientToolRefused(s *engineTest) {
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("a refused start has made a thread: %v", err)
 	}
-	// The name of a tool that the subject may not use is free, so that the subject does not learn of it.
+	// The name of a tool that the subject may not use is free, so that the subject does not learn that
+	// the tool exists.
 	if _, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: named("secret")}}); err != nil {
 		s.Errorf("the name of a tool that is withheld: %v", err)
 	}
 }
 
-// testClientToolUntyped has schemas that leave out the type of an object. A provider refuses those,
-// so the model gets it.
+// testClientToolUntyped has schemas that omit the type of an object. The engine adds the type, because
+// a provider refuses such schemas.
 func testClientToolUntyped(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Say("hi"))
 	e := s.working(s.config(m))
@@ -261,7 +263,7 @@ func testClientToolUntyped(s *engineTest) {
 		`{"type":"object","additionalProperties":false}`)
 }
 
-// testClientToolOff has an agent that takes nothing of a client. What is brought is left out.
+// testClientToolOff has an agent that accepts no client input. The input is dropped.
 func testClientToolOff(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Say("hi"))
 	c := s.config(m)
@@ -281,8 +283,8 @@ var clientContextTests = map[string]func(s *engineTest){
 	"Told": testClientContextTold,
 }
 
-// testClientContextTold tells the model what the client says of itself: in each step of its run, as
-// data, and not in the next run. It is no part of the conversation.
+// testClientContextTold checks that the model reads the client context as data in each step of its run,
+// and not in the next run. The context is not part of the conversation.
 func testClientContextTold(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("one"), spooltest.Say("two"))
 	e := s.working(s.config(m, plain("look", `"seen"`)))

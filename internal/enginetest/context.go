@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// contextTest is the bench of cases about the context window and compaction.
+// contextTest is the fixture of the cases about the context window and compaction.
 type contextTest struct{ *engineTest }
 
 var contextTests = map[string]func(s contextTest){
@@ -44,7 +44,7 @@ var contextTests = map[string]func(s contextTest){
 	"CacheMarks":      testContextCacheMarks,
 }
 
-// promptText is all that a model is asked with, as a tokenizer would see it.
+// promptText returns the whole prompt of a request as text.
 func promptText(r spool.ModelRequest) string {
 	var b strings.Builder
 	b.WriteString(r.Instructions)
@@ -54,10 +54,10 @@ func promptText(r spool.ModelRequest) string {
 	return b.String()
 }
 
-// tokensOf counts a token for four bytes.
+// tokensOf counts one token for four bytes.
 func tokensOf(text string) int { return len(text)/4 + 1 }
 
-// counting returns a model with a window, which counts what it is asked and what it says.
+// counting returns a model with a window. It reports the tokens of its prompts and answers.
 func counting(window int, say func(r spool.ModelRequest) spooltest.Turn) *spooltest.Model {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		t := say(r)
@@ -79,8 +79,8 @@ func answering(window int) *spooltest.Model {
 	})
 }
 
-// summing returns a model that writes summaries: their number, and how many lines they are
-// of.
+// summing returns a model that writes summaries: each has its number, and the number of summarised
+// lines.
 func summing() *spooltest.Model {
 	var n atomic.Int64
 	return counting(0, func(r spool.ModelRequest) spooltest.Turn {
@@ -88,7 +88,7 @@ func summing() *spooltest.Model {
 	})
 }
 
-// contextConfig returns a configuration whose summaries are made by a model of their own.
+// contextConfig returns a configuration with a separate model for summaries.
 func (s contextTest) contextConfig(m, sums *spooltest.Model, tools ...spool.Tool) engine.Config {
 	c := s.config(m, tools...)
 	c.Agents[0].MaxSteps = 50
@@ -97,7 +97,7 @@ func (s contextTest) contextConfig(m, sums *spooltest.Model, tools ...spool.Tool
 	return c
 }
 
-// turns has the thread say a number of turns of 400 bytes, each answered by a run.
+// turns adds a number of turns of 400 bytes to the thread, each answered by a run.
 func (s contextTest) turns(e *engine.Engine, names ...string) {
 	s.Helper()
 	for _, name := range names {
@@ -106,7 +106,7 @@ func (s contextTest) turns(e *engine.Engine, names ...string) {
 	}
 }
 
-// compactions returns what the record tells of compactions.
+// compactions returns the record entries about compactions.
 func (s contextTest) compactions() (all []spool.ContextCompacted) {
 	s.Helper()
 	for _, e := range s.all(chat, "").Entries {
@@ -121,7 +121,7 @@ func (s contextTest) compactions() (all []spool.ContextCompacted) {
 	return all
 }
 
-// fits checks that every prompt was within the budget and well-formed.
+// fits checks that every prompt was well-formed and within the budget.
 func (s contextTest) fits(m *spooltest.Model, budget int) {
 	s.Helper()
 	for i, r := range m.Requests() {
@@ -134,7 +134,7 @@ func (s contextTest) fits(m *spooltest.Model, budget int) {
 	}
 }
 
-// malformed says what providers would object to in a prompt.
+// malformed returns what providers would reject in a prompt.
 func malformed(messages []spool.Message) string {
 	if len(messages) == 0 || messages[0].Role != spool.RoleUser {
 		return "it does not begin with a turn of the user"
@@ -166,7 +166,7 @@ func malformed(messages []spool.Message) string {
 }
 
 func testContextCompacts(s contextTest) {
-	m, sums := answering(1700), summing() // room for 1275, compacted at 1020, of which 318 stay
+	m, sums := answering(1700), summing() // room for 1275, compacted at 1020, with a tail of 318
 	e := s.working(s.contextConfig(m, sums))
 	s.start(e, "r-a", long("a", 400))
 	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
@@ -193,7 +193,7 @@ func testContextCompacts(s contextTest) {
 	part, ok := summary.Content.Summary()
 	through := slices.IndexFunc(after.Messages, func(m spool.Message) bool { return m.ID == part.ThroughMessageID })
 	if !ok || summary.Role != spool.RoleSystem || part.Text != fmt.Sprintf("SUM-1 of %d", told[0].SummarizedMessages) || through+1 != told[0].SummarizedMessages {
-		s.Errorf("the summary is %s, behind message %d of %d", compare.Dump(summary), through, told[0].SummarizedMessages)
+		s.Errorf("the summary is %s, after message %d of %d", compare.Dump(summary), through, told[0].SummarizedMessages)
 	}
 	s.fits(m, 1275)
 	asked := m.Requests()[5].Messages
@@ -209,7 +209,7 @@ func testContextCompacts(s contextTest) {
 	}
 }
 
-// rows returns the rows of the ledger of a kind.
+// rows returns the ledger rows of a kind.
 func (s contextTest) rows(kind spool.UsageKind) (rows []spool.UsageRow) {
 	s.Helper()
 	s.view(func(v spool.View) (err error) {
@@ -309,8 +309,8 @@ func testContextParked(s contextTest) {
 	}
 }
 
-// openCall returns the open call to which the model has given that id. Behind a summary the
-// engine adds to it.
+// openCall returns the open call to which the model gave the id. After a summary, the engine extends
+// the id.
 func (s contextTest) openCall(id string) (found spool.ToolCallID) {
 	s.view(func(v spool.View) error {
 		parks, err := v.Parks("r1")
@@ -336,7 +336,7 @@ func testContextEditBefore(s contextTest) {
 	s.ended(spool.Completed)
 	last := m.Requests()[m.Asked()-1]
 	if text := promptText(last); strings.Contains(text, "SUM-") || !strings.Contains(text, long("a", 9)) || len(last.Messages) != 5 {
-		s.Errorf("behind the edit the prompt is %s", text)
+		s.Errorf("after the edit the prompt is %s", text)
 	}
 }
 
@@ -353,7 +353,7 @@ func testContextEditBehind(s contextTest) {
 	s.ended(spool.Completed)
 	last := m.Requests()[m.Asked()-1]
 	if text := promptText(last); strings.Count(text, "SUM-1 of") != 1 || strings.Contains(text, long("g", 9)) {
-		s.Errorf("behind the edit the prompt is %s", text)
+		s.Errorf("after the edit the prompt is %s", text)
 	}
 	if sums.Asked() != 1 {
 		s.Errorf("%d summaries were made", sums.Asked())
@@ -389,8 +389,8 @@ func testContextSummaryFails(s contextTest) {
 	}
 }
 
-// testContextSummaryPauses has a summariser that is never there: it is asked again when the
-// prompt has grown, and not for each step.
+// testContextSummaryPauses has a summarising model that always fails. It is asked again only after the
+// prompt has grown, and not in each step.
 func testContextSummaryPauses(s contextTest) {
 	const steps = 60
 	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Turn{Err: overloaded()} })
@@ -502,7 +502,7 @@ func testContextNever(s contextTest) {
 	}
 }
 
-// testContextNotCounted has a provider that never counts.
+// testContextNotCounted has a provider that never reports usage.
 func testContextNotCounted(s contextTest) {
 	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say(long("answer", 400)) })
 	m.Window = 2000
@@ -517,8 +517,8 @@ func testContextNotCounted(s contextTest) {
 	}
 }
 
-// testContextNextRun has the runs of a thread, also one that waited, begin with what was
-// counted before.
+// testContextNextRun checks that the runs of a thread, also one that waited, begin with the previous
+// run's token count.
 func testContextNextRun(s contextTest) {
 	m := answering(1700)
 	e := s.working(s.contextConfig(m, summing()))

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// marching returns a model that tells from the prompt which step is next, so that a step
-// which is repeated gets the same answer. The third one asks for an approval.
+// marching returns a model that finds the next step from the prompt, so that a repeated step gets the
+// same answer. The third step asks for an approval.
 func marching(window, steps int) *spooltest.Model {
 	return counting(window, func(r spool.ModelRequest) spooltest.Turn { return march(r, steps) })
 }
@@ -39,9 +39,9 @@ func march(r spool.ModelRequest, steps int) spooltest.Turn {
 	return t
 }
 
-// compactScript runs a script of several steps in which the history is summarised twice,
-// behind a park the second time, in a process with faults and, when it has crashed, in
-// another. It returns how many calls the first process has made.
+// compactScript runs a script of several steps in which the history is summarised twice, the second
+// time after a park. The first process has faults; if it crashes, a second one continues. compactScript
+// returns how many calls the first process made.
 func compactScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := contextTest{t}
 	m := marching(900, 7) // room for 675, compacted at 540, of which 168 stay

@@ -79,8 +79,8 @@ func testForceRefused(s contextTest) {
 	s.same("the thread", s.all(chat, "r-a"), before)
 }
 
-// testForceOnce asks for a summary while one is made. The second caller is refused, and pays for
-// no model; behind the first one the thread can be summarised again.
+// testForceOnce asks for a summary while another one is made. The second caller is refused, and no
+// model is asked. After the first summary, the thread can be summarised again.
 func testForceOnce(s contextTest) {
 	var e *engine.Engine
 	var meanwhile engine.CompactResult
@@ -98,12 +98,12 @@ func testForceOnce(s contextTest) {
 	s.same("the second", meanwhile, engine.CompactResult{Reason: engine.ReasonCompacting, Error: "The thread is being summarised already"})
 	s.same("summaries that were asked for", sums.Asked(), 1)
 	if got := s.compact(e); got.Reason == engine.ReasonCompacting {
-		s.Errorf("behind both: %+v", got)
+		s.Errorf("after both: %+v", got)
 	}
 }
 
-// testForceChanged has a run come and go while the summary is made, and one that is active
-// when it is there.
+// testForceChanged lets a run come and go while the summary is made, and another run be active when the
+// summary is ready.
 func testForceChanged(s contextTest) {
 	m := answering(100_000)
 	var e *engine.Engine
@@ -119,7 +119,7 @@ func testForceChanged(s contextTest) {
 	s.turns(e, "a", "b", "c")
 	meanwhile = func() { s.turns(e, "d") }
 	if got := s.compact(e); got.Compacted || got.Reason != engine.ReasonChanged {
-		s.Errorf("behind another run: %+v", got)
+		s.Errorf("after another run: %+v", got)
 	}
 	s.rest()
 	meanwhile = func() { s.start(e, "r-e", "e") }
@@ -153,7 +153,7 @@ func testForceFails(s contextTest) {
 	}
 }
 
-// testForceInTwo has callers of two processes at the same time, of whom one is too late.
+// testForceInTwo has callers in two processes at the same time, of which one is too late.
 func testForceInTwo(s contextTest) {
 	gate := make(chan struct{})
 	asked := make(chan struct{}, 2)
@@ -186,7 +186,7 @@ func testForceInTwo(s contextTest) {
 	}
 }
 
-// testForceBehindRun has a long run be summarised when it is over, its turn included.
+// testForceBehindRun summarises a long run after its end, including its turn.
 func testForceBehindRun(s contextTest) {
 	m := stepping(100_000, 6, "look", "look")
 	e := s.working(s.contextConfig(m, summing(), plain("look", result("seen", 300))))
@@ -225,14 +225,14 @@ func testForceUsage(s contextTest) {
 	s.compact(e)
 	after := usage()
 	if after.UsedTokens >= before.UsedTokens/2 || after.UsedTokens < before.UsedTokens/8 || after.Messages != 13 {
-		s.Errorf("behind it: %+v", after)
+		s.Errorf("after it: %+v", after)
 	}
-	// An edit takes away what was counted.
+	// An edit removes the counted messages.
 	turn := s.all(chat, "").Messages[2]
 	s.rest()
 	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r-x", EditMessageID: turn.ID})
 	if got := usage(); got.Messages != 3 {
-		s.Errorf("behind an edit: %+v", got)
+		s.Errorf("after an edit: %+v", got)
 	}
 	s.stop(e)
 }

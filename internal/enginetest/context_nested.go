@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testContextNested has two nested runs at the same time, whose histories get too long each
-// by itself, with a park in each. The agent above them has a short one.
+// testContextNested has two concurrent nested runs whose histories each get too long, with a park in
+// each. The agent above them has a short history.
 func testContextNested(s contextTest) {
 	m := counting(900, func(r spool.ModelRequest) spooltest.Turn {
 		text := promptText(r)

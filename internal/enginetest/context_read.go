@@ -33,8 +33,8 @@ func (v countedView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	return messages, err
 }
 
-// testContextReadsLittle has a run begin behind a summary. It asks as a run does that has
-// read all messages, and does not read those that the summary stands for.
+// testContextReadsLittle has a run that begins after a summary. Its request must equal that of a run
+// that has read all messages, but it must not read the summarised messages.
 func testContextReadsLittle(s contextTest) {
 	m, sums := answering(1700), summing()
 	e := s.working(s.contextConfig(m, sums))
@@ -48,10 +48,10 @@ func testContextReadsLittle(s contextTest) {
 	counting := s.backend
 	counter := &readCounter{Store: s.backend.Store}
 	counting.Store = counter
-	behind := s.over(counting, s.contextConfig(m, sums))
+	summarised := s.over(counting, s.contextConfig(m, sums))
 	before := int64(len(s.script()))
-	s.work(behind)
-	s.turns(behind, "j")
+	s.work(summarised)
+	s.turns(summarised, "j")
 	if len(s.compactions()) != compacted {
 		s.Fatalf("the run that is looked at was compacted itself")
 	}

@@ -10,13 +10,12 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// contextOverflow is the error of a prompt that has no room.
+// contextOverflow returns the error for a prompt that is too long.
 func contextOverflow() error {
 	return &spool.ModelError{Status: 400, ContextOverflow: true, Message: "This model's maximum context length is 500 tokens."}
 }
 
-// strict returns a model of unknown window, which refuses prompts of more than a number of
-// tokens.
+// strict returns a model with an unknown window that refuses prompts of more than the given tokens.
 func strict(tokens int, say func(r spool.ModelRequest) spooltest.Turn) *spooltest.Model {
 	return counting(0, func(r spool.ModelRequest) spooltest.Turn {
 		if tokensOf(promptText(r)) > tokens {
@@ -67,7 +66,7 @@ func testContextRefusedTwice(s contextTest) {
 	s.lines("the ledger", s.outcomes(), "step finished", "step error", "compaction finished", "step error")
 }
 
-// testContextRefusedNothing has nothing that could be left out.
+// testContextRefusedNothing has a prompt from which nothing can be left out.
 func testContextRefusedNothing(s contextTest) {
 	m, sums := strict(100, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums))
@@ -79,7 +78,7 @@ func testContextRefusedNothing(s contextTest) {
 	s.lines("the ledger", s.outcomes(), "step error")
 }
 
-// testContextRefusedMidway has a provider say so when the answer has begun.
+// testContextRefusedMidway has a provider that reports an overflow after the answer has begun.
 func testContextRefusedMidway(s contextTest) {
 	sums := summing()
 	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: contextOverflow()})
@@ -104,8 +103,8 @@ func testContextRefusedThrottle(s contextTest) {
 	}
 }
 
-// testContextCacheMarks has the prompts of a run and of the next one begin with the same
-// messages, up to the marks of the one before.
+// testContextCacheMarks checks that the prompts of a run and of the next run begin with the same
+// messages, up to the cache marks of the previous prompt.
 func testContextCacheMarks(s contextTest) {
 	m := stepping(0, 2, "look", "look")
 	c := s.config(m, plain("look", `"seen"`))

@@ -15,12 +15,11 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// crashScript does a run in a process with faults and, when that one has crashed, in another. It
-// returns how many calls of the backend the first process has made. own says that each process has
-// run streams of its own.
+// crashScript does a run in a process with faults and, if that process crashes, in another. It returns
+// how many backend calls the first process made. If own is true, each process has its own run streams.
 type crashScript func(s *engineTest, own bool, faults ...spooltest.Fault) int
 
-// crashScripts are tried with a crash at each call of the backend.
+// crashScripts are run with a crash at each call of the backend.
 var crashScripts = map[string]crashScript{
 	"Crash":           everythingScript,
 	"CrashCompact":    compactScript,
@@ -31,9 +30,8 @@ var crashScripts = map[string]crashScript{
 	"CrashBudget":     budgetScript,
 }
 
-// testEngineCrash runs one script again and again, and lets something go wrong at each
-// call of the store, the queue and the streams in turn: the process dies before or behind
-// it, or the call alone fails.
+// testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
+// and the streams in turn: either the process dies before or after the call, or only the call fails.
 func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Features, script crashScript) {
 	t.Helper()
 	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
@@ -53,7 +51,7 @@ func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Featu
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
 					if features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
-						continue // a slow backend has each call go wrong once
+						continue // with a slow backend, each call goes wrong only once
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
@@ -76,7 +74,7 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 		spooltest.Turn{Text: []string{"five"}, Usage: spooltest.Tokens(17, 19)},
 	)
 	look := spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-		_ = call.Publish(ctx, "looking", 1) // what goes wrong is the script's
+		_ = call.Publish(ctx, "looking", 1) // errors are caused by the script
 		_ = call.PublishDurable(ctx, "looked", 2)
 		return json.RawMessage(`"seen"`), nil
 	}}
@@ -106,10 +104,11 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	return first.faulty.Calls()
 }
 
-// expiryScript leaves a call without an answer: it is warned of, gets more time, and expires.
+// expiryScript leaves a call without an answer: there is a warning, the call gets more time, and it
+// expires.
 func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
-	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // the calls of an idle worker are all the same
+	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // calls of an idle worker are all alike, so have fewer of them
 	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
 	calls := first.faulty.Calls()
 	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
@@ -117,7 +116,7 @@ func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	}
 	waits := expireTest{s}.waits()
 	for i, line := range waits {
-		_, waits[i], _ = strings.Cut(line, " ") // when is another matter: a job that got lost comes again
+		_, waits[i], _ = strings.Cut(line, " ") // the times may differ: a lost job is added again later
 	}
 	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1",
 		"INPUT_REQUIRED c1 approval", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
@@ -125,9 +124,9 @@ func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	return calls
 }
 
-// survive carries a run from its start to its end, in a process with faults and, when that
-// has crashed, in another, while the named clients follow. With each look it calls each for the process
-// that there is. It returns the first process, and what has the clients go.
+// survive executes a run to its end, in a process with faults and, if that crashes, in another, while
+// the named clients follow. At each check it calls each with the present process. It returns the first
+// process, and a function that ends the clients.
 func (c *campaign) survive(faults []spooltest.Fault, clients []string, each func(n *node)) (first *node, stop func()) {
 	c.Helper()
 	first = c.boot(faults...)
@@ -148,7 +147,7 @@ func (c *campaign) survive(faults []spooltest.Fault, clients []string, each func
 	return first, stop
 }
 
-// begin starts the run, in another process when this one crashes, which it then returns.
+// begin starts the run. If the process crashes, it starts the run in another process and returns that.
 func (c *campaign) begin(n *node) *node {
 	c.Helper()
 	for range 10 {

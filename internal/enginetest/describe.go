@@ -15,10 +15,10 @@ var describeTests = map[string]func(s describeTest){
 	"Running": testDescribeRunning,
 }
 
-// describeTest is the bench of cases about what people write on a thread.
+// describeTest is the fixture of the cases about titles, labels and owners.
 type describeTest struct{ *engineTest }
 
-// change changes the thread, which returns it as it is stored then.
+// change changes the thread and checks that the result equals the stored thread.
 func (s describeTest) change(e *engine.Engine, c engine.ThreadChange) spool.Thread {
 	s.Helper()
 	got, err := e.UpdateThread(context.Background(), chat, c)
@@ -29,7 +29,7 @@ func (s describeTest) change(e *engine.Engine, c engine.ThreadChange) spool.Thre
 	return got
 }
 
-// A title, labels and an owner are set and removed one by one. What a change does not name stays.
+// A title, labels and an owner are set and removed one by one. Fields that a change does not name stay.
 func testDescribeChanges(s describeTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann", Labels: map[string]string{"team": "a", "kind": "x"}})
@@ -55,7 +55,7 @@ func testDescribeChanges(s describeTest) {
 		want.UpdatedAt = got.UpdatedAt
 		s.same("the thread", got, want)
 	}
-	// Only a new owner is a matter of the audit log, and the last entry comes first.
+	// Only a new owner is logged in the audit log, and the last entry comes first.
 	list, err := e.Audit(context.Background(), chat.Tenant, spool.AuditQuery{})
 	if err != nil || len(list) != 2 {
 		s.Fatalf("the audit log: %+v, %v", list, err)
@@ -91,7 +91,7 @@ func testDescribeRefused(s describeTest) {
 	s.same("of no thread", spool.CodeOf(err), spool.NotFound)
 }
 
-// A change while a run is at work takes nothing from the run.
+// A change during a run does not affect the run.
 func testDescribeRunning(s describeTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))

@@ -23,7 +23,7 @@ var distinctTests = map[string]func(s approveTest){
 	"Nested":        testDistinctNested,
 }
 
-// by is an approval of c1 by a subject.
+// by returns an approval of c1 by a subject.
 func by(subject string) engine.Response {
 	return engine.Response{ToolCallID: "c1", Approved: true, By: subject}
 }
@@ -47,7 +47,7 @@ func (s approveTest) parkedBy(subject string, c engine.Config) *engine.Engine {
 	return e
 }
 
-// anonymous gives the answer of an unknown subject, which must be refused.
+// anonymous gives an answer without a subject, which must be refused.
 func (s approveTest) anonymous(e *engine.Engine, r engine.Response) {
 	s.Helper()
 	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != engine.ReasonSameApprover {
@@ -94,7 +94,7 @@ func testDistinctTool(s approveTest) {
 	}
 }
 
-// testDistinctCold answers in a process that knows nothing of the rule.
+// testDistinctCold answers in a process that does not know the rule.
 func testDistinctCold(s approveTest) {
 	s.parkedBy("ann", s.config(sending(), distinct()))
 	e := s.engine(s.config(sending(), checked()))
@@ -105,8 +105,8 @@ func testDistinctCold(s approveTest) {
 	s.delivered(e, by("bob"))
 }
 
-// testDistinctAgent asks for somebody else in all approvals of an agent, and in no question
-// that a tool has of its own.
+// testDistinctAgent has an agent that requires another subject for all approvals, but not for a tool's
+// own questions.
 func testDistinctAgent(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
@@ -123,7 +123,7 @@ func testDistinctAgent(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctQuestion has a tool that wants its own questions answered by another subject.
+// testDistinctQuestion has a tool whose own questions must be answered by another subject.
 func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
@@ -132,8 +132,8 @@ func testDistinctQuestion(s approveTest) {
 	s.delivered(e, by("bob"))
 }
 
-// testDistinctUnknown lets a worker die in a call, which may run again on the word of
-// somebody else.
+// testDistinctUnknown lets a worker die in a call. The call may run again only if another subject says
+// so.
 func testDistinctUnknown(s approveTest) {
 	d := newDying(1)
 	c := s.config(sending(), d.Tool)
@@ -150,8 +150,8 @@ func testDistinctUnknown(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctAfterApproval lets a worker die in a call that somebody else has approved. The
-// next worker does not know the rule, and the question of the outcome keeps it.
+// testDistinctAfterApproval lets a worker die in a call that another subject has approved. The next
+// worker does not know the rule, but the question about the outcome keeps it.
 func testDistinctAfterApproval(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
@@ -174,7 +174,7 @@ func testDistinctAfterApproval(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctNobodyStarted has a run of an unknown subject: each subject could have started it.
+// testDistinctNobodyStarted has a run of an unknown subject: any subject may have started it.
 func testDistinctNobodyStarted(s approveTest) {
 	e := s.parkedBy("", s.config(sending(), distinct()))
 	s.refused(e, by("bob"), engine.ReasonSameApprover)
@@ -183,7 +183,7 @@ func testDistinctNobodyStarted(s approveTest) {
 	s.ended(spool.Cancelled)
 }
 
-// testDistinctEdit edits the turn of another subject: the run is that of the editing one.
+// testDistinctEdit edits another subject's turn: the new run belongs to the subject that edits.
 func testDistinctEdit(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
 	e := s.working(c)
@@ -197,7 +197,8 @@ func testDistinctEdit(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctQueued has a run wait for its thread: it stays the run of the subject that started it.
+// testDistinctQueued has a run that waits for its thread: it still belongs to the subject that started
+// it.
 func testDistinctQueued(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
 	e := s.engine(c)
@@ -214,7 +215,8 @@ func testDistinctQueued(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctRepeated repeats a start under its key: the run stays the first one's.
+// testDistinctRepeated repeats a start under its idempotency key: the run belongs to the subject of the
+// first start.
 func testDistinctRepeated(s approveTest) {
 	e := s.engine(s.config(sending(), distinct()))
 	start := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "key", By: "ann"}
@@ -230,8 +232,8 @@ func testDistinctRepeated(s approveTest) {
 	s.ended(spool.Completed)
 }
 
-// testDistinctNested has the call wait in a nested run: what its main agent asks for holds
-// below it.
+// testDistinctNested has a call that waits in a nested run: the main agent's requirement applies there
+// too.
 func testDistinctNested(s approveTest) {
 	c := nestedTest(s).treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true

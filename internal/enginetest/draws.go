@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// chance returns a number below n that depends on nothing but the words.
+// chance returns a number below n that depends only on the words.
 func chance(n uint64, words ...any) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintln(h, words...)
 	return h.Sum64() >> 7 % n
 }
 
-// draws are random numbers that depend on nothing but a seed, the caller, and how often
-// that one has asked. So they do not depend on the order in which goroutines ask.
+// draws are random numbers that depend only on a seed, the caller, and how often that caller has asked.
+// So they do not depend on the order in which goroutines ask.
 type draws struct {
 	seed uint64
 

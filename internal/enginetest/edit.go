@@ -15,7 +15,7 @@ var editTests = map[string]func(s *engineTest){
 	"Active":  testEditActive,
 }
 
-// echo is a model that repeats the last turn.
+// echo returns a model that repeats the last turn.
 func echo() *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return spooltest.Say("re: ", r.Messages[len(r.Messages)-1].Text())

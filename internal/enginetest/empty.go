@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// emptyTest is the bench of cases about answers that are empty or cut.
+// emptyTest is the fixture of the cases about answers that are empty or cut off.
 type emptyTest struct{ *engineTest }
 
 var emptyTests = map[string]func(s emptyTest){
@@ -30,7 +30,8 @@ var emptyTests = map[string]func(s emptyTest){
 	"Nested":   testEmptyNested,
 }
 
-// tellsEnd checks that the run, its record, its stream and its thread's state say why it ended.
+// tellsEnd checks that the run, its record, its stream and its thread's state all have the reason of
+// its end.
 func (s emptyTest) tellsEnd(want spool.StopReason) {
 	s.Helper()
 	run := s.run("r1")
@@ -69,7 +70,7 @@ func (s emptyTest) streamOf(id spool.StreamID) []spool.Item {
 	return chunk.Items
 }
 
-// plays has a model give these answers to r1, and returns it.
+// plays lets a model give the answers to r1, and returns the model.
 func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 	s.Helper()
 	m := spooltest.NewModel(turns...)
@@ -79,8 +80,8 @@ func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 	return m
 }
 
-// testEmptyOnce has a model say nothing at first. It is asked once more, in the same segment and
-// step, and both answers are paid for.
+// testEmptyOnce has a model whose first answer is empty. It is asked once more, in the same segment and
+// step, and both answers are charged.
 func testEmptyOnce(s emptyTest) {
 	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)}, spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
 	s.tellsEnd(spool.StopCompleted)
@@ -99,7 +100,7 @@ func testEmptyOnce(s emptyTest) {
 	})
 }
 
-// testEmptyTwice has a model say nothing at all. The run says so, and the thread goes on.
+// testEmptyTwice has a model whose answers are all empty. The run says so, and the thread continues.
 func testEmptyTwice(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("now"))
 	e := s.working(s.config(m))
@@ -115,7 +116,7 @@ func testEmptyTwice(s emptyTest) {
 	s.lines("messages", s.script(), "user go", "user and?", "assistant now")
 }
 
-// testEmptyNoName has a model call nobody. No client hears of such a call.
+// testEmptyNoName has a model that makes a call without a name. Clients do not see such a call.
 func testEmptyNoName(s emptyTest) {
 	nobody := spooltest.Use(spooltest.Call{ID: "c1", Args: `{"a":1}`})
 	m := s.plays(nobody, nobody)
@@ -136,7 +137,7 @@ func testEmptyBlank(s emptyTest) {
 	s.tellsEnd(spool.StopEmpty)
 }
 
-// testEmptyThought has a model think and not speak. What it thought was shown, and stays.
+// testEmptyThought has a model that only reasons at first. The reasoning was shown, and stays.
 func testEmptyThought(s emptyTest) {
 	s.plays(spooltest.Turn{Reasoning: []string{"hm"}, Provider: []byte(`{"signature":"x"}`)}, spooltest.Turn{Reasoning: []string{"ah"}, Text: []string{"hello"}})
 	s.tellsEnd(spool.StopCompleted)
@@ -146,7 +147,7 @@ func testEmptyThought(s emptyTest) {
 	}
 }
 
-// testEmptyFails has the second answer be cut off. The next segment begins anew.
+// testEmptyFails has a second answer that is cut off. The next segment asks again.
 func testEmptyFails(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
 	s.tellsEnd(spool.StopCompleted)
@@ -156,7 +157,8 @@ func testEmptyFails(s emptyTest) {
 	}
 }
 
-// testEmptyLength has an answer be cut before it said a word. It would be cut again.
+// testEmptyLength has an answer that is cut off before its first word. It is not asked for again,
+// because it would be cut again.
 func testEmptyLength(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}, FinishReason: spool.FinishLength})
 	s.tellsEnd(spool.StopLength)
@@ -171,8 +173,8 @@ func testEmptyCut(s emptyTest) {
 	s.lines("messages", s.script(), "user go", "assistant Once upon")
 }
 
-// testEmptyCutCalls has an answer be cut behind a call and within another. Neither runs, and
-// each has a result that says so, in the stream and in the messages.
+// testEmptyCutCalls has an answer that is cut off after a call and within another. Neither call runs,
+// and each has a result that says so, in the stream and in the messages.
 func testEmptyCutCalls(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}}, FinishReason: spool.FinishLength}, spooltest.Say("hello"))
 	e := s.engine(s.config(m, plain("look", "1")))
@@ -199,7 +201,7 @@ func testEmptyFilter(s emptyTest) {
 	s.tellsEnd(spool.StopFilter)
 }
 
-// testEmptyMaxSteps has a run end by its last step: the record says that too.
+// testEmptyMaxSteps has a run that ends by its last step. The record has that reason too.
 func testEmptyMaxSteps(s emptyTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"})), plain("look", "1")))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
@@ -227,7 +229,7 @@ func testEmptySettle(s emptyTest) {
 	}
 }
 
-// testEmptyNested has a nested run say nothing. The run above reads why.
+// testEmptyNested has a nested run whose answer is empty. The parent run reads why.
 func testEmptyNested(s emptyTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		switch last := r.Messages[len(r.Messages)-1]; {

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// expireTest is the bench of cases about parks that expire.
+// expireTest is the fixture of the cases about parks that expire.
 type expireTest struct{ *engineTest }
 
 var expireTests = map[string]func(s expireTest){
@@ -32,15 +32,14 @@ var expireTests = map[string]func(s expireTest){
 	"NoSense":       testExpireNoSense,
 }
 
-// expiring returns a tool whose calls need an approval, and expire in that way.
+// expiring returns a tool whose calls need an approval and have the given expiry.
 func expiring(x spool.Expiry) spool.Tool {
 	t := approved("send", `"sent"`)
 	t.Expiry = x
 	return t
 }
 
-// waits returns the entries of the record that tell of parks, each with the minutes that
-// had passed since the first.
+// waits returns the record entries about parks, each with the minutes since the first.
 func (s expireTest) waits() (lines []string) {
 	s.Helper()
 	var first time.Time
@@ -96,7 +95,7 @@ func testExpireNotWarned(s expireTest) {
 	s.history = &spooltest.History{}
 }
 
-// testExpireTimes checks whose word counts for how long a call waits.
+// testExpireTimes checks which setting decides how long a call waits.
 func testExpireTimes(s expireTest) {
 	job := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }) // says an hour
 	job.Expiry = spool.Expiry{TTL: time.Minute, Warn: 30 * time.Second}
@@ -134,7 +133,7 @@ func testExpireFail(s expireTest) {
 		s.Error("the tool was called")
 	}
 	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer behind the end: %+v, %v", r, err)
+		s.Errorf("an answer after the end: %+v, %v", r, err)
 	}
 }
 
@@ -158,7 +157,7 @@ func testExpireFailSettled(s expireTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
 }
 
-// testExpireFailSiblings fails a run of which another call still waits.
+// testExpireFailSiblings has a park that fails its run while another call still waits.
 func testExpireFailSiblings(s expireTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
@@ -179,7 +178,7 @@ func testExpireFailSiblings(s expireTest) {
 	}
 }
 
-// testExpireFailReclaimed looks at the thread before a worker does.
+// testExpireFailReclaimed calls ReclaimIfOrphaned before a worker sees the expiry.
 func testExpireFailReclaimed(s expireTest) {
 	e := approveTest(s).parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
@@ -205,7 +204,7 @@ func testExpireFailSwept(s expireTest) {
 	s.ended(spool.Failed)
 }
 
-// testExpireFailUnknown asks in vain what became of a call.
+// testExpireFailUnknown has a question about an outcome that nobody answers.
 func testExpireFailUnknown(s expireTest) {
 	d := newDying(1)
 	d.Expiry = spool.Expiry{Then: spool.ExpireFail, TTL: time.Minute}
@@ -218,7 +217,7 @@ func testExpireFailUnknown(s expireTest) {
 	s.working(c)
 	s.ended(spool.Failed)
 	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":"the worker died`) || s.executed() != 1 {
-		s.Errorf("the result is %s, behind %d calls", got, s.executed())
+		s.Errorf("the result is %s, after %d calls", got, s.executed())
 	}
 }
 
@@ -252,8 +251,7 @@ func testExpireExtendAnswer(s expireTest) {
 	}
 }
 
-// testExpireExtendLate answers behind the end of the time, of which no worker has taken
-// note.
+// testExpireExtendLate answers after the time has passed, before a worker has noticed.
 func testExpireExtendLate(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
 	<-time.After(40 * time.Minute)
@@ -264,7 +262,7 @@ func testExpireExtendLate(s expireTest) {
 	s.ended(spool.Completed)
 }
 
-// testExpireOfBefore expires a park of a time before there were choices.
+// testExpireOfBefore expires a park from before expiry actions existed.
 func testExpireOfBefore(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
 	p := approveTest(s).park()

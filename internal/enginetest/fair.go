@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// fairTest is the bench of cases about fairness between tenants.
+// fairTest is the fixture of the cases about fairness between tenants.
 type fairTest struct{ *engineTest }
 
 var fairTests = map[string]func(s fairTest){
@@ -32,7 +32,7 @@ var fairTests = map[string]func(s fairTest){
 	"RoomStopped":      testFairRoomStopped,
 }
 
-// crowd is a model whose answers to "slow" last until they are let go.
+// crowd is a model whose answers to "slow" last until they are released.
 type crowd struct {
 	*spooltest.Model
 
@@ -91,7 +91,7 @@ func (s fairTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spoo
 	return keys
 }
 
-// endsWithin waits for the end of a thread's run, for so long at the most.
+// endsWithin waits for the end of a thread's run, at most for the given time.
 func (s fairTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	s.Helper()
 	begin := time.Now()
@@ -101,8 +101,8 @@ func (s fairTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	}
 }
 
-// testFairBesideManySlow has 200 slow runs of one tenant in: the prompts of others are answered
-// at once all the same, one after the other.
+// testFairBesideManySlow has 200 slow runs of one tenant. The prompts of other tenants are still
+// answered at once, one after another.
 func testFairBesideManySlow(s fairTest) {
 	m := newCrowd()
 	e := s.working(s.config(m))
@@ -122,7 +122,7 @@ func testFairBesideManySlow(s fairTest) {
 	}
 }
 
-// testFairLoneTenant lets a tenant alone have all slots but one.
+// testFairLoneTenant checks that a single tenant gets all shared slots: 3 with a concurrency of 4.
 func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
@@ -136,7 +136,7 @@ func testFairLoneTenant(s fairTest) {
 	s.until("all ends", func() bool { busy, _ := m.now(); return busy == 0 && m.asked.Load() == 6 })
 }
 
-// testFairOneSlot has a worker with one slot, which is for every tenant.
+// testFairOneSlot has a worker with one slot, which all tenants share.
 func testFairOneSlot(s fairTest) {
 	m := newCrowd()
 	close(m.gate)
@@ -147,7 +147,7 @@ func testFairOneSlot(s fairTest) {
 	}
 }
 
-// testFairRunningPerTenant bounds what each tenant has at work.
+// testFairRunningPerTenant limits how many segments each tenant may have.
 func testFairRunningPerTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
@@ -166,7 +166,7 @@ func testFairRunningPerTenant(s fairTest) {
 	s.until("all ends", func() bool { busy, _ := m.now(); return busy == 0 && m.asked.Load() == 8 })
 }
 
-// testFairDepthPerTenant fills a tenant's part of the queue: its next start is refused, another
+// testFairDepthPerTenant fills one tenant's part of the queue: its next start is refused, but another
 // tenant's is not.
 func testFairDepthPerTenant(s fairTest) {
 	c := s.config(newCrowd())

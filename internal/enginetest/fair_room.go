@@ -12,15 +12,15 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// walkers is a crowd whose answers to "walk" come in steps of ten seconds: four that call a
-// tool, and the last one.
+// walkers is a crowd whose answers to "walk" come in steps of ten seconds: four steps that call a tool,
+// and a last one.
 type walkers struct {
 	*spooltest.Model
 
 	crowd *crowd
 	mu    sync.Mutex
 	busy  map[string]int // by the prompt's second word
-	// ended are the prompts, in the order in which they were answered.
+	// ended has the prompts in the order in which their runs ended.
 	ended []string
 	steps map[string]int
 }
@@ -84,7 +84,7 @@ func (w *walkers) note(fn func()) {
 	fn()
 }
 
-// atWork returns how many runs of a tenant are with the model.
+// atWork returns how many runs of a tenant are waiting for the model.
 func (w *walkers) atWork(of spool.Tenant) (n int) {
 	w.note(func() { n = w.busy[string(of)] })
 	return n
@@ -102,8 +102,8 @@ func (s fairTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []spo
 	return keys
 }
 
-// arrived checks that the runs end, and that no step of them was done twice. It returns how often
-// they were handed back.
+// arrived checks that the runs end, and that no step was done twice. It returns how often they were
+// handed back.
 func (s fairTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
 	s.Helper()
 	for i, key := range keys {
@@ -124,7 +124,7 @@ func (s fairTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
 	return times
 }
 
-// hello has a tenant say hello, which has to be answered in time.
+// hello starts a run of a tenant that has to be answered in time.
 func (s fairTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Duration) {
 	s.Helper()
 	key := spool.ThreadKey{Tenant: tenant, ID: "hello"}
@@ -132,8 +132,8 @@ func (s fairTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Durat
 	s.endsWithin(key, within)
 }
 
-// testFairBesideSlow has several tenants with runs whose one step lasts for long: nobody else
-// waits for them, one after the other and at once.
+// testFairBesideSlow has several tenants with a slow run of one step each: no other tenant waits for
+// them, neither one after another nor at once.
 func testFairBesideSlow(s fairTest, slow int) {
 	m := newCrowd()
 	e := s.working(s.config(m))
@@ -162,7 +162,7 @@ func testFairBesideSlow(s fairTest, slow int) {
 }
 
 // testFairRoomForTheNext has so many slow tenants that no slot is left. The tenant with the most
-// segments gives slots back at the end of its steps, until the next one finds a slot at once.
+// segments releases slots after its steps, until the next new tenant finds a slot at once.
 func testFairRoomForTheNext(s fairTest) {
 	w := newWalkers()
 	e := s.working(s.config(w, plain("look", `"seen"`)))
@@ -193,8 +193,8 @@ func testFairRoomForTheNext(s fairTest) {
 	client()
 }
 
-// testFairRoomByShare has two tenants with more runs than slots. The second one gets as many as
-// the first, and runs that were handed back go on before those of their tenant that came later.
+// testFairRoomByShare has two tenants with more runs than slots. The second tenant gets as many slots
+// as the first, and runs that were handed back continue before later runs of their tenant.
 func testFairRoomByShare(s fairTest) {
 	w := newWalkers()
 	e := s.working(s.config(w, plain("look", `"seen"`)))
@@ -218,14 +218,14 @@ func testFairRoomByShare(s fairTest) {
 		for j := 24; j < 40; j++ {
 			first, last := fmt.Sprint("walk acme ", i), fmt.Sprint("walk acme ", j)
 			if place[first] > place[last] {
-				s.Errorf("%q ended behind %q", first, last)
+				s.Errorf("%q ended after %q", first, last)
 			}
 		}
 	}
 }
 
-// testFairRoomInTurn has a worker with one slot, which a tenant with one run of many steps has.
-// Another tenant's prompt waits for the end of a step, and not for the end of the run.
+// testFairRoomInTurn has a worker with one slot, which a tenant with one run of many steps uses.
+// Another tenant's prompt waits for the end of a step, not for the end of the run.
 func testFairRoomInTurn(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
@@ -238,9 +238,9 @@ func testFairRoomInTurn(s fairTest) {
 	}
 }
 
-// testFairRoomBesideMany has a worker with one slot, where one tenant has a run of many steps and
-// another has started many before it. Neither the first run nor the prompt of a third
-// tenant waits for more than a run's step of each tenant.
+// testFairRoomBesideMany has a worker with one slot. One tenant has a run of many steps, and another
+// tenant has started many such runs before. Neither the first tenant's run nor the prompt of a third
+// tenant waits for more than one step of each other tenant.
 func testFairRoomBesideMany(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
@@ -252,15 +252,15 @@ func testFairRoomBesideMany(s fairTest) {
 	s.endsWithin(one[0], 2*(walkSteps+1)*walkStep)
 	s.arrived(w, many)
 	s.arrived(w, one)
-	for i, prompt := range w.ended[:3] { // runs of one tenant end in their order
+	for i, prompt := range w.ended[:3] { // runs of one tenant end in order
 		if want := []string{"walk many 0", "walk one 0", "walk many 1"}[i]; prompt != want {
 			s.Errorf("%q has ended, want %q", prompt, want)
 		}
 	}
 }
 
-// testFairRoomNotPerTenant has nobody give a slot back to a tenant that has as many segments as
-// it may have, nor to itself.
+// testFairRoomNotPerTenant checks that no slot is released for a tenant that already has its maximum of
+// segments, or for the same tenant.
 func testFairRoomNotPerTenant(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
@@ -285,8 +285,8 @@ func (q *lookingQueue) Waiting(ctx context.Context) ([]spool.WaitingTenant, erro
 	return q.Queue.Waiting(ctx)
 }
 
-// testFairRoomStopped has a run stopped at the moment at which it is about to be handed back: it
-// ends at once, and does not go into the queue again.
+// testFairRoomStopped stops a run at the moment at which it would be handed back. The run must end at
+// once, and not go back to the queue.
 func testFairRoomStopped(s fairTest) {
 	w := newWalkers()
 	q := &lookingQueue{Queue: s.backend.Queue}

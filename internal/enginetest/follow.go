@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// followTest is the bench of cases about followers and the turns that they are told.
+// followTest is the fixture of the cases about followers and the user turns that they get.
 type followTest struct{ *engineTest }
 
 var followTests = map[string]func(s followTest){
@@ -34,7 +34,7 @@ var followTests = map[string]func(s followTest){
 	"SlowWalkRecord":  testFollowSlowWalkRecord,
 }
 
-// told runs the whole script of [talking], and returns what a live client saw of it.
+// told runs the whole script of [talking], and returns the frames of a live client.
 func (s followTest) told() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	m, _ := talking()
@@ -68,13 +68,13 @@ func testFollowAfterEveryFrame(s followTest) {
 		}
 		n++
 		got := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor}))
-		s.lines("behind "+frameLine(f), got, whole[n:]...)
+		s.lines("after "+frameLine(f), got, whole[n:]...)
 	}
 	s.lines("from the start", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), whole...)
 }
 
-// testFollowFromNow follows without a place: the record comes whole, and of the streams
-// only what is in flight and not yet in the messages.
+// testFollowFromNow follows without a cursor: the client gets the whole record, and of the streams only
+// items in flight that are not yet in the messages.
 func testFollowFromNow(s followTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewReplayModel(
@@ -98,7 +98,7 @@ func testFollowFromNow(s followTest) {
 			s.Errorf("%s: %v", name, lines)
 		}
 	}
-	since := int64(0) // which is a place: the record's start
+	since := int64(0) // a cursor at the record's start
 	if text := shownText(first(s.sse(e, chat, engine.SSEOptions{Since: &since}, quiet))); text != "savedunsaved" {
 		s.Errorf("since 0: the streams show %q", text)
 	}
@@ -106,13 +106,13 @@ func testFollowFromNow(s followTest) {
 	s.ended(spool.Completed)
 	lines := frameLines(s.collect(e, chat, engine.FollowOptions{}))
 	if len(lines) != 2 || !strings.HasSuffix(lines[0], "=RUN_STARTED r1:1") || !strings.HasSuffix(lines[1], "=RUN_ENDED r1:1 finished") {
-		s.Errorf("behind the end: %v", lines)
+		s.Errorf("after the end: %v", lines)
 	}
 }
 
 func first[A, B any](a A, _ B) A { return a }
 
-// testFollowForeignStream names streams that are not the thread's.
+// testFollowForeignStream uses cursors that name streams of other threads.
 func testFollowForeignStream(s followTest) {
 	e := s.working(s.config(echo()))
 	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
@@ -152,7 +152,7 @@ func testFollowBeyondTheRecord(s followTest) {
 	}
 }
 
-// testFollowGoneStream reconnects when the stream of the cursor is gone.
+// testFollowGoneStream reconnects after the cursor's stream has expired.
 func testFollowGoneStream(s followTest) {
 	e, frames := s.told()
 	last := s.all(chat, "").Messages[1].ID
@@ -164,18 +164,18 @@ func testFollowGoneStream(s followTest) {
 		got := s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor, LastMessageID: last})
 		lines := frameLines(got)
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "snapshot") {
-			s.Errorf("behind %s: %v", frameLine(f), lines)
+			s.Errorf("after %s: %v", frameLine(f), lines)
 			continue
 		}
 		for _, g := range got {
 			if g.Kind == spool.FrameSnapshot && (len(g.Snapshot.Messages) != 5 || g.Snapshot.Messages[0].Role != spool.RoleTool) {
-				s.Errorf("behind %s: the snapshot has %d messages", frameLine(f), len(g.Snapshot.Messages))
+				s.Errorf("after %s: the snapshot has %d messages", frameLine(f), len(g.Snapshot.Messages))
 			}
 		}
 	}
 }
 
-// testFollowHello looks at the notices with which a connection begins.
+// testFollowHello checks the notices at the beginning of a connection.
 func testFollowHello(s followTest) {
 	e := s.working(s.config(echo()))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", ClientMessageID: "mine"})
@@ -201,7 +201,7 @@ func testFollowHello(s followTest) {
 	last := s.all(chat, "").Messages
 	s.lines("none missed", notices(s.collect(e, chat, engine.FollowOptions{LastMessageID: last[2].ID})), "STATE_CHANGE COMPLETED")
 
-	// A live client is told of each state and turn once, whoever makes them.
+	// A live client gets each state and turn once, whichever process makes it.
 	client := &spooltest.Client{Name: "live"}
 	stop := s.watch(e, client, engine.FollowOptions{LastMessageID: last[3].ID})
 	<-time.After(time.Second)
@@ -213,7 +213,7 @@ func testFollowHello(s followTest) {
 		"STATE_CHANGE COMPLETED", "MESSAGE_APPENDED", "STATE_CHANGE COMPLETED")
 }
 
-// flood is a run with many items.
+// flood returns a model whose run has many items.
 func flood(n int, gate chan struct{}) (*spooltest.Model, string) {
 	deltas := make([]string, n)
 	for i := range deltas {
@@ -222,8 +222,8 @@ func flood(n int, gate chan struct{}) (*spooltest.Model, string) {
 	return spooltest.NewModel(spooltest.Turn{Text: deltas, Gate: gate}), strings.Join(deltas, "")
 }
 
-// testFollowSlowReader has a client stop reading until the hub's ring has gone round
-// more than twice.
+// testFollowSlowReader has a client that stops reading until the hub's ring was overwritten more than
+// twice.
 func testFollowSlowReader(s followTest) {
 	m, whole := flood(3000, nil)
 	c := s.config(m)
@@ -285,14 +285,14 @@ func testFollowFifty(s followTest) {
 	}
 }
 
-// testFollowLostWakes follows over a bus that loses everything.
+// testFollowLostWakes follows over a bus that loses all wake-ups.
 func testFollowLostWakes(s followTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	s.start(s.engine(c), "r1", "go")
 	p := s.process(c)
 	p.faulty.DropWakes(true)
-	// With a cursor, as the first step may be saved by now.
+	// with a cursor, because the first step may already be saved
 	stop := s.watch(p.Engine, &spooltest.Client{Name: "live"}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	s.becomes(spool.WaitingForInput)
 	s.answer(p.Engine, "c3", true, "")
@@ -379,6 +379,6 @@ func testFollowReadStream(s followTest) {
 	}
 	<-time.After(11 * time.Minute)
 	if _, n, err := read(spool.Offset{}); n != 0 || !errors.Is(err, spool.ErrStreamGone) {
-		s.Errorf("behind its grace: %d items, %v", n, err)
+		s.Errorf("after its grace: %d items, %v", n, err)
 	}
 }

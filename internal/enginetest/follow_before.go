@@ -9,8 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// The place before a segment is where the client of a whole run reads the segment from its first
-// frame to its last.
+// From the cursor before a segment, a client gets the segment from its first frame to its last.
 func testFollowBeforeSegment(s followTest) {
 	e, frames := s.told()
 	whole := frameLines(frames)
@@ -38,7 +37,7 @@ func testFollowBeforeSegment(s followTest) {
 	}
 }
 
-// UserTurns has the turns of the user that are in view, without what they say.
+// UserTurns returns the user turns in the view, without their contents.
 func testTurnsListed(s followTest) {
 	e := s.working(s.config(echo()))
 	branchTest(s).said(e, "one", "two", "three")

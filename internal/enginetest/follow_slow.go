@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// meanwhile has a second run be stopped before a worker takes it, while a client reads what was
-// said before it, and an event be published behind that. The state of the thread was told to all
-// who had caught up by then, before the place at which the client will.
+// meanwhile stops a second run before a worker takes it, while a client still reads the record before
+// it. Then it publishes an event. Followers that had caught up got the state of the thread at a
+// position before the one at which this client will join the ring.
 func (s followTest) meanwhile(e *engine.Engine) {
 	s.Helper()
 	s.start(e, "r2", "go on")
@@ -25,7 +25,7 @@ func (s followTest) meanwhile(e *engine.Engine) {
 	<-time.After(quiet)
 }
 
-// oneRun returns an engine without a worker, behind a run that has completed.
+// oneRun returns an engine without a worker, after a completed run.
 func (s followTest) oneRun() *engine.Engine {
 	s.Helper()
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
@@ -37,7 +37,7 @@ func (s followTest) oneRun() *engine.Engine {
 	return e
 }
 
-// stateOf returns the state that a notice tells, and the last one where the entry is none.
+// stateOf returns the state in a notice, or last if the entry is not such a notice.
 func stateOf(e *spool.Entry, last spool.State) spool.State {
 	var p spool.StateChange
 	if e == nil || e.Type != spool.NoticeStateChange || json.Unmarshal(e.Payload, &p) != nil {
@@ -46,8 +46,8 @@ func stateOf(e *spool.Entry, last spool.State) spool.State {
 	return p.State
 }
 
-// testFollowSlowWalk has a client walk through the record so slowly that the thread changes its
-// state meanwhile. Once it has caught up it is told.
+// testFollowSlowWalk has a client that reads the record so slowly that the thread's state changes
+// meanwhile. The client must get the new state when it has caught up.
 func testFollowSlowWalk(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -72,7 +72,8 @@ func testFollowSlowWalk(s followTest) {
 	}
 }
 
-// testFollowSlowWalkRecord is testFollowSlowWalk for a client that follows the record only.
+// testFollowSlowWalkRecord does the same as testFollowSlowWalk for a client that follows only the
+// record.
 func testFollowSlowWalkRecord(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,11 +13,11 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// holeTest is the bench of cases about run streams that lose an item.
+// holeTest is the fixture of the cases about run streams that lose an item.
 type holeTest struct{ *engineTest }
 
-// holeTests have the backend lose one item of a run stream. Items are numbered consecutively, so a
-// reader sees the hole and gives its clients a snapshot.
+// holeTests lose one item of a run stream. Items are numbered consecutively, so a reader sees the gap
+// and gives its clients a snapshot.
 var holeTests = map[string]func(s holeTest){
 	"Live":       testHoleLive,
 	"Shared":     testHoleShared,
@@ -29,7 +29,7 @@ var holeTests = map[string]func(s holeTest){
 	"ReadStream": testHoleReadStream,
 }
 
-// losesItem are run streams that lose the items of which loses is true.
+// losesItem are run streams that lose the items for which loses returns true.
 type losesItem struct {
 	spool.Streams
 
@@ -41,11 +41,11 @@ func (l losesItem) Append(ctx context.Context, key spool.StreamKey, items []spoo
 	return l.Streams.Append(ctx, key, slices.DeleteFunc(slices.Clone(items), l.loses))
 }
 
-// two is the item in the middle of the first answer of [holeTest.losing].
+// two reports whether an item is the one in the middle of the first answer of [holeTest.losing].
 func two(item spool.Item) bool { return strings.Contains(string(item.Data), `"two "`) }
 
 // losing returns an engine over streams that lose items. Its model calls a tool, and then says more;
-// a gate holds its first answer open behind the text.
+// a gate holds its first answer open after the text.
 func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{}) *engine.Engine {
 	c := s.config(spooltest.NewReplayModel(
 		spooltest.Turn{Text: []string{"one ", "two ", "three "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
@@ -57,7 +57,7 @@ func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{})
 	return s.over(b, c)
 }
 
-// wholes returns the snapshot frames of the whole thread.
+// wholes returns the frames with a snapshot of the whole thread.
 func wholes(frames []spool.Frame) (of []spool.Frame) {
 	for _, f := range frames {
 		if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
@@ -69,8 +69,8 @@ func wholes(frames []spool.Frame) (of []spool.Frame) {
 
 const fourWords = "one two three four"
 
-// answered checks what a client saw that was there when the item was lost: one snapshot at the hole,
-// and what was saved of the run before its segment ends.
+// answered checks the frames of a client that was connected when the item was lost: one snapshot at the
+// gap, and the saved content before the segment's end.
 func (s holeTest) answered(frames []spool.Frame) {
 	s.Helper()
 	if len(wholes(frames)) != 1 || len(parts(frames)) != 1 || shownText(frames) != fourWords {
@@ -81,7 +81,7 @@ func (s holeTest) answered(frames []spool.Frame) {
 	}
 }
 
-// testHoleLive loses an item whose step goes on when the client reads of it.
+// testHoleLive loses an item of a step that is still going on when the client reads it.
 func testHoleLive(s holeTest) {
 	gate := make(chan struct{})
 	e := s.losing(two, gate)
@@ -136,7 +136,7 @@ func testHoleFirst(s holeTest) {
 	s.answered(stop())
 }
 
-// testHoleFinished loses what says that a step was saved.
+// testHoleFinished loses the item that says that a step was saved.
 func testHoleFinished(s holeTest) {
 	lost := false
 	e := s.losing(func(item spool.Item) bool {
@@ -175,7 +175,8 @@ func testHoleNested(s holeTest) {
 	}
 }
 
-// testHoleResumed has clients come back when the run has ended, before the hole and behind it.
+// testHoleResumed has clients that come back after the run has ended, with cursors before and after the
+// gap.
 func testHoleResumed(s holeTest) {
 	e := s.losing(two, nil)
 	s.start(e, "r1", "go")
@@ -187,17 +188,17 @@ func testHoleResumed(s holeTest) {
 		frames := s.collect(e, chat, engine.FollowOptions{Cursor: at, LastMessageID: turn})
 		whole, part := len(wholes(frames)), len(parts(frames))
 		if n <= 3 && (whole != 1 || part != 0) || n > 3 && (whole != 0 || part != 1) {
-			s.Errorf("behind %s comes\n%s", at, transcript(frames))
+			s.Errorf("after %s comes\n%s", at, transcript(frames))
 		}
 		for _, f := range frames {
 			if f.Kind == spool.FrameSnapshot && snapshotText(f.Snapshot) != fourWords {
-				s.Errorf("behind %s comes a snapshot with %q", at, snapshotText(f.Snapshot))
+				s.Errorf("after %s comes a snapshot with %q", at, snapshotText(f.Snapshot))
 			}
 		}
 	}
 }
 
-// testHoleSSE reads the event stream of a run that goes on, and comes back with each id.
+// testHoleSSE reads the event stream of a running run, and reconnects with each id.
 func testHoleSSE(s holeTest) {
 	gate := make(chan struct{})
 	e := s.losing(two, gate)
@@ -214,12 +215,12 @@ func testHoleSSE(s holeTest) {
 		}
 		more, _ := s.sse(e, chat, engine.SSEOptions{Cursor: f.Cursor.String()}, quiet)
 		if text := shownText(append(slices.Clone(frames[:i+1]), more...)); text != fourWords {
-			s.Errorf("a client that comes back behind %s shows %q", frameLine(f), text)
+			s.Errorf("a client that comes back after %s shows %q", frameLine(f), text)
 		}
 	}
 }
 
-// testHoleReadStream reads the stream alone, which is gone from the hole on.
+// testHoleReadStream reads the stream alone, which ends with an error at the gap.
 func testHoleReadStream(s holeTest) {
 	e := s.losing(two, nil)
 	s.start(e, "r1", "go")

@@ -16,9 +16,9 @@ var hostStateTests = map[string]func(s *engineTest){
 	"Refused": testHostStateRefused,
 }
 
-// testHostStateReaches gives a state to a run that waits for its thread, parks, and goes on
-// in another process. Each call of a tool, each question for an approval and the settle hook
-// gets it, and each run its own.
+// testHostStateReaches gives a state to a run that waits for its thread, parks, and continues in
+// another process. Each tool call, each question for an approval and the settle hook gets the state,
+// and each run has its own.
 func testHostStateReaches(s *engineTest) {
 	var mu sync.Mutex
 	got := make(map[string]string)

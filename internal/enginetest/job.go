@@ -30,7 +30,7 @@ var jobTests = map[string]func(s *engineTest){
 	"KilledTooOften":    testJobKilledTooOften,
 }
 
-// ticket is the job by which a host carries the run out in its own process.
+// ticket returns the job with which a host executes the run in its own process.
 func ticket(run spool.RunID) spool.Job {
 	return spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run, Agent: "a"}
 }
@@ -46,7 +46,7 @@ func testJobInProcess(s *engineTest) {
 		}
 	}
 	s.ended(spool.Completed)
-	s.work(e) // the queue has its own ticket still
+	s.work(e) // the queue still has its own ticket
 	<-time.After(quiet)
 	if m.Asked() != 1 {
 		s.Errorf("the model was asked %d times", m.Asked())
@@ -81,13 +81,13 @@ func testJobTwiceAtOnce(s *engineTest) {
 		}
 	}
 	if carried != 1 || m.Asked() != 1 {
-		s.Errorf("%d workers carried the run, and the model was asked %d times", carried, m.Asked())
+		s.Errorf("%d workers executed the run, and the model was asked %d times", carried, m.Asked())
 	}
 	s.ended(spool.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 
-// testJobOutlived delivers tickets late, twice and for what is not there.
+// testJobOutlived delivers tickets late, twice, and for runs and threads that do not exist.
 func testJobOutlived(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Say("hi"), spooltest.Say("two"))
 	e := s.engine(s.config(m))
@@ -126,12 +126,12 @@ func testJobUnknownAgent(s *engineTest) {
 	s.startAs(other, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
 	s.same("who has which agent", []bool{e.HasAgent(""), e.HasAgent("b"), other.HasAgent("b")}, []bool{true, false, true})
 	j := ticket("r1")
-	for _, j.Agent = range []string{"b", ""} { // a ticket without an agent is the run's
+	for _, j.Agent = range []string{"b", ""} { // a ticket without an agent is for the run's agent
 		if _, err := e.HandleJob(context.Background(), j); !errors.Is(err, spool.ErrUnknownAgent) {
 			s.Errorf("agent %q: %v", j.Agent, err)
 		}
 	}
-	<-time.After(10 * time.Minute) // far longer than a job may be delivered in vain
+	<-time.After(10 * time.Minute) // far longer than a job may be delivered without success
 	stats, err := s.backend.Queue.Stats(context.Background(), "")
 	if err != nil || stats.Dead != 0 || stats.Ready+stats.Delayed+stats.InFlight != 1 {
 		s.Errorf("queue: %+v, %v", stats, err)
@@ -183,8 +183,7 @@ func testJobHandBack(s *engineTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
-// testJobHandBackInTool shuts a worker down while a tool runs that may be repeated, and
-// one that may not.
+// testJobHandBackInTool shuts a worker down while an idempotent tool and another tool run.
 func testJobHandBackInTool(s *engineTest) {
 	slow := func(name string) spool.Tool {
 		var calls atomic.Int64
@@ -299,7 +298,7 @@ func testJobDeadMovedOn(s *engineTest) {
 	alone("another run has the thread", ticket("r1"))
 }
 
-// testJobDeliveredTooOften has a job whose carrying out fails each time.
+// testJobDeliveredTooOften has a job whose execution fails each time.
 func testJobDeliveredTooOften(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	f := spooltest.NewFaulty(s.backend)

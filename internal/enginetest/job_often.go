@@ -25,7 +25,7 @@ func failing() (engine.WorkOptions, *atomic.Int64) {
 	}, n
 }
 
-// testJobMaxDeliveries counts the deliveries of a job that fail each time.
+// testJobMaxDeliveries counts the deliveries of a job that fails each time.
 func testJobMaxDeliveries(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	o, n := failing()
@@ -38,8 +38,8 @@ func testJobMaxDeliveries(s *engineTest) {
 	}
 }
 
-// testJobKilledTooOften has the worker of each delivery die in it. Those deliveries count,
-// and there is none beyond the last one.
+// testJobKilledTooOften lets the worker die in each delivery. Such deliveries count, and none follows
+// the last allowed one.
 func testJobKilledTooOften(s *engineTest) {
 	for _, died := range []int64{maxDeliveries - 1, maxDeliveries} {
 		e := s.engine(s.config(spooltest.NewModel()))
@@ -58,7 +58,7 @@ func testJobKilledTooOften(s *engineTest) {
 		s.until("the dead job", func() bool { return redriveTest{s}.deadJobs() == dead+1 })
 		stop()
 		if n.Load() != maxDeliveries-died {
-			s.Errorf("behind %d deliveries there were %d", died, n.Load())
+			s.Errorf("after %d deliveries there were %d", died, n.Load())
 		}
 	}
 }

@@ -30,8 +30,8 @@ func (s *engineTest) called(tool string) spool.ToolCall {
 	return spool.ToolCall{}
 }
 
-// testKeyTenants has two tenants use the same ids for everything. Their calls have different
-// keys, and each says whose it is.
+// testKeyTenants has two tenants that use the same ids for everything. Their calls have different
+// idempotency keys, and each call names its tenant.
 func testKeyTenants(s *engineTest) {
 	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	keys := make(map[string]bool)
@@ -53,8 +53,8 @@ func testKeyTenants(s *engineTest) {
 	}
 }
 
-// testKeyDeletion deletes a thread and uses its ids again. The new call has a new key. No
-// client sees the nonce that makes the difference, and no tool either.
+// testKeyDeletion deletes a thread and uses its ids again. The new call has a new key. Neither clients
+// nor tools see the nonce that makes the difference.
 func testKeyDeletion(s *engineTest) {
 	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	keys := make(map[string]bool)
@@ -82,7 +82,7 @@ func testKeyDeletion(s *engineTest) {
 	}
 }
 
-// testKeyNested does the same with a nested run, whose id follows from those above.
+// testKeyNested does the same with a nested run, whose id depends on the ids of its ancestors.
 func testKeyNested(s *engineTest) {
 	c := nestedTest{s}.treeConfig(mailing(), plain("look", `"seen"`), plain("send", `"sent"`))
 	keys := make(map[string]bool)
@@ -107,8 +107,8 @@ func testKeyNested(s *engineTest) {
 	}
 }
 
-// testKeyOld carries a run that began before there were nonces: its calls keep the keys that
-// an endpoint may know them by.
+// testKeyOld executes a run that began before nonces existed: its calls keep the keys by which an
+// endpoint may know them.
 func testKeyOld(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	s.start(e, "r1", "go")

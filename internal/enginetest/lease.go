@@ -22,7 +22,7 @@ var leaseTests = map[string]func(s *engineTest){
 	"CannotRenew":   testLeaseCannotRenew,
 }
 
-// testLeaseRenewed holds a run for far longer than a lease lasts.
+// testLeaseRenewed executes a run for far longer than a lease lasts.
 func testLeaseRenewed(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Before: func(context.Context) error {
 		<-time.After(10 * time.Minute)
@@ -39,8 +39,8 @@ func testLeaseRenewed(s *engineTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 
-// testLeasePaused pauses a worker in the middle of an answer until another has ended the
-// run, and lets it go on.
+// testLeasePaused pauses a worker in the middle of an answer until another worker has ended the run,
+// and then lets it continue.
 func testLeasePaused(s *engineTest) {
 	gate := make(chan struct{})
 	first := s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"of the first"}, Gate: gate}))
@@ -75,8 +75,7 @@ func testLeasePaused(s *engineTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
-// testLeasePausedInTool pauses a worker whose tool comes back when another worker has
-// the run.
+// testLeasePausedInTool pauses a worker whose tool returns when another worker has the run.
 func testLeasePausedInTool(s *engineTest) {
 	gate := make(chan struct{})
 	var calls atomic.Int64
@@ -147,7 +146,7 @@ func testLeaseTooManyDeaths(s *engineTest) {
 	c.Retry.Deaths = 3
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	for i := range 6 { // three beside others, as far as anybody knows, and three alone
+	for i := range 6 { // three deaths among other runs, and three alone
 		p := s.process(c)
 		s.until("the question", func() bool { return m.Asked() == i+1 })
 		p.kill()

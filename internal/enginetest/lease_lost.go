@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// unfenced is a store that, once it is broken, commits nothing of the worker that has a run.
+// unfenced is a store that, once broken, fails all commits of workers.
 type unfenced struct {
 	spool.Store
 
@@ -24,8 +24,8 @@ func (u *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 	return u.Store.Update(ctx, key, fence, fn)
 }
 
-// testLeaseCannotRenew has a worker that cannot write while its model is silent. It gives the
-// run up before its lease is over, when another one may take it.
+// testLeaseCannotRenew has a worker that cannot write while its model is silent. It gives the run up
+// before its lease lapses, because another worker may take the run then.
 func testLeaseCannotRenew(s *engineTest) {
 	const lease = time.Minute
 	m := spooltest.NewModel(spooltest.Turn{Before: func(ctx context.Context) error {
@@ -63,7 +63,7 @@ func testLeaseCannotRenew(s *engineTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
-// pendingStore is a store that says when a call of a tool was written down as about to run.
+// pendingStore is a store that reports when a tool call was written as pending.
 type pendingStore struct {
 	spool.Store
 
@@ -93,9 +93,8 @@ func (a pendingTx) PutEffect(e spool.Effect) error {
 	return a.Tx.PutEffect(e)
 }
 
-// testJobHandBackUnrun has a worker shut down between the moment when it has written down
-// that a call is about to run, and the call. Nobody is asked what became of the call: it runs
-// under the next worker.
+// testJobHandBackUnrun shuts a worker down after it has written a call as pending and before it makes
+// the call. Nobody is asked about the call's outcome: the call runs under the next worker.
 func testJobHandBackUnrun(s *engineTest) {
 	c := s.config(sending(), plain("send", "1"))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -77,7 +77,7 @@ func (s *engineTest) ended(state spool.State) {
 	}
 }
 
-// script returns the messages of the thread in short.
+// script returns a line for each part of the thread's messages.
 func (s *engineTest) script() (lines []string) {
 	s.Helper()
 	s.view(func(v spool.View) error {
@@ -109,7 +109,7 @@ func messageLine(m spool.Message) string {
 	return strings.Join(parts, " ")
 }
 
-// record returns the entries of the thread in short.
+// record returns a line for each entry of the thread.
 func (s *engineTest) record() (lines []string) {
 	s.Helper()
 	s.view(func(v spool.View) error {
@@ -140,7 +140,7 @@ func entryLine(e spool.Entry) string {
 	return strings.Join(line, " ")
 }
 
-// lines reports an error unless got is what was wanted.
+// lines reports an error unless got is want.
 func (s *engineTest) lines(what string, got []string, want ...string) {
 	s.Helper()
 	if slices.Equal(got, want) {
@@ -154,7 +154,7 @@ func (s *engineTest) lines(what string, got []string, want ...string) {
 	s.Errorf("%s, from line %d of %d:\n got %s\nwant %s", what, from+1, len(want), excerpt(got, from), excerpt(want, from))
 }
 
-// excerpt returns a few lines from the given one on.
+// excerpt returns a few lines from the given index on.
 func excerpt(lines []string, from int) string {
 	return strings.Join(lines[min(from, len(lines)):min(from+12, len(lines))], "\n     ")
 }
@@ -181,7 +181,7 @@ func approved(name, result string) spool.Tool {
 	return t
 }
 
-// executed counts the calls of tools that took effect.
+// executed returns how many tool calls took effect.
 func (s *engineTest) executed() int {
 	return len(s.history.Calls())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// nestedTest is the bench of cases about nested runs.
+// nestedTest is the fixture of the cases about nested runs.
 type nestedTest struct{ *engineTest }
 
 var nestedTests = map[string]func(s nestedTest){
@@ -52,8 +52,8 @@ var nestedTests = map[string]func(s nestedTest){
 	"Delete":        testNestedDelete,
 }
 
-// casting is a model for a tree of agents: each is told its turns by the text of its last
-// user turn, which for a nested run is its brief.
+// casting returns a model for a tree of agents. The text of an agent's last user turn, which for a
+// nested run is its brief, selects its turns.
 func casting(scripts map[string][]spooltest.Turn) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return turnAt(scripts[roleOf(r)], spooltest.StepOf(r))
@@ -110,8 +110,7 @@ func (s nestedTest) nested() map[string]spool.RunRow {
 	return byBrief
 }
 
-// waiting returns the open parks by the names of the asking agent and the tool, as in
-// "helper:send".
+// waiting returns the open parks by the names of the agent and the tool, such as "helper:send".
 func (s nestedTest) waiting() map[string]spool.Park {
 	s.Helper()
 	open := make(map[string]spool.Park)
@@ -151,12 +150,13 @@ var (
 	nestedRunID  = regexp.MustCompile(`sub_[0-9a-z]{26}`)
 )
 
-// plainly leaves out of a line what only names nested runs.
+// plainly removes from a line the parts that only name nested runs.
 func plainly(line string) string {
 	return nestedRunID.ReplaceAllString(nestedSuffix.ReplaceAllString(line, "$1"), "ID")
 }
 
-// tree returns the messages of all agents in short, those of nested runs behind their briefs.
+// tree returns a line for each part of all agents' messages, with those of nested runs after their
+// briefs.
 func (s nestedTest) tree() (lines []string) {
 	s.Helper()
 	s.view(func(v spool.View) error {
@@ -177,7 +177,7 @@ func (s nestedTest) tree() (lines []string) {
 	return lines
 }
 
-// of returns the lines of the tree of one brief, "" being the main agent.
+// of returns the lines of the tree for one brief, or for the main agent if brief is "".
 func (s nestedTest) of(brief string) (lines []string) {
 	s.Helper()
 	for _, line := range s.tree() {
@@ -220,8 +220,8 @@ func testNestedResult(s nestedTest) {
 	}
 }
 
-// testNestedStream checks what the stream says of nested runs: their content wrapped, each
-// once with its own id at any depth, their steps not.
+// testNestedStream checks the items about nested runs: their content is wrapped once with their own id
+// at any depth; their steps are not.
 func testNestedStream(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {{Text: []string{"one"}, Calls: []spooltest.Call{spawn("c1", "lead", "above")}}, spooltest.Say("end")},
@@ -277,7 +277,7 @@ func testNestedStream(s nestedTest) {
 		"TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT end", "TEXT_MESSAGE_END", "STEP_FINISHED", "RUN_FINISHED finished")
 }
 
-// testNestedRefused makes calls that spawn nothing.
+// testNestedRefused makes calls that must not spawn a run.
 func testNestedRefused(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
@@ -304,8 +304,8 @@ func testNestedRefused(s nestedTest) {
 	}
 }
 
-// testNestedPersona makes up an agent, which has the tools of the one that made it up but
-// cannot spawn.
+// testNestedPersona lets a model make up an agent, which has the tools of the spawning agent but cannot
+// spawn.
 func testNestedPersona(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "critic", "read")), spooltest.Say("ok")},
@@ -325,7 +325,7 @@ func testNestedPersona(s nestedTest) {
 	}
 }
 
-// testNestedModel asks for models: a known one, one that there is not, and none.
+// testNestedModel asks for a known model, for an unknown one, and for none.
 func testNestedModel(s nestedTest) {
 	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
 		spooltest.Call{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"a","model":"other"}`},
@@ -375,7 +375,7 @@ func testNestedResultCap(s nestedTest) {
 	}
 }
 
-// testNestedSlots has more nested runs than may work at once.
+// testNestedSlots has more nested runs than may be active at once.
 func testNestedSlots(s nestedTest) {
 	gate := make(chan struct{})
 	script := map[string][]spooltest.Turn{"go": {spooltest.Use(

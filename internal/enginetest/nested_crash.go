@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// nestedScript runs a tree of three agents beside and below each other, with tools of every
-// kind and parks at two depths, in a process with faults and, when it has crashed, in
-// another. It returns how many calls the first process has made.
+// nestedScript runs a tree of three agents, with tools of every kind and parks at two depths. The first
+// process has faults; if it crashes, a second one continues. nestedScript returns how many calls the
+// first process made.
 func nestedScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	m := casting(map[string][]spooltest.Turn{
@@ -56,8 +56,8 @@ func nestedScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	return calls
 }
 
-// nestedLateScript is nestedScript for a tree whose time is used up while nested runs are at work.
-// What they had said by then is saved once, also where the update that saves it seems to fail.
+// nestedLateScript does the same as nestedScript for a tree whose time is used up while nested runs are
+// active. Their output so far is saved once, even if the update that saves it seems to fail.
 func nestedLateScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	c := newCampaign(s.engineTest, s.late(), 1, own)

@@ -36,8 +36,8 @@ var nestedWrites = []struct{ phase, what string }{
 	{"unwind", "save the main agent's answer; the run ends"},
 }
 
-// TestNestedCrashes kills the process before and behind each write of an approval in a
-// nested run, and lets another one go on. It writes down what has become of the tool, the
+// TestNestedCrashes kills the process before and after each write of an approval in a
+// nested run, and lets another one continue. It writes down what has become of the tool, the
 // answer and the run, and compares that with the page in docs/operations.
 func TestNestedCrashes(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func nestedCrashRows(t *testing.T) string {
 	return strings.Join(rows, "")
 }
 
-// nestedCrash plays the approval in a process with a fault, and goes on in another. It
+// nestedCrash plays the approval in a process with a fault, and continues in another. It
 // returns the columns of the table.
 func nestedCrash(s *engineTest, faults ...spooltest.Fault) string {
 	m := casting(map[string][]spooltest.Turn{
@@ -144,7 +144,7 @@ func nestedCrash(s *engineTest, faults ...spooltest.Fault) string {
 	}
 	c.finish(stop)
 	if runs := s.executed(); runs > 1 || approvals != 1 {
-		s.Errorf("the tool ran %d times, behind %d approvals", runs, approvals)
+		s.Errorf("the tool ran %d times, after %d approvals", runs, approvals)
 	}
 	why := "once"
 	if unknown > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testNestedFails has a nested run fail for good, which the one above reads of.
+// testNestedFails has a nested run with a permanent error. The parent run reads about it.
 func testNestedFails(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "fine")), spooltest.Say("sorry")},
@@ -36,8 +36,8 @@ func testNestedFails(s nestedTest) {
 	}
 }
 
-// testNestedRetried has a nested run fail for a reason that passes. The others come to their
-// end first, and are not touched by the next attempt.
+// testNestedRetried has a nested run with a temporary error. The other nested runs end first, and the
+// next attempt does not touch them.
 func testNestedRetried(s nestedTest) {
 	var failed atomic.Bool
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
@@ -85,7 +85,7 @@ func testNestedRetried(s nestedTest) {
 	}
 }
 
-// testNestedRetriesEnd has a nested run use up its attempts.
+// testNestedRetriesEnd lets a nested run use up its attempts.
 func testNestedRetriesEnd(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")}, "find": {{Err: overloaded()}}})
 	e := s.working(s.treeConfig(m))
@@ -121,7 +121,7 @@ func testNestedUsage(s nestedTest) {
 	}
 }
 
-// testNestedEdit edits the turn above a nested run, and a nested run's own brief, which is
+// testNestedEdit edits the turn above a nested run, and tries to edit a nested run's brief, which is
 // not the user's.
 func testNestedEdit(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{

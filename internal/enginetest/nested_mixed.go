@@ -30,7 +30,7 @@ var mixedTests = map[string]func(s nestedTest){
 	"RaceStop":      testMixedRaceStop,
 }
 
-// subagents returns how often a stream has told the beginning and the end of nested runs.
+// subagents returns how often a stream has announced the beginning and the end of each nested run.
 func subagents(frames []spool.Frame) (started, finished map[spool.AgentID]int) {
 	started, finished = make(map[spool.AgentID]int), make(map[spool.AgentID]int)
 	for _, f := range frames {
@@ -49,7 +49,8 @@ func subagents(frames []spool.Frame) (started, finished map[spool.AgentID]int) {
 	return started, finished
 }
 
-// late is a tree that has no time left while one nested run talks and another is in a tool.
+// late returns a configuration for a tree whose time is used up while one nested run streams and
+// another is in a tool.
 func (s nestedTest) late() engine.Config {
 	gate := make(chan struct{})
 	time.AfterFunc(15*time.Second, func() { close(gate) })
@@ -74,8 +75,8 @@ func (s nestedTest) late() engine.Config {
 	return c
 }
 
-// testMixedTimeEnds lets the time of a tree be used up below its main agent: what was said
-// is kept, and every nested run is told to have ended.
+// testMixedTimeEnds lets the time of a tree be used up below its main agent. The output is kept, and
+// the end of every nested run is announced.
 func testMixedTimeEnds(s nestedTest) {
 	e := s.engine(s.late())
 	s.start(e, "r1", "go")
@@ -100,8 +101,7 @@ func testMixedTimeEnds(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedTimeParks has a person give such a tree more time, which then goes on where it
-// was.
+// testMixedTimeParks lets a person give such a tree more time. The tree then continues where it was.
 func testMixedTimeParks(s nestedTest) {
 	c := s.late()
 	c.Budget.OnBudget = spool.BudgetPark
@@ -125,8 +125,8 @@ func testMixedTimeParks(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedTimeGone leaves no time in which a nested run could take its answer up, as it is
-// when a worker has died over that: the run then waits for more time, and for nobody else.
+// testMixedTimeGone leaves no time for a nested run to continue after its answer, for example because a
+// worker died then. The run waits for more time, and for no other answer.
 func testMixedTimeGone(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
@@ -165,7 +165,7 @@ func testMixedTimeGone(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// later holds an answer back.
+// later returns a function that delays an answer.
 func later(d time.Duration) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		select {
@@ -177,8 +177,8 @@ func later(d time.Duration) func(ctx context.Context) error {
 	}
 }
 
-// short is a tree of which, at two depths, one run waits for a person and another for a
-// larger budget.
+// short returns a configuration for a tree in which, at two depths, one run waits for a person and
+// another for a larger budget.
 func (s nestedTest) short() engine.Config {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "look")), spooltest.Say("done")},
@@ -231,7 +231,7 @@ func (s nestedTest) raised(first bool) {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedBudgetDenied approves the call and denies the budget: the call does not run, and
+// testMixedBudgetDenied approves the call and denies the budget. The call does not run, and its result
 // says why.
 func testMixedBudgetDenied(s nestedTest) {
 	e := s.working(s.short())
@@ -242,7 +242,7 @@ func testMixedBudgetDenied(s nestedTest) {
 	s.overBudget()
 }
 
-// testMixedBudgetExpired leaves both of them without an answer.
+// testMixedBudgetExpired answers neither of the two parks.
 func testMixedBudgetExpired(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
@@ -251,7 +251,7 @@ func testMixedBudgetExpired(s nestedTest) {
 	s.overBudget()
 }
 
-// testMixedAnswerAll answers both at once. Where one answer is wrong, none is given.
+// testMixedAnswerAll answers both parks at once. If one answer is wrong, none is delivered.
 func testMixedAnswerAll(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
@@ -265,11 +265,11 @@ func testMixedAnswerAll(s nestedTest) {
 	if got, err := e.RespondAll(context.Background(), chat, all); spool.CodeOf(err) != spool.Invalid || got != nil {
 		s.Errorf("a wrong answer among them: %+v, %v", got, err)
 	}
-	s.same("behind a wrong answer", s.all(chat, "r1"), before)
+	s.same("after a wrong answer", s.all(chat, "r1"), before)
 	if got, err := e.RespondAll(context.Background(), chat, all[1:2]); err != nil || got[0].Reason != engine.ReasonNoPark {
 		s.Errorf("an answer to nothing: %+v, %v", got, err)
 	}
-	s.same("behind an answer to nothing", s.all(chat, "r1"), before)
+	s.same("after an answer to nothing", s.all(chat, "r1"), before)
 	all[2].Payload = json.RawMessage(`{"toolCallBudget":50}`)
 	got, err := e.RespondAll(context.Background(), chat, all)
 	if err != nil || len(got) != 3 || !got[0].Delivered || got[1].Reason != engine.ReasonNoPark || !got[2].Delivered {
@@ -300,7 +300,7 @@ func (s nestedTest) overBudget() {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedManyParks has thirty nested runs wait at once, three of which may be at work.
+// testMixedManyParks has thirty nested runs that wait at once, while only three may be active.
 func testMixedManyParks(s nestedTest) {
 	const many = 30
 	script := map[string][]spooltest.Turn{"go": {{}, spooltest.Say("done")}}
@@ -330,7 +330,7 @@ func testMixedManyParks(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedTwins makes two nested runs of one profile with one brief, each of which waits.
+// testMixedTwins has two nested runs with the same profile and brief, which both wait.
 func testMixedTwins(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail"), spawn("c1", "helper", "mail")), spooltest.Say("done")},
@@ -351,8 +351,8 @@ func testMixedTwins(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// testMixedTakenID has a caller choose the id that a nested run would get, for a run of the
-// same thread. The nested run then fails, and does not say what another one has said.
+// testMixedTakenID has a caller that chooses the id that a nested run would get, for a run of the same
+// thread. The nested run then fails, and its result does not contain the other run's answer.
 func testMixedTakenID(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("done")},
@@ -380,7 +380,7 @@ func testMixedTakenID(s nestedTest) {
 	}
 }
 
-// deep is a tree of three levels, of which the last one waits in the middle.
+// deep returns a configuration for a tree of three levels, whose last level waits in the middle.
 func (s nestedTest) deep(gate chan struct{}) engine.Config {
 	script := map[string][]spooltest.Turn{
 		"go":    {{Text: []string{"one ", "two"}, Calls: []spooltest.Call{spawn("c1", "lead", "above"), spawn("c2", "helper", "side")}}, spooltest.Say("the ", "end")},
@@ -402,8 +402,8 @@ func (s nestedTest) deep(gate chan struct{}) engine.Config {
 	return c
 }
 
-// testMixedCursorWalk reconnects at every place of the stream of a deep tree: what comes
-// then is what came behind that place.
+// testMixedCursorWalk reconnects at every position in the stream of a deep tree: the frames after a
+// position must always be the same.
 func testMixedCursorWalk(s nestedTest) {
 	gate := make(chan struct{})
 	close(gate)
@@ -427,7 +427,7 @@ func testMixedCursorWalk(s nestedTest) {
 		if f.Cursor == nil {
 			continue
 		}
-		s.lines("behind "+frameLine(f), lines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines(frames[i+1:])...)
+		s.lines("after "+frameLine(f), lines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines(frames[i+1:])...)
 	}
 	started, finished := subagents(frames)
 	if len(s.nested()) != 4 || len(started) != 4 || len(finished) != 4 {
@@ -435,8 +435,8 @@ func testMixedCursorWalk(s nestedTest) {
 	}
 }
 
-// testMixedSnapshotWalk takes a snapshot each time that the stream of a deep tree has moved:
-// with the messages and what comes behind it, everybody has said everything once.
+// testMixedSnapshotWalk takes a snapshot each time the stream of a deep tree has moved: with the
+// messages and the frames after it, everything must appear exactly once.
 func testMixedSnapshotWalk(s nestedTest) {
 	gate := make(chan struct{})
 	e := s.engine(s.deep(gate))
@@ -498,11 +498,11 @@ func testMixedSnapshotWalk(s nestedTest) {
 		for who, text := range saidIn(items) {
 			got[who] += text
 		}
-		s.same(fmt.Sprintf("what snapshot %d and what comes behind it say", i), got, want)
+		s.same(fmt.Sprintf("what snapshot %d and what comes after it say", i), got, want)
 	}
 }
 
-// testMixedRaceStop answers parks of two depths while the run is stopped.
+// testMixedRaceStop answers parks at two depths while the run is stopped.
 func testMixedRaceStop(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "mail2"), spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("done")},
@@ -526,9 +526,9 @@ func testMixedRaceStop(s nestedTest) {
 	budgetTest(s).wellFormed()
 }
 
-// shortScript runs a tree that waits for a person and for a larger budget of time and of
-// calls at once, in a process with faults and, when it has crashed, in another. It returns
-// how many calls the first process has made.
+// shortScript runs a tree that waits for a person, and for a larger budget of time and of calls. The
+// first process has faults; if it crashes, a second one continues. shortScript returns how many calls
+// the first process made.
 func shortScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	config := s.short()

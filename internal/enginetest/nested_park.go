@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// mailing is a tree with a park at depth 1.
+// mailing returns a model for a tree with a park at depth 1.
 func mailing() *spooltest.Model {
 	return casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")},
@@ -19,8 +19,8 @@ func mailing() *spooltest.Model {
 	})
 }
 
-// testNestedPark parks below the main agent and goes on in another process: nobody is asked
-// again but the one that has waited.
+// testNestedPark parks below the main agent and continues in another process: only the waiting agent is
+// asked again.
 func testNestedPark(s nestedTest) {
 	m := mailing()
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`))
@@ -60,7 +60,7 @@ func testNestedPark(s nestedTest) {
 	}
 }
 
-// required returns what the record has asked for.
+// required returns the questions in the record.
 func (s nestedTest) required() (asked []spool.InputRequired) {
 	s.Helper()
 	for _, entry := range s.all(chat, "r1").Entries {
@@ -113,7 +113,7 @@ func testNestedParkDeep(s nestedTest) {
 	}
 }
 
-// testNestedParkSeveral has parks at three places, answered in another order.
+// testNestedParkSeveral has parks at three depths, which are answered in another order.
 func testNestedParkSeveral(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "helper", "a"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "lead", "b"), spooltest.Call{ID: "c4", Name: "look"}), spooltest.Say("done")},
@@ -181,7 +181,8 @@ func testNestedParkExpires(s nestedTest) {
 	s.lines("messages", s.of("mail")[3:], `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant sent")
 }
 
-// testNestedParkEdited edits the arguments of a nested call, by its own tool's check.
+// testNestedParkEdited edits the arguments of a nested call. The check of the nested agent's tool
+// applies.
 func testNestedParkEdited(s nestedTest) {
 	var got spool.ToolCall
 	send := approved("send", "")
@@ -226,7 +227,7 @@ func testNestedDistinct(s nestedTest) {
 	s.stop(e)
 }
 
-// testNestedFailUnwinding has a nested run fail once its park is answered.
+// testNestedFailUnwinding has a nested run that fails after its park was answered.
 func testNestedFailUnwinding(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan")), spooltest.Say("sorry")},
@@ -245,7 +246,7 @@ func testNestedFailUnwinding(s nestedTest) {
 	}
 }
 
-// testNestedProfileGone resumes in a process that has the profile no more.
+// testNestedProfileGone resumes in a process that no longer has the profile.
 func testNestedProfileGone(s nestedTest) {
 	m := mailing()
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`))

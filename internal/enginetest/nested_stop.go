@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// hanging returns a tool that does not return before its context ends.
+// hanging returns a tool that returns only when its context ends.
 func hanging(running chan struct{}) spool.Tool {
 	return spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 		running <- struct{}{}
@@ -20,8 +20,8 @@ func hanging(running chan struct{}) spool.Tool {
 	}}
 }
 
-// allCancelled reports an error unless every nested run was cancelled with the tree, and
-// every call has a result.
+// allCancelled reports an error unless every nested run was cancelled with the tree, and every call has
+// a result.
 func (s nestedTest) allCancelled(want int) {
 	s.Helper()
 	runs := s.nested()
@@ -37,7 +37,7 @@ func (s nestedTest) allCancelled(want int) {
 
 const cancelled = `{"cancelled":true,"reason":"stopped"}`
 
-// testNestedStopRunning stops a tree of which one agent streams and another runs a tool.
+// testNestedStopRunning stops a tree in which one agent streams and another runs a tool.
 func testNestedStopRunning(s nestedTest) {
 	running := make(chan struct{}, 1)
 	m := casting(map[string][]spooltest.Turn{
@@ -107,8 +107,8 @@ func testNestedStopParked(s nestedTest) {
 	}
 }
 
-// testNestedStopDead stops a tree whose worker died while a nested run's tools ran. What one
-// of them had done by then is kept.
+// testNestedStopDead stops a tree whose worker died while a nested run's tools ran. Results that tools
+// had by then are kept.
 func testNestedStopDead(s nestedTest) {
 	s.stopDead(func(c engine.Config) *process {
 		p := s.process(c)
@@ -117,7 +117,7 @@ func testNestedStopDead(s nestedTest) {
 	})
 }
 
-// testNestedStopDeadDeep does so behind a park, when only the nested run has a step in hand.
+// testNestedStopDeadDeep does the same after a park, when only the nested run has an open step.
 func testNestedStopDeadDeep(s nestedTest) {
 	s.stopDead(func(c engine.Config) *process {
 		p := s.process(c)
@@ -154,7 +154,7 @@ func (s nestedTest) stopDead(begin func(c engine.Config) *process) {
 	}
 }
 
-// testNestedFailedRoot fails a parked tree, by a park of it that fails the run.
+// testNestedFailedRoot fails a parked tree by a park whose expiry fails the run.
 func testNestedFailedRoot(s nestedTest) {
 	send := approved("send", `"sent"`)
 	send.Expiry = spool.Expiry{Then: spool.ExpireFail}
@@ -170,8 +170,8 @@ func testNestedFailedRoot(s nestedTest) {
 	}
 }
 
-// testNestedHandBack shuts a worker down under a tree, which goes on elsewhere and costs no
-// attempt.
+// testNestedHandBack shuts a worker down during a tree, which continues in another process without
+// costing an attempt.
 func testNestedHandBack(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
@@ -200,8 +200,7 @@ func testNestedHandBack(s nestedTest) {
 	}
 }
 
-// testNestedKilled kills a worker under a tree: what was saved at any depth is not done
-// again.
+// testNestedKilled kills a worker during a tree: work that was saved at any depth is not repeated.
 func testNestedKilled(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
@@ -256,7 +255,8 @@ func testNestedUnknown(s nestedTest) {
 	s.lines("messages", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
 }
 
-// midway is a tree of which one nested run is in its second step, and another has ended.
+// midway returns a model for a tree in which one nested run is in its second step and another has
+// ended.
 func midway(gate chan struct{}) *spooltest.Model {
 	return casting(map[string][]spooltest.Turn{
 		"go":    {{Text: []string{"main "}, Calls: []spooltest.Call{spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")}}, spooltest.Say("end")},
@@ -265,7 +265,7 @@ func midway(gate chan struct{}) *spooltest.Model {
 	})
 }
 
-// said returns the text deltas of stream items, by the agent, "" being the main one.
+// saidIn returns the text deltas of stream items by agent. The main agent is "".
 func saidIn(items []spool.Item) map[spool.AgentID]string {
 	said := make(map[spool.AgentID]string)
 	for _, item := range items {
@@ -280,8 +280,8 @@ func saidIn(items []spool.Item) map[spool.AgentID]string {
 	return said
 }
 
-// testNestedSnapshot takes a snapshot while nested runs are at different places: of each
-// agent it has what the messages lack.
+// testNestedSnapshot takes a snapshot while nested runs are at different steps: for each agent it has
+// exactly the content that the messages lack.
 func testNestedSnapshot(s nestedTest) {
 	gate := make(chan struct{})
 	m := midway(gate)
@@ -316,7 +316,7 @@ func testNestedSnapshot(s nestedTest) {
 	s.ended(spool.Completed)
 }
 
-// testNestedFollowNow follows without a place, and gets no more of each agent than the
+// testNestedFollowNow follows without a cursor, and gets of each agent only the content that the
 // messages lack.
 func testNestedFollowNow(s nestedTest) {
 	gate := make(chan struct{})
@@ -343,7 +343,7 @@ func testNestedFollowNow(s nestedTest) {
 	s.ended(spool.Completed)
 }
 
-// testNestedDelete deletes a thread that waits in a nested run.
+// testNestedDelete deletes a thread with a waiting nested run.
 func testNestedDelete(s nestedTest) {
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")

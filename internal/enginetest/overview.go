@@ -76,7 +76,7 @@ func testOverviewActive(s *engineTest) {
 	}
 }
 
-// testOverviewJobs has a job that no worker can carry out, which comes back and back.
+// testOverviewJobs has a job that no worker can execute, so it comes back again and again.
 func testOverviewJobs(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	starter := s.engine(c)
@@ -139,7 +139,7 @@ func testRunDetail(s *engineTest) {
 		"1 finished attempts=1 tokens=11 c1=look:done:",
 		"2 finished attempts=2 tokens=55 c2=send:done:answered",
 		"3 finished attempts=1 tokens=44")
-	// The wait between two attempts is no work, the tool before the first is.
+	// The wait between two attempts does not count as work, but the tool before the first attempt does.
 	if took := d.Steps[0].DurationMS + d.Steps[1].DurationMS + d.Steps[2].DurationMS; took > 1000 {
 		s.Errorf("the steps took %d ms: %+v", took, d.Steps)
 	}
@@ -159,7 +159,7 @@ func testRunDetail(s *engineTest) {
 	}
 }
 
-// testRunDetailUnseen has a run whose messages were edited away: its ledgers tell of it.
+// testRunDetailUnseen has a run whose messages were edited away: the ledgers still have its steps.
 func testRunDetailUnseen(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("hi"), spooltest.Say("hi again"))
 	e := s.working(s.config(m, plain("look", "1")))
@@ -179,8 +179,8 @@ func testRunDetailUnseen(s *engineTest) {
 	}
 }
 
-// testRunDetailNested has a tree: each run has its own steps and waits, the dispatched one
-// all that was asked of models.
+// testRunDetailNested has a tree: each run has its own steps and waits, and the dispatched run has all
+// model calls.
 func testRunDetailNested(s *engineTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
@@ -238,7 +238,7 @@ func testOverviewWithoutQueue(s *engineTest) {
 	s.keys = nil
 }
 
-// tallied checks that the sums which the store keeps are those of what it has.
+// tallied checks the store's sums against its contents.
 func (s *engineTest) tallied() {
 	s.Helper()
 	seen := make(map[spool.Tenant]bool)

@@ -18,16 +18,16 @@ var ownTests = map[string]func(s ownTest){
 	"Lists":  testOwnLists,
 }
 
-// ownTest is the bench of cases about actors that see only their own threads.
+// ownTest is the fixture of the cases about actors that see only their own threads.
 type ownTest struct{ *engineTest }
 
-// as returns a context for calls of such an actor.
+// as returns a context for calls of an actor that sees only its own threads.
 func (s ownTest) as(subject string) context.Context {
 	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, OwnOnly: true})
 }
 
-// verbs returns what an actor can do with a thread whose run r1 and message are known by their
-// ids. Each verb returns what it has come to in one text.
+// verbs returns the operations on a thread whose run r1 and message are known by their ids. Each
+// returns its result as a text.
 func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]func(ctx context.Context, key spool.ThreadKey) string {
 	title, none := "mine", "ben"
 	told := func(v any, err error) string {
@@ -105,14 +105,14 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 	}
 }
 
-// A thread of another subject answers each verb as one that does not exist, and does not change.
+// For each operation, another subject's thread looks as if it did not exist, and does not change.
 func testOwnHidden(s ownTest) {
 	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
 	s.ended(spool.Completed)
 	first := s.all(chat, "").Messages[0].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // leaves a branch
+	s.startAs(e, chat, engine.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // the edit leaves a branch
 	s.ended(spool.Completed)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
 	s.becomes(spool.WaitingForInput)
@@ -129,7 +129,7 @@ func testOwnHidden(s ownTest) {
 	s.same("the thread", s.all(chat, "r1"), before)
 	s.same("a thread that nobody made", s.all(nowhere, "").Found, false)
 
-	// Its owner goes on with it.
+	// The thread's owner continues it.
 	r, err := e.Respond(s.as("ann"), chat, engine.Response{ToolCallID: "c1", Approved: true})
 	if err != nil || !r.Delivered {
 		s.Errorf("its owner answers: %+v, %v", r, err)
@@ -137,8 +137,8 @@ func testOwnHidden(s ownTest) {
 	s.ended(spool.Completed)
 }
 
-// A start with the id of another subject's thread is refused, and one with a new id makes the
-// thread the starter's.
+// A start with the id of another subject's thread is refused. A start with a new id creates a thread
+// that the starter owns.
 func testOwnStarts(s ownTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
@@ -158,7 +158,7 @@ func testOwnStarts(s ownTest) {
 	s.same("its owner", s.all(own, "").Thread.Owner, "ben")
 }
 
-// Two subjects use one idempotency key, and each gets a run of its own, once.
+// Two subjects use the same idempotency key, and each gets its own run, once.
 func testOwnKeys(s ownTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"))))
 	for range 2 {

@@ -30,7 +30,7 @@ var parkTests = map[string]func(s *engineTest){
 	"ToolGone":          testParkToolGone,
 }
 
-// sending is a model that asks for a mail and then says so.
+// sending returns a model that calls the mail tool and then says so.
 func sending() *spooltest.Model {
 	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done"))
 }
@@ -93,11 +93,11 @@ func testParkExpired(s *engineTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
 		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered {
-		s.Errorf("an answer behind the expiry: %+v, %v", r, err)
+		s.Errorf("an answer after the expiry: %+v, %v", r, err)
 	}
 }
 
-// outside returns a tool that parks by itself and goes on with the answer.
+// outside returns a tool that parks itself and continues with the answer.
 func outside(resume func(a *spool.Answer) (json.RawMessage, error)) spool.Tool {
 	t := plain("job", "")
 	t.Call = func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
@@ -140,8 +140,8 @@ func testParkByItselfTwice(s *engineTest) {
 	}
 }
 
-// testParkSeveral answers the parks of one step in another order than they were made, and
-// keeps the results of their siblings.
+// testParkSeveral answers the parks of one step in another order than they were opened. The results of
+// earlier calls are kept.
 func testParkSeveral(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(
 		spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "look"}, spooltest.Call{ID: "c3", Name: "send"}, spooltest.Call{ID: "c4", Name: "send"},
@@ -207,7 +207,7 @@ func testParkSecondAnswer(s *engineTest) {
 	}
 	s.answer(e, "c2", true, "")
 	if r, err := s.respond(e, "c2", true, ""); err != nil || r.Reason != engine.ReasonAnswered {
-		s.Errorf("an answer behind the last one: %+v, %v", r, err)
+		s.Errorf("an answer after the last one: %+v, %v", r, err)
 	}
 	s.work(e)
 	s.ended(spool.Completed)
@@ -295,7 +295,7 @@ func testParkAnswerRacesExpiry(s *engineTest) {
 	}
 }
 
-// testParkOldRun answers the park of a run that another has replaced.
+// testParkOldRun answers a park of a run after another run has replaced it.
 func testParkOldRun(s *engineTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if spooltest.StepOf(r) > 0 {
@@ -344,7 +344,7 @@ func testParkReclaim(s *engineTest) {
 	s.ended(spool.Completed)
 }
 
-// testParkToolGone resumes a run in a process that has the tool no more.
+// testParkToolGone resumes a run in a process that no longer has the tool.
 func testParkToolGone(s *engineTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)

@@ -17,7 +17,7 @@ func messageAt(all []spool.Message, id spool.MessageID) int {
 	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 }
 
-// turnAt returns a turn of a script, and a failure behind its end.
+// turnAt returns a turn of a script, or an error after its end.
 func turnAt(turns []spooltest.Turn, at int) spooltest.Turn {
 	if at >= len(turns) {
 		return spooltest.Turn{Err: &spool.ModelError{Status: 400, Message: "the script has no turn left"}}

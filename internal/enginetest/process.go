@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// process is an engine with a worker that can die: what it writes from then on is lost.
+// process is an engine with a worker that can be killed. After that, nothing that it writes is saved.
 type process struct {
 	*engine.Engine
 
@@ -32,7 +32,7 @@ func (p *process) kill() {
 	p.Close()
 }
 
-// crash kills the process behind the wrapper: it plans a crash at the next call, and makes that
+// crash kills the process behind the wrapper by planning a crash for the next call and making that
 // call.
 func crash(f *spooltest.Faulty) {
 	for {
@@ -41,13 +41,13 @@ func crash(f *spooltest.Faulty) {
 		select {
 		case <-f.Crashed():
 			return
-		default: // another call came in between
+		default: // another call came first
 		}
 	}
 }
 
-// stall is a store whose updates of a thread can be made to wait, as those of a process
-// that is paused. Their contexts do not count while they wait.
+// stall is a store whose updates of a thread can be delayed, like those of a paused process. The
+// updates' contexts are ignored while they wait.
 type stall struct {
 	spool.Store
 
@@ -59,7 +59,7 @@ type stall struct {
 func (s *engineTest) newStall() (*stall, spool.Backend) {
 	p, b := &stall{Store: s.backend.Store}, s.backend
 	b.Store = p
-	s.Cleanup(p.wake) // a test that fails must not leave it asleep
+	s.Cleanup(p.wake) // a failing test must not leave the process paused
 	return p, b
 }
 
@@ -87,13 +87,13 @@ func (s *stall) wait() {
 	}
 }
 
-// Update waits for the process to go on.
+// Update waits until the process is not paused.
 func (s *stall) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	s.wait()
 	return s.Store.Update(context.WithoutCancel(ctx), key, fence, fn)
 }
 
-// View waits for the process to go on.
+// View waits until the process is not paused.
 func (s *stall) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
 	s.wait()
 	return s.Store.View(context.WithoutCancel(ctx), key, fn)

@@ -17,9 +17,9 @@ var providerOptionsTests = map[string]func(s *engineTest){
 	"Refused": testProviderOptionsRefused,
 }
 
-// testProviderOptionsReaches gives options to a run that fails an attempt, spawns, parks, and
-// goes on in another process. Each request of it and of the nested run has them, over what the
-// agent has; the next run has none.
+// testProviderOptionsReaches gives options to a run that fails an attempt, spawns, parks, and continues
+// in another process. Each of its requests, and of the nested run's, has them in addition to the
+// agent's options; the next run has none.
 func testProviderOptionsReaches(s *engineTest) {
 	answer := func(r spool.ModelRequest) spooltest.Turn {
 		switch role, step := roleOf(r), spooltest.StepOf(r); {
@@ -37,7 +37,7 @@ func testProviderOptionsReaches(s *engineTest) {
 	}
 	failed := false
 	wrapped := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
-		if !failed { // the first request of all
+		if !failed { // the very first request
 			failed = true
 			return spooltest.Turn{Err: &spool.ModelError{Status: 503, Message: "busy"}}
 		}
@@ -84,8 +84,8 @@ func encoded(s *engineTest, v any) json.RawMessage {
 	return text
 }
 
-// testProviderOptionsRedrive has a run die before it began: the one in its place has the same
-// options.
+// testProviderOptionsRedrive has a run that dies before it begins: the run that replaces it has the
+// same options.
 func testProviderOptionsRedrive(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.Agents[0].ProviderOptions = []string{"seed"}
@@ -97,8 +97,8 @@ func testProviderOptionsRedrive(s *engineTest) {
 	s.same("the options", string(s.run(result.RunID).ProviderOptions), `{"seed":7}`)
 }
 
-// testProviderOptionsRefused asks for what the agent does not allow. Nothing is made of such a
-// start.
+// testProviderOptionsRefused asks for options that the agent does not allow. The start is refused and
+// changes nothing.
 func testProviderOptionsRefused(s *engineTest) {
 	c := s.config(echo())
 	c.Agents[0].ProviderOptions = []string{"seed"}

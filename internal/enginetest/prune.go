@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// pruneTest is the bench of cases about pruning.
+// pruneTest is the fixture of the cases about pruning.
 type pruneTest struct{ *engineTest }
 
 var pruneTests = map[string]func(s pruneTest){
@@ -57,14 +57,14 @@ func of(tenant spool.Tenant, id spool.ThreadID) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: tenant, ID: id}
 }
 
-// testPruneOld has threads that are old, new, and old but not at rest.
+// testPruneOld has old threads, new threads, and old threads that are still active.
 func testPruneOld(s pruneTest) {
 	s.lasts(30 * 24 * time.Hour)
 	day := 24 * time.Hour
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("3"), spooltest.Say("4")), slow)
-	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // the poll would run each second for days
+	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // otherwise the worker would poll each second for days
 	e := s.working(c)
 	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
 	result := s.completes(e, old)
@@ -118,7 +118,7 @@ func testPruneLimit(s pruneTest) {
 	s.history.Forget(of("acme", "a"), of("acme", "b"), of("acme", "c"))
 }
 
-// testPruneMoved has threads that move between when they are found and their turn.
+// testPruneMoved has threads that change after they were found and before they are pruned.
 func testPruneMoved(s pruneTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5")))
 	e := s.engine(c)
@@ -161,7 +161,7 @@ func (f foundIdle) Idle(context.Context, spool.IdleQuery) ([]spool.ThreadKey, er
 	return f.keys, nil
 }
 
-// testPruneUnsettled has a run whose settlement is still to be done.
+// testPruneUnsettled has a run that is not settled yet.
 func testPruneUnsettled(s pruneTest) {
 	var fine atomic.Bool
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
@@ -185,7 +185,7 @@ func testPruneUnsettled(s pruneTest) {
 	s.history.Forget(chat)
 }
 
-// testPruneDead has a thread whose job has died: it goes, and the dead job with it.
+// testPruneDead has a thread with a dead job: both are removed.
 func testPruneDead(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	s.start(e, "r1", "go")
@@ -212,7 +212,7 @@ func testPruneInvalid(s pruneTest) {
 	s.keys = nil
 }
 
-// testRetention has a worker remove what is old, and nothing that is not.
+// testRetention checks that a worker removes old threads and no others.
 func testRetention(s pruneTest) {
 	s.lasts(5 * 24 * time.Hour)
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))

@@ -17,7 +17,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// publishTest is the bench of cases about published events.
+// publishTest is the fixture of the cases about published events.
 type publishTest struct{ *engineTest }
 
 var publishTests = map[string]func(s publishTest){
@@ -35,15 +35,15 @@ var publishTests = map[string]func(s publishTest){
 	"List":          testPublishList,
 }
 
-// telling returns a tool whose calls do something with themselves, and answer with 1.
+// telling returns a tool that calls do and returns 1.
 func telling(name string, do func(ctx context.Context, call spool.ToolCall) error) spool.Tool {
 	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
 		return json.RawMessage("1"), do(ctx, call)
 	}}
 }
 
-// published returns the application's events among frames: their kind of frame, type,
-// payload and run.
+// published returns a line for each application event in the frames: its kind, type and payload, and the
+// run of an event that is not a stream item.
 func published(frames []spool.Frame) (lines []string) {
 	for _, f := range frames {
 		switch {
@@ -60,8 +60,8 @@ func published(frames []spool.Frame) (lines []string) {
 	return lines
 }
 
-// testPublishFromATool has a tool tell of its progress and write down a receipt. Both are
-// where they were said, live and replayed, and the receipt is in the record alone.
+// testPublishFromATool has a tool that publishes its progress and a durable receipt. Both have the same
+// position live and replayed, and the receipt is in the record only.
 func testPublishFromATool(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "pay"}}}, spooltest.Say("b"))
 	e := s.engine(s.config(m, telling("pay", func(ctx context.Context, call spool.ToolCall) error {
@@ -88,8 +88,8 @@ func testPublishFromATool(s publishTest) {
 	s.lines("messages", s.script(), "user go", "assistant a c1=pay{}", "tool c1:1", "assistant b")
 }
 
-// testPublishOutside publishes while no run has the thread. Who follows is told, in any
-// process, also twice of the same; a client that comes later has the durable ones.
+// testPublishOutside publishes while no run has the thread. Followers in any process get each event,
+// also two equal ones; a client that comes later gets the durable ones.
 func testPublishOutside(s publishTest) {
 	e, other := s.working(s.config(echo())), s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
@@ -112,14 +112,14 @@ func testPublishOutside(s publishTest) {
 	<-time.After(time.Second)
 	for i, stop := range stops {
 		got := published(stop())
-		slices.Sort(got) // notices have no order
+		slices.Sort(got) // notices have no fixed order
 		s.lines(fmt.Sprint("client ", i), got, `entry note"kept"`, `notice ping{"n":1}`, `notice ping{"n":1}`)
 	}
 	s.lines("later", published(s.collect(e, chat, engine.FollowOptions{})), `entry note"kept"`)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "note")
 }
 
-// publish publishes what must be accepted.
+// publish publishes an event that must be accepted.
 func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string, o engine.PublishOptions) spool.Entry {
 	s.Helper()
 	entry, err := e.PublishEvent(context.Background(), chat, t, json.RawMessage(payload), o)
@@ -129,8 +129,8 @@ func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string
 	return entry
 }
 
-// testPublishOtherProcess publishes while another process carries the run: live events are
-// notices there, and durable ones stand among the items at a place that is the same for all.
+// testPublishOtherProcess publishes from a process that does not execute the run: live events become
+// notices, and durable events get a position among the items that is the same for all clients.
 func testPublishOtherProcess(s publishTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("c"))
@@ -158,13 +158,13 @@ func testPublishOtherProcess(s publishTest) {
 	s.lines("replayed", frameLines(s.collect(other, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), lines...)
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(l, "=note") })
 	if text := shownText(frames[:slices.IndexFunc(frames, func(f spool.Frame) bool { return frameLine(f) == lines[max(at, 0)] })]); text != "ab" {
-		s.Errorf("the note comes behind %q", text)
+		s.Errorf("the note comes after %q", text)
 	}
 }
 
-// testPublishOneOrder has tools, the host and another process publish as fast as they can
-// while the run streams, saves its steps and parks. Live and replayed, from any place, all
-// of it is in one order.
+// testPublishOneOrder has tools, the host and another process that publish as fast as they can while
+// the run streams, saves its steps and parks. Live and replayed, from any cursor, everything must be in
+// one order.
 func testPublishOneOrder(s publishTest) {
 	text := make([]string, 20)
 	for i := range text {
@@ -227,7 +227,7 @@ func testPublishOneOrder(s publishTest) {
 			continue
 		}
 		if n++; n%5 == 0 {
-			s.lines("behind "+frameLine(f), frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines[n:]...)
+			s.lines("after "+frameLine(f), frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines[n:]...)
 		}
 	}
 	for _, id := range []string{"c1", "c2", "c3", "c4"} {
@@ -244,7 +244,7 @@ func testPublishOneOrder(s publishTest) {
 	}
 }
 
-// paced is a model that takes its time.
+// paced is a model that waits before each event.
 type paced struct {
 	spool.Model
 
@@ -263,14 +263,14 @@ func (p paced) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool
 	}
 }
 
-// slowStore takes its time before each commit, and behind it.
+// slowStore waits before and after each commit.
 type slowStore struct {
 	spool.Store
 
 	calls atomic.Int64
 }
 
-// Update waits, each time for another while.
+// Update waits for different durations.
 func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	n := s.calls.Add(1)
 	wait := func(of int64) { <-time.After(time.Duration(n*7%of) * time.Millisecond) }
@@ -284,8 +284,8 @@ func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 	return err
 }
 
-// testPublishWaiting publishes while the run is parked: there is no stream, and a durable
-// event is one of the unfinished run.
+// testPublishWaiting publishes while the run is parked: no stream is open, and a durable event belongs
+// to the unfinished run.
 func testPublishWaiting(s publishTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -309,7 +309,7 @@ func testPublishWaiting(s publishTest) {
 	s.ended(spool.Completed)
 }
 
-// testPublishRefused publishes what must not be. Nothing is changed.
+// testPublishRefused publishes invalid events. Nothing must change.
 func testPublishRefused(s publishTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
@@ -344,8 +344,8 @@ func testPublishRefused(s publishTest) {
 	s.same("the thread", s.all(chat, "r1"), before)
 }
 
-// testPublishLostLease has a tool go on whose worker has lost the run. What it writes down
-// does not reach the record.
+// testPublishLostLease has a tool that continues after its worker has lost the run. Its durable events
+// do not reach the record.
 func testPublishLostLease(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}), spooltest.Say("done"))
 	gate, result := make(chan struct{}), make(chan error, 10)
@@ -358,7 +358,7 @@ func testPublishLostLease(s publishTest) {
 	e := s.working(s.config(m, slow))
 	s.start(e, "r1", "go")
 	s.until("the call", func() bool { return s.executed() == 1 })
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { // another claims it
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { // another worker claims it
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
@@ -379,8 +379,8 @@ func testPublishLostLease(s publishTest) {
 	s.until("the end of the run", func() bool { return s.thread().State.Terminal() })
 }
 
-// testPublishWhileSettling publishes from the settle hook, which runs when all is said and
-// before the end is written.
+// testPublishWhileSettling publishes from the settle hook, which runs after the last step and before
+// the end is written.
 func testPublishWhileSettling(s publishTest) {
 	c := s.config(spooltest.NewReplayModel(spooltest.Say("hi")))
 	var e *engine.Engine
@@ -403,8 +403,8 @@ func testPublishWhileSettling(s publishTest) {
 	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
 }
 
-// testPublishNested has the tools of two nested runs publish at the same time. They have the
-// host's state, a durable event is of the nested run, and all is in one order.
+// testPublishNested has the tools of two nested runs that publish concurrently. They get the host's
+// state, a durable event belongs to its nested run, and everything is in one order.
 func testPublishNested(s publishTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":  {spooltest.Use(spawn("c1", "helper", "one"), spawn("c2", "helper", "two")), spooltest.Say("done")},

@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testPublishBy publishes as subjects, as the program and as a tool. Each event says who it was,
-// live and in the record, and in the item of a run stream.
+// testPublishBy publishes as several subjects, as the program and as a tool. Each event names its
+// publisher, live, in the record, and in the item of a run stream.
 func testPublishBy(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "export"}), spooltest.Say("done"))
 	var e *engine.Engine
@@ -57,8 +57,8 @@ func testPublishBy(s publishTest) {
 		"item from-anna anna/", "item live /export")
 }
 
-// testPublishList reads the durable events of a thread a page at a time, over a record that has
-// more entries of the engine's own than one page reads.
+// testPublishList reads the durable events of a thread page by page, over a record that has more
+// entries of the engine than one page reads.
 func testPublishList(s publishTest) {
 	e := s.working(s.config(echo()))
 	ctx := context.Background()

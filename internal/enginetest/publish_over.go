@@ -10,10 +10,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testPublishStreamOver publishes for a run whose stream is over, though its thread is RUNNING: the
-// worker died, and a stop has closed its segment and waits for the settle hook. The hook
-// publishes, and so does the worker, which was only asleep and has not noticed yet. Their
-// events stand behind the end of the segment.
+// testPublishStreamOver publishes for a run whose stream has ended while its thread is still RUNNING:
+// the worker was paused, and a stop has closed its segment and waits for the settle hook. The hook
+// publishes, and so does the worker, which has not noticed yet. Their events come after the end of the
+// segment.
 func testPublishStreamOver(s publishTest) {
 	asleep, backend := s.newStall()
 	m := spooltest.NewModel(spooltest.Turn{Before: func(ctx context.Context) error {

@@ -15,9 +15,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testEngineRandom lets everything happen to a thread that can, in an order that a seed
-// decides: see [callOrder]. SPOOL_CAMPAIGN says how many seeds are tried, and SPOOL_SEED which
-// one alone. With SPOOL_TRACE, the name of a folder, each trace is written there.
+// testEngineRandom does to a thread everything that can happen, in an order that a seed decides: see
+// [callOrder]. SPOOL_CAMPAIGN is the number of seeds, and SPOOL_SEED selects a single seed. If
+// SPOOL_TRACE names a folder, each trace is written there.
 func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Features) {
 	t.Helper()
 	seeds := 100
@@ -31,7 +31,7 @@ func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Feat
 	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
 		first, seeds = n, 1
 	}
-	// A seed alone is replayed: it gives the same trace each time. See CONTRIBUTING.md.
+	// A single seed is replayed: it gives the same trace each time. See CONTRIBUTING.md.
 	const lanes = 4
 	for lane := range lanes {
 		t.Run(strconv.Itoa(lane), func(t *testing.T) {
@@ -54,8 +54,8 @@ func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Feat
 	}
 }
 
-// wanderer is a model that says and calls something else in each step of each run, and
-// sometimes fails.
+// wanderer returns a model whose text and calls differ in each step of each run, and that sometimes
+// fails.
 func (c *campaign) wanderer(seed uint64) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		step := spooltest.StepOf(r)
@@ -108,7 +108,7 @@ func (c *campaign) wanderer(seed uint64) *spooltest.Model {
 	})
 }
 
-// tools are one of each kind, all of which take a while.
+// tools returns one tool of each kind. Each takes a while.
 func (c *campaign) tools() []spool.Tool {
 	slow := func(t spool.Tool) spool.Tool {
 		call := t.Call
@@ -141,12 +141,11 @@ func (c *campaign) tools() []spool.Tool {
 	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
 }
 
-// randomCampaign does one campaign, and returns what happened in it. rest may be nil: see
-// [oneThread].
+// randomCampaign does one campaign, and returns what happened in it. Rest may be nil: see [oneThread].
 func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
 	s.Cleanup(func() { c.trace.report(s.T, seed) })
-	if !raceDetector { // whose finds are calls that nothing orders
+	if !raceDetector { // the race detector looks for calls that nothing orders
 		c.inTurns(rest)
 	}
 	if seed/2%2 == 0 {
@@ -162,7 +161,7 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		}
 	}
 	if seed%5 < 2 {
-		c.config.Context.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
+		c.config.Context.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised often
 	}
 	c.config.Retry.Deaths, c.config.ParkTTL = 1000, 2*time.Minute
 	if seed%5 < 2 {
@@ -243,7 +242,7 @@ func (c *campaign) bury() {
 // some returns one of the nodes.
 func (c *campaign) some(who ...any) *node { return c.node(context.Background(), who...) }
 
-// anyAnswer returns the answers of a person.
+// anyAnswer returns a random person's answers.
 func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
 	return func(p spool.Park) engine.Response {
 		if p.Reason == spool.ParkBudget {
@@ -263,11 +262,11 @@ func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
 	}
 }
 
-// someStart starts a run, which may edit a turn, and mostly finds the thread busy.
+// someStart starts a run, which may edit a turn, and usually finds the thread busy.
 func (c *campaign) someStart() {
 	word := fmt.Sprintf("w%d", c.n(1_000_000))
 	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
-	if c.n(3) > 0 { // else the model calls a tool that is not there
+	if c.n(3) > 0 { // otherwise the model calls a tool that does not exist
 		r.Client = showing().Client
 	}
 	if c.n(3) == 0 {
@@ -285,7 +284,7 @@ func (c *campaign) someStart() {
 	}
 }
 
-// someRestore restores a branch, which most often finds the thread busy.
+// someRestore restores a branch, and usually finds the thread busy.
 func (c *campaign) someRestore() {
 	if branches := c.all(chat, "").Branches; len(branches) > 0 {
 		_, _ = c.some().RestoreBranch(context.Background(), chat, branches[c.n(len(branches))].ID)
@@ -302,7 +301,7 @@ func (c *campaign) someStop() {
 	}
 }
 
-// someAnswer answers the open parks, once or twice at once.
+// someAnswer answers the open parks, once or twice concurrently.
 func (c *campaign) someAnswer() {
 	done := make(chan struct{})
 	twice := c.n(3) == 0
@@ -322,7 +321,7 @@ func (c *campaign) someCrash() {
 	c.bury()
 }
 
-// someFault plans something for one of the calls to come.
+// someFault plans a fault for one of the next calls.
 func (c *campaign) someFault() {
 	n := c.some()
 	kinds := []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun, spooltest.Duplicate, spooltest.Delay}
@@ -345,8 +344,8 @@ func (c *campaign) someShutdown() {
 	c.bury()
 }
 
-// someDelivery delivers a ticket once more, as an outside queue may: of the present run
-// or of one of before.
+// someDelivery delivers a ticket again, as an external queue may do: for the present run or an earlier
+// one.
 func (c *campaign) someDelivery() {
 	runs := c.all(chat, "").Runs
 	if len(runs) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// redriveTest is the bench of cases about dead jobs and their redrive.
+// redriveTest is the fixture of the cases about dead jobs and their redrive.
 type redriveTest struct{ *engineTest }
 
 var redriveTests = map[string]func(s redriveTest){
@@ -26,7 +26,7 @@ var redriveTests = map[string]func(s redriveTest){
 	"Settled":    testRedriveSettled,
 }
 
-// die has the next job of the tenant die, as a worker does that gives it up.
+// die makes the next job of the tenant die, as when a worker gives it up.
 func (s redriveTest) die(e *engine.Engine) int64 {
 	s.Helper()
 	ctx := context.Background()
@@ -70,7 +70,7 @@ func (s redriveTest) deadJobs() int {
 	return len(dead)
 }
 
-// testRedriveStart has a run that never began: another one answers its turn.
+// testRedriveStart has a run that never began: a new run answers its turn.
 func testRedriveStart(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
@@ -96,7 +96,7 @@ func testRedriveStart(s redriveTest) {
 	}
 }
 
-// testRedriveGoesOn has a run that fails behind a step: the step is not done again.
+// testRedriveGoesOn has a run that fails after a step: the step is not repeated.
 func testRedriveGoesOn(s redriveTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Err: errors.New("overloaded")}, spooltest.Say("done"))
 	e := s.engine(s.config(m, plain("look", "1")))
@@ -117,8 +117,8 @@ func testRedriveGoesOn(s redriveTest) {
 	}
 }
 
-// testRedriveParked has a run that dies when it was to resume: the model reads that the
-// call, which has not run, failed.
+// testRedriveParked has a run that dies before it resumes: the model reads that the call, which has not
+// run, failed.
 func testRedriveParked(s redriveTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
@@ -140,7 +140,7 @@ func testRedriveParked(s redriveTest) {
 	}
 }
 
-// testRedriveRefused has jobs of which nothing is left to be done.
+// testRedriveRefused has dead jobs for which nothing is left to do.
 func testRedriveRefused(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hi again"))))
 	s.start(e, "r1", "go")
@@ -165,7 +165,7 @@ func testRedriveRefused(s redriveTest) {
 	refused("a later run has ended", chat.Tenant, job, engine.ReasonMovedOn)
 }
 
-// testRedriveSettle has a settlement that died: the hook is called again.
+// testRedriveSettle has a dead settlement: the hook is called again.
 func testRedriveSettle(s redriveTest) {
 	var mu sync.Mutex
 	broken, calls := true, 0
@@ -204,7 +204,7 @@ func testRedriveSettle(s redriveTest) {
 	s.same("dead jobs", s.deadJobs(), 0)
 }
 
-// testRedriveOnlyOnce has many redrive one job: there is one new run.
+// testRedriveOnlyOnce redrives one job many times at once: only one new run starts.
 func testRedriveOnlyOnce(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.start(e, "r1", "go")
@@ -235,8 +235,8 @@ func testRedriveOnlyOnce(s redriveTest) {
 	s.ended(spool.Completed)
 }
 
-// testRedriveStoreFails has each call of a redrive fail in each way. Who tries again gets
-// one new run in the end, and no job is lost.
+// testRedriveStoreFails lets each call of a redrive fail in each way. After retries there is one new
+// run, and no job is lost.
 func testRedriveStoreFails(s redriveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5"), spooltest.Say("6")))
 	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.Rerun} {
@@ -257,7 +257,7 @@ func testRedriveStoreFails(s redriveTest) {
 					s.Fatalf("%s of call %d: %v", kind, call, err)
 				}
 			}
-			// Where the outcome was unknown it has happened, and cannot happen again.
+			// If the outcome was unknown, the redrive has happened, and cannot happen again.
 			if result.Accepted == (kind == spooltest.FailAfter && call == 2) {
 				s.Errorf("%s of call %d: %+v", kind, call, result)
 			}

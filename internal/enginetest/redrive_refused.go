@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testRedriveNotFailed has the job of a run die that another process has completed.
+// testRedriveNotFailed has a dead job whose run another process has completed.
 func testRedriveNotFailed(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("never"))))
 	s.start(e, "r1", "go")
@@ -21,8 +21,8 @@ func testRedriveNotFailed(s redriveTest) {
 	s.movedOn(e, s.die(e))
 }
 
-// movedOn reports an error unless a redrive is refused, as nothing is left to be done, and
-// changes nothing.
+// movedOn reports an error unless a redrive is refused because nothing is left to do, and changes
+// nothing.
 func (s redriveTest) movedOn(e *engine.Engine, job int64) {
 	s.Helper()
 	before, dead := s.all(chat, "r1"), s.deadJobs()
@@ -31,11 +31,11 @@ func (s redriveTest) movedOn(e *engine.Engine, job int64) {
 	}
 	s.same("the thread", s.all(chat, "r1"), before)
 	if dead == 0 || s.deadJobs() != dead {
-		s.Errorf("%d dead jobs, and %d behind the redrive", dead, s.deadJobs())
+		s.Errorf("%d dead jobs, and %d after the redrive", dead, s.deadJobs())
 	}
 }
 
-// testRedriveSettled has a settlement die whose run was settled after all.
+// testRedriveSettled has a dead settlement whose run was settled in the meantime.
 func testRedriveSettled(s redriveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("the ledger is closed") }

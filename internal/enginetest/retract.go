@@ -15,12 +15,12 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// retractTest is the bench of cases about taking back what was not saved.
+// retractTest is the fixture of the cases about taking back what was not saved.
 type retractTest struct{ *engineTest }
 
-// retractTests have segments end with something said that no message has, and runs end with
-// calls that no stream closes. The history checker holds each client to what was saved, also
-// as one that knows nothing of RUN_ERROR.
+// retractTests have segments that end with output that no message contains, and runs that end with
+// calls that no stream closes. The history checker checks that each client ends with exactly the saved
+// content, also a client that ignores RUN_ERROR.
 var retractTests = map[string]func(s retractTest){
 	"Retried":       testRetractRetried,
 	"Size":          testRetractSize,
@@ -46,13 +46,13 @@ var retractTests = map[string]func(s retractTest){
 	"GoneEntry":     testRetractGoneEntry,
 }
 
-// cutsOff is a model whose first answers break off in the middle.
+// cutsOff returns a model whose first answers break off in the middle.
 func cutsOff(times int) *spooltest.Model {
 	turns := slices.Repeat([]spooltest.Turn{{Text: []string{"one ", "two ", "th"}, Err: overloaded()}}, times)
 	return spooltest.NewModel(append(turns, spooltest.Turn{Text: []string{"one ", "two ", "three"}})...)
 }
 
-// parts returns the snapshot frames of one run.
+// parts returns the frames with a snapshot of one run.
 func parts(frames []spool.Frame) (of []spool.Frame) {
 	for _, f := range frames {
 		if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID != nil {
@@ -62,8 +62,8 @@ func parts(frames []spool.Frame) (of []spool.Frame) {
 	return of
 }
 
-// cutEverywhere has a client come back from behind each frame that another one saw, and
-// checks that it ends with the same text.
+// cutEverywhere has a client reconnect after each frame that another client saw, and checks that it
+// ends with the same text.
 func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 	s.Helper()
 	want := shownText(frames)
@@ -71,7 +71,7 @@ func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 		if f.Cursor == nil {
 			continue
 		}
-		c := s.history.Client(&spooltest.Client{Name: "cut behind " + frameLine(f), Thread: chat, FromStart: true})
+		c := s.history.Client(&spooltest.Client{Name: "cut after " + frameLine(f), Thread: chat, FromStart: true})
 		c.Connected(&spool.Cursor{}, "")
 		c.Frames = slices.Clone(frames[:i+1])
 		c.Connected(f.Cursor, "")
@@ -79,13 +79,12 @@ func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 			c.Saw(next)
 		}
 		if got := shownText(c.Frames); got != want {
-			s.Errorf("a client that comes back behind %s shows %q, want %q:\n%s", frameLine(f), got, want, transcript(c.Frames))
+			s.Errorf("a client that comes back after %s shows %q, want %q:\n%s", frameLine(f), got, want, transcript(c.Frames))
 		}
 	}
 }
 
-// live runs a test of a run, followed by a live client, and returns what it saw once all is
-// quiet.
+// live runs a test with a live client, and returns the client's frames when no more come.
 func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
 	s.Helper()
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
@@ -94,8 +93,8 @@ func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
 	return stop()
 }
 
-// stoppedIn starts a run, stops it a second after it has reached a state, and returns what a live
-// client saw of that and of what came then.
+// stoppedIn starts a run, stops it a second after it has reached a state, and returns a live client's
+// frames until after then.
 func (s retractTest) stoppedIn(e *engine.Engine, state spool.State, then func()) []spool.Frame {
 	s.Helper()
 	s.start(e, "r1", "go")
@@ -141,13 +140,13 @@ func testRetractRetried(s retractTest) {
 			s.Errorf("the snapshot stands at %s and says %s, and the item before it at %s", part.Cursor, part.Snapshot.Cursor(), before.Cursor)
 		}
 		if len(part.Snapshot.Messages) > 0 || string(*part.Snapshot.AfterMessageID) != string(s.all(chat, "").Messages[0].ID) {
-			s.Errorf("the snapshot has %d messages behind %s", len(part.Snapshot.Messages), *part.Snapshot.AfterMessageID)
+			s.Errorf("the snapshot has %d messages after %s", len(part.Snapshot.Messages), *part.Snapshot.AfterMessageID)
 		}
 	}
 	s.cutEverywhere(e, frames)
 }
 
-// testRetractSize compares the frame in a new thread with that in a long one.
+// testRetractSize checks that the frame in a long thread is as small as in a new one.
 func testRetractSize(s retractTest) {
 	var failing atomic.Bool
 	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
@@ -190,7 +189,7 @@ type countedStreams struct {
 	whole atomic.Int64
 }
 
-// Read counts.
+// Read counts the reads from the start of a stream.
 func (c *countedStreams) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
 	if limit == 0 {
 		c.whole.Add(1)
@@ -198,7 +197,7 @@ func (c *countedStreams) Read(ctx context.Context, key spool.StreamKey, after sp
 	return c.Streams.Read(ctx, key, after, limit)
 }
 
-// testRetractShared has many clients, for whom the frame is made once.
+// testRetractShared has many clients, for which the frame is made once.
 func testRetractShared(s retractTest) {
 	b := s.backend
 	streams := &countedStreams{Streams: b.Streams}
@@ -223,7 +222,7 @@ func testRetractShared(s retractTest) {
 	}
 }
 
-// testRetractReload reads the history behind a failed run, and while another attempt waits.
+// testRetractReload reads the history after a failed run, and while another attempt is due.
 func testRetractReload(s retractTest) {
 	c := s.config(cutsOff(10))
 	c.Retry.Attempts = 2
@@ -246,12 +245,12 @@ func testRetractReload(s retractTest) {
 		}
 		at := snap.Cursor()
 		if got := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &at})); state == spool.Failed && len(got) > 0 {
-			s.Errorf("behind the snapshot comes %v", got)
+			s.Errorf("after the snapshot comes %v", got)
 		}
 	}
 }
 
-// testRetractKilled has a worker die in the middle of an answer.
+// testRetractKilled kills a worker in the middle of an answer.
 func testRetractKilled(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(
@@ -279,8 +278,8 @@ func testRetractKilled(s retractTest) {
 	s.cutEverywhere(e, frames)
 }
 
-// testRetractDropped has a turn leave the view before a client reads how its run has ended. The
-// client shows the turn still, and knows the saved messages of no other run.
+// testRetractDropped removes a turn from the view before a client reads the end of its run. The client
+// still shows the turn, and knows no other run's saved messages.
 func testRetractDropped(s retractTest) {
 	m := spooltest.NewModel(spooltest.Say("before"), spooltest.Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}}, spooltest.Say("after"))
 	e := s.working(s.config(m))
@@ -297,12 +296,12 @@ func testRetractDropped(s retractTest) {
 		s.Fatalf("%d snapshot frames", len(got))
 	}
 	if snap := got[0].Snapshot; *snap.AfterMessageID != turn || len(snap.Messages) > 0 {
-		s.Errorf("the snapshot has %d messages behind %s, and the turn is %s", len(snap.Messages), *snap.AfterMessageID, turn)
+		s.Errorf("the snapshot has %d messages after %s, and the turn is %s", len(snap.Messages), *snap.AfterMessageID, turn)
 	}
 }
 
-// testRetractParkDropped has a turn leave the view whose run was stopped while it waited. A client
-// that has read so shows no call that a frame has to close.
+// testRetractParkDropped removes the turn of a run that was stopped while it waited. A client that has
+// read the removal shows no call that a frame has to close.
 func testRetractParkDropped(s retractTest) {
 	e := s.working(s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -330,14 +329,14 @@ func testRetractParkDropped(s retractTest) {
 	frames = s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	last := dropped(frames)[1]
 	if more := s.collect(e, chat, engine.FollowOptions{Cursor: last.Cursor}); len(parts(more)) > 0 {
-		s.Errorf("behind %s comes:\n%s", frameLine(last), transcript(more))
+		s.Errorf("after %s comes:\n%s", frameLine(last), transcript(more))
 	}
 }
 
-// holds is a model that says this much, and then nothing until its request ends.
+// holds is a model that yields these events, and then nothing until its request ends.
 type holds []spool.ModelEvent
 
-// Stream yields what there is.
+// Stream yields the events and waits.
 func (h holds) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		for _, event := range h {
@@ -350,8 +349,8 @@ func (h holds) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[spool
 	}
 }
 
-// testRetractStoppedCall stops a run whose model is writing the arguments of a call. The text
-// before it is kept, and the call is not.
+// testRetractStoppedCall stops a run whose model is writing the arguments of a call. The text before
+// the call is kept, but not the call.
 func testRetractStoppedCall(s retractTest) {
 	c := s.config(holds{
 		spool.TextDelta{Text: "I look"}, spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: `{"a`},
@@ -366,7 +365,7 @@ func testRetractStoppedCall(s retractTest) {
 	s.cutEverywhere(e, frames)
 }
 
-// testRetractStoppedMute stops a run that has only thought, of which nothing is kept.
+// testRetractStoppedMute stops a run that has only reasoned so far. Nothing of it is kept.
 func testRetractStoppedMute(s retractTest) {
 	e := s.engine(s.config(holds{spool.ReasoningDelta{Text: "hm"}}))
 	frames := s.stoppedIn(e, spool.Running, func() {})
@@ -376,7 +375,7 @@ func testRetractStoppedMute(s retractTest) {
 	s.cutEverywhere(e, frames)
 }
 
-// testRetractNestedFails has a nested run speak and fail for good, in a run that completes.
+// testRetractNestedFails has a nested run that speaks and fails permanently, in a run that completes.
 func testRetractNestedFails(s retractTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")},
@@ -394,8 +393,8 @@ func testRetractNestedFails(s retractTest) {
 	s.cutEverywhere(e, frames)
 }
 
-// testRetractNestedParks has a nested run speak and fail an attempt, and the run use up its
-// time before the others have come to their end: the run parks, and asks for more.
+// testRetractNestedParks has a nested run that speaks and fails an attempt. The run uses up its time
+// before the other nested runs end: it parks and asks for more.
 func testRetractNestedParks(s retractTest) {
 	nap := plain("nap", "")
 	nap.Call = func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
@@ -426,12 +425,12 @@ func testRetractNestedParks(s retractTest) {
 	s.cutEverywhere(e, frames)
 }
 
-// asksTwice is a run with two calls that wait.
+// asksTwice returns a model whose run has two calls that wait.
 func asksTwice() *spooltest.Model {
 	return spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "send"}}}, spooltest.Say("done"))
 }
 
-// closes checks that a frame behind the run's last segment closes its calls.
+// closes checks that a frame after the run's last segment closes the given number of calls.
 func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 	s.Helper()
 	got := parts(frames)
@@ -450,22 +449,22 @@ func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 		s.Errorf("the snapshot stands at %s, and the run's last segment ends at %d", got[0].Cursor, end)
 	}
 	s.cutEverywhere(e, frames)
-	for i := range 2 { // a client that comes back again and again is told each time, once
+	for i := range 2 { // a client that reconnects again and again gets the frame once each time
 		again := s.collect(e, chat, engine.FollowOptions{Cursor: got[0].Cursor})
-		if behind := last - got[0].Cursor.Seq; len(parts(again)) != 1 || len(frameLines(again)) != 1+int(behind) {
+		if after := last - got[0].Cursor.Seq; len(parts(again)) != 1 || len(frameLines(again)) != 1+int(after) {
 			s.Errorf("coming back for the %d. time gives\n%s", i+1, transcript(again))
 		}
 	}
 }
 
-// testRetractParkStopped stops a run that waits: no stream is open to close its calls.
+// testRetractParkStopped stops a waiting run: no stream is open that could close its calls.
 func testRetractParkStopped(s retractTest) {
 	e := s.engine(s.config(asksTwice(), approved("send", "1")))
 	frames := s.stoppedIn(e, spool.WaitingForInput, func() {})
 	s.closes(e, frames, 2)
 }
 
-// testRetractParkFailed leaves a call without an answer, which then fails its run.
+// testRetractParkFailed leaves a call without an answer, and its expiry fails the run.
 func testRetractParkFailed(s retractTest) {
 	e := s.engine(s.config(asksTwice(), expiring(spool.Expiry{Then: spool.ExpireFail})))
 	s.start(e, "r1", "go")
@@ -476,7 +475,7 @@ func testRetractParkFailed(s retractTest) {
 	s.closes(e, frames, 2)
 }
 
-// testRetractBudgetStopped stops a run that waits for a larger budget, which is no call.
+// testRetractBudgetStopped stops a run that waits for a larger budget, which is not a call.
 func testRetractBudgetStopped(s retractTest) {
 	e := s.engine(budgetTest(s).asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
@@ -504,8 +503,8 @@ func testRetractNestedStopped(s retractTest) {
 	s.closes(e, frames, 2)
 }
 
-// testRetractNextRun has a client come back when the run that it saw wait was stopped, and
-// another one has come and gone.
+// testRetractNextRun has a client that saw a run wait. It comes back after that run was stopped and
+// another run has come and gone.
 func testRetractNextRun(s retractTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if roleOf(r) == "go" && spooltest.StepOf(r) == 0 {

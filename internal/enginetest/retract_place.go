@@ -19,8 +19,8 @@ func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Dura
 	return spool.Errorf(spool.Unavailable, "the stream cannot be closed")
 }
 
-// testRetractUnclosed stops a run that waits, of which the record has ended the segment, and the
-// stream has not. A client that has a whole snapshot stands behind the end, and stays there.
+// testRetractUnclosed stops a waiting run whose segment has ended in the record, but not in the stream.
+// The position of a client that has a whole snapshot is after the end, and stays there.
 func testRetractUnclosed(s retractTest) {
 	b := s.backend
 	b.Streams = neverClosed{b.Streams}
@@ -43,8 +43,8 @@ func testRetractUnclosed(s retractTest) {
 	}
 }
 
-// testRetractShortStream comes back behind a RUN_ENDED whose stream lacks its last item. Nothing is
-// missing there, and so no snapshot takes the place of what comes next.
+// testRetractShortStream reconnects after a RUN_ENDED whose stream lacks its last item. Nothing is
+// missing at that position, so no snapshot replaces the next frames.
 func testRetractShortStream(s retractTest) {
 	b := s.backend
 	b.Streams = neverClosed{b.Streams}
@@ -61,13 +61,13 @@ func testRetractShortStream(s retractTest) {
 	s.ended(spool.Completed)
 	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
 		if f.Kind == spool.FrameSnapshot {
-			s.Errorf("behind %s comes %s", at, frameLine(f))
+			s.Errorf("after %s comes %s", at, frameLine(f))
 		}
 	}
 }
 
-// testRetractNextBegan has a client come back to the place where the next run had begun. A frame
-// of the run before would take the next one's turn away.
+// testRetractNextBegan has a client that reconnects at a position at which the next run had begun. A
+// frame about the previous run would remove the next run's turn.
 func testRetractNextBegan(s retractTest) {
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", "1")))
@@ -90,13 +90,13 @@ func testRetractNextBegan(s retractTest) {
 	at := &spool.Cursor{Seq: frames[began].Event.Seq}
 	for _, part := range parts(s.collect(e, chat, engine.FollowOptions{Cursor: at})) {
 		if id := part.Snapshot.Stream.RunID; id != "r2" {
-			s.Errorf("behind the start of r2 comes the snapshot of %s", id)
+			s.Errorf("after the start of r2 comes the snapshot of %s", id)
 		}
 	}
 }
 
-// testRetractBareSeq has a client that names no stream come back into a segment whose worker has
-// died. The run was stopped then, which has closed the call that the client shows.
+// testRetractBareSeq has a client without a stream in its cursor that reconnects within a segment whose
+// worker has died. The run was stopped meanwhile, which has closed the call that the client shows.
 func testRetractBareSeq(s retractTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
@@ -132,8 +132,8 @@ func testRetractBareSeq(s retractTest) {
 	}
 }
 
-// testRetractElsewhere follows at a process that does not have the run's stream, and goes on at the
-// one that has it. The snapshot there has the saved step, and the stream goes on behind it.
+// testRetractElsewhere follows in a process that does not have the run's stream, and continues in the
+// process that has it. The snapshot there has the saved step, and the stream continues after it.
 func testRetractElsewhere(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(
@@ -182,9 +182,9 @@ func testRetractElsewhere(s retractTest) {
 	live()
 }
 
-// testRetractGoneEntry follows a run whose process died with the run's stream. An entry that is
-// written then leaves the client's place in that stream as it is, also where the thread is read
-// for the first time.
+// testRetractGoneEntry follows a run whose process died together with the run's stream. An entry that
+// is written then must not change the client's offset in that stream, even if the thread is read for
+// the first time.
 func testRetractGoneEntry(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Gate: gate}, spooltest.Say("two"))
@@ -215,7 +215,7 @@ func testRetractGoneEntry(s retractTest) {
 		want.Seq++
 		s.until("the entry", func() bool { at := client.Cursor(); return at != nil && at.Seq == want.Seq })
 		if at := client.Cursor(); *at != want {
-			s.Errorf("behind the entry the client stands at %s, want %s", at, want)
+			s.Errorf("after the entry the client stands at %s, want %s", at, want)
 		}
 	}
 	close(gate)

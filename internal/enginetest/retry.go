@@ -22,7 +22,7 @@ var retryTests = map[string]func(s *engineTest){
 	"ModelPanics":  testRetryModelPanics,
 }
 
-// overloaded is an error that will pass.
+// overloaded returns a temporary error.
 func overloaded() error { return &spool.ModelError{Status: 503, Message: "overloaded"} }
 
 func testRetryTransient(s *engineTest) {
@@ -40,10 +40,10 @@ func testRetryTransient(s *engineTest) {
 	s.work(e)
 	s.until("the first failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
 	if r := s.run("r1"); r.Attempts != 1 || r.State != spool.Queued || r.Deaths != 0 {
-		s.Errorf("behind the first failure: %+v", r)
+		s.Errorf("after the first failure: %+v", r)
 	}
 	s.ended(spool.Completed)
-	// 5 s, 10 s and, behind a step, 5 s again, each with up to a quarter more.
+	// 5 s, 10 s and, after a saved step, 5 s again, each plus up to a quarter.
 	if took := time.Since(begin); took < 20*time.Second || took > 27*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -73,7 +73,8 @@ func testRetryAskedWait(s *engineTest) {
 	}
 }
 
-// testRetryAskedTooLong has a provider ask for more than runs wait. What is heeded of it is told.
+// testRetryAskedTooLong has a provider that asks for a longer wait than the engine allows. Clients get
+// the actual wait.
 func testRetryAskedTooLong(s *engineTest) {
 	c := s.config(spooltest.NewModel(
 		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 10 * time.Minute}},
@@ -108,8 +109,8 @@ func testRetryAskedTooLong(s *engineTest) {
 	s.same("what the streams tell", told, []int64{600_000, 900_000})
 }
 
-// testRetryAskedCut bounds what a provider asks for by less than the engine's own longest wait.
-// The engine's own wait is kept where it is longer.
+// testRetryAskedCut limits the provider's wait to less than the engine's own longest wait. The engine's
+// own wait is used if it is longer.
 func testRetryAskedCut(s *engineTest) {
 	c := s.config(spooltest.NewModel(
 		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
@@ -122,7 +123,7 @@ func testRetryAskedCut(s *engineTest) {
 	begin := time.Now()
 	s.work(e)
 	s.ended(spool.Completed)
-	// 7 s, and then 10 s with up to a quarter more.
+	// 7 s, and then 10 s plus up to a quarter.
 	if took := time.Since(begin); took < 17*time.Second || took > 21*time.Second {
 		s.Errorf("it took %s", took)
 	}

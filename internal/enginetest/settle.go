@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// settleTest is the bench of cases about the settle hook.
+// settleTest is the fixture of the cases about the settle hook.
 type settleTest struct{ *engineTest }
 
 var settleTests = map[string]func(s settleTest){
@@ -31,12 +31,12 @@ var settleTests = map[string]func(s settleTest){
 	"Again":           testSettleAgain,
 }
 
-// settlements are the calls of a settle hook.
+// settlements records the calls of a settle hook.
 type settlements struct {
 	s     *engineTest
 	mu    sync.Mutex
 	calls []engine.Settlement
-	// err is what the hook returns for a call.
+	// err returns the hook's result for the n-th call.
 	err func(n int) error
 }
 
@@ -46,7 +46,7 @@ func (h *settlements) hook(_ context.Context, settled engine.Settlement) error {
 	n := len(h.calls)
 	h.mu.Unlock()
 	if r := h.s.run(settled.RunID); r.SettledAt.IsZero() && r.State.Terminal() && h.err == nil {
-		h.s.Errorf("run %s settles behind its end", r.ID)
+		h.s.Errorf("run %s settles after its end", r.ID)
 	}
 	if h.err != nil {
 		return h.err(n)
@@ -62,7 +62,7 @@ func (s settleTest) settling(m spool.Model, tools ...spool.Tool) (engine.Config,
 	return c, h
 }
 
-// once reports an error unless the hook was called once, for that end.
+// once reports an error unless the hook was called once, with the given end.
 func (h *settlements) once(state spool.State, reason spool.StopReason) {
 	h.s.Helper()
 	h.mu.Lock()
@@ -215,7 +215,7 @@ func testSettleWorkerDies(s settleTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 
-// testSettleStopWhile stops a run whose end is decided: it comes too late.
+// testSettleStopWhile stops a run whose ending is already decided: the stop comes too late.
 func testSettleStopWhile(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Say("hi")))
 	called, gate := make(chan struct{}), make(chan struct{})
@@ -235,7 +235,7 @@ func testSettleStopWhile(s settleTest) {
 	s.ended(spool.Completed)
 }
 
-// testSettleStoppedAndLost has a worker die behind a stop, before it could end the run.
+// testSettleStoppedAndLost has a worker that dies after a stop and before it could end the run.
 func testSettleStoppedAndLost(s settleTest) {
 	m := spooltest.NewModel(spooltest.Turn{Before: func(ctx context.Context) error {
 		<-ctx.Done()
@@ -256,8 +256,8 @@ func testSettleStoppedAndLost(s settleTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost")
 }
 
-// testSettleStoppedTwice stops a run whose worker died, in a process that then dies in
-// the hook, and stops it again.
+// testSettleStoppedTwice stops a run whose worker died. The stopping process then dies in the hook, and
+// the run is stopped again.
 func testSettleStoppedTwice(s settleTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
 	c, h := s.settling(m)

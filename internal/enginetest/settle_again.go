@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// unsettled stops the run r1 before it has begun, by an engine that has no settle hook, and
-// claims its settlement for a while. It returns the engine that has the hook.
+// unsettled stops the run r1 before it begins, with an engine that has no settle hook, and claims its
+// settlement for a while. It returns the engine that has the hook.
 func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements) {
 	s.Helper()
 	c, h := s.settling(spooltest.NewModel())
@@ -24,7 +24,7 @@ func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements
 	return s.engine(c), h
 }
 
-// change writes to the run r1, as another process may.
+// change changes the run r1, as another process may.
 func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
@@ -40,7 +40,7 @@ func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
 	}
 }
 
-// settles delivers a late settlement.
+// settles delivers a settlement late.
 func (s settleTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult {
 	s.Helper()
 	j := ticket(run)
@@ -52,8 +52,8 @@ func (s settleTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult 
 	return r
 }
 
-// testSettleClaimed delivers a settlement that another worker has begun: it comes back when
-// that one's time is over, and the hook is not called before.
+// testSettleClaimed delivers a settlement that another worker has begun: it is delivered again when the
+// other worker's time is over, and the hook is not called before.
 func testSettleClaimed(s settleTest) {
 	const claim = 7 * time.Minute
 	e, h := s.unsettled(claim)
@@ -66,12 +66,12 @@ func testSettleClaimed(s settleTest) {
 	}
 	<-time.After(time.Second)
 	if r := s.settles(e, "r1"); !r.Accepted {
-		s.Errorf("behind the claim: %+v", r)
+		s.Errorf("after the claim: %+v", r)
 	}
 	h.once(spool.Cancelled, spool.StopCancelled)
 }
 
-// testSettleAgain delivers a settlement again, and one of a run that has not ended.
+// testSettleAgain delivers a settlement again, and a settlement of a run that has not ended.
 func testSettleAgain(s settleTest) {
 	e, h := s.unsettled(0)
 	for i := range 3 {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// snapshotTest is the bench of cases about snapshots.
+// snapshotTest is the fixture of the cases about snapshots.
 type snapshotTest struct{ *engineTest }
 
 var snapshotTests = map[string]func(s snapshotTest){
@@ -25,7 +25,7 @@ var snapshotTests = map[string]func(s snapshotTest){
 	"Questions":    testSnapshotQuestions,
 }
 
-// talking is a run of several steps, parks and texts, each piece of which is unique.
+// talking returns a model whose run has several steps, parks and texts. Each piece of text is unique.
 func talking() (*spooltest.Model, string) {
 	m := spooltest.NewReplayModel(
 		spooltest.Turn{Reasoning: []string{"r1"}, Text: []string{"a1 ", "a2 ", "a3 "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}}},
@@ -35,7 +35,7 @@ func talking() (*spooltest.Model, string) {
 	return m, "a1 a2 a3 b1 b2 c1 c2 "
 }
 
-// probing runs a function behind every call that writes.
+// probing runs a function after every call that writes.
 type probing struct {
 	spool.Store
 	spool.Streams
@@ -43,7 +43,7 @@ type probing struct {
 	probe func()
 }
 
-// Update runs the probe behind the commit.
+// Update runs the probe after the commit.
 func (p *probing) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	defer p.probe()
 	return p.Store.Update(ctx, key, fence, fn)
@@ -54,7 +54,7 @@ func (p *probing) Append(ctx context.Context, key spool.StreamKey, items []spool
 	return p.Streams.Append(ctx, key, items)
 }
 
-// probingStore and probingStreams have the methods that both ports have.
+// probingStore and probingStreams wrap methods that both ports have under the same names.
 type (
 	probingStore   struct{ *probing }
 	probingStreams struct{ *probing }
@@ -67,8 +67,8 @@ func (p probingStreams) Close(ctx context.Context, key spool.StreamKey, end spoo
 	return p.Streams.Close(ctx, key, end, grace)
 }
 
-// testSnapshotAtEveryCall takes a snapshot behind everything that the worker writes: what
-// it shows never has a piece twice, lacks one that is saved, or goes back.
+// testSnapshotAtEveryCall takes a snapshot after each write of the worker: a snapshot never has a piece
+// twice, never lacks a saved piece, and never goes back.
 func testSnapshotAtEveryCall(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
@@ -80,12 +80,12 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 	p.probe = func() {
 		snap, err := reader.Snapshot(context.Background(), chat, nil)
 		if err != nil {
-			return // the thread is not there yet
+			return // the thread does not exist yet
 		}
 		taken++
 		now := snapshotText(snap)
 		if !strings.HasPrefix(whole, now) || len(now) < len(shown) {
-			s.Errorf("a snapshot shows %q behind %q", now, shown)
+			s.Errorf("a snapshot shows %q after %q", now, shown)
 		}
 		shown = now
 	}
@@ -106,8 +106,8 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 	}
 }
 
-// testSnapshotFollowsOn takes a snapshot at each frame of a live client, and compares what
-// a client has that goes on from it.
+// testSnapshotFollowsOn takes a snapshot at each frame of a live client, and checks what a client has
+// that continues from the snapshot.
 func testSnapshotFollowsOn(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
@@ -133,7 +133,7 @@ func testSnapshotFollowsOn(s snapshotTest) {
 				return
 			}
 			if text := snapshotText(snap); !strings.HasPrefix(text, shown.String()) || !strings.HasPrefix(whole, text) {
-				s.Errorf("behind %s, where %q is shown, a snapshot has %q", frameLine(f), shown.String(), text)
+				s.Errorf("after %s, where %q is shown, a snapshot has %q", frameLine(f), shown.String(), text)
 			}
 			snaps = append(snaps, snap)
 		}
@@ -190,9 +190,9 @@ func testSnapshotPages(s snapshotTest) {
 	s.lines("all", texts(nil), "1", "re: 1", "2", "re: 2", "3", "re: 3")
 	s.lines("the newest", texts(&engine.SnapshotOptions{Limit: 2}), "3", "re: 3")
 	s.lines("those before", texts(&engine.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
-	s.lines("those behind", texts(&engine.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
-	s.lines("behind an unknown one", texts(&engine.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
-	s.lines("behind the last", texts(&engine.SnapshotOptions{LastMessageID: all[5].ID}))
+	s.lines("those after", texts(&engine.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
+	s.lines("after an unknown one", texts(&engine.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
+	s.lines("after the last", texts(&engine.SnapshotOptions{LastMessageID: all[5].ID}))
 	snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{Limit: 1})
 	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 || snap.Thread.State != spool.Completed {
 		s.Errorf("the rest: %+v, %v", snap, err)
@@ -252,7 +252,7 @@ func testSnapshotActiveEvents(s snapshotTest) {
 		s.start(e, id, "go")
 		s.becomes(spool.WaitingForInput)
 		want := []string{"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked"}
-		if id == "r2" { // whose call got an id of its own
+		if id == "r2" { // this run's call has another id
 			call := s.all(chat, id).Parks[0].ToolCallID
 			want[1] = "INPUT_REQUIRED " + string(call) + " approval"
 			s.lines("parked", events(), want...)

@@ -10,9 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// testSnapshotEncoded takes an encoded snapshot behind everything that is written, through
-// an edit and a restored branch, and compares its bytes with those of a snapshot that
-// nobody shares.
+// testSnapshotEncoded takes an encoded snapshot after each write, including an edit and a restored
+// branch, and compares its bytes with those of an unshared snapshot.
 func testSnapshotEncoded(s snapshotTest) {
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
@@ -52,7 +51,7 @@ func testSnapshotEncoded(s snapshotTest) {
 	}
 }
 
-// testSnapshotEncodedPage takes pages of a thread whose messages nobody has kept yet.
+// testSnapshotEncodedPage takes pages of a thread whose messages are not kept yet.
 func testSnapshotEncodedPage(s snapshotTest) {
 	e := s.working(s.config(echo()))
 	branchTest(s).said(e, "one", "two", "three")
@@ -81,7 +80,7 @@ func testSnapshotEncodedPage(s snapshotTest) {
 	}
 }
 
-// sameEncoded compares encoded snapshots with others, for each message that a client may
+// sameEncoded compares encoded snapshots with unshared ones, for each last message that a client may
 // have. It returns how many it has compared.
 func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	s.Helper()
@@ -124,8 +123,8 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	return compared
 }
 
-// sameFormed compares a snapshot in another form with one of its own. It returns how
-// many it has compared.
+// sameFormed compares a snapshot in another form with an unshared one. It returns how many it has
+// compared.
 func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	s.Helper()
 	alone := func() (*spool.Snapshot, []byte) {
@@ -177,7 +176,7 @@ func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	return 1
 }
 
-// numbered encodes each message behind its number, and none for a message of a tool.
+// numbered encodes each message after its number, and leaves out messages of tools.
 type numbered int
 
 func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// questions are the calls that a snapshot asks about, by its entries and by its stream.
+// questions returns the calls that a snapshot asks about, from its entries and from its stream.
 func (s snapshotTest) questions(e *engine.Engine) (entries, items []string) {
 	s.Helper()
 	snap, err := e.Snapshot(context.Background(), chat, nil)
@@ -34,8 +34,8 @@ func (s snapshotTest) questions(e *engine.Engine) (entries, items []string) {
 	return entries, items
 }
 
-// testSnapshotQuestions has a client come to a thread whose calls wait, some of which were
-// answered: it is asked for the others, and left in the state that the thread is in.
+// testSnapshotQuestions has a client that comes to a thread with waiting calls, some of which were
+// answered: the client gets the questions of the others, and the present state.
 func testSnapshotQuestions(s snapshotTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
 	e := s.engine(s.config(m, approved("send", "1")))
@@ -64,10 +64,10 @@ func testSnapshotQuestions(s snapshotTest) {
 	s.work(e)
 	s.ended(spool.Completed)
 	if entries, items = s.questions(e); len(entries)+len(items) > 0 {
-		s.Errorf("behind the end: %v, %v", entries, items)
+		s.Errorf("after the end: %v, %v", entries, items)
 	}
 
-	// Of a call that asks twice, the open question is the last one.
+	// If a call has asked twice, only its last question is open.
 	<-time.After(time.Minute)
 	s.start(e, "r2", "again")
 	if slices.Contains(first(s.questions(e)), "INPUT_REQUIRED c2 approval") {

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// testSnapshotBeforeItems takes a snapshot behind every commit and every batch of items of a run.
-// Behind the commit of a step, the results of its calls are in the messages and not in the
-// stream yet. A client that goes on from there must not get them once more.
+// testSnapshotBeforeItems takes a snapshot after every commit and every batch of items of a run. Right
+// after the commit of a step, the results of its calls are in the messages but not yet in the stream. A
+// client that continues from there must not get them twice.
 func testSnapshotBeforeItems(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
@@ -69,7 +69,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 			case spool.FrameStream:
 				text.WriteString(deltaOf(*f.Item))
 				items = append(slices.Clip(items), *f.Item)
-			case spool.FrameSnapshot: // all that was shown before is replaced
+			case spool.FrameSnapshot: // a snapshot replaces everything that was shown before
 				items, results = nil, maps.Clone(want)
 				text.Reset()
 				text.WriteString(snapshotText(f.Snapshot))
@@ -83,7 +83,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 			}
 		}
 		if text.String() != whole || !maps.Equal(results, want) {
-			s.Errorf("snapshot %d and what comes behind it say %q, with the results %v", n, text.String(), results)
+			s.Errorf("snapshot %d and what comes after it say %q, with the results %v", n, text.String(), results)
 		}
 	}
 }

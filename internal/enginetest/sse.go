@@ -38,7 +38,7 @@ func testSSEAfterEveryFrame(s *engineTest) {
 		}
 		n++
 		got, _ := s.sse(e, chat, engine.SSEOptions{Cursor: f.Cursor.String()}, quiet)
-		s.lines("behind "+frameLine(f), frameLines(got), whole[n:]...)
+		s.lines("after "+frameLine(f), frameLines(got), whole[n:]...)
 	}
 }
 
@@ -67,7 +67,8 @@ func testSSEKeepalive(s *engineTest) {
 	s.lines("beside the frames", other, "retry: 3000", ": keepalive", ": keepalive", ": keepalive")
 }
 
-// testSSEKeepaliveEvent has events in place of comments, which have no id and are no frames.
+// testSSEKeepaliveEvent uses events instead of comments to keep the stream alive. They have no id and
+// are not frames.
 func testSSEKeepaliveEvent(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
@@ -85,7 +86,7 @@ func testSSEKeepaliveEvent(s *engineTest) {
 		}
 	}
 	_, alive, _ := strings.Cut(text.String(), "event: keepalive")
-	s.same("behind the frames", "event: keepalive"+alive, strings.Repeat("event: keepalive\ndata: {}\n\n", 3))
+	s.same("after the frames", "event: keepalive"+alive, strings.Repeat("event: keepalive\ndata: {}\n\n", 3))
 	if strings.Contains(text.String(), ": keepalive\n\n") {
 		s.Errorf("there are comments beside them: %s", text.String())
 	}
@@ -128,7 +129,7 @@ func testSSEDeleted(s *engineTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	text, err := io.ReadAll(body) // which ends by itself
+	text, err := io.ReadAll(body) // the body ends by itself
 	if err != nil || body.Close() != nil {
 		s.Error(err)
 	}

@@ -139,7 +139,7 @@ func testStartIdempotencyKey(s *engineTest) {
 		group.Go(func() {
 			key := chat
 			if i%2 == 1 {
-				key.ID = "" // the client does not know what the first answer was
+				key.ID = "" // the client does not know the answer to its first start
 			}
 			var err error
 			if results[i], err = e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"}); err != nil {
@@ -161,7 +161,7 @@ func testStartIdempotencyKey(s *engineTest) {
 	}
 }
 
-// testStartOneOfMany starts at once, with the same idempotency key and without.
+// testStartOneOfMany makes many starts at once, with the same idempotency key and without a key.
 func testStartOneOfMany(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	for _, key := range []string{"", "k"} {
@@ -230,8 +230,8 @@ func testStartInvalid(s *engineTest) {
 	}
 }
 
-// testStartQueueFull fills the queue: the next start is refused and changes nothing, until a
-// worker has made room.
+// testStartQueueFull fills the queue: the next start is refused and changes nothing, until a worker has
+// taken a job.
 func testStartQueueFull(s *engineTest) {
 	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
 	c.Limits.QueueDepth = 2
@@ -246,7 +246,7 @@ func testStartQueueFull(s *engineTest) {
 		return r
 	}
 	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r1", IdempotencyKey: "key"})
-	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // which takes no place
+	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // a refused start takes no room
 		s.Errorf("a start on a busy thread: %+v", r)
 	}
 	s.startAs(e, threadKey("b"), engine.StartRequest{Prompt: "x", RunID: "r2"})
@@ -273,7 +273,7 @@ func testStartQueueFull(s *engineTest) {
 	s.until("its end", func() bool { return s.all(threadKey("c"), "").Thread.State == spool.Completed })
 }
 
-// testStartQueueFullOnce starts many runs at once: a process counts its own exactly.
+// testStartQueueFullOnce makes many starts at once: a process counts its own starts exactly.
 func testStartQueueFullOnce(s *engineTest) {
 	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
 	c.Limits.QueueDepth = 5

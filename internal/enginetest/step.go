@@ -154,7 +154,7 @@ func testStepIdempotencyKey(s *engineTest) {
 	}
 }
 
-// announced looks, for each item that tells of something saved, whether it is.
+// announced checks that everything that an item announces is already saved.
 type announced struct {
 	spool.Streams
 
@@ -196,7 +196,7 @@ func (a announced) look(key spool.StreamKey, item spool.Item) {
 	case spool.ItemRunFinished, spool.ItemRunError:
 		last := all.Entries[len(all.Entries)-1]
 		if last.Type != spool.EntryRunEnded || last.Stream != key.ID || last.After != item.Offset {
-			a.s.Errorf("the end is announced at %s behind the entry %+v", item.Offset, last)
+			a.s.Errorf("the end is announced at %s after the entry %+v", item.Offset, last)
 		}
 	default:
 	}

@@ -70,13 +70,13 @@ func testStopStreaming(s *engineTest) {
 	if last := frames[len(frames)-1]; last.Cursor != nil || entryLine(*last.Event) != "STATE_CHANGE CANCELLED" {
 		s.Errorf("the last frame is %s", frameLine(last))
 	}
-	// The next run goes on behind what was kept.
+	// The next run continues after the kept messages.
 	s.start(e, "r2", "and?")
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", "assistant (hm) half an answer", "user and?", "assistant more")
 }
 
-// testStopReasoning stops a run that has not said anything worth keeping.
+// testStopReasoning stops a run whose output so far is not worth keeping.
 func testStopReasoning(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Reasoning: []string{"hm"}, Gate: make(chan struct{})})
 	e := s.working(s.config(m))
@@ -120,10 +120,10 @@ func testStopParked(s *engineTest) {
 	s.answer(e, "c1", true, "")
 	s.stop(e)
 	if s.thread().State != spool.Cancelled {
-		s.Errorf("the thread is %s behind the stop", s.thread().State)
+		s.Errorf("the thread is %s after the stop", s.thread().State)
 	}
 	if r, err := s.respond(e, "c2", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer behind the stop: %+v, %v", r, err)
+		s.Errorf("an answer after the stop: %+v, %v", r, err)
 	}
 	<-time.After(20 * time.Minute) // the expiry has nothing to do
 	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=send{}",
@@ -141,7 +141,7 @@ func testStopWaitsToRetry(s *engineTest) {
 	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
 	s.stop(e)
 	if s.thread().State != spool.Cancelled {
-		s.Errorf("the thread is %s behind the stop", s.thread().State)
+		s.Errorf("the thread is %s after the stop", s.thread().State)
 	}
 	<-time.After(time.Minute)
 	if m.Asked() != 1 {
@@ -162,7 +162,7 @@ func testStopEnded(s *engineTest) {
 	}
 }
 
-// testStopTwice stops a run whose model does not listen.
+// testStopTwice stops a run whose model ignores the cancellation.
 func testStopTwice(s *engineTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Before: func(context.Context) error {
@@ -198,8 +198,7 @@ func testStopLostWake(s *engineTest) {
 	}
 }
 
-// testStopDeadWorker stops a run whose worker has died: while the lease lasts, and behind
-// it.
+// testStopDeadWorker stops a run whose worker has died: before the lease lapses, and after that.
 func testStopDeadWorker(s *engineTest) {
 	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
 		return spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}
@@ -259,7 +258,7 @@ func testStopRacesFinish(s *engineTest) {
 	}
 }
 
-// testStopRacesHandBack stops a run while its worker shuts down: what was said is kept.
+// testStopRacesHandBack stops a run while its worker shuts down: the output so far is kept.
 func testStopRacesHandBack(s *engineTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate})
@@ -271,7 +270,7 @@ func testStopRacesHandBack(s *engineTest) {
 	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	stop := s.work(e)
 	s.until("the question", func() bool { return m.Asked() == 1 })
-	<-time.After(time.Second + 100*time.Millisecond) // between two looks for a stop
+	<-time.After(time.Second + 100*time.Millisecond) // between two polls
 	s.stop(s.engine(c))
 	stop()
 	s.ended(spool.Cancelled)

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// storageTest is the bench of cases about the limit of storage.
+// storageTest is the fixture of the cases about the limit of storage.
 type storageTest struct{ *engineTest }
 
 var storageTests = map[string]func(s storageTest){
@@ -25,10 +25,10 @@ var storageTests = map[string]func(s storageTest){
 	"Nested":    testStorageNested,
 }
 
-// storageLimit is how many bytes a tenant of these tests may store: room for a few small runs.
+// storageLimit is how many bytes a tenant of these tests may store: enough for a few small runs.
 const storageLimit = 100_000
 
-// fill has the tenant of the thread store more than it may, on another thread, and returns that.
+// fill makes the thread's tenant exceed its limit with another thread, and returns that thread.
 func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 	s.Helper()
 	c.Limits.TenantBytes = 0
@@ -37,7 +37,7 @@ func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 	return key
 }
 
-// endsFull waits for the end by the limit, and checks what the record tells of it.
+// endsFull waits until the limit has ended the run, and checks the record.
 func (s storageTest) endsFull() {
 	s.Helper()
 	var told spool.StorageLimitReached
@@ -47,7 +47,8 @@ func (s storageTest) endsFull() {
 	}
 }
 
-// testStorageRefused refuses what would add much, of the tenant that is full and of no other.
+// testStorageRefused checks that operations that add much are refused for the full tenant, and for no
+// other.
 func testStorageRefused(s storageTest) {
 	c := s.config(echo())
 	c.Limits.TenantBytes = storageLimit
@@ -94,8 +95,7 @@ func testStorageRefused(s storageTest) {
 	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
 }
 
-// testStorageLastStart goes beyond the bound by no more than one start, which came while there
-// was room.
+// testStorageLastStart checks that only the start that began while there was room exceeds the limit.
 func testStorageLastStart(s storageTest) {
 	c := s.config(spooltest.NewModel())
 	c.Limits.TenantBytes = storageLimit
@@ -111,11 +111,12 @@ func testStorageLastStart(s storageTest) {
 	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes <= storageLimit || o.Bytes > most {
 		s.Errorf("the tenant stores %d bytes, and at most %d were let through, %v", o.Bytes, most, err)
 	}
-	s.history.Starts = nil // nobody carries them out
+	s.history.Starts = nil // no worker executes them
 	s.keys = nil
 }
 
-// testStorageNextStep has a tool's result fill the room: the step is saved, and is the last.
+// testStorageNextStep has a tool whose result exceeds the limit: the step is saved, and is the last
+// one.
 func testStorageNextStep(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
@@ -130,7 +131,7 @@ func testStorageNextStep(s storageTest) {
 	}
 }
 
-// testStorageQueued has the room be filled before a worker takes the run.
+// testStorageQueued exceeds the limit before a worker takes the run.
 func testStorageQueued(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m)
@@ -143,8 +144,7 @@ func testStorageQueued(s storageTest) {
 	s.lines("messages", s.script(), "user go")
 }
 
-// testStorageParked has the room be filled while a person thinks. What they allow is done and
-// kept.
+// testStorageParked exceeds the limit while a person thinks. The approved call still runs and is saved.
 func testStorageParked(s storageTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	c.Limits.TenantBytes = storageLimit
@@ -159,7 +159,7 @@ func testStorageParked(s storageTest) {
 	}
 }
 
-// testStorageNested ends the nested runs, and the one that has spawned them.
+// testStorageNested checks that the nested runs end, and the run that has spawned them.
 func testStorageNested(s storageTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "work")), spooltest.Say("never")},
@@ -180,8 +180,8 @@ func testStorageNested(s storageTest) {
 	budgetTest(s).wellFormed()
 }
 
-// weighed checks the bytes of a tenant against what its threads have: they are at least the
-// messages and the payloads of the record, but for the newest of a thread that a run has.
+// weighed checks the bytes of a tenant: they must be at least the size of its messages and of the
+// record's payloads, except for the newest ones of a thread with a run.
 func (s storageTest) weighed(bytes int64, threads []spool.Thread) {
 	s.Helper()
 	least := 0

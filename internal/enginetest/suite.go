@@ -8,10 +8,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// Test checks that an engine over the backend does what package engine promises.
-// Each subtest lives in a bubble of testing/synctest and passes [spool.SystemClock] to
-// open, so a lease or a retry takes no time; what open starts must end in its Cleanup.
-// Every subtest's history is checked as [Check] does.
+// Test checks that an engine over the backend does what package engine promises. Each subtest runs in a
+// bubble of testing/synctest and passes [spool.SystemClock] to open, so waiting for a lease or a retry
+// takes no time. Everything that open starts must end in its Cleanup. Every subtest's history is
+// checked by [spooltest.Check].
 func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 	t.Helper()
 
@@ -97,7 +97,7 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 	})
 }
 
-// cases returns the cases of one verb, which have the helpers of their own.
+// cases converts the cases of one operation, which have a fixture of their own.
 func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*engineTest) {
 	all := make(map[string]func(*engineTest), len(tests))
 	for name, test := range tests {
@@ -106,7 +106,7 @@ func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*
 	return all
 }
 
-// bubble runs a test in a bubble of its own, over a fresh backend.
+// bubble runs a test in its own bubble, over a new backend.
 func bubble(t *testing.T, open spooltest.Open, test func(s *engineTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

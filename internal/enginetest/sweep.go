@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// sweepTest is the bench of cases about the sweeper.
+// sweepTest is the fixture of the cases about the sweeper.
 type sweepTest struct{ *engineTest }
 
 var sweepTests = map[string]func(s sweepTest){
@@ -19,7 +19,7 @@ var sweepTests = map[string]func(s sweepTest){
 	"LeavesAlone":       testSweepLeavesAlone,
 }
 
-// loseJobs takes all jobs out of the queue, due or not.
+// loseJobs removes all jobs from the queue, due or not.
 func (s sweepTest) loseJobs() (n int) {
 	s.Helper()
 	for {
@@ -58,7 +58,7 @@ func testSweepQueued(s sweepTest) {
 	}
 	s.loseJobs()
 	begin := time.Now()
-	s.work(e) // which sweeps by itself
+	s.work(e) // the worker sweeps by itself
 	s.ended(spool.Completed)
 	if took := time.Since(begin); took > 10*time.Second {
 		s.Errorf("it took %s", took)
@@ -88,7 +88,7 @@ func testSweepExpiryLost(s sweepTest) {
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	stop()
-	s.loseJobs() // which takes as long as the expiry
+	s.loseJobs() // this takes until the expiry
 	s.work(e)
 	s.ended(spool.Completed)
 	if took := time.Since(begin); took > 16*time.Minute {

@@ -98,7 +98,7 @@ func testThreadDelete(s *engineTest) {
 		s.Errorf("the last frame is %s", frameLine(last))
 	}
 	if all := s.all(chat, "r1"); all.Found || len(all.Messages)+len(all.Entries)+len(all.Runs) > 0 {
-		s.Errorf("behind the deletion: %+v", all)
+		s.Errorf("after the deletion: %+v", all)
 	}
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("snapshot: %v", err)
@@ -111,12 +111,12 @@ func testThreadDelete(s *engineTest) {
 		s.Errorf("delete again: %+v, %v", r, err)
 	}
 	s.history.Starts = nil
-	s.start(e, "r1", "anew") // nothing of before is left, the run id included
+	s.start(e, "r1", "anew") // nothing of the old thread is left, and even the run id is free
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user anew", "assistant re: anew")
 }
 
-// testThreadMadeAgain has a slow reader of a thread that is deleted and made again.
+// testThreadMadeAgain has a slow reader of a thread that is deleted and created again.
 func testThreadMadeAgain(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
@@ -200,7 +200,7 @@ func testThreadDeleteParked(s *engineTest) {
 	}
 }
 
-// testThreadTenants has two tenants use the same ids.
+// testThreadTenants has two tenants that use the same ids.
 func testThreadTenants(s *engineTest) {
 	other := spool.ThreadKey{Tenant: "umbrella", ID: chat.ID}
 	e := s.working(s.config(spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {

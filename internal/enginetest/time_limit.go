@@ -25,7 +25,7 @@ func endless() (*spooltest.Model, chan struct{}) {
 	return spooltest.NewReplayModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}), gate
 }
 
-// limited waits for the end by the limit, and checks what the record tells of it.
+// limited waits until the limit has ended the run, and checks the record.
 func (s budgetTest) limited(limit time.Duration) {
 	s.Helper()
 	var told spool.TimeLimitReached
@@ -34,7 +34,7 @@ func (s budgetTest) limited(limit time.Duration) {
 		s.Errorf("the record tells %+v", told)
 	}
 	if got := s.run("r1"); !got.WorkerSince.IsZero() || got.WallTime < limit || got.WallTime > limit+5*time.Second {
-		s.Errorf("the run was carried %+v", got)
+		s.Errorf("the run executed %+v", got)
 	}
 }
 
@@ -67,8 +67,8 @@ func testTimeLimitLifted(s budgetTest) {
 	}
 }
 
-// testTimeLimitLongerBudget has a budget of time that is longer than the default limit, of the
-// configuration and of a start.
+// testTimeLimitLongerBudget has a time budget that is longer than the default limit, in the
+// configuration and in a start.
 func testTimeLimitLongerBudget(s budgetTest) {
 	m, _ := endless()
 	c := s.config(m)
@@ -93,7 +93,7 @@ func testTimeLimitLongerBudget(s budgetTest) {
 	}
 }
 
-// testTimeLimitSegments adds the time up over workers, of which one dies.
+// testTimeLimitSegments adds up the time of several workers, one of which dies.
 func testTimeLimitSegments(s budgetTest) {
 	m, _ := endless()
 	c := s.config(m)
@@ -104,7 +104,7 @@ func testTimeLimitSegments(s budgetTest) {
 	<-time.After(20 * time.Second)
 	stop()
 	if got := s.run("r1").WallTime; got < 19*time.Second || got > 21*time.Second {
-		s.Errorf("the run was carried for %s", got)
+		s.Errorf("the run executed for %s", got)
 	}
 	<-time.After(time.Minute) // without a worker
 	p := s.process(c)
@@ -128,12 +128,12 @@ func testTimeLimitPeople(s budgetTest) {
 	s.answer(e, "c1", true, "")
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.WallTime > 10*time.Second {
-		s.Errorf("the run ended by %s, carried for %s", r.StopReason, r.WallTime)
+		s.Errorf("the run ended by %s, executed for %s", r.StopReason, r.WallTime)
 	}
 }
 
-// testTimeLimitNotRaised has a run that would park for a larger budget: the limit is nobody's
-// to raise.
+// testTimeLimitNotRaised has a run that would park for a larger budget: nobody can raise the limit, so
+// it ends.
 func testTimeLimitNotRaised(s budgetTest) {
 	m, _ := endless()
 	c := s.asksForMore(spool.Budget{WallTime: time.Minute}, m)
@@ -143,7 +143,7 @@ func testTimeLimitNotRaised(s budgetTest) {
 	s.lines("messages", s.script(), "user go", "assistant so far")
 }
 
-// testTimeLimitNested ends a tree.
+// testTimeLimitNested ends a tree by the limit.
 func testTimeLimitNested(s budgetTest) {
 	c := nestedTest(s).late()
 	c.Budget.Default, c.Limits.WallTime = spool.Budget{}, 10*time.Second

@@ -17,10 +17,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// trace is what has happened in a campaign, a line for each thing: what the campaign did, the
-// port calls in their order with the faults that hit them, and in the end the record, the runs,
-// the messages and what each client was sent. Ids and times are in it. A nil trace keeps
-// nothing.
+// trace has a line for each thing that has happened in a campaign: what the campaign did, the port
+// calls in order with their faults, and finally the record, the runs, the messages and each client's
+// frames. It includes ids and times. A nil trace records nothing.
 type trace struct {
 	began time.Time
 
@@ -54,7 +53,7 @@ func (t *trace) call(as, name, subject string, kind spooltest.FaultKind, err err
 	t.addf("%s", line)
 }
 
-// end adds what a history has in the end, when nobody adds to it any more.
+// end adds the final contents of a history, when nothing changes it any more.
 func (t *trace) end(h *spooltest.History) {
 	if t == nil {
 		return

@@ -28,7 +28,8 @@ var turnTests = map[string]func(s followTest){
 	"StateIsNeverLate": testTurnsStateIsNeverLate,
 }
 
-// orderLines are the frames that have a place in the order, the turns with what they say.
+// orderLines returns a line for each frame that has a position in the order. A turn's line has its
+// text.
 func orderLines(frames []spool.Frame) (lines []string) {
 	for _, f := range frames {
 		switch {
@@ -41,7 +42,7 @@ func orderLines(frames []spool.Frame) (lines []string) {
 	return lines
 }
 
-// turnLine is a user turn in short.
+// turnLine returns a line for a user turn.
 func turnLine(e spool.Entry) string {
 	var m spool.Message
 	if err := m.UnmarshalJSON(e.Payload); err != nil {
@@ -50,7 +51,7 @@ func turnLine(e spool.Entry) string {
 	return "turn " + m.Text()
 }
 
-// slowly is gated, and takes a second for each answer.
+// slowly returns a gated model that takes a second for each answer.
 func slowly(gate chan struct{}) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		said := r.Messages[len(r.Messages)-1].Text()
@@ -70,9 +71,9 @@ func slowly(gate chan struct{}) *spooltest.Model {
 	})
 }
 
-// chatted has a thread go through what turns can: runs one after another, a turn whose run
-// never begins, an edit, and turns that wait for the run before. It returns what a client
-// saw that was there all the time.
+// chatted does on a thread everything that can happen to turns: runs one after another, a turn whose
+// run never begins, an edit, and turns that wait for the previous run. It returns the frames of a
+// client that was connected all the time.
 func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	gate := make(chan struct{})
@@ -103,7 +104,7 @@ func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
 	return e, stopClient()
 }
 
-// chattedOrder are the places of the turns that chatted makes among the entries.
+// chattedOrder has the turns of chatted at their positions among the entries.
 var chattedOrder = []string{
 	"turn one", "RUN_STARTED r-one:1", "RUN_ENDED r-one:1 finished",
 	"turn two", "RUN_STARTED r-two:1", "RUN_ENDED r-two:1 finished",
@@ -113,7 +114,7 @@ var chattedOrder = []string{
 	"turn r-4", "RUN_STARTED r-4:1", "RUN_ENDED r-4:1 finished",
 }
 
-// places are the turns and entries among frames.
+// places returns a line for each turn and entry among the frames.
 func places(frames []spool.Frame) (lines []string) {
 	for _, line := range orderLines(frames) {
 		if _, entry, ok := strings.Cut(line, "| ="); ok {
@@ -125,13 +126,13 @@ func places(frames []spool.Frame) (lines []string) {
 	return lines
 }
 
-// comesBack has a client come back that has seen frames since the thread's start, and
-// returns what it is sent then.
+// comesBack makes a client reconnect that has the frames since the thread's start, and returns its next
+// frames.
 func (s followTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.Frame {
 	s.Helper()
 	n := len(frames)
 	c := &spooltest.Client{
-		Name: fmt.Sprint("behind frame ", n-1), FromStart: true, Frames: slices.Clone(frames),
+		Name: fmt.Sprint("after frame ", n-1), FromStart: true, Frames: slices.Clone(frames),
 		Connections: []spooltest.Connection{{Cursor: &spool.Cursor{}}},
 	}
 	stop := s.watch(e, c, engine.FollowOptions{Cursor: frames[n-1].Cursor})
@@ -139,8 +140,8 @@ func (s followTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.Fr
 	return stop()[n:]
 }
 
-// testTurnsAfterEveryFrame comes back behind each frame of a client that was there all the
-// time, and sees the rest of what that one saw.
+// testTurnsAfterEveryFrame reconnects after each frame of a client that was connected all the time, and
+// must get the rest of that client's frames.
 func testTurnsAfterEveryFrame(s followTest) {
 	e, frames := s.chatted()
 	whole := orderLines(frames)
@@ -155,14 +156,14 @@ func testTurnsAfterEveryFrame(s followTest) {
 		}
 		n++
 		got := s.comesBack(e, frames[:i+1])
-		s.lines("behind "+frameLine(f), orderLines(got), whole[n:]...)
+		s.lines("after "+frameLine(f), orderLines(got), whole[n:]...)
 		if first := entryLine(*got[0].Event); first != "STATE_CHANGE COMPLETED" || len(got) != len(whole[n:])+1 {
-			s.Errorf("behind %s: the notices are %v", frameLine(f), notices(got))
+			s.Errorf("after %s: the notices are %v", frameLine(f), notices(got))
 		}
 	}
 }
 
-// testTurnsOfAnEdit looks at where the states stand when a live client sees an edit.
+// testTurnsOfAnEdit checks the positions of the states when a live client sees an edit.
 func testTurnsOfAnEdit(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
@@ -176,8 +177,8 @@ func testTurnsOfAnEdit(s followTest) {
 		"MESSAGES_DROPPED", "MESSAGE_APPENDED", "STATE_CHANGE QUEUED", "RUN_STARTED r-edit:1")
 }
 
-// testTurnsOfTheNext looks at the states around turns that have waited: the end of the run
-// before is told, although the thread's row never shows it.
+// testTurnsOfTheNext checks the states around turns that have waited: clients get the end of the
+// previous run, although the thread's row never shows it.
 func testTurnsOfTheNext(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
@@ -196,15 +197,15 @@ func testTurnsOfTheNext(s followTest) {
 		got := slices.DeleteFunc(slices.Clone(lines[at:]), func(l string) bool {
 			return l == "STATE_CHANGE QUEUED of "+next || l == "STATE_CHANGE RUNNING of "+next
 		})
-		s.lines("behind "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED", "RUN_STARTED "+next+":1")
+		s.lines("after "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED", "RUN_STARTED "+next+":1")
 		if state := lines[at+3]; state != "STATE_CHANGE QUEUED of "+next && state != "STATE_CHANGE RUNNING of "+next {
-			s.Errorf("behind the turn of %s comes %s", next, state)
+			s.Errorf("after the turn of %s comes %s", next, state)
 		}
 	}
 }
 
-// testTurnsWithoutACursor follows from now: the turns come among the entries, except those
-// up to the last message that the client has.
+// testTurnsWithoutACursor follows without a cursor: the turns come between the entries, except for the
+// turns up to the last message that the client has.
 func testTurnsWithoutACursor(s followTest) {
 	e, _ := s.chatted()
 	s.lines("all", places(s.collect(e, chat, engine.FollowOptions{})), chattedOrder...)
@@ -213,19 +214,19 @@ func testTurnsWithoutACursor(s followTest) {
 		var want []string
 		for _, line := range chattedOrder {
 			known := strings.HasPrefix(line, "turn ") && slices.ContainsFunc(messages[:i+1], func(m spool.Message) bool { return "turn "+m.Text() == line })
-			// What was dropped came before what has replaced it.
+			// A dropped turn comes before the turn that has replaced it.
 			known = known || i >= 2 && (line == "turn two" || line == "turn never")
 			if !known {
 				want = append(want, line)
 			}
 		}
-		stop := s.watch(e, &spooltest.Client{Name: "behind " + string(m.ID)}, engine.FollowOptions{LastMessageID: m.ID})
+		stop := s.watch(e, &spooltest.Client{Name: "after " + string(m.ID)}, engine.FollowOptions{LastMessageID: m.ID})
 		<-time.After(quiet)
-		s.lines("behind message "+m.Text(), places(stop()), want...)
+		s.lines("after message "+m.Text(), places(stop()), want...)
 	}
 }
 
-// testTurnsMany misses more turns than are read at once, at one place and at many.
+// testTurnsMany misses more turns than are read at once, at one position and at many.
 func testTurnsMany(s followTest) {
 	e := s.engine(s.config(echo()))
 	var want []string
@@ -250,7 +251,7 @@ func testTurnsMany(s followTest) {
 	s.history.Settled = true
 }
 
-// testTurnsRecord reads the record alone, live and behind each seq.
+// testTurnsRecord reads only the record, live and after each seq.
 func testTurnsRecord(s followTest) {
 	gate := make(chan struct{})
 	e := s.engine(s.config(gated(gate)))
@@ -300,8 +301,8 @@ func testTurnsRecord(s followTest) {
 	s.lines("live, on", live(), append(want, "turn three", "RUN_STARTED r-3:1", "RUN_ENDED r-3:1 finished")...)
 }
 
-// testTurnsWithASnapshot comes back when what was missed is gone: the snapshot has the
-// turns, and the state stands behind it.
+// testTurnsWithASnapshot reconnects when the missed frames have expired: the snapshot has the turns,
+// and the state comes after it.
 func testTurnsWithASnapshot(s followTest) {
 	e, frames := s.chatted()
 	<-time.After(11 * time.Minute)
@@ -318,12 +319,12 @@ func testTurnsWithASnapshot(s followTest) {
 			}
 			snapshots++
 			if i+1 == len(got) || entryLine(*got[i+1].Event) != "STATE_CHANGE COMPLETED" {
-				s.Errorf("behind %s: %s", frameLine(f), transcript(got))
+				s.Errorf("after %s: %s", frameLine(f), transcript(got))
 			}
 		}
 		seen[snapshots] = true
 		if snapshots > 1 || slices.Contains(notices(got)[1:], "STATE_CHANGE QUEUED") {
-			s.Errorf("behind %s: %s", frameLine(f), transcript(got))
+			s.Errorf("after %s: %s", frameLine(f), transcript(got))
 		}
 	}
 	if !seen[1] {
@@ -331,8 +332,8 @@ func testTurnsWithASnapshot(s followTest) {
 	}
 }
 
-// testTurnsOfARestored keeps the turns of a branch in the place where they were said, also
-// when it has come back.
+// testTurnsOfARestored checks that the turns of a branch keep their positions, also after the branch
+// was restored.
 func testTurnsOfARestored(s followTest) {
 	e := s.working(s.config(echo()))
 	branchTest(s).said(e, "one", "two")
@@ -366,11 +367,11 @@ func testTurnsFirstIDs(s followTest) {
 	<-time.After(time.Second)
 	ids := idLines(s.collect(e, chat, engine.FollowOptions{}))
 	if len(ids) != 4 || !strings.HasPrefix(ids[0], "1 r-two:1 2-") {
-		s.Errorf("behind the end: %v", ids)
+		s.Errorf("after the end: %v", ids)
 	}
 	for i, id := range ids {
 		if _, rest, _ := strings.Cut(ids[0], " "); id != fmt.Sprintf("%d %s", i+1, rest) {
-			s.Errorf("behind the end: %v", ids)
+			s.Errorf("after the end: %v", ids)
 		}
 	}
 }
@@ -384,8 +385,8 @@ func idLines(frames []spool.Frame) (ids []string) {
 	return ids
 }
 
-// testTurnsStateIsNeverLate has many clients connect while the state changes without an
-// entry. The history checks that no state goes back.
+// testTurnsStateIsNeverLate has many clients that connect while the state changes without an entry. The
+// history checks that no state goes back.
 func testTurnsStateIsNeverLate(s followTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r", "go")

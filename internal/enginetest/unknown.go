@@ -25,7 +25,7 @@ var unknownTests = map[string]func(s *engineTest){
 	"SentAgain":     testUnknownSentAgain,
 }
 
-// dying is a tool whose first calls do not return before their process is dead.
+// dying is a tool whose first calls return only when their process is dead.
 type dying struct {
 	spool.Tool
 
@@ -47,8 +47,7 @@ func newDying(deaths int) *dying {
 	return d
 }
 
-// testUnknown lets a worker die in a tool that is not idempotent, and answers the park
-// that follows.
+// testUnknown lets a worker die in a tool that is not idempotent, and answers the resulting park.
 func testUnknown(s *engineTest, parked, approve bool, payload, result string, calls int) {
 	d := newDying(1)
 	if parked {
@@ -105,7 +104,7 @@ func testUnknownIdempotent(s *engineTest) {
 	}
 }
 
-// testUnknownSiblings keeps the results that were known when the worker died.
+// testUnknownSiblings checks that results that were known when the worker died are kept.
 func testUnknownSiblings(s *engineTest) {
 	d := newDying(1)
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}, {ID: "c3", Name: "ask"}}}, spooltest.Say("done"))
@@ -134,8 +133,7 @@ func testUnknownSiblings(s *engineTest) {
 	}
 }
 
-// testUnknownTwice lets the worker die again in the call that a person has allowed to be
-// repeated.
+// testUnknownTwice lets the worker die again in the call that a person has allowed to repeat.
 func testUnknownTwice(s *engineTest) {
 	d := newDying(2)
 	c := s.config(sending(), d.Tool)
@@ -155,9 +153,8 @@ func testUnknownTwice(s *engineTest) {
 	}
 }
 
-// testUnknownSentAgain lets the worker die twice in one call. The answer to the first question
-// does not count for the second one, whoever sends it again, and neither does one that names
-// no question.
+// testUnknownSentAgain lets the worker die twice in one call. The answer to the first question does not
+// count for the second one, even if it is sent again, and neither does an answer without a digest.
 func testUnknownSentAgain(s *engineTest) {
 	d := newDying(2)
 	c := s.config(sending(), d.Tool)
@@ -194,7 +191,7 @@ func testUnknownSentAgain(s *engineTest) {
 	}
 }
 
-// shown returns the last park of a call of the chat's run, at whatever depth.
+// shown returns the last park of a call of the chat's run, at any depth.
 func (s *engineTest) shown(id spool.ToolCallID) (park spool.Park) {
 	s.Helper()
 	for _, p := range s.all(chat, s.thread().RunID).Parks {

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// usageTest is the bench of cases about usage and costs.
+// usageTest is the fixture of the cases about usage and costs.
 type usageTest struct{ *engineTest }
 
 var usageTests = map[string]func(s usageTest){
@@ -34,13 +34,13 @@ var usageTests = map[string]func(s usageTest){
 	"LostStopped":     testUsageLostStopped,
 }
 
-// pricer is a [spool.Pricer] by a function.
+// pricer is a function that implements [spool.Pricer].
 type pricer func(c spool.Charge) (spool.Cost, error)
 
 // Price calls the function.
 func (p pricer) Price(_ context.Context, c spool.Charge) (spool.Cost, error) { return p(c) }
 
-// perToken prices 2 for a token that is read and 3 for one that is written.
+// perToken prices 2 for each input token and 3 for each output token.
 func perToken(c spool.Charge) (spool.Cost, error) {
 	if c.Usage.Input == nil || c.Usage.Output == nil {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "not counted")
@@ -87,8 +87,8 @@ func table(micros int64) *spool.Cost {
 	return &spool.Cost{Micros: micros, Currency: "USD", Source: spool.CostTable, Version: "7"}
 }
 
-// costsTold returns what the clients of a run are told of its costs: by the last item of its
-// stream, by the notice of its end, and by its record.
+// costsTold returns the costs that a run's clients get: in the last item of its stream, in the notice
+// of its end, and in its record.
 func (s usageTest) costsTold(c *spooltest.Client) []string {
 	var told []string
 	for _, f := range c.Frames {
@@ -177,7 +177,7 @@ func testUsagePricerPanics(s usageTest) {
 	s.unpriced(func(spool.Charge) (spool.Cost, error) { panic("broken") })
 }
 
-// unpriced runs with a pricer that has no prices, which must not fail the run.
+// unpriced runs with a pricer that returns no price, which must not fail the run.
 func (s usageTest) unpriced(p pricer) {
 	e := s.working(s.priced(p, spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)})))
 	s.start(e, "r1", "go")
@@ -185,7 +185,7 @@ func (s usageTest) unpriced(p pricer) {
 	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeFinished, spooltest.Tokens(20, 2), nil)})
 }
 
-// testUsageReceipt has the pricer told what the provider says and what the model is.
+// testUsageReceipt checks that the pricer gets the provider's reported cost and the model's name.
 func testUsageReceipt(s usageTest) {
 	var asked []spool.Charge
 	receipt := &spool.Cost{Micros: 99, Currency: "EUR"}
@@ -237,7 +237,7 @@ func testUsageNextRunCurrency(s usageTest) {
 	s.same("by currency", u.Tokens.Costs, []spool.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
 }
 
-// testUsageAbsent has a provider that counts nothing, and one that counts nought.
+// testUsageAbsent has a provider that reports no counts, and one that reports zeros.
 func testUsageAbsent(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")))
 	s.start(e, "r1", "go")
@@ -249,7 +249,7 @@ func testUsageAbsent(s usageTest) {
 	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Currency: "USD"}})
 }
 
-// testUsageCutOff stops an answer before its provider has counted it.
+// testUsageCutOff stops an answer before its provider has reported usage.
 func testUsageCutOff(s usageTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"12345678", "90"}, Gate: gate, Usage: spooltest.Tokens(20, 2)})
@@ -278,7 +278,7 @@ func testUsageCutOff(s usageTest) {
 	s.same("what was guessed", []any{line.Estimated, line.EstimatedInputTokens, line.EstimatedOutputTokens}, []any{int64(1), *guess.Input, *guess.Output})
 }
 
-// testUsageCutOffCounted stops an answer whose provider has told the prompt's count.
+// testUsageCutOffCounted stops an answer whose provider has reported the prompt's tokens.
 func testUsageCutOffCounted(s usageTest) {
 	gate := make(chan struct{})
 	input := int64(20)
@@ -296,7 +296,7 @@ func testUsageCutOffCounted(s usageTest) {
 	s.same("the run's count", s.run("r1").TokenCount, spool.TokenCount{InputTokens: 20, TotalTokens: 20})
 }
 
-// testUsageRefused has a provider that refuses, which costs nothing that could be guessed.
+// testUsageRefused has a provider that refuses the request, for which no usage may be guessed.
 func testUsageRefused(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Turn{Err: &spool.ModelError{Status: 401, Message: "no"}})))
 	s.start(e, "r1", "go")
@@ -337,7 +337,7 @@ func testUsageLost(s usageTest) {
 	})
 }
 
-// testUsageLostInTool has a worker die while a tool runs: the answer was counted.
+// testUsageLostInTool lets a worker die while a tool runs: the answer was already counted.
 func testUsageLostInTool(s usageTest) {
 	slow := plain("slow", "1")
 	slow.Idempotent = true
@@ -370,7 +370,7 @@ func testUsageLostStopped(s usageTest) {
 	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeLost, spool.Usage{}, nil)})
 }
 
-// dies starts run r1 and has its worker die once the condition holds.
+// dies starts run r1 and kills its worker when the condition holds.
 func (s usageTest) dies(c engine.Config, when func() bool) {
 	s.Helper()
 	f := spooltest.NewFaulty(s.backend)

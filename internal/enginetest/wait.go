@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// waitTest is the bench of cases about runs that wait in line.
+// waitTest is the fixture of the cases about runs that wait for their thread.
 type waitTest struct{ *engineTest }
 
 var waitTests = map[string]func(s waitTest){
@@ -49,13 +49,13 @@ var waitTests = map[string]func(s waitTest){
 	"Places":            testWaitPlaces,
 }
 
-// busy starts a run by a policy.
+// busy starts a run with a policy for busy threads.
 func (s waitTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) engine.RunResult {
 	s.Helper()
 	return s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w})
 }
 
-// queue returns the ids of the runs that wait, as the snapshot shows them.
+// queue returns the ids of the waiting runs in the snapshot.
 func (s waitTest) queue(e *engine.Engine) string {
 	s.Helper()
 	snap, err := e.Snapshot(context.Background(), chat, nil)
@@ -72,7 +72,7 @@ func (s waitTest) queue(e *engine.Engine) string {
 	return strings.Join(ids, " ")
 }
 
-// states returns the runs in the order of their starts with where they are.
+// states returns the runs in the order of their starts, with their states.
 func (s waitTest) states() string {
 	s.Helper()
 	var words []string
@@ -82,8 +82,8 @@ func (s waitTest) states() string {
 	return strings.Join(words, ", ")
 }
 
-// gated is a model that repeats the last turn, and waits for its gate where the turn ends
-// in an exclamation mark, half of the answer having been said.
+// gated returns a model that repeats the last turn. If the turn ends with an exclamation mark, the
+// model waits for its gate after half of the answer.
 func gated(gate chan struct{}) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		said := r.Messages[len(r.Messages)-1].Text()
@@ -95,8 +95,8 @@ func gated(gate chan struct{}) *spooltest.Model {
 	})
 }
 
-// deaf is a model that repeats the last turn, and hears of nothing before its gate opens
-// where the turn ends in an exclamation mark.
+// deaf returns a model that repeats the last turn. If the turn ends with an exclamation mark, the model
+// ignores everything until its gate opens.
 func deaf(gate chan struct{}) *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		said := r.Messages[len(r.Messages)-1].Text()
@@ -111,14 +111,14 @@ func deaf(gate chan struct{}) *spooltest.Model {
 	})
 }
 
-// scriptBut returns the messages of the thread but for the answer of a run that was stopped
-// at the moment when its model began to talk, which may or may not be there.
+// scriptBut returns a line for each part of the thread's messages, except for the given line. That line
+// is the answer of a run that was stopped when its model began to talk, so it may be missing.
 func (s waitTest) scriptBut(line string) []string {
 	s.Helper()
 	return slices.DeleteFunc(s.script(), func(l string) bool { return l == line })
 }
 
-// talks starts the run r1, whose model is in the middle of its answer.
+// talks starts the run r1 and waits until its model is in the middle of the answer.
 func (s waitTest) talks(e *engine.Engine, m *spooltest.Model) {
 	s.Helper()
 	asked := m.Asked()
@@ -136,7 +136,7 @@ func testWaitFree(s waitTest) {
 	}
 }
 
-// testWaitPolicy takes the policy from the request, the agent and the configuration.
+// testWaitPolicy takes the policy from the request, the agent, and the configuration.
 func testWaitPolicy(s waitTest) {
 	c := s.config(echo())
 	c.WhenBusy = spool.BusyEnqueue
@@ -184,7 +184,7 @@ func testWaitEnqueue(s waitTest) {
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished",
 		"RUN_STARTED r3:1", "RUN_ENDED r3:1 finished")
 	if got := s.queue(e); got != "" {
-		s.Errorf("the queue behind the end is %q", got)
+		s.Errorf("the queue after the end is %q", got)
 	}
 }
 
@@ -254,8 +254,8 @@ func testWaitInterrupt(s waitTest) {
 	}
 }
 
-// testWaitInterruptQueued stops a run that nobody holds: the new one has the thread when
-// the start is answered.
+// testWaitInterruptQueued stops a run without a worker: the new run has the thread when the start
+// returns.
 func testWaitInterruptQueued(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "one")
@@ -280,7 +280,7 @@ func testWaitInterruptParked(s waitTest) {
 	s.becomes(spool.WaitingForInput)
 	s.busy(e, "r2", spool.BusyInterrupt)
 	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer behind the interrupt: %+v, %v", r, err)
+		s.Errorf("an answer after the interrupt: %+v, %v", r, err)
 	}
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", `tool c1:{"cancelled":true,"reason":"stopped"}`, "user r2", "assistant yes")
@@ -289,8 +289,8 @@ func testWaitInterruptParked(s waitTest) {
 	}
 }
 
-// testWaitInterruptsInARow interrupts three times before the first run has stopped: all
-// turns are said, in their order, and only the last is answered.
+// testWaitInterruptsInARow interrupts three times before the first run has stopped: all turns are added
+// in order, and only the last is answered.
 func testWaitInterruptsInARow(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
@@ -347,9 +347,8 @@ func testWaitRollback(s waitTest) {
 	}
 }
 
-// testWaitRollbackWaiting rolls back runs that have stopped another one and have not had
-// their turn yet: what such a one would have kept is kept, and what it would have dropped
-// is dropped.
+// testWaitRollbackWaiting rolls back runs that have stopped another run and have not begun: messages
+// that such a run would have kept are kept, and messages that it would have dropped are dropped.
 func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s waitTest) {
 	return func(s waitTest) {
 		gate := make(chan struct{})

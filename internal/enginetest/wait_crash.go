@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testWaitCrash starts runs by every policy on one thread, and lets something go wrong at
-// each call of the process in turn, as testEngineCrash does.
+// testWaitCrash starts runs with every policy on one thread, with a fault at each call of the process
+// in turn, as in testEngineCrash.
 func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Features) {
 	t.Helper()
 	calls := 0
@@ -30,7 +30,7 @@ func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Feature
 			t.Parallel()
 			for n := 1; n <= calls && !t.Failed(); n++ {
 				if features.Durable && n%4 != turn {
-					continue // a slow backend has each call go wrong once
+					continue // with a slow backend, each call goes wrong only once
 				}
 				t.Run(strconv.Itoa(n), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -42,8 +42,8 @@ func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Feature
 	}
 }
 
-// waitCrashScript has every policy once. Each start is repeated with its key until it is
-// answered. It returns how many calls the first process has made.
+// waitCrashScript uses every policy once. It repeats each start with its key until the start is
+// answered. It returns how many calls the first process made.
 func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 	s := waitTest{t}
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
@@ -93,7 +93,7 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 	return first.faulty.Calls()
 }
 
-// insist starts a run, in another process when this one crashes, which it then returns.
+// insist starts a run. If the process crashes, it starts the run in another process and returns that.
 func (c *campaign) insist(n *node, r engine.StartRequest) *node {
 	c.Helper()
 	for range 10 {
@@ -115,7 +115,7 @@ func (c *campaign) insist(n *node, r engine.StartRequest) *node {
 	return nil
 }
 
-// revive returns the node, or another one with a worker where it has crashed.
+// revive returns the node or, if the node has crashed, another one with a worker.
 func (c *campaign) revive(n *node) *node {
 	select {
 	case <-n.faulty.Crashed():

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// testWaitLatestInterrupt has a start take the place of those who wait. One that has stopped
-// the run before it has the thread as good as got, and keeps its turn.
+// testWaitLatestInterrupt has a start that supersedes the waiting runs. A waiting run that has stopped
+// its predecessor counts as if it had the thread, and is not superseded.
 func testWaitLatestInterrupt(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
@@ -31,8 +31,8 @@ func testWaitLatestInterrupt(s waitTest) {
 	}
 }
 
-// testWaitRollbackNoTurn rolls back a run that has no turn of its own, as one that was
-// redriven has none: the turn before it is another run's, and stays.
+// testWaitRollbackNoTurn rolls back a run without a turn of its own, such as a redriven run. The
+// previous turn belongs to another run, and stays.
 func testWaitRollbackNoTurn(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
@@ -48,9 +48,8 @@ func testWaitRollbackNoTurn(s waitTest) {
 	}
 }
 
-// testWaitPlaces lets so many wait that a sort which does not keep equal ones in their order
-// would show. Each has a place of its own, those that have stopped another one before the
-// rest, and they get the thread in that order.
+// testWaitPlaces has so many waiting runs that an unstable sort would show. Each has its own position,
+// with those that have stopped another run first, and they get the thread in that order.
 func testWaitPlaces(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
@@ -77,7 +76,7 @@ func testWaitPlaces(s waitTest) {
 		line, err := v.Waiting()
 		for i := 1; i < len(line); i++ {
 			if line[i].QueuePosition <= line[i-1].QueuePosition {
-				s.Errorf("run %s has the place %d behind run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)
+				s.Errorf("run %s has the place %d after run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)
 			}
 		}
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testWaitBehindPark waits behind a run that is parked, until it was answered.
+// testWaitBehindPark waits for a parked run, until its park is answered.
 func testWaitBehindPark(s waitTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
@@ -33,7 +33,7 @@ func testWaitBehindPark(s waitTest) {
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", "tool c1:1", "assistant yes", "user r2", "assistant yes")
 }
 
-// testWaitBehindFailure goes on behind a run that fails.
+// testWaitBehindFailure continues after a run that fails.
 func testWaitBehindFailure(s waitTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if r.Messages[len(r.Messages)-1].Text() == "go" {
@@ -98,7 +98,8 @@ func testWaitStopRun(s waitTest) {
 	}
 }
 
-// testWaitEdit edits an earlier turn while a run is active: at once, and behind it.
+// testWaitEdit edits an earlier turn while a run is active: with a run that starts at once, and with
+// one that waits.
 func testWaitEdit(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
@@ -127,7 +128,7 @@ func testWaitEdit(s waitTest) {
 	s.lines("messages", s.script(), "user r2", "assistant re: r2")
 }
 
-// testWaitEditGone waits to edit a turn that another one edits first.
+// testWaitEditGone waits to edit a turn that another run edits first.
 func testWaitEditGone(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
@@ -162,8 +163,8 @@ func testWaitDelete(s waitTest) {
 	s.history.Starts = nil
 }
 
-// testWaitIdempotencyKey repeats a start that waits, at once and later: what it did to
-// others happens once, and the answer stays the first one.
+// testWaitIdempotencyKey repeats a waiting start, at once and later: its effects on other runs happen
+// once, and the answer stays the first one.
 func testWaitIdempotencyKey(s waitTest) {
 	e := s.engine(s.config(echo()))
 	for _, w := range []spool.WhenBusy{spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
@@ -202,7 +203,7 @@ func testWaitIdempotencyKey(s waitTest) {
 	}
 }
 
-// testWaitTicket delivers a ticket of a run that waits, as a queue outside may.
+// testWaitTicket delivers a ticket of a waiting run, as an external queue may do.
 func testWaitTicket(s waitTest) {
 	m := echo()
 	e := s.engine(s.config(m))
@@ -224,7 +225,7 @@ func testWaitTicket(s waitTest) {
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user r2", "assistant re: r2")
 }
 
-// settled counts what the settle hook was told, by run.
+// settled records the calls of the settle hook by run.
 type settled struct {
 	mu   sync.Mutex
 	runs map[spool.RunID]string
@@ -238,7 +239,7 @@ func (h *settled) hook(_ context.Context, t engine.Settlement) error {
 	return nil
 }
 
-// of returns what was told of the runs.
+// of returns the recorded calls of the runs.
 func (h *settled) of(ids ...spool.RunID) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -249,7 +250,7 @@ func (h *settled) of(ids ...spool.RunID) string {
 	return strings.Join(out, " ")
 }
 
-// testWaitSettle has every run settled once, those that never began as well.
+// testWaitSettle checks that every run is settled once, including runs that never began.
 func testWaitSettle(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
@@ -269,7 +270,7 @@ func testWaitSettle(s waitTest) {
 	}
 }
 
-// testWaitSettleInterrupted interrupts runs that nobody holds, with a settle hook.
+// testWaitSettleInterrupted interrupts runs without a worker, with a settle hook.
 func testWaitSettleInterrupted(s waitTest) {
 	h := &settled{runs: make(map[spool.RunID]string)}
 	m := echo()
@@ -279,7 +280,7 @@ func testWaitSettleInterrupted(s waitTest) {
 	s.start(e, "r1", "one")
 	s.busy(e, "r2", spool.BusyInterrupt)
 	if t := s.thread(); t.RunID != "r2" || t.State != spool.Queued {
-		s.Errorf("the thread behind the hook: %+v", t)
+		s.Errorf("the thread after the hook: %+v", t)
 	}
 	s.work(e)
 	s.ended(spool.Completed)
@@ -289,8 +290,8 @@ func testWaitSettleInterrupted(s waitTest) {
 	s.lines("messages", s.script(), "user one", "user r2", "assistant re: r2")
 }
 
-// testWaitDeadWorker interrupts a run whose worker died while its tool ran. What the tool
-// did is kept before the new turn is said.
+// testWaitDeadWorker interrupts a run whose worker died while its tool ran. The tool's result is kept
+// and comes before the new turn.
 func testWaitDeadWorker(s waitTest) {
 	running := make(chan struct{})
 	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
@@ -324,8 +325,8 @@ func testWaitDeadWorker(s waitTest) {
 	}
 }
 
-// testWaitNotices follows: each change of the queue is told with the state, and so is the
-// turn of a run that has waited, with the name that its sender gave it.
+// testWaitNotices follows the thread: each change of the queue comes with the state, and the turn of a
+// run that has waited comes with its client's message id.
 func testWaitNotices(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
@@ -380,7 +381,8 @@ func testWaitNotices(s waitTest) {
 	}
 }
 
-// testWaitSnapshot shows the turns of those that wait, and nothing where nobody does.
+// testWaitSnapshot checks that the snapshot shows the turns of waiting runs, and nothing if no run
+// waits.
 func testWaitSnapshot(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "one")

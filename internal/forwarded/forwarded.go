@@ -1,4 +1,4 @@
-// Package forwarded tells requests that a proxy has passed on.
+// Package forwarded recognises requests that came through a proxy.
 package forwarded
 
 import (
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Header returns the name of a header that a proxy has set, and "" where there is none. Proxies
-// make names of their own that begin with X-Forwarded: each of them counts. A proxy that is
-// configured to say nothing looks like the client itself.
+// Header returns the name of a header that a proxy has set, or "" if the request has none. Some proxies
+// use names of their own that begin with X-Forwarded; each of these counts. A proxy that sets no such
+// header cannot be distinguished from the client.
 func Header(h http.Header) string {
 	for name := range h {
 		name = http.CanonicalHeaderKey(name)

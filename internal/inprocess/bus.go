@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Bus is a [spool.Bus] for one process. It loses nothing and delivers once.
+// Bus is a [spool.Bus] within one process. It loses nothing and delivers everything once.
 type Bus struct {
 	wakes   topics[spool.WakeKind]
 	notices topics[[]byte]
@@ -20,38 +20,37 @@ var _ spool.Bus = (*Bus)(nil)
 // NewBus returns a bus without subscribers.
 func NewBus() *Bus { return &Bus{} }
 
-// Wake calls the topic's subscribers before it returns, in the order in which they
-// subscribed. They may call the bus.
+// Wake calls the topic's subscribers in the order in which they subscribed, and then returns. They may
+// call the bus.
 func (b *Bus) Wake(topic spool.ThreadKey, kind spool.WakeKind) { b.wakes.tell(topic, kind) }
 
-// Subscribe has fn called by Wake. A call that is under way when the subscription ends
-// is not waited for.
+// Subscribe makes Wake call fn. The end of the subscription does not wait for a call in progress.
 func (b *Bus) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind)) (func(), error) {
 	return b.wakes.add(ctx, topic, fn)
 }
 
-// Notify calls the topic's listeners as Wake does its subscribers.
+// Notify calls the topic's listeners, as Wake calls its subscribers.
 func (b *Bus) Notify(topic spool.ThreadKey, notice []byte) {
 	if len(notice) <= spool.MaxNoticeBytes {
 		b.notices.tell(topic, notice)
 	}
 }
 
-// Listen has fn called by Notify, as Subscribe has by Wake.
+// Listen makes Notify call fn, as Subscribe does for Wake.
 func (b *Bus) Listen(ctx context.Context, topic spool.ThreadKey, fn func([]byte)) (func(), error) {
 	return b.notices.add(ctx, topic, fn)
 }
 
-// topics are the subscribers of one kind of thing.
+// topics has the subscribers of all topics, for values of one type.
 type topics[T any] struct {
 	mu sync.RWMutex
-	// by maps to slices that are replaced and never changed, so that tell can call their
-	// functions without holding the lock.
+	// by maps to slices that are replaced but never changed, so that tell can call the functions
+	// without holding the lock.
 	by map[spool.ThreadKey][]*subscriber[T]
 }
 
 type subscriber[T any] struct {
-	// ctx is asked by tell, as the function that follows its end runs some time later.
+	// tell checks ctx itself, because the function that runs after ctx has ended comes a little later.
 	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
 	fn      func(T)
 	stopped atomic.Bool

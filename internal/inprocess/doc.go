@@ -1,4 +1,4 @@
-// Package inprocess has the run streams and the wake-ups of one process: those of
-// backend/memory, and of an engine whose backend brings none. Nothing here is durable, which the ports
-// [spool.Streams] and [spool.Bus] allow.
+// Package inprocess has the run streams and the bus of one process. backend/memory uses them, and so
+// does an engine whose backend has none. They are not durable, which the ports [spool.Streams] and
+// [spool.Bus] allow.
 package inprocess

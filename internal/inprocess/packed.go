@@ -11,11 +11,11 @@ import (
 // packItems is how many items are packed together: as many as a reader takes at once.
 const packItems = 256
 
-// packs are the packed items of a stream, piece by piece, so that who reads a page of a long
-// stream unpacks no more than that.
+// packs are the packed items of a stream in several pieces, so that a reader of one page of a long
+// stream unpacks only that page.
 type packs []*packed
 
-// packAll returns items packed.
+// packAll packs items.
 func packAll(items []spool.Item) packs {
 	all := make(packs, 0, (len(items)+packItems-1)/packItems)
 	for piece := range slices.Chunk(items, packItems) {
@@ -24,8 +24,8 @@ func packAll(items []spool.Item) packs {
 	return all
 }
 
-// unpack returns the items of the pieces that have the items behind an offset, up to a limit. There
-// may be some more before and behind these. Limit zero: all.
+// unpack returns up to limit items after an offset. It unpacks whole pieces, so it may return a few
+// more items before and after. A limit of zero stands for all.
 func (p packs) unpack(after spool.Offset, limit int) (items []spool.Item) {
 	from, found := slices.BinarySearchFunc(p, after, func(piece *packed, o spool.Offset) int { return piece.last.Compare(o) })
 	if found {
@@ -33,7 +33,7 @@ func (p packs) unpack(after spool.Offset, limit int) (items []spool.Item) {
 	}
 	for _, piece := range p[from:] {
 		items = append(items, piece.unpack()...)
-		if limit > 0 && len(items)-behind(items, after) >= limit {
+		if limit > 0 && len(items)-indexAfter(items, after) >= limit {
 			break
 		}
 	}
@@ -47,7 +47,7 @@ func (p packs) last() spool.Offset {
 	return p[len(p)-1].last
 }
 
-// size is how much memory they take, about.
+// size returns the approximate memory that the pieces use.
 func (p packs) size() (n int64) {
 	for _, piece := range p {
 		n += piece.size()
@@ -55,19 +55,19 @@ func (p packs) size() (n int64) {
 	return n
 }
 
-// packed are some items of a stream in one piece of memory, for a stream that has ended and
-// which hardly anybody reads again. An item says how it differs from the item of its type before
-// it: what they begin and end with in common is left out, and so is the offset at the end of the
-// data. A delta of a few letters takes about 12 bytes more than these, and not 150.
+// packed has some items of an ended stream in one piece of memory, because ended streams are rarely
+// read again. An item is stored as its difference from the previous item of its type: their common
+// beginning and end are left out, and so is the offset at the end of the data. A delta of a few letters
+// takes about 12 bytes more than the letters, instead of 150.
 type packed struct {
 	types []spool.ItemType
 	items int
-	data  int // how many bytes the data of all items has
+	data  int // the number of bytes of all items' data
 	last  spool.Offset
 	buf   []byte
 }
 
-// pack returns items packed.
+// pack packs items.
 func pack(items []spool.Item) *packed {
 	p := &packed{items: len(items)}
 	var before [][]byte // the data of the latest item of each type
@@ -101,8 +101,8 @@ func pack(items []spool.Item) *packed {
 	return p
 }
 
-// common returns how many bytes two texts begin and end with in common, none of them counted
-// twice.
+// common returns the lengths of the common beginning and the common end of two texts, which do not
+// overlap.
 func common(a, b []byte) (front, back int) {
 	n := min(len(a), len(b))
 	for front < n && a[front] == b[front] {
@@ -114,10 +114,10 @@ func common(a, b []byte) (front, back int) {
 	return front, back
 }
 
-// unpack returns the items as they were packed.
+// unpack returns the packed items.
 func (p *packed) unpack() []spool.Item {
 	items := make([]spool.Item, 0, p.items)
-	room := make([]byte, 0, p.data) // all data is in it
+	room := make([]byte, 0, p.data) // for the data of all items
 	before := make([][]byte, len(p.types))
 	var at spool.Offset
 	var seq int64
@@ -142,13 +142,13 @@ func (p *packed) unpack() []spool.Item {
 	return items
 }
 
-// size is how much memory they take, about.
+// size returns the approximate memory that the packed items use.
 func (p *packed) size() int64 { return int64(cap(p.buf)) + packedOverhead }
 
-// packedOverhead is what packed items take beside their buffer.
+// packedOverhead is the memory of packed items without their buffer.
 const packedOverhead = 128
 
-// unpacker reads what pack has written.
+// unpacker reads the output of pack.
 type unpacker []byte
 
 func (r *unpacker) number() int {

@@ -91,20 +91,20 @@ func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what i
 			want, _ := plain.read(after, limit)
 			got, err := st.read(after, limit)
 			if err != nil || got.Ended != want.Ended || got.Last != want.Last || len(got.Items) != len(want.Items) {
-				t.Fatalf("limit %d behind %v: %d items of %d, ended %t, last %v (%v)", limit, after, len(got.Items), len(want.Items), got.Ended, got.Last, err)
+				t.Fatalf("limit %d after %v: %d items of %d, ended %t, last %v (%v)", limit, after, len(got.Items), len(want.Items), got.Ended, got.Last, err)
 			}
 			for i := range got.Items {
 				if !reflect.DeepEqual(got.Items[i], want.Items[i]) {
-					t.Fatalf("limit %d behind %v: item %d is %v, and was %v", limit, after, i, got.Items[i], want.Items[i])
+					t.Fatalf("limit %d after %v: item %d is %v, and was %v", limit, after, i, got.Items[i], want.Items[i])
 				}
 			}
 		}
 	}
-	var before, behind runtime.MemStats
+	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, _ = st.read(spool.Offset{}, packItems)
-	runtime.ReadMemStats(&behind)
-	if got, most := behind.TotalAlloc-before.TotalAlloc, uint64(packItems*500); got > most {
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(packItems*500); got > most {
 		t.Errorf("a page of %d items of %d allocates %d bytes", packItems, n, got)
 	}
 }

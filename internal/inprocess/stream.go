@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// itemOverhead is what an item takes beside its data.
+	// itemOverhead is the memory of an item without its data.
 	itemOverhead = int64(unsafe.Sizeof(spool.Item{}))
-	// streamOverhead is about what an empty stream takes: itself, its keys and its
-	// places in a map and a list.
+	// streamOverhead is the approximate memory of an empty stream, including its keys and its entries
+	// in a map and a list.
 	streamOverhead = 512
 )
 
-// stream is one run stream. Its items are only ever added to, so that readers can share
-// them, and are packed some time after its end.
+// stream is one run stream. Items are only appended, so that readers can share them. They are packed
+// some time after the end of the stream.
 type stream struct {
 	key spool.StreamKey
-	// at is the stream's place in the list that it is in, and timer removes it after its
-	// grace. Both belong to Streams.mu.
+	// at is the stream's element in its list. The timer removes the stream after its grace. Streams.mu
+	// guards both.
 	at    *list.Element
 	timer *time.Timer
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu     sync.RWMutex
-	items  []spool.Item // nil once they are packed
+	items  []spool.Item // nil after they were packed
 	packed packs
 	size   int64
 	closed bool
-	// gone is set when the stream was removed, for those who had found it before.
+	// gone is true if the stream was removed, for goroutines that found it before.
 	gone bool
 }
 
@@ -60,7 +60,7 @@ func (st *stream) append(items []spool.Item) (grown int64, err error) {
 	last := st.last()
 	for _, item := range items {
 		if item.Offset.Compare(last) <= 0 {
-			return 0, spool.Errorf(spool.Conflict, "offset %s is not behind %s", item.Offset, last)
+			return 0, spool.Errorf(spool.Conflict, "offset %s is not after %s", item.Offset, last)
 		}
 		last = item.Offset
 		grown += itemOverhead + int64(len(item.Data))
@@ -86,7 +86,7 @@ func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) 
 	if st.packed != nil {
 		items = st.packed.unpack(after, limit)
 	}
-	from := behind(items, after)
+	from := indexAfter(items, after)
 	to := len(items)
 	if limit > 0 {
 		to = min(to, from+limit)
@@ -96,8 +96,8 @@ func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) 
 	return page, nil
 }
 
-// behind returns the index of the first item behind an offset.
-func behind(items []spool.Item, o spool.Offset) int {
+// indexAfter returns the index of the first item after an offset.
+func indexAfter(items []spool.Item, o spool.Offset) int {
 	at, found := slices.BinarySearchFunc(items, o, func(i spool.Item, o spool.Offset) int { return i.Offset.Compare(o) })
 	if found {
 		at++
@@ -105,7 +105,7 @@ func behind(items []spool.Item, o spool.Offset) int {
 	return at
 }
 
-// close reports false for a stream that was closed before.
+// close ends the stream. It returns false if the stream was already closed.
 func (st *stream) close(end spool.Item) (grown int64, closed bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -122,7 +122,7 @@ func (st *stream) close(end spool.Item) (grown int64, closed bool) {
 	return grown, true
 }
 
-// kill makes the stream gone for those who still hold it.
+// kill marks the stream as gone for goroutines that still use it.
 func (st *stream) kill() (freed int64, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -133,8 +133,8 @@ func (st *stream) kill() (freed int64, ok bool) {
 	return st.size, true
 }
 
-// pack packs the items of a stream that is closed, unless it has gone. Who has read items keeps
-// them.
+// pack packs the items of a closed stream, unless it was removed. Readers keep the items that they have
+// read.
 func (st *stream) pack() (freed int64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -157,7 +157,7 @@ func (st *stream) last() spool.Offset {
 	return st.items[len(st.items)-1].Offset
 }
 
-// moved returns the item at another offset, which its data ends with as well.
+// moved returns the item at another offset, and replaces the offset at the end of its data too.
 func moved(item spool.Item, to spool.Offset) spool.Item {
 	if head, ok := bytes.CutSuffix(item.Data, offsetField(item.Offset)); ok {
 		item.Data = append(json.RawMessage(nil), head...)

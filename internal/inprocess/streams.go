@@ -10,28 +10,28 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// DefaultMaxBytes is the budget of streams that are given none.
+// DefaultMaxBytes is the default budget of streams.
 const DefaultMaxBytes = 256 << 20
 
-// Streams are [spool.Streams] within a budget of bytes. When they outgrow it, the
-// stream that ended first is removed; when none has ended, the one that was opened
-// first, whose writer is then told that it is gone.
+// Streams is a [spool.Streams] within a budget of bytes. When the streams exceed it, the stream that
+// ended first is removed. If none has ended, the one that was opened first is removed, and its writer's
+// next append fails.
 //
-// An id whose stream was removed is forgotten, so that it can be opened again.
+// The id of a removed stream is forgotten and can be used again.
 type Streams struct {
 	max   int64
 	bytes atomic.Int64
 
-	// mu guards what follows. It is taken before a stream's own lock.
+	// mu guards the fields below. It is locked before a stream's own lock.
 	mu      sync.RWMutex
 	threads map[spool.ThreadKey]map[spool.StreamID]*stream
-	// open and ended hold each stream in one of them, the oldest in front.
+	// open and ended contain each stream once, the oldest first.
 	open, ended *list.List
 }
 
 var _ spool.Streams = (*Streams)(nil)
 
-// NewStreams returns streams that take up to maxBytes. Zero: [DefaultMaxBytes].
+// NewStreams returns streams that use up to maxBytes. Zero stands for [DefaultMaxBytes].
 func NewStreams(maxBytes int64) *Streams {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
@@ -44,7 +44,7 @@ func NewStreams(maxBytes int64) *Streams {
 	}
 }
 
-// Open makes an empty stream.
+// Open creates an empty stream.
 func (s *Streams) Open(ctx context.Context, key spool.StreamKey) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Streams) Open(ctx context.Context, key spool.StreamKey) error {
 	return nil
 }
 
-// Append adds items, all or none.
+// Append adds all items or none.
 func (s *Streams) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
 	st, err := s.find(ctx, key)
 	if err != nil {
@@ -120,10 +120,10 @@ func (s *Streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item
 	return nil
 }
 
-// packAfter is how long a stream that has ended stays as it is, for those who follow it.
+// packAfter is how long an ended stream stays unpacked, for clients that still follow it.
 const packAfter = 500 * time.Millisecond
 
-// rest packs a stream that has ended, and removes it once what is left of its grace has passed.
+// rest packs an ended stream, and removes it when the rest of its grace has passed.
 func (s *Streams) rest(st *stream, grace time.Duration) {
 	s.mu.Lock()
 	if grace <= 0 {
@@ -151,7 +151,7 @@ func (s *Streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	return nil
 }
 
-// Bytes returns how much of the budget is taken.
+// Bytes returns how many bytes of the budget are used.
 func (s *Streams) Bytes() int64 { return s.bytes.Load() }
 
 func (s *Streams) find(ctx context.Context, key spool.StreamKey) (*stream, error) {
@@ -166,8 +166,7 @@ func (s *Streams) find(ctx context.Context, key spool.StreamKey) (*stream, error
 	return nil, spool.ErrStreamGone
 }
 
-// shrink removes streams until the rest fits the budget, but not keep. The caller holds
-// mu.
+// shrink removes streams other than keep until the rest fits the budget. The caller must hold mu.
 func (s *Streams) shrink(keep *stream) {
 	for s.bytes.Load() > s.max {
 		oldest := s.ended.Front()
@@ -181,15 +180,15 @@ func (s *Streams) shrink(keep *stream) {
 	}
 }
 
-// remove is idempotent, as a timer may fire while its stream is being removed. The
-// caller holds mu.
+// remove removes a stream. It may be called again, because a timer may fire while its stream is being
+// removed. The caller must hold mu.
 func (s *Streams) remove(st *stream) {
 	freed, ok := st.kill()
 	if !ok {
 		return
 	}
-	// The stream's appends add to bytes after they have let go of its lock, so the sum
-	// may be short for a moment. It is never wrong for good.
+	// Appends of the stream change bytes after they have released its lock, so the sum may be too low
+	// for a moment, but never for good.
 	s.bytes.Add(-freed)
 	if st.timer != nil {
 		st.timer.Stop()

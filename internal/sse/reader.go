@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// DefaultLimit bounds an event of a [Reader] that was given no limit.
+// DefaultLimit is the default limit of an event's size.
 const DefaultLimit = 4 << 20
 
 const (
@@ -22,19 +22,19 @@ const (
 	maxRetryDigits = 12
 )
 
-// ErrTooLarge is behind the error of an event that is larger than the reader's limit.
+// ErrTooLarge is wrapped by the error for an event that is larger than the reader's limit.
 var ErrTooLarge = errors.New("event is too large")
 
 // Event is one event of a stream.
 type Event struct {
-	// ID is the last id that the stream has told, with this event or an earlier one.
+	// ID is the last id of the stream so far, from this event or an earlier one.
 	ID string
-	// Name is the type of the event. Empty: "message".
+	// Name is the type of the event. Empty stands for "message".
 	Name string
 	// Data is the event's data lines, joined with line feeds.
 	Data string
-	// Retry is how long the stream asks its reader to wait before it connects again,
-	// where it has said so since the event before. Zero: it has not.
+	// Retry is how long the stream asks its reader to wait before it reconnects, if the stream has said
+	// so since the previous event. Zero: it has not.
 	Retry time.Duration
 }
 
@@ -45,12 +45,12 @@ type Reader struct {
 	err   error
 
 	line []byte
-	// inComment is true within a line that is a comment, which is not kept.
+	// inComment is true within a comment line, whose text is dropped.
 	inComment bool
-	// afterCR is true when the last line ended in a CR, so that an LF belongs to it.
-	// Looking ahead instead would hold an event back until the next one.
+	// afterCR is true if the last line ended with a CR, so that a following LF belongs to that line. If
+	// the reader looked ahead instead, it would delay an event until the next one.
 	afterCR bool
-	// started is true after the first line, which may have a byte order mark.
+	// started is true after the first line, which may begin with a byte order mark.
 	started bool
 
 	id      string
@@ -60,8 +60,8 @@ type Reader struct {
 	hasData bool
 }
 
-// NewReader returns a reader of the events of in, each at most limit bytes large. Zero:
-// [DefaultLimit].
+// NewReader returns a reader of the events of in. The limit bounds the size of an event in bytes; zero
+// stands for [DefaultLimit].
 func NewReader(in io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -69,15 +69,15 @@ func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{in: bufio.NewReader(in), limit: limit}
 }
 
-// LastID returns the last id that the stream has told. It may be newer than the last
-// event's, as an id may come without data.
+// LastID returns the last id of the stream so far. It may be newer than the last event's id, because an
+// id may come without data.
 func (r *Reader) LastID() string { return r.id }
 
-// Next returns the next event that has data. It blocks until one is whole.
+// Next returns the next event that has data. It blocks until the event is complete.
 //
-// It returns [io.EOF] at the end of the stream, [io.ErrUnexpectedEOF] when the stream
-// ends within an event, an error around [ErrTooLarge], or the stream's own error. The
-// event in hand is dropped then, and every later call returns the same error.
+// It returns [io.EOF] at the end of the stream, [io.ErrUnexpectedEOF] if the stream ends within an
+// event, an error that wraps [ErrTooLarge], or the stream's own error. Then it drops the incomplete
+// event, and every later call returns the same error.
 func (r *Reader) Next() (Event, error) {
 	for r.err == nil {
 		whole, err := r.readLine()
@@ -95,8 +95,7 @@ func (r *Reader) Next() (Event, error) {
 	return Event{}, r.err
 }
 
-// readLine takes what is buffered up to the end of a line, and reports whether it got
-// there.
+// readLine takes the buffered bytes up to the end of a line, and reports whether it reached the end.
 func (r *Reader) readLine() (bool, error) {
 	if _, err := r.in.Peek(1); err != nil {
 		if errors.Is(err, io.EOF) && (r.hasData || len(r.line) > 0) {
@@ -136,7 +135,7 @@ func (r *Reader) readLine() (bool, error) {
 	return true, r.discard(end + 1)
 }
 
-// lineEnd returns the index of the first CR or LF, -1 without one.
+// lineEnd returns the index of the first CR or LF, or -1.
 func lineEnd(chunk []byte) int {
 	lf := bytes.IndexByte(chunk, '\n')
 	if lf >= 0 {
@@ -153,10 +152,9 @@ func (r *Reader) discard(n int) error {
 	return err
 }
 
-// endLine takes the line in hand into the event in hand. It returns the event when the
-// line was the blank one behind it.
+// endLine adds the current line to the current event. If the line is blank, it returns the event.
 func (r *Reader) endLine() (Event, bool) {
-	line := r.line // good until the next line
+	line := r.line // valid until the next line
 	comment := r.inComment
 	r.line, r.inComment = r.line[:0], false
 	if !r.started {
@@ -191,7 +189,7 @@ func (r *Reader) endLine() (Event, bool) {
 	return Event{}, false
 }
 
-// setRetry takes a number of milliseconds, and leaves out what is none.
+// setRetry sets the retry time from a number of milliseconds. It ignores other values.
 func (r *Reader) setRetry(value string) {
 	if value == "" || len(value) > maxRetryDigits || strings.Trim(value, "0123456789") != "" {
 		return
@@ -201,7 +199,7 @@ func (r *Reader) setRetry(value string) {
 	}
 }
 
-// dispatch ends the event in hand. One without data is none, but its id and retry stay.
+// dispatch ends the current event. An event without data is dropped, but its id and retry stay.
 func (r *Reader) dispatch() (Event, bool) {
 	event := Event{ID: r.id, Name: r.name, Data: string(r.data), Retry: r.retry}
 	had := r.hasData

@@ -1,8 +1,8 @@
-// Package strictjson finds keys of JSON objects that two readers may understand differently: a
-// key that an object has twice, and a key that has a field's name in other letter case.
+// Package strictjson finds keys of JSON objects that two readers may understand differently: a key that
+// occurs twice in an object, and a key that has a field's name in another letter case.
 //
-// [encoding/json] takes both. It keeps the last of several values, and matches names without
-// regard to case. A check that looks at one spelling then lets the value of the other pass.
+// [encoding/json] accepts both. It keeps the last of several values, and matches names without regard
+// to case. So if a check looks at one spelling, the value of the other spelling is not checked.
 package strictjson
 
 import (
@@ -17,17 +17,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Check returns a [spool.Invalid] error that names the first doubtful key of text, which has to
-// be valid JSON. into is the value, or a pointer to the value, that text is decoded into. In a
-// struct, names of fields and their other spellings are compared; in a map, exact keys are.
-// Check does not look into values that decode themselves, such as a [json.RawMessage], and keys
-// that a struct does not know are not compared.
+// Check returns a [spool.Invalid] error that names the first doubtful key of text, which must be valid
+// JSON. Into is the value that text is decoded into, or a pointer to it. In a struct, Check compares
+// the names of fields without regard to case; in a map, it compares exact keys. It ignores the contents
+// of values that decode themselves, such as [json.RawMessage], and keys that a struct does not know.
 func Check(text []byte, into any) error {
 	s := scanner{text: text}
 	return s.value(reflect.TypeOf(into), "")
 }
 
-// scanner walks over valid JSON. It keeps nothing of the values.
+// scanner walks over valid JSON. It stores no values.
 type scanner struct {
 	text []byte
 	at   int
@@ -35,8 +34,8 @@ type scanner struct {
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
 
-// value walks over one value, which is decoded into t and is called path. A nil t: nobody
-// decodes it.
+// value walks over one value, which is decoded into t and has the given path. A nil t means that the
+// value is not decoded.
 func (s *scanner) value(t reflect.Type, path string) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -106,14 +105,13 @@ func (s *scanner) array(of reflect.Type, path string) error {
 	return nil
 }
 
-// field is what a key stands for.
+// field is the struct field or map entry for a key.
 type field struct {
 	name string
 	kind reflect.Type
 }
 
-// known are the fields of a struct by its type, which are the same for as long as the program
-// runs.
+// known caches the fields of struct types.
 var known sync.Map // of reflect.Type to []field
 
 func fieldsOf(t reflect.Type) []field {
@@ -132,8 +130,7 @@ func fieldsOf(t reflect.Type) []field {
 	return all
 }
 
-// fieldOf returns the field of t that encoding/json takes the key for. It reports false where
-// there is none.
+// fieldOf returns the field of t that encoding/json uses for the key, or false if t has none.
 func fieldOf(t reflect.Type, key string) (field, bool) {
 	if t.Kind() == reflect.Map {
 		return field{key, t.Elem()}, true
@@ -150,7 +147,7 @@ func fieldOf(t reflect.Type, key string) (field, bool) {
 	return found, found.kind != nil
 }
 
-// key reads the string that stands here.
+// key reads the string at the current position.
 func (s *scanner) key() string {
 	from := s.at
 	s.skip()
@@ -163,7 +160,7 @@ func (s *scanner) key() string {
 	return text
 }
 
-// skip passes one value, whatever is in it.
+// skip passes one value.
 func (s *scanner) skip() {
 	depth, quoted := 0, false
 	for ; s.more(); s.at++ {
@@ -180,7 +177,7 @@ func (s *scanner) skip() {
 			depth++
 			continue
 		case c == '}', c == ']':
-			if depth == 0 { // the end of what a number stands in
+			if depth == 0 { // the end of the object or array that contains a number
 				return
 			}
 			depth--

@@ -1,6 +1,5 @@
-// Package testwait bounds how long a test outside of the bubbles of testing/synctest waits, so
-// that a test whose subject is broken says what it waited for, in place of hanging until the
-// process is ended.
+// Package testwait bounds how long a test outside the bubbles of testing/synctest waits. So a test of
+// something broken says what it was waiting for, instead of hanging until the process is killed.
 package testwait
 
 import (
@@ -9,11 +8,12 @@ import (
 	"time"
 )
 
-// Limit bounds each wait. It is generous, as tests run on busy machines, under the race detector.
+// Limit bounds each wait. It is generous, because tests run on busy machines and under the race
+// detector.
 const Limit = 2 * time.Minute
 
-// For returns what comes over a channel, and ends the test if nothing has come within Limit. A
-// closed channel is something.
+// For returns the next value of a channel. It ends the test if none comes within Limit. For a closed
+// channel it returns the zero value.
 func For[T any](tb testing.TB, ch <-chan T, what string) (got T) {
 	tb.Helper()
 	limit := time.NewTimer(Limit)
@@ -26,7 +26,8 @@ func For[T any](tb testing.TB, ch <-chan T, what string) (got T) {
 	return got
 }
 
-// Context returns the test's context, which ends after Limit. What is told is the cause then.
+// Context returns the test's context with a timeout of Limit. The cause of the timeout says what the
+// test was waiting for.
 func Context(tb testing.TB, what string) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeoutCause(tb.Context(), Limit, &late{what})
@@ -37,8 +38,8 @@ func Context(tb testing.TB, what string) context.Context {
 // late is the error of a wait that has taken too long.
 type late struct{ what string }
 
-// Unwrap says what kind of an error it is.
+// Unwrap returns the kind of the error.
 func (l *late) Unwrap() error { return context.DeadlineExceeded }
 
-// Error says what was waited for.
+// Error says what the test was waiting for.
 func (l *late) Error() string { return "waited " + Limit.String() + " for " + l.what }

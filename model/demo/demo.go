@@ -1,6 +1,6 @@
-// Package demo has a model that is not a language model. With it, threads, tools, approvals, streaming
-// and usage can be seen and tested without a key or a network: the model repeats its prompt, and calls
-// the tools that the prompt names.
+// Package demo has a model that is not a language model. It shows and tests threads, tools, approvals,
+// streaming and usage without a key or a network: the model repeats its prompt, and calls the tools
+// that the prompt names.
 //
 // The model understands these prompts:
 //
@@ -11,8 +11,8 @@
 //	ask <name> to <brief> and ask <name> to <brief>         spawns two nested runs at once
 //	slow <n>                                                streams n words, slowly
 //
-// A summary has the beginning of each prompt. The answer to every other prompt is the prompt. The same
-// history always has the same answer, tool call ids included.
+// A summary contains the beginning of each prompt. The model answers every other prompt with the prompt
+// itself. The same history always gets the same answer, with the same tool call ids.
 package demo
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Label begins every text of the model.
+// Label is at the beginning of every text of the model.
 const Label = "(demo model, not a language model)"
 
 // ModelID is the name of the model.
@@ -32,7 +32,7 @@ const ModelID = "demo"
 const (
 	defaultSlowDelay = 200 * time.Millisecond
 	defaultWindow    = 32_768
-	// usageEvery is how many words are between two reports of the usage.
+	// usageEvery is the number of words between two usage reports.
 	usageEvery = 16
 )
 
@@ -48,10 +48,10 @@ type Config struct {
 	// Defaults to none.
 	Delay time.Duration
 
-	// SlowDelay is the pause before each word of the answer to "slow <n>". It is long
-	// enough for a person to press stop.
+	// SlowDelay is the pause before each word of the answer to "slow <n>". It gives a person time to
+	// press stop.
 	//
-	// Defaults to 200 milliseconds, or Delay where that is longer.
+	// Defaults to 200 milliseconds, or to Delay if that is longer.
 	SlowDelay time.Duration
 }
 
@@ -77,7 +77,7 @@ func (m *Model) Describe() (provider, model string) { return "spool", ModelID }
 // ContextWindow returns the configured size of the context window, in tokens.
 func (m *Model) ContextWindow() int { return m.config.ContextWindow }
 
-// Stream answers as the package comment describes. Its only error is that of ctx.
+// Stream answers as the package comment describes. Its only error is the error of ctx.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		w := &writer{

@@ -18,7 +18,7 @@ const maxSlow = 10_000
 // plan is an answer before it is streamed.
 type plan struct {
 	reasoning string
-	// signature stands for the data that a real provider wants back with its reasoning.
+	// signature stands for the data that a real provider gets back with its reasoning.
 	signature json.RawMessage
 	text      string
 	calls     []plannedCall
@@ -39,7 +39,7 @@ func answer(r spool.ModelRequest) plan {
 	turn := lastTurn(r.Messages)
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}
 
-	// The calls of a step follow once the step before it has its results.
+	// The calls of a step follow when the previous step has its results.
 	steps := parse(turn.prompt, slices.ContainsFunc(r.Tools, func(t spool.ToolSpec) bool { return t.Name == spawnTool }))
 	if turn.stepsDone < len(steps) {
 		p.call(steps[turn.stepsDone], r.Tools, digest)
@@ -63,7 +63,7 @@ func answer(r spool.ModelRequest) plan {
 
 func (p *plan) say(text string) { p.text = Label + " " + text }
 
-// call plans the calls of one step. If one of its tools is missing, it plans none.
+// call plans the calls of one step. If a tool is missing, it plans no call.
 func (p *plan) call(asked []request, tools []spool.ToolSpec, digest string) {
 	have := make(map[string]bool, len(tools))
 	names := make([]string, 0, len(tools))
@@ -116,7 +116,7 @@ func echo(turn turn, r spool.ModelRequest) string {
 	return b.String()
 }
 
-// slow reports whether the prompt is "slow <n>", and its n within bounds.
+// slow reports whether the prompt is "slow <n>", and returns n within its bounds.
 func slow(prompt string) (int, bool) {
 	words := strings.Fields(strings.ToLower(prompt))
 	if len(words) < 2 || words[0] != "slow" {
@@ -144,8 +144,8 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// digest returns a name for the contents of a history. Ids and times do not count, so that the same
-// conversation has the same answer everywhere.
+// digest returns a hash of the contents of a history. It ignores ids and times, so that the same
+// conversation gets the same answer everywhere.
 func digest(messages []spool.Message) string {
 	h := sha256.New()
 	for _, m := range messages {

@@ -29,7 +29,7 @@ func lastTurn(messages []spool.Message) turn {
 				switch p.Type {
 				case spool.PartImage:
 					t.images++
-				case spool.PartText: // the last text: a summary may stand before it
+				case spool.PartText: // the last text, because a summary may precede it
 					t.prompt = strings.TrimSpace(p.Text)
 				default:
 				}
@@ -60,11 +60,11 @@ var (
 	moreExpr = regexp.MustCompile(`(?i)\s*,?\s+(?:and|then)\s+ask\s+[A-Za-z0-9_-]{1,64}\s+to\s`)
 )
 
-// spawnTool is the tool by which an agent spawns a nested run.
+// spawnTool is the tool with which an agent spawns a nested run.
 const spawnTool = "spawnSubagent"
 
-// parse returns the steps that a prompt asks for, each with its calls. There are none if the prompt
-// starts with neither "use" nor, if asks, "ask".
+// parse returns the steps that a prompt asks for, each with its calls. It returns none unless the
+// prompt starts with "use" or, if asks is true, with "ask".
 func parse(prompt string, asks bool) [][]request {
 	var steps [][]request
 	step := []request(nil)
@@ -110,7 +110,7 @@ func parseAsk(text string) (request, string, bool) {
 }
 
 // parseUse reads one "use <tool> with <args>", and returns the rest of the text. Arguments that are not
-// JSON end at the next "use", and stay as they are.
+// JSON end at the next "use", and are passed on unchanged.
 func parseUse(text string) (request, string, bool) {
 	m := useExpr.FindStringSubmatch(text)
 	if m == nil {
@@ -152,7 +152,7 @@ func summary(messages []spool.Message) string {
 	return fmt.Sprintf("Summary of %d entries. The user said: %s", lines, strings.Join(prompts, " "))
 }
 
-// cutShort returns the beginning of the text of a JSON string.
+// cutShort returns the beginning of a text that is encoded as a JSON string.
 func cutShort(prompt string) string {
 	var text string
 	if json.Unmarshal([]byte(prompt), &text) != nil {

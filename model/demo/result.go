@@ -19,7 +19,8 @@ func tellResults(results []spool.Part) string {
 	return strings.Join(lines, " ")
 }
 
-// tellResult describes a result. It knows the results that the engine writes in place of a tool.
+// tellResult describes a result. It recognises the results that the engine writes when no tool
+// returned.
 func tellResult(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -56,7 +57,7 @@ func tellResult(raw json.RawMessage) string {
 	return "answered: " + shorten(string(raw))
 }
 
-// plain returns the text of a JSON string, and other JSON as it is.
+// plain returns the text of a JSON string, and any other JSON unchanged.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

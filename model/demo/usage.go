@@ -9,8 +9,8 @@ import (
 // counts is the usage of one answer. A word counts as a token.
 type counts struct{ input, cacheRead, cacheWrite, output, reasoning int64 }
 
-// promptUsage counts a request. As with a provider that caches, messages before the user's last prompt
-// count as read from the cache, and the others as written to it.
+// promptUsage counts a request. It imitates a provider that caches: messages before the user's last
+// prompt count as read from the cache, and the others as written to it.
 func promptUsage(r spool.ModelRequest) counts {
 	var c counts
 	c.input = words(r.Instructions)

@@ -21,7 +21,7 @@ type writer struct {
 	ctx   context.Context //nolint:containedctx // lives for one call of Stream
 	yield func(spool.ModelEvent, error) bool
 	delay time.Duration
-	// left is how many words the answer may still have. Zero: no bound; -1: none.
+	// left is how many more words the answer may have. Zero: no bound. -1: none.
 	left    int
 	stopped bool
 	usage   counts
@@ -70,7 +70,7 @@ func (w *writer) body(p plan) error {
 	return nil
 }
 
-// call writes one tool call, whole or not at all.
+// call writes one tool call, either completely or not at all.
 func (w *writer) call(c plannedCall) error {
 	if w.left < 0 {
 		return errFull
@@ -123,7 +123,7 @@ func (w *writer) count() {
 	}
 }
 
-// pause waits before a word. It returns the error of ctx as soon as ctx ends.
+// pause waits before a word. It returns ctx's error as soon as ctx ends.
 func (w *writer) pause() error {
 	if w.delay <= 0 {
 		return w.ctx.Err()
@@ -146,7 +146,7 @@ func (w *writer) emit(event spool.ModelEvent) error {
 	return nil
 }
 
-// pieces cuts a text after each run of blanks. The joined pieces are the text.
+// pieces cuts a text after each run of blanks. Joined, the pieces are the text again.
 func pieces(text string) []string {
 	var out []string
 	start, blank := 0, false

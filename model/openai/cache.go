@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// PromptCache is the kind of hint that a request has for the server's prompt cache.
+// PromptCache is a kind of hint for the server's prompt cache.
 type PromptCache string
 
 // The kinds of hints.
@@ -14,16 +14,16 @@ const (
 	CacheNone PromptCache = "none"
 	// CacheKey sends prompt_cache_key. OpenAI sends requests with the same key to the same cache.
 	CacheKey PromptCache = "key"
-	// CacheMarks puts a cache_control of the type "ephemeral" at the ends of prefixes, as
-	// Anthropic's models need. Messages of tools have marks too. A server that refuses them
-	// needs another setting.
+	// CacheMarks puts a cache_control of the type "ephemeral" at the ends of prefixes, as Anthropic's
+	// models need it. Messages of tools have marks too. A server that refuses such marks needs another
+	// setting.
 	CacheMarks PromptCache = "marks"
 )
 
 // maxMarks bounds the marks of a request.
 const maxMarks = 4
 
-// knownCache returns the hint that a host and model are known to use.
+// knownCache returns the hint that the given host and model are known to support.
 func knownCache(host, model string) PromptCache {
 	switch {
 	case host == "api.openai.com":
@@ -35,8 +35,8 @@ func knownCache(host, model string) PromptCache {
 	}
 }
 
-// mark marks the end of each prefix, in the last message there that can have a mark. ends[n] is how
-// many messages of the wire the instructions and the first n messages of the request make.
+// mark marks the end of each prefix, in the last message of the prefix that can have a mark. ends[n] is
+// the number of wire messages for the instructions and the first n messages of the request.
 func mark(out []wireMessage, ends, at []int) {
 	left := maxMarks
 	for _, place := range slices.Backward(at) { // the longest prefixes first
@@ -55,10 +55,10 @@ func mark(out []wireMessage, ends, at []int) {
 }
 
 // markMessage marks the last text of a message. It reports whether it has added the mark, and whether
-// the message has one now.
+// the message now has one.
 func markMessage(m wireMessage) (marked, taken bool) {
 	if m["role"] == "assistant" {
-		return false, false // some servers refuse parts in it
+		return false, false // some servers refuse parts in such a message
 	}
 	parts, ok := m["content"].([]map[string]any)
 	if text, plain := m["content"].(string); plain {

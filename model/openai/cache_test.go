@@ -30,8 +30,8 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 	t.Helper()
 
 	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, body string) {
-		behind := body[strings.LastIndex(body, `"role":"user"`):]
-		if n := strings.Count(body, `"tool_call_id"`); strings.Count(behind, `"tool_call_id"`) < 4 {
+		after := body[strings.LastIndex(body, `"role":"user"`):]
+		if n := strings.Count(body, `"tool_call_id"`); strings.Count(after, `"tool_call_id"`) < 4 {
 			call := func(i int) string {
 				return fmt.Sprintf(`{"index":%d,"id":"c%d.%d","function":{"name":"look","arguments":"{\"a\":\"<b> & ü\"}"}}`, i, n, i)
 			}
@@ -114,7 +114,7 @@ func TestPrefix(t *testing.T) {
 				}
 				before := all[i-1].Messages
 				if len(a.Messages) <= len(before) {
-					t.Fatalf("request %d has %d messages behind one of %d", i, len(a.Messages), len(before))
+					t.Fatalf("request %d has %d messages after one of %d", i, len(a.Messages), len(before))
 				}
 				for n := range before {
 					if got, want := unmarked(a.Messages[n]), unmarked(before[n]); got != want {
@@ -129,9 +129,9 @@ func TestPrefix(t *testing.T) {
 // unmarked returns a message as it is without marks, which move.
 func unmarked(message json.RawMessage) string {
 	text := strings.ReplaceAll(string(message), `"cache_control":{"type":"ephemeral"},`, "")
-	const before, behind = `"content":[{"text":`, `,"type":"text"}]`
+	const before, after = `"content":[{"text":`, `,"type":"text"}]`
 	if at := strings.Index(text, before); at >= 0 {
-		text = text[:at] + `"content":` + strings.Replace(text[at+len(before):], behind, "", 1)
+		text = text[:at] + `"content":` + strings.Replace(text[at+len(before):], after, "", 1)
 	}
 	return text
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// call is a tool call, as far as it has arrived.
+// call is the part of a tool call that has arrived.
 type call struct {
-	// index is the provider's, -1 where it sent none.
+	// index is the provider's index, or -1 if the provider sent none.
 	index int
-	// sentID is the provider's id, empty where it sent none.
+	// sentID is the provider's id, or empty if the provider sent none.
 	sentID string
 	id     spool.ToolCallID
 	name   string
@@ -27,10 +27,10 @@ type call struct {
 // calls assembles tool calls from their fragments.
 type calls struct {
 	list []*call
-	// random is in the made-up ids of this answer, so that other answers have other ids.
+	// random is part of the ids that this answer's calls get, so that other answers have other ids.
 	random string
 	chunk  int
-	// bytes is the size of the calls, which stay here until the end of the answer.
+	// bytes is the size of the calls, which are buffered until the end of the answer.
 	bytes int
 }
 
@@ -67,9 +67,9 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	return append(events, spool.ToolCallDelta{ID: c.id, Args: fragment})
 }
 
-// find returns the call of a fragment, nil if the fragment begins a new call. The index should
-// identify the call. But some servers send no index. Others send zero for every call: their calls
-// differ by their ids only, or each fragment is a whole call without an id.
+// find returns the call of a fragment, or nil if the fragment begins a new call. The index should
+// identify the call. But some servers send no index. Others send zero for every call: then either the
+// ids distinguish the calls, or each fragment is a whole call without an id.
 func (cs *calls) find(d callDelta) *call {
 	for _, c := range slices.Backward(cs.list) {
 		switch {

@@ -47,7 +47,7 @@ func TestEndlessAnswer(t *testing.T) {
 				t.Errorf("the answer ends with %s", got.Reason)
 			}
 			if len(only[spool.ToolCallEnd](events)) > 0 || sent.Load() == endless-1 {
-				t.Errorf("%d events behind %d chunks", len(events), sent.Load())
+				t.Errorf("%d events after %d chunks", len(events), sent.Load())
 			}
 		})
 	}

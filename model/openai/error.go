@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// maxError bounds how much of an error's body is read.
+	// maxError bounds how many bytes of an error's body are read.
 	maxError = 64 << 10
 	// maxMessage bounds the message of an error.
 	maxMessage = 1000
 )
 
-// transportError returns the error of a request without a response.
+// transportError returns the error for a request without a response.
 func (m *Model) transportError(watch *watch, err error) error {
 	if ended := watch.ended(); ended != nil {
 		return ended
@@ -33,14 +33,14 @@ func (m *Model) transportError(watch *watch, err error) error {
 			Err:     context.DeadlineExceeded,
 		}
 	}
-	// The URL is left out: its query may have a key.
+	// The error must not contain the URL, because its query may have a key.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
 	return &spool.ModelError{Message: m.clean("reach " + m.host + ": " + err.Error()), Err: err}
 }
 
-// readError returns the error of an answer that was cut off.
+// readError returns the error for an answer that was cut off.
 func (m *Model) readError(watch *watch, err error) error {
 	if ended := watch.ended(); ended != nil {
 		return ended
@@ -54,7 +54,7 @@ func (m *Model) readError(watch *watch, err error) error {
 	return &spool.ModelError{Message: m.clean("the answer was cut off: " + err.Error()), Err: err}
 }
 
-// statusError returns the error of a response with another status than 200.
+// statusError returns the error for a response with a status other than 200.
 func (m *Model) statusError(watch *watch, response *http.Response) error {
 	watch.start(m.config.IdleTimeout)
 	defer watch.pause()
@@ -82,7 +82,7 @@ func (m *Model) statusError(watch *watch, response *http.Response) error {
 	return classify(out)
 }
 
-// chunkError returns the error in an answer whose status was 200, nil if there is none.
+// chunkError returns the error in an answer whose status was 200, or nil.
 func (m *Model) chunkError(c *chunk) error {
 	if (len(c.Error) == 0 || string(c.Error) == "null") && c.Object != "error" {
 		return nil
@@ -125,12 +125,12 @@ func (c *chunk) describe(e *spool.ModelError) {
 	case err != nil && code != "":
 		e.Type = code
 	case e.Status == 0 && status >= http.StatusBadRequest && status < 600:
-		// The status of the provider behind a router.
+		// The router reports the status of the provider.
 		e.Status = status
 	}
 }
 
-// retryAfter returns how long a response asks to wait, zero if it does not ask.
+// retryAfter returns how long a response asks to wait, or zero if it does not ask.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return wait(ms * float64(time.Millisecond))
@@ -145,10 +145,10 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// wait returns a duration between zero and a day.
+// wait returns the duration, at least zero and at most a day.
 func wait(ns float64) time.Duration {
 	const most = float64(24 * time.Hour)
-	if !(ns > 0) { // not a number included
+	if !(ns > 0) { // also if it is not a number
 		return 0
 	}
 	return time.Duration(min(ns, most))

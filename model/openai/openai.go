@@ -1,8 +1,8 @@
-// Package openai is the adapter for servers with OpenAI's chat completions interface: OpenAI
-// itself, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and others.
+// Package openai is the adapter for servers with OpenAI's chat completions interface: OpenAI itself,
+// Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and others.
 //
-// Servers differ from the interface as OpenAI describes it, and the package follows what they do. The
-// comments of [Config] say what a program can switch off if a server refuses it.
+// Servers deviate from OpenAI's description of the interface. The package follows what the servers
+// really do. The comments of [Config] say what a program can switch off if a server refuses it.
 package openai
 
 import (
@@ -28,11 +28,11 @@ type Config struct {
 	// Model is the provider's name of the model. Required.
 	Model string
 
-	// APIKey is sent as a bearer token. Empty: no Authorization header, as for most
-	// local servers.
+	// APIKey is sent as a bearer token. If it is empty, no Authorization header is sent; most local
+	// servers need none.
 	APIKey string
 
-	// BaseURL is the URL in front of "/chat/completions". The requests keep its query.
+	// BaseURL is the part of the URL before "/chat/completions". The requests keep its query.
 	//
 	// Defaults to [DefaultBaseURL].
 	BaseURL string
@@ -40,22 +40,22 @@ type Config struct {
 	// ContextWindow is the size of the model's context window in tokens. Zero: not known.
 	ContextWindow int
 
-	// Extra is merged into each request body: sampling settings, "reasoning_effort" and the
-	// like. The Extra of a request wins over it. Errors never show a value of 8 characters or
-	// more if the name of its field, or of a field around it, contains "key", "token",
-	// "secret", "password", "auth" or a similar word.
+	// Extra is merged into each request body, for example sampling settings or "reasoning_effort". The
+	// Extra of a request wins over it. Errors never show a value of 8 characters or more if the name of
+	// its field, or of an enclosing field, contains "key", "token", "secret", "password", "auth" or a
+	// similar word.
 	//
 	// Defaults to nothing.
 	Extra map[string]any
 
-	// HTTPClient makes the requests. The model follows no redirects and does not use its
-	// CheckRedirect. Its Timeout bounds a whole answer.
+	// HTTPClient makes the requests. The model does not follow redirects, and ignores the client's
+	// CheckRedirect. The client's Timeout bounds a whole answer.
 	//
 	// Defaults to a client of its own over Transport.
 	HTTPClient *http.Client
 
-	// HeaderTimeout is how long the first byte of an answer may take. A local server loads
-	// the model and reads the prompt in this time. -1: for ever.
+	// HeaderTimeout is how long the server may take until the first byte of an answer. In this time, a
+	// local server loads the model and reads the prompt. -1: for ever.
 	//
 	// Defaults to 120 seconds.
 	HeaderTimeout time.Duration
@@ -66,8 +66,8 @@ type Config struct {
 	// Defaults to none.
 	Headers map[string]string
 
-	// IdleTimeout is how long a server may send nothing after the first byte of an answer.
-	// Comments that keep the connection alive count as sent bytes. -1: for ever.
+	// IdleTimeout is how long the server may send nothing after the first byte of an answer. Comments
+	// that keep the connection alive count as bytes. -1: for ever.
 	//
 	// Defaults to 60 seconds.
 	IdleTimeout time.Duration
@@ -77,13 +77,13 @@ type Config struct {
 	// Defaults to the server's bound.
 	MaxOutputTokens int
 
-	// MaxTokensField is the field that carries MaxOutputTokens.
+	// MaxTokensField is the name of the request field for MaxOutputTokens.
 	//
 	// Defaults to "max_completion_tokens" for OpenAI and "max_tokens" elsewhere.
 	MaxTokensField string
 
-	// NoStreamUsage leaves out stream_options.include_usage, for servers that refuse
-	// it. Usage is then known only if the server reports it unasked.
+	// NoStreamUsage omits stream_options.include_usage, for servers that refuse it. Then the usage is
+	// known only if the server reports it anyway.
 	//
 	// Defaults to false.
 	NoStreamUsage bool
@@ -96,21 +96,21 @@ type Config struct {
 	// they do not know.
 	PromptCache PromptCache
 
-	// ReasoningField is the field in which assistant messages send the text of their reasoning
-	// back, such as "reasoning_content". OpenRouter's reasoning_details are always sent back.
+	// ReasoningField is the field of assistant messages in which requests repeat earlier reasoning,
+	// such as "reasoning_content". OpenRouter's reasoning_details are always repeated.
 	//
 	// Defaults to none, because some servers refuse it.
 	ReasoningField string
 
-	// ReceiptCurrency is the currency of usage.cost, which is what an answer cost. "-": the
-	// model ignores usage.cost.
+	// ReceiptCurrency is the currency of usage.cost, the cost of an answer. "-": the model ignores
+	// usage.cost.
 	//
-	// Defaults to "USD" for OpenRouter and to "-" elsewhere, because other servers mean other
-	// things by the field.
+	// Defaults to "USD" for OpenRouter and to "-" elsewhere, because other servers use the field for
+	// something else.
 	ReceiptCurrency string
 
-	// Secrets are further texts of 8 characters or more that errors never show. APIKey, Headers
-	// and the secret fields of Extra are left out of errors already.
+	// Secrets are further texts of 8 characters or more that errors never show. Errors never show
+	// APIKey, Headers and the secret fields of Extra in any case.
 	//
 	// Defaults to none.
 	Secrets []string
@@ -122,7 +122,7 @@ type Config struct {
 	Transport http.RoundTripper
 }
 
-// Model is a [spool.Model] behind one URL. It is safe for concurrent use.
+// Model is a [spool.Model] at one URL. It is safe for concurrent use.
 type Model struct {
 	config  Config
 	url     string
@@ -133,8 +133,8 @@ type Model struct {
 
 var _ spool.Model = (*Model)(nil)
 
-// New returns a model. It returns an [spool.Invalid] error that names the wrong field of config.
-// It makes no request and reads nothing from the environment.
+// New returns a model. It returns an [spool.Invalid] error that names the wrong field of config. It
+// makes no request and reads nothing from the environment.
 func New(config Config) (*Model, error) {
 	if config.Model == "" {
 		return nil, spool.Errorf(spool.Invalid, "Model is required")
@@ -194,8 +194,8 @@ func New(config Config) (*Model, error) {
 	}, nil
 }
 
-// newClient returns the client that makes the requests. A redirect is an error: nobody but the
-// operator's own host may get the key and the conversation.
+// newClient returns the client that makes the requests. It treats a redirect as an error, because only
+// the operator's own host may get the key and the conversation.
 func newClient(config Config) *http.Client {
 	client := new(http.Client)
 	if config.HTTPClient != nil {
@@ -206,7 +206,7 @@ func newClient(config Config) *http.Client {
 	if client.Transport == nil {
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
 			t = t.Clone()
-			t.MaxIdleConnsPerHost = t.MaxIdleConns // there is one host
+			t.MaxIdleConnsPerHost = t.MaxIdleConns // all requests go to one host
 			client.Transport = t
 		}
 	}
@@ -214,7 +214,7 @@ func newClient(config Config) *http.Client {
 	return client
 }
 
-// Describe returns "openai", also for other servers with its interface, and the model's name.
+// Describe returns "openai", also for other servers with OpenAI's interface, and the model's name.
 func (m *Model) Describe() (provider, model string) { return "openai", m.config.Model }
 
 // ContextWindow returns the size of the configured context window in tokens. Zero: not known.

@@ -7,16 +7,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// overflowTypes are the words by which providers name a context overflow: the error of a prompt that
-// has no room in the model's window.
+// overflowTypes are the error types with which providers report a context overflow: the prompt does not
+// fit into the model's window.
 var overflowTypes = map[string]bool{
 	"context_length_exceeded":   true, // OpenAI, Azure, Groq
 	"exceed_context_size_error": true, // llama.cpp
 	"request_too_large":         true, // Anthropic, for bytes
 }
 
-// overflowTexts are the providers' sentences about a context overflow, in lower case. All words of an
-// entry must be in the sentence.
+// overflowTexts are the providers' messages about a context overflow, in lower case. A message matches
+// an entry if it contains all texts of the entry.
 var overflowTexts = [][]string{
 	{"maximum context length"},                   // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
 	{"exceeds the context window"},               // OpenAI
@@ -39,15 +39,15 @@ var overflowTexts = [][]string{
 	{"context length exceeded"},                  // other servers
 }
 
-// otherTexts are in sentences that sound alike and are about something else: a bound of the answer that
-// is too large, or too many tokens in too short a time.
+// otherTexts occur in similar messages about other errors: a bound of the answer that is too large, or
+// too many tokens in too short a time.
 var otherTexts = []string{
 	"max_tokens is too large", "max_completion_tokens' is too large", "max_completion_tokens is too large",
 	"max_tokens' is too large", "maximum allowed number of output tokens",
 	"per minute", "per day", "rate limit", "rate_limit", "quota",
 }
 
-// classify sets the fields by which the engine decides what follows from a provider's error.
+// classify sets the fields with which the engine decides how to handle a provider's error.
 func classify(e *spool.ModelError) *spool.ModelError {
 	e.ContextOverflow = overflows(e)
 	e.NoRetry = e.Type == "insufficient_quota" || e.Type == "invalid_api_key"

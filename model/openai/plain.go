@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a chunk that has nothing but the text of one choice, as nearly every chunk of an answer
-// has. It makes one pass, without reflection. The result is the one of [encoding/json]. It reports false
-// for a chunk with other fields, with a field twice, or that is not valid JSON.
+// plain reads a chunk that has only the text of one choice, as nearly every chunk of an answer does. It
+// makes one pass, without reflection. Its result is the same as that of [encoding/json]. It returns
+// false for a chunk with other fields, with a repeated field, or that is not valid JSON.
 func (c *chunk) plain(text string) bool {
 	r := plainReader{text: text}
 	var seen fields
@@ -91,13 +91,13 @@ func (r *plainReader) delta(d *delta) {
 	}
 }
 
-// fields are the keys that an object has had.
+// fields are the keys of an object that were read so far.
 type fields struct {
 	keys [16]string
 	n    int
 }
 
-// add reports whether the key is a new one.
+// add adds a key and reports whether it is new.
 func (f *fields) add(key string) bool {
 	if f.n == len(f.keys) || slices.Contains(f.keys[:f.n], key) {
 		return false
@@ -107,12 +107,12 @@ func (f *fields) add(key string) bool {
 	return true
 }
 
-// plainReader reads JSON from a text. After the first unexpected byte it has failed, and stands at the
+// plainReader reads JSON from a text. After the first unexpected byte, it has failed and moves to the
 // end of the text.
 type plainReader struct {
 	text  string
 	at    int
-	fresh bool // nothing of the innermost object or list was read
+	fresh bool // no element of the innermost object or list was read yet
 	bad   bool
 }
 
@@ -135,7 +135,7 @@ func (r *plainReader) space() {
 	}
 }
 
-// peek returns the next byte that is no space, 0 at the end.
+// peek returns the next byte that is not a space, or 0 at the end.
 func (r *plainReader) peek() byte {
 	r.space()
 	if r.at == len(r.text) {
@@ -153,7 +153,7 @@ func (r *plainReader) skip(c byte) {
 	r.at++
 }
 
-// open reads the start of an object or a list.
+// open reads the opening byte c of an object or a list.
 func (r *plainReader) open(c byte) {
 	r.skip(c)
 	r.fresh = true
@@ -179,7 +179,7 @@ func (r *plainReader) more(end byte) bool {
 	}
 }
 
-// key reads a key and its colon. It fails for a key that the object has had before.
+// key reads a key and its colon. It fails for a key that the object already had.
 func (r *plainReader) key(seen *fields) string {
 	key := r.str()
 	if !seen.add(key) {
@@ -233,8 +233,8 @@ func (r *plainReader) unquoted(quoted string) string {
 	return text
 }
 
-// unescape replaces escapes of one character. It reports false for a text with other escapes, or that
-// is no valid UTF-8.
+// unescape replaces escapes of one character. It returns false for a text with other escapes or with
+// invalid UTF-8.
 func unescape(s string) (string, bool) {
 	const letters, characters = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	b := make([]byte, 0, len(s))
@@ -255,7 +255,7 @@ func unescape(s string) (string, bool) {
 	}
 }
 
-// isNull reads a null, if there is one.
+// isNull reads a null if it comes next, and reports whether it did.
 func (r *plainReader) isNull() bool {
 	if r.peek() != 'n' {
 		return false
@@ -275,7 +275,7 @@ func (r *plainReader) word(word string) {
 	r.at += len(word)
 }
 
-// nullOrStr reads a string, or null as an empty one.
+// nullOrStr reads a string, or a null as an empty string.
 func (r *plainReader) nullOrStr() string {
 	if r.isNull() {
 		return ""
@@ -292,7 +292,7 @@ func (r *plainReader) none() {
 	r.skip(']')
 }
 
-// scalar reads a value that is no object and no list, and returns the text of a number.
+// scalar reads a value that is neither an object nor a list. It returns the text of a number.
 func (r *plainReader) scalar() string {
 	switch r.peek() {
 	case '"':

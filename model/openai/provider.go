@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// saved is what a provider wants back with a part. The fields have their names of the wire, so that
-// load ignores what another provider's model has saved.
+// saved is the data that a provider gets back with a part. The fields have their wire names, so that
+// load ignores data that another provider's model has saved.
 //
 //nolint:tagliatelle // the provider's words
 type saved struct {
@@ -37,8 +37,8 @@ func savedDetails(provider json.RawMessage) []json.RawMessage { return load(prov
 
 func savedExtra(provider json.RawMessage) json.RawMessage { return load(provider).ExtraContent }
 
-// detail is one entry of reasoning_details. Its text comes in fragments, which are joined because
-// the provider signs the whole text.
+// detail is one entry of reasoning_details. Its text comes in fragments. They are joined, because the
+// provider signs the whole text.
 type detail map[string]any
 
 func (d detail) text() string {
@@ -72,7 +72,7 @@ func (ds *details) add(raw json.RawMessage) string {
 	return text
 }
 
-// continues reports whether next is a further fragment of d.
+// continues reports whether next is another fragment of d.
 func (d detail) continues(next detail) bool {
 	t, ok := d["type"].(string)
 	if !ok || t != "reasoning.text" && t != "reasoning.summary" {

@@ -165,7 +165,7 @@ func TestReasoningShapes(t *testing.T) {
 	}
 }
 
-// An encrypted thought comes behind the tool calls that it led to.
+// An encrypted thought comes after the tool calls that it led to.
 func TestEncryptedReasoningIsKept(t *testing.T) {
 	t.Parallel()
 

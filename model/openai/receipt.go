@@ -7,11 +7,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// noReceipt is the currency of a server whose costs are not read.
+// noReceipt says that the costs of a server are not read.
 const noReceipt = "-"
 
 // receipt reads the cost that a server reports for an answer, in units of the currency. It returns nil
-// for a value that is no number, or a negative one.
+// for a value that is negative or not a number.
 func receipt(text json.RawMessage, currency string) *spool.Cost {
 	if currency == noReceipt || len(text) == 0 || len(text) > 64 {
 		return nil
@@ -20,7 +20,7 @@ func receipt(text json.RawMessage, currency string) *spool.Cost {
 	if json.Unmarshal(text, &number) != nil || text[0] == '"' || number == "" {
 		return nil
 	}
-	// The range of a float suffices, and rules out the exponent that makes a number of a million
+	// A float's range is large enough. The check rules out exponents that make a number of a million
 	// digits from a short text.
 	float, err := number.Float64()
 	if err != nil || float < 0 || float > 1e12 {

@@ -75,7 +75,7 @@ func TestReceiptShapes(t *testing.T) {
 	}
 }
 
-// An answer that is cut behind its usage has said what it used. One that is cut before
+// An answer that is cut after its usage has said what it used. One that is cut before
 // has not, and nothing stands for that.
 func TestUsageOfCutAnswer(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// body returns the JSON of a request. Extra wins over every field but stream: the answer is always
+// body returns the JSON of a request. Extra wins over every field except stream: the answer is always
 // read as a stream.
 func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	body := map[string]any{
@@ -34,7 +34,7 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// maxOutputTokens returns the lower of the two bounds of an answer. Zero: there is none.
+// maxOutputTokens returns the lower of the two bounds of an answer, or zero if it has none.
 func (m *Model) maxOutputTokens(r spool.ModelRequest) int {
 	if r.MaxOutputTokens > 0 && m.config.MaxOutputTokens > 0 {
 		return min(r.MaxOutputTokens, m.config.MaxOutputTokens)
@@ -69,7 +69,8 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 	return out
 }
 
-// encodeUser returns a string, which every server takes, or parts if there is an image.
+// encodeUser returns a string, which every server accepts, or a list of parts if the content has an
+// image.
 func encodeUser(content spool.Content) any {
 	parts := make([]map[string]any, 0, len(content))
 	images := false
@@ -89,7 +90,8 @@ func encodeUser(content spool.Content) any {
 	return parts
 }
 
-// encodeAssistant returns nil for an empty message, which servers refuse.
+// encodeAssistant returns the wire form of an assistant message. It returns nil for an empty message,
+// which servers refuse.
 func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	out := wireMessage{"role": "assistant", "content": nil}
 	if text := message.Text(); text != "" {
@@ -136,7 +138,7 @@ func encodeCall(p spool.Part) wireMessage {
 }
 
 // encodeArgs returns the text of a JSON object, whatever the model wrote. Servers parse the arguments
-// for their chat templates, and refuse a history with arguments that are no object.
+// for their chat templates, and refuse a history whose arguments are not an object.
 func encodeArgs(args json.RawMessage) string {
 	args = bytes.TrimSpace(args)
 	switch {
@@ -165,7 +167,7 @@ func encodeResults(message spool.Message) []wireMessage {
 	return out
 }
 
-// resultText returns the text of a JSON string, and other JSON as it is.
+// resultText returns the text of a JSON string, and any other JSON unchanged.
 func resultText(result json.RawMessage) string {
 	var text string
 	switch {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// minSecret is the length from which a key counts as a secret. Local servers have keys like
-	// "ollama", and errors must stay readable.
+	// minSecret is the minimum length of a secret. Local servers have short keys like "ollama", and
+	// errors must stay readable.
 	minSecret = 8
 
 	redacted = "[redacted]"
 )
 
-// secretNames are words in the lower-case names of fields whose values are secrets: "key" is in
+// secretNames are words that mark a field as secret if its lower-case name contains one: "key" is in
 // "api_key" and in "apiKey".
 var secretNames = []string{"key", "token", "secret", "password", "passwd", "passphrase", "credential", "auth", "bearer", "cookie"}
 
@@ -25,7 +25,7 @@ func configSecrets(config Config, base *url.URL) []string {
 	all := append([]string{config.APIKey}, config.Secrets...)
 	for _, value := range config.Headers {
 		all = append(all, value)
-		if _, credentials, _ := strings.Cut(value, " "); !strings.Contains(credentials, " ") { // behind a scheme, such as Bearer
+		if _, credentials, _ := strings.Cut(value, " "); !strings.Contains(credentials, " ") { // after a scheme, such as Bearer
 			all = append(all, credentials)
 		}
 	}
@@ -35,14 +35,14 @@ func configSecrets(config Config, base *url.URL) []string {
 	return redactable(append(all, bodySecrets(config.Extra)...))
 }
 
-// bodySecrets returns the texts and numbers in the fields of a request that have secret names.
+// bodySecrets returns the texts and numbers in the request fields that have secret names.
 func bodySecrets(extra map[string]any) []string {
 	if len(extra) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(extra)
 	if err != nil {
-		return nil // no request can be made of it
+		return nil // such a body cannot be sent at all
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -53,7 +53,7 @@ func bodySecrets(extra map[string]any) []string {
 	return secretsIn(plain, false)
 }
 
-// secretsIn returns the secrets in a JSON value. All texts and numbers in a secret value are secrets.
+// secretsIn returns the secrets in a JSON value. In a secret value, all texts and numbers are secrets.
 func secretsIn(value any, secret bool) []string {
 	var found []string
 	switch value := value.(type) {
@@ -79,8 +79,9 @@ func secretsIn(value any, secret bool) []string {
 	return found
 }
 
-// redactable leaves out short secrets, adds the JSON form of each secret, and sorts the longest
-// first: a secret that is part of another one must not leave the rest of it in the text.
+// redactable removes short secrets, adds the JSON form of each secret, and sorts the secrets by length,
+// the longest first. Otherwise, redacting a secret that is part of another one would leave the rest of
+// the other one in the text.
 func redactable(all []string) []string {
 	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
 	for _, s := range slices.Clone(all) {
@@ -92,7 +93,8 @@ func redactable(all []string) []string {
 	return all
 }
 
-// withSecrets returns the model with the secrets in the extra fields of one request.
+// withSecrets returns a copy of the model that also redacts the secrets in the extra fields of one
+// request.
 func (m *Model) withSecrets(extra map[string]any) *Model {
 	found := bodySecrets(extra)
 	if len(found) == 0 {
@@ -103,7 +105,7 @@ func (m *Model) withSecrets(extra map[string]any) *Model {
 	return &with
 }
 
-// clean returns a provider's text without secrets and within bounds.
+// clean returns a provider's text without secrets and cut to its bounds.
 func (m *Model) clean(text string) string {
 	for _, s := range m.secrets {
 		text = strings.ReplaceAll(text, s, redacted)

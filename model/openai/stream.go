@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// maxEvent bounds one chunk, and a whole answer that is not streamed.
+	// maxEvent bounds the size of a chunk, and of a whole answer that is not streamed.
 	maxEvent = 8 << 20
-	// maxBuffered bounds the bytes of calls and reasoning details that stay here until the end of
-	// an answer: the engine cannot bound what it has not seen. callWeight is the size of a call
+	// maxBuffered bounds the size of the calls and reasoning details that are buffered until the end of
+	// an answer, because the engine can bound only what it has seen. callWeight is the size of a call
 	// without its arguments.
 	maxBuffered = 8 << 20
 	callWeight  = 4 << 10
-	// drainTimeout is how long the end of a finished answer may take, so that the
-	// connection can be used again.
+	// drainTimeout is how long reading the rest of a finished answer may take. The rest is read so that
+	// the connection can be used again.
 	drainTimeout = 100 * time.Millisecond
 
 	done = "[DONE]"
@@ -35,10 +35,10 @@ const (
 // errStopped says that the caller stopped iterating.
 var errStopped = errors.New("stopped iterating")
 
-// errBufferFull ends an answer at the place where it exceeds maxBuffered.
+// errBufferFull ends an answer when it exceeds maxBuffered.
 var errBufferFull = errors.New("the answer is too long")
 
-// Stream asks for one answer, as [spool.Model] says. It makes exactly one request.
+// Stream asks for one answer, as described in [spool.Model]. It makes exactly one request.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		emit := func(event spool.ModelEvent) error {
@@ -87,7 +87,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 		return m.statusError(watch, response)
 	}
 
-	// A transport that ignores the context ends when its body is closed.
+	// Closing the body also stops a transport that ignores the context.
 	unhook := context.AfterFunc(watch.ctx, func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
 	defer unhook()
 	in := &watchedBody{body: response.Body, watch: watch, first: m.config.HeaderTimeout, next: m.config.IdleTimeout}
@@ -127,7 +127,7 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 			}
 			continue
 		case a.reason != "" && watch.ended() == nil:
-			// Only the end mark is missing, and perhaps the usage.
+			// Only the end mark, and perhaps the usage, is missing.
 			return a.finish()
 		case errors.Is(err, io.EOF):
 			return a.finish()
@@ -137,7 +137,7 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 	}
 }
 
-// whole reads the answer of a server that does not stream although the request asks for it.
+// whole reads the answer of a server that does not stream although the request asked for it.
 func (a *answer) whole(watch *watch, in *watchedBody) error {
 	body, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
 	switch {
@@ -157,7 +157,7 @@ type answer struct {
 	model *Model
 	emit  func(spool.ModelEvent) error
 
-	read    chunk // its memory is used for each chunk
+	read    chunk // reused for each chunk
 	modelID string
 	reason  string
 	usage   spool.Usage
@@ -242,7 +242,7 @@ func (a *answer) delta(d delta) error {
 	return nil
 }
 
-// checkBuffer returns an error once the buffered calls and details are too large.
+// checkBuffer returns an error if the buffered calls and details are too large.
 func (a *answer) checkBuffer() error {
 	if a.calls.bytes+a.details.bytes <= maxBuffered {
 		return nil
@@ -297,7 +297,7 @@ func (a *answer) finish() error {
 			return err
 		}
 	}
-	// Details without a text, such as encrypted reasoning after a tool call.
+	// Emit details without a text, such as encrypted reasoning after a tool call.
 	if provider := a.details.take(); provider != nil {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
@@ -306,7 +306,7 @@ func (a *answer) finish() error {
 	return a.emit(spool.Finish{Reason: finishReason(a.reason, len(ends) > 0), Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
 }
 
-// finishReason maps the provider's word. Some servers say "stop" after tool calls, and some
+// finishReason maps the provider's finish reason. Some servers say "stop" after tool calls, and some
 // say "tool_calls" without a call.
 func finishReason(word string, called bool) spool.FinishReason {
 	switch word {

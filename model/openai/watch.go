@@ -11,8 +11,8 @@ import (
 // errSilent is the cause of a request that ended because nothing arrived.
 var errSilent = errors.New("nothing arrived in time")
 
-// watch cancels a request when the server is silent for too long. Time in which nobody reads from
-// the server does not count.
+// watch cancels a request when the server is silent for too long. Time in which the caller does not
+// read does not count.
 type watch struct {
 	ctx    context.Context //nolint:containedctx // lives for one call of Stream
 	parent context.Context //nolint:containedctx // as above
@@ -28,7 +28,7 @@ func newWatch(parent context.Context) *watch {
 	return &watch{ctx: ctx, parent: parent, cancel: cancel}
 }
 
-// start gives the server the time d to send something. A negative d: for ever.
+// start gives the server the time d to send something. A negative d stands for ever.
 func (w *watch) start(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +51,7 @@ func (w *watch) pause() {
 	w.stopTimer()
 }
 
-// stopTimer stops the timer. The caller has locked mu.
+// stopTimer stops the timer. The caller must hold mu.
 func (w *watch) stopTimer() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -64,7 +64,7 @@ func (w *watch) stop() {
 	w.cancel(context.Canceled)
 }
 
-// ended returns the error of the caller's context, nil while that goes on.
+// ended returns the error of the caller's context, or nil while that context goes on.
 func (w *watch) ended() error { return w.parent.Err() }
 
 // silent reports whether the request ended because nothing arrived.
@@ -72,7 +72,7 @@ func (w *watch) silent() bool {
 	return w.parent.Err() == nil && errors.Is(context.Cause(w.ctx), errSilent)
 }
 
-// watchedBody is a body whose watch runs only within Read.
+// watchedBody is a body whose timer runs only during Read.
 type watchedBody struct {
 	body        io.ReadCloser
 	watch       *watch

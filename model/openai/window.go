@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// windows are the context windows of well-known models, by the beginnings of their names. The longest
-// beginning wins. A router's name has a vendor and a slash in front, which do not count.
+// windows maps prefixes of well-known models' names to context windows. The longest prefix wins. A
+// vendor and a slash before the name, which routers add, do not count.
 var windows = map[string]int{
 	"gpt-3.5-turbo":     16_385,
 	"gpt-4-":            128_000,
@@ -30,7 +30,7 @@ var windows = map[string]int{
 	"mistral-large":     128_000,
 }
 
-// knownWindow returns the context window of a model by its name. Zero: not known.
+// knownWindow returns the context window of a well-known model, or zero if it is unknown.
 func knownWindow(name string) int {
 	if at := strings.LastIndexByte(name, '/'); at >= 0 {
 		name = name[at+1:]
@@ -46,8 +46,8 @@ func knownWindow(name string) int {
 
 var _ spool.WindowLookup = (*Model)(nil)
 
-// LookupWindow returns the context window of a well-known model, by Config.Model or else by name. Zero:
-// neither is known.
+// LookupWindow returns the context window of a well-known model, found by Config.Model or else by name.
+// It returns zero if neither is known.
 func (m *Model) LookupWindow(name string) int {
 	return cmp.Or(knownWindow(m.config.Model), knownWindow(name))
 }

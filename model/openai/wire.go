@@ -7,17 +7,18 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// wireMessage is a message of a request. It is a map because Config.ReasoningField names a field.
+// wireMessage is a message of a request. It is a map because Config.ReasoningField names one of its
+// fields.
 type wireMessage map[string]any
 
-// chunk is one event of an answer, or a whole answer of a server that does not stream.
+// chunk is one event of an answer, or the whole answer of a server that does not stream.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 
-	// vLLM has the fields of an error at the top level.
+	// vLLM sends the fields of an error at the top level.
 	Object  string          `json:"object"`
 	Message string          `json:"message"`
 	Type    string          `json:"type"`
@@ -55,10 +56,10 @@ type callDelta struct {
 // args returns the fragment of the arguments. Some servers send an object instead of text.
 func (c callDelta) args() string { return rawText(c.Function.Arguments) }
 
-// content is the text of a delta. Most servers send a string, some a list of parts.
+// content is the text of a delta. Most servers send a string; some send a list of parts.
 type content string
 
-// UnmarshalJSON reads any JSON. The text of an object, number or boolean is its JSON.
+// UnmarshalJSON accepts any JSON. For an object, number or boolean, the text is its JSON.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
 		*c = content(rawText(raw))
@@ -81,7 +82,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// rawText returns the text of a JSON string, nothing for null, and other JSON as it is.
+// rawText returns the text of a JSON string, "" for null, and any other JSON unchanged.
 func rawText(raw json.RawMessage) string {
 	var text *string
 	if err := json.Unmarshal(raw, &text); err != nil {
@@ -104,13 +105,13 @@ type usage struct {
 	CompletionTokensDetails *struct {
 		ReasoningTokens *int64 `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	// PromptCacheHitTokens is DeepSeek's word for cached tokens.
+	// PromptCacheHitTokens is DeepSeek's name for cached tokens.
 	PromptCacheHitTokens *int64 `json:"prompt_cache_hit_tokens"`
-	// Cost is what the answer cost, as OpenRouter and its imitators report it.
+	// Cost is the cost of the answer, as OpenRouter and its imitators report it.
 	Cost json.RawMessage `json:"cost"`
 }
 
-// usage returns the reported counts. The others are nil.
+// usage returns the reported counts. Counts that were not reported are nil.
 func (u usage) usage() spool.Usage {
 	out := spool.Usage{Input: u.PromptTokens, Output: u.CompletionTokens, CacheRead: u.PromptCacheHitTokens}
 	if d := u.PromptTokensDetails; d != nil {

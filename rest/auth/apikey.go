@@ -9,12 +9,12 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// APIKeyQuery finds the principal by a parameter of the query. URLs end up in logs and
-// histories, so this is for keys that are not worth much. A name that is empty panics.
+// APIKeyQuery authenticates by a query parameter. URLs end up in logs and histories, so use it
+// only for keys of little value. It panics if the name is empty.
 //
-// The challenge of a 401 is `ApiKey realm="api", in="query", name="key"`: a scheme that is
-// not registered, but says what is missing in the terms of OpenAPI. So is that of the other
-// API keys.
+// The challenge of a 401 is `ApiKey realm="api", in="query", name="key"`. This scheme is not
+// registered; it says in the terms of OpenAPI what is missing. The other API keys have such a
+// challenge too.
 func APIKeyQuery[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
 	if name == "" {
 		panic("auth: APIKeyQuery needs the name of a parameter")
@@ -22,24 +22,24 @@ func APIKeyQuery[P rest.Principal](name string, lookup Lookup[P], options ...Opt
 	return newAPIKey("query", name, lookup, options)
 }
 
-// APIKeyHeader finds the principal by a header. A name that is none of a header panics.
+// APIKeyHeader authenticates by a header. It panics if the name is not a valid header name.
 func APIKeyHeader[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
 	if !token(name) {
-		panic(fmt.Sprintf("auth: APIKeyHeader: %q is no name of a header", name))
+		panic(fmt.Sprintf("auth: APIKeyHeader: %q is not a valid header name", name))
 	}
 	return newAPIKey("header", name, lookup, options)
 }
 
-// APIKeyCookie finds the principal by a cookie, in requests that do not come from other
-// sites. A name that is none of a cookie panics. For a browser's log-in, see [Session].
+// APIKeyCookie authenticates by a cookie, in requests that do not come from other sites. It
+// panics if the name is not a valid cookie name. For log-ins with a browser, see [Session].
 func APIKeyCookie[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
 	if !token(name) {
-		panic(fmt.Sprintf("auth: APIKeyCookie: %q is no name of a cookie", name))
+		panic(fmt.Sprintf("auth: APIKeyCookie: %q is not a valid cookie name", name))
 	}
 	return newAPIKey("cookie", name, lookup, options)
 }
 
-// authenticator is one of this package.
+// authenticator implements the authenticators of this package, except sessions.
 type authenticator struct {
 	scheme rest.Scheme
 	find   func(r *http.Request) (rest.Principal, error)
@@ -83,7 +83,8 @@ func newAPIKey[P rest.Principal](in, name string, lookup Lookup[P], options []Op
 	}}
 }
 
-// schemeName is "apiKeyQueryKey" for the parameter key: a name that components may have.
+// schemeName returns a name that the document may use, such as "apiKeyQueryKey" for the query
+// parameter key.
 func schemeName(in, name string) string {
 	var b strings.Builder
 	b.WriteString("apiKey")
@@ -103,7 +104,7 @@ func schemeName(in, name string) string {
 	return b.String()
 }
 
-// single is the one value that there may be. None, or an empty one, is no key.
+// single returns the only value. No value, or an empty one, means no key.
 func single(values []string) (string, error) {
 	switch {
 	case len(values) > 1:
@@ -115,7 +116,7 @@ func single(values []string) (string, error) {
 	}
 }
 
-// queryKey finds a parameter without building the map of all the others.
+// queryKey returns a query parameter without building a map of all parameters.
 func queryKey(query, name string) (string, error) {
 	var (
 		key   string
@@ -132,7 +133,7 @@ func queryKey(query, name string) (string, error) {
 			return "", bad("there is more than one key")
 		}
 		decoded, err := url.QueryUnescape(value)
-		if err != nil || strings.Contains(value, ";") { // net/url takes no semicolons either
+		if err != nil || strings.Contains(value, ";") { // net/url refuses semicolons too
 			return "", bad("the key is not encoded as a query is")
 		}
 		key, found = decoded, true
@@ -151,7 +152,8 @@ func isParam(param, name string) bool {
 	return err == nil && decoded == name
 }
 
-// cookieKey reads a cookie that no other site may have made the browser send.
+// cookieKey returns a cookie's value. It refuses unsafe requests of other sites, to which the
+// browser adds the cookie too.
 func cookieKey(r *http.Request, name string, guard *http.CrossOriginProtection) (string, error) {
 	cookies := r.CookiesNamed(name)
 	switch {
@@ -166,8 +168,8 @@ func cookieKey(r *http.Request, name string, guard *http.CrossOriginProtection) 
 	return cookies[0].Value, nil
 }
 
-// sameOrigin refuses an unsafe request that a page of another site made, to which browsers
-// add credentials of the kind by themselves.
+// sameOrigin refuses an unsafe request from a page of another site, because browsers add
+// credentials of this kind on their own.
 func sameOrigin(r *http.Request, guard *http.CrossOriginProtection, kind string) error {
 	err := guard.Check(r)
 	if err == nil {

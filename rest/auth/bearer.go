@@ -11,11 +11,11 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// Bearer finds the principal by the token of "Authorization: Bearer <token>" (RFC 6750). A
-// token that has other characters than RFC 6750 allows is wrong.
+// Bearer authenticates by the token of "Authorization: Bearer <token>" (RFC 6750). A token
+// with characters that RFC 6750 does not allow is wrong.
 //
-// The challenge of a 401 is `Bearer realm="api"`, to which error="invalid_token" is added
-// when there was a token.
+// The challenge of a 401 is `Bearer realm="api"`. If the request had a token,
+// error="invalid_token" is added.
 func Bearer[P rest.Principal](lookup Lookup[P], options ...Option) rest.Authenticator {
 	if lookup == nil {
 		panic("auth: Bearer has no lookup")
@@ -31,21 +31,21 @@ func Bearer[P rest.Principal](lookup Lookup[P], options ...Option) rest.Authenti
 			return nil, err
 		}
 		if !isToken(token) {
-			return nil, bad("the bearer token has characters that no token has")
+			return nil, bad("the bearer token has characters that a token cannot have")
 		}
 		return principal(lookup(r.Context(), token))
 	}}
 }
 
-// Basic finds the principal by the user name and password of "Authorization: Basic
-// <credentials>" (RFC 7617), which are UTF-8. A password may have colons. Credentials that
-// are not what the RFC says are wrong and not looked up.
+// Basic authenticates by the user name and password of "Authorization: Basic <credentials>"
+// (RFC 7617), in UTF-8. A password may have colons. Malformed credentials are wrong and are
+// not looked up.
 //
-// The lookup has the rules of the package comment, and compares with [Equal] or a hash made
-// for passwords. To answer an unknown user as slowly as a wrong password is up to it.
+// The lookup follows the rules of the package comment. It should compare with [Equal] or with
+// a password hash. Basic does not hide by its timing whether a user exists; the lookup has to.
 //
-// Browsers remember a password and send it by themselves, so unsafe requests from pages of
-// other sites are refused as those with cookies are.
+// Browsers store a password and send it on their own. So unsafe requests from pages of other
+// sites are refused, as for cookies.
 func Basic[P rest.Principal](lookup func(ctx context.Context, user, password string) (P, error), options ...Option) rest.Authenticator {
 	if lookup == nil {
 		panic("auth: Basic has no lookup")
@@ -57,7 +57,7 @@ func Basic[P rest.Principal](lookup func(ctx context.Context, user, password str
 		Challenge: "Basic realm=" + quoted(s.realm) + `, charset="UTF-8"`,
 	}
 	return &authenticator{scheme, func(r *http.Request) (rest.Principal, error) {
-		// Base64 makes four bytes of three.
+		// Base64 turns three bytes into four.
 		encoded, err := authorization(r, "Basic", base64.StdEncoding.EncodedLen(s.maxLength))
 		if err != nil {
 			return nil, err
@@ -71,13 +71,14 @@ func Basic[P rest.Principal](lookup func(ctx context.Context, user, password str
 		}
 		user, password, ok := strings.Cut(string(decoded), ":")
 		if !ok || !utf8.Valid(decoded) || strings.ContainsFunc(string(decoded), unicode.IsControl) {
-			return nil, bad("the basic credentials are no name and password")
+			return nil, bad("the basic credentials are not a name and a password")
 		}
 		return principal(lookup(r.Context(), user, password))
 	}}
 }
 
-// authorization returns the credentials behind a scheme. With another scheme there are none.
+// authorization returns the credentials of the Authorization header. If the header is missing
+// or has another scheme, it returns [rest.ErrNoCredentials].
 func authorization(r *http.Request, scheme string, maxLength int) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -93,7 +94,7 @@ func authorization(r *http.Request, scheme string, maxLength int) (string, error
 	credentials = strings.Trim(credentials, " ")
 	switch {
 	case credentials == "":
-		return "", bad("the Authorization header has nothing behind its scheme")
+		return "", bad("the Authorization header has nothing after its scheme")
 	case len(credentials) > maxLength:
 		return "", bad("the credentials are too long")
 	default:

@@ -1,5 +1,6 @@
 // Package auth has authenticators: API keys, bearer tokens, user names with passwords, and
-// sessions. Tokens that carry who they are for are in packages jwt and oidc below it.
+// sessions. Tokens that contain the identity of the caller are in the packages auth/jwt and
+// auth/oidc.
 //
 //	rest.Auth(auth.Bearer(store.UserByToken), auth.APIKeyQuery("key", store.UserByKey))
 //
@@ -9,20 +10,19 @@
 //
 //	func (s *Store) UserByKey(ctx context.Context, key string) (*User, error)
 //
-// A nil or zero principal says that the key is wrong, and so does an error that is
-// [rest.ErrBadCredentials]; a typed nil pointer counts as nil. Any other error, of a database
-// for example, ends the request: it never lets somebody in, and never turns into a 401. A
-// lookup is not called when there is nothing to look up, and when what was sent cannot be a
-// key: when it is there twice, malformed, or longer than [MaxLength].
+// A key is wrong if the lookup returns a nil or zero principal, a typed nil pointer, or an
+// error that is [rest.ErrBadCredentials]. Any other error, for example of a database, ends the
+// request: it never lets a caller in and never becomes a 401. The lookup is not called if
+// there is no key, or if the key cannot be right: it is sent twice, malformed, or longer than
+// [MaxLength].
 //
-// A program that keeps hashes of its keys compares hashes in its database; with a few fixed
-// keys, [Keys] is a lookup that takes the same time for all that is wrong.
+// A program that stores hashes of its keys compares the hashes in its database. For a few
+// fixed keys, use [Keys], whose lookup takes the same time for every wrong key.
 //
 // # Cookies
 //
-// A browser sends cookies also with requests that other sites make it send. So
-// authenticators that read cookies refuse requests that a browser says come from another
-// origin, with 403 and the code "cross_origin", unless the method is GET, HEAD or OPTIONS, or
-// the origin is one of [TrustOrigins]. This needs no token in forms; see
-// [http.CrossOriginProtection] for how it works.
+// A browser adds cookies to requests that other sites make it send. So authenticators that
+// read cookies refuse a request from another origin with 403 and the code "cross_origin",
+// unless the method is GET, HEAD or OPTIONS, or the origin is one of [TrustOrigins]. Forms
+// need no token for this. See [http.CrossOriginProtection] for how it works.
 package auth

@@ -12,7 +12,7 @@ import (
 
 var users = auth.Keys(map[string]*rest.User{"s3cret": {ID: "ada"}})
 
-// show sends a request to an API behind an authenticator, and returns the answer.
+// show sends a request to an API with an authenticator, and returns the answer.
 func show(a rest.Authenticator, change func(r *http.Request)) string {
 	r := httptest.NewRequest(http.MethodGet, "/me", nil)
 	change(r)

@@ -11,15 +11,15 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// Lookup finds the principal that a key belongs to. See the package comment for what it
-// returns.
+// Lookup finds the principal of a key. The package comment says what it returns.
 type Lookup[P rest.Principal] = func(ctx context.Context, key string) (P, error)
 
-// principal is what a lookup's results mean.
+// principal turns the results of a lookup into those of an authenticator.
 func principal[P rest.Principal](p P, err error) (rest.Principal, error) {
 	switch {
 	case errors.Is(err, rest.ErrNoCredentials):
-		// There was a key. Passed on, this would let the request through to rest.Anonymous.
+		// The request had a key, so this must not become ErrNoCredentials: [rest.Anonymous]
+		// would let it through.
 		return nil, fmt.Errorf("%w: %w", rest.ErrBadCredentials, errors.New(err.Error()))
 	case err != nil:
 		return nil, err
@@ -35,14 +35,14 @@ func none[P rest.Principal](p P) bool {
 	return !v.IsValid() || v.IsZero()
 }
 
-// bad is ErrBadCredentials with what was wrong with them, for the log.
+// bad returns ErrBadCredentials with a reason for the log.
 func bad(why string) error { return fmt.Errorf("%w: %s", rest.ErrBadCredentials, why) }
 
-// Keys returns a lookup of fixed keys, for services and tests. It keeps hashes of the keys,
-// compares with every one of them at each call, and takes a time that depends neither on the
-// key nor on whether it is right. That time grows with their number: some hundreds are fine.
+// Keys returns a lookup of fixed keys, for services and tests. It stores hashes of the keys
+// and compares with all of them at each call, so its time depends neither on the key nor on
+// whether it is right. The time grows with the number of keys; some hundreds are fine.
 //
-// It panics when a key is empty or its principal is nil. It keeps nothing of the map.
+// Keys panics if a key is empty or its principal is nil. It does not keep the map.
 func Keys[P rest.Principal](keys map[string]P) Lookup[P] {
 	type known struct {
 		hash      [sha256.Size]byte
@@ -69,9 +69,9 @@ func Keys[P rest.Principal](keys map[string]P) Lookup[P] {
 	}
 }
 
-// Equal reports whether a and b are the same, in a time that says nothing about where or how
-// much they differ, nor about the length of either beyond what hashing it takes. It is for
-// passwords of configurations; stored passwords of people want a slow hash.
+// Equal reports whether a and b are the same. Its time does not show where or how much they
+// differ; it depends only on their lengths. It is for passwords in a configuration. Passwords
+// of people need a slow password hash instead.
 func Equal(a, b string) bool {
 	ha, hb := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(ha[:], hb[:]) == 1

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// MemorySessions is a [SessionStore] in the memory of one process: its sessions end with
-// that. The zero value is ready for use.
+// MemorySessions is a [SessionStore] in memory. Its sessions end with the process. The zero
+// value is ready for use.
 type MemorySessions struct {
 	mu       sync.Mutex
 	sessions map[string]SessionData
-	// sweepAt is the size at which expired sessions are looked for. It doubles with what is
-	// left, so that looking costs as much as saving did.
+	// sweepAt is the size at which expired sessions are removed. It is then set to twice the
+	// remaining size, so that sweeping costs no more than saving.
 	sweepAt int
 }
 
@@ -54,7 +54,7 @@ func (m *MemorySessions) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// Len returns how many sessions are kept, of which some may have expired.
+// Len returns the number of stored sessions, including expired ones.
 func (m *MemorySessions) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Option changes an authenticator that is being built. An option that has no meaning for
-// an authenticator changes nothing.
+// Option changes an authenticator that is being built. An option that does not apply to an
+// authenticator has no effect.
 type Option func(*settings)
 
 type settings struct {
@@ -18,32 +18,32 @@ type settings struct {
 	maxLength         int
 	origins           []string
 
-	// Of sessions alone.
+	// Only for sessions.
 	cookie   string
 	lifetime time.Duration
 	insecure bool
 }
 
-// Name names the security scheme in the document. Two authenticators of an API that differ
-// have different names. Defaults to "apiKey" with what the key is called behind it,
-// "bearer", "basic" or "session".
+// Name sets the name of the security scheme in the document. Different authenticators of an
+// API need different names. Defaults to "bearer", "basic", "session", or for API keys to
+// "apiKey", the place and the name of the key, such as "apiKeyQueryKey".
 func Name(name string) Option { return func(s *settings) { s.name = name } }
 
-// Describe explains the security scheme in the document.
+// Describe sets the description of the security scheme in the document.
 func Describe(text string) Option { return func(s *settings) { s.description = text } }
 
-// Realm is what the credentials are for, in the challenge of a 401. Defaults to "api".
+// Realm sets the realm in the challenge of a 401. Defaults to "api".
 func Realm(realm string) Option { return func(s *settings) { s.realm = realm } }
 
-// BearerFormat says in the document what a bearer token looks like, "JWT" for example.
+// BearerFormat sets the format of bearer tokens in the document, for example "JWT".
 func BearerFormat(format string) Option { return func(s *settings) { s.format = format } }
 
-// MaxLength is how many bytes a key, a token or a password with its user name may have; what
-// is longer is wrong and not looked up. Defaults to 4096.
+// MaxLength sets the maximum length in bytes of a key, a token, or a user name with its
+// password. Longer credentials are wrong and are not looked up. Defaults to 4096.
 func MaxLength(bytes int) Option { return func(s *settings) { s.maxLength = bytes } }
 
-// TrustOrigins names origins, such as "https://app.example.org", whose pages may make
-// browsers send cookies with methods that change something. An origin that is none panics.
+// TrustOrigins adds origins, such as "https://app.example.org", whose pages may send requests
+// with cookies and unsafe methods. The authenticator panics if an origin is invalid.
 func TrustOrigins(origins ...string) Option {
 	return func(s *settings) { s.origins = append(s.origins, origins...) }
 }
@@ -57,7 +57,7 @@ func settingsOf(name string, options []Option) settings {
 		panic("auth: an authenticator needs a name")
 	}
 	if s.maxLength < 1 {
-		panic(fmt.Sprintf("auth: %s: MaxLength(%d) lets nothing in", s.name, s.maxLength))
+		panic(fmt.Sprintf("auth: %s: MaxLength(%d) would refuse everything", s.name, s.maxLength))
 	}
 	if strings.IndexFunc(s.realm, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
 		panic(fmt.Sprintf("auth: %s: realm %q is not of printable ASCII", s.name, s.realm))
@@ -65,7 +65,7 @@ func settingsOf(name string, options []Option) settings {
 	return s
 }
 
-// quoted writes text as a quoted-string of RFC 9110.
+// quoted returns the text as a quoted-string of RFC 9110.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
@@ -80,7 +80,7 @@ func (s *settings) protection() *http.CrossOriginProtection {
 	return p
 }
 
-// token reports whether a name can be that of a header or a cookie.
+// token reports whether the name is valid for a header or a cookie.
 func token(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)

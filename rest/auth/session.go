@@ -14,29 +14,29 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// SessionStore keeps the sessions of principals. [MemorySessions] is one; a program with several
-// processes keeps sessions in its database.
+// SessionStore stores sessions. [MemorySessions] is one. A program with several processes
+// stores its sessions in a database.
 type SessionStore interface {
-	// Save keeps a session under a key until it expires, and replaces one that is there.
-	// The key is a hash of what the browser has: a reader of the store cannot log in with it.
+	// Save stores a session under a key until it expires. It replaces an existing one. The key
+	// is a hash of the browser's id, so a reader of the store cannot log in with it.
 	Save(ctx context.Context, key string, session SessionData) error
-	// Load returns the session of a key, and false when there is none. Whether it has
-	// expired is looked at by the caller too.
+	// Load returns the session of a key, and false if there is none. It may return an expired
+	// session; the caller checks that.
 	Load(ctx context.Context, key string) (SessionData, bool, error)
-	// Delete forgets a session. One that is not there is no error.
+	// Delete removes a session. If there is none, that is not an error.
 	Delete(ctx context.Context, key string) error
 }
 
-// SessionData is what a [SessionStore] keeps of a session.
+// SessionData is what a [SessionStore] stores for a session.
 type SessionData struct {
-	// PrincipalID is who has logged in.
+	// PrincipalID is the id of the principal who has logged in.
 	PrincipalID string
 	// Expires is when the session ends.
 	Expires time.Time
 }
 
-// Sessions authenticates browsers by a cookie with a random id, and logs them in and out. It
-// is safe for concurrent use.
+// Sessions authenticates browsers by a cookie with a random id, and logs principals in and
+// out. It is safe for concurrent use.
 type Sessions[P rest.Principal] struct {
 	store    SessionStore
 	lookup   Lookup[P]
@@ -47,21 +47,21 @@ type Sessions[P rest.Principal] struct {
 	scheme   rest.Scheme
 }
 
-// CookieName is the name of the cookie of a [Session]. Defaults to "__Host-session", a name
-// that browsers accept only from this very host, and to "session" with [Insecure].
+// CookieName sets the name of the cookie of a [Session]. Defaults to "__Host-session", or to
+// "session" with [Insecure]. Browsers accept a name with "__Host-" only from the host itself.
 func CookieName(name string) Option { return func(s *settings) { s.cookie = name } }
 
-// Lifetime is how long a [Session] lasts after the log-in. Defaults to 24 hours.
+// Lifetime sets how long a [Session] lasts after the log-in. Defaults to 24 hours.
 func Lifetime(d time.Duration) Option { return func(s *settings) { s.lifetime = d } }
 
-// Insecure lets the cookie of a [Session] travel without TLS. Browsers treat localhost as
-// secure, so this is for nothing but tests over plain HTTP on other hosts.
+// Insecure lets browsers send the cookie of a [Session] without TLS. Use it only for tests
+// over plain HTTP on hosts other than localhost, which browsers treat as secure.
 func Insecure() Option { return func(s *settings) { s.insecure = true } }
 
-// Session returns sessions in a store. The lookup finds the principal by its ID with each
-// request, so a principal that has lost its rights, or is gone, is so at once.
+// Session returns sessions in a store. The lookup finds the principal by its id at each
+// request, so a change of a principal's rights has effect at once.
 //
-// The cookie is Secure, HttpOnly and SameSite=Lax. It panics when an option makes no sense.
+// The cookie is Secure, HttpOnly and SameSite=Lax. Session panics if an option is invalid.
 func Session[P rest.Principal](store SessionStore, lookup Lookup[P], options ...Option) *Sessions[P] {
 	if store == nil || lookup == nil {
 		panic("auth: Session needs a store and a lookup")
@@ -89,11 +89,11 @@ func Session[P rest.Principal](store SessionStore, lookup Lookup[P], options ...
 func (s *settings) checkCookie() error {
 	switch {
 	case !token(s.cookie):
-		return fmt.Errorf("%q is no name of a cookie", s.cookie)
+		return fmt.Errorf("%q is not a valid cookie name", s.cookie)
 	case s.insecure && strings.HasPrefix(s.cookie, "__"):
 		return fmt.Errorf("browsers want the cookie %s to be secure", s.cookie)
 	case s.lifetime < time.Second:
-		return fmt.Errorf("a session that lasts %s is none", s.lifetime)
+		return fmt.Errorf("a session must last at least a second, not %s", s.lifetime)
 	default:
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *Sessions[P]) Authenticate(r *http.Request) (rest.Principal, error) {
 		return nil, err
 	}
 	if len(id) != idLength {
-		return nil, bad("the session id has another length than ours")
+		return nil, bad("the session id has the wrong length")
 	}
 	session, ok, err := s.store.Load(r.Context(), storeKey(id))
 	if err != nil {
@@ -121,10 +121,10 @@ func (s *Sessions[P]) Authenticate(r *http.Request) (rest.Principal, error) {
 // Scheme implements [rest.Authenticator].
 func (s *Sessions[P]) Scheme() rest.Scheme { return s.scheme }
 
-// Login starts a session of the principal, and returns the cookie to be set. The session
-// that the request's cookie had ends: an id from before the log-in, which somebody else may
-// have planted, is never worth more afterwards. Another site cannot log somebody in, nor
-// out: a request from there is refused as one with a cookie is. In a handler:
+// Login starts a session for the principal and returns the cookie to set. The session of the
+// request's cookie ends, so that an id which an attacker planted before the log-in gains
+// nothing. Requests from other sites are refused, so another site can log nobody in or out. In
+// a handler:
 //
 //	cookie, err := sessions.Login(rest.RequestOf(ctx), user)
 //	if err != nil {
@@ -133,7 +133,7 @@ func (s *Sessions[P]) Scheme() rest.Scheme { return s.scheme }
 //	rest.ResponseOf(ctx).SetCookie(cookie)
 func (s *Sessions[P]) Login(r *http.Request, p P) (*http.Cookie, error) {
 	if none(p) || p.PrincipalID() == "" {
-		return nil, errors.New("log in: nobody")
+		return nil, errors.New("log in: the principal is nil or has no id")
 	}
 	if err := sameOrigin(r, s.guard, "cookies"); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (s *Sessions[P]) Login(r *http.Request, p P) (*http.Cookie, error) {
 	return s.newCookie(id, int(s.lifetime/time.Second)), nil
 }
 
-// Logout ends the session of the request, and returns the cookie that makes the browser
-// forget it. A request without a session is no error.
+// Logout ends the session of the request and returns the cookie that makes the browser delete
+// its own. A request without a session is not an error.
 func (s *Sessions[P]) Logout(r *http.Request) (*http.Cookie, error) {
 	if err := sameOrigin(r, s.guard, "cookies"); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// Estimate implements [driver.PlanEstimator]: it asks PostgreSQL's planner, and counts in
-// SQLite.
+// Estimate implements [driver.PlanEstimator]. It asks PostgreSQL's planner; in SQLite it
+// counts.
 func (s source[T]) Estimate(ctx context.Context, plan driver.Plan) (int64, error) {
 	if s.db.Dialect().Name() != dialect.PG {
 		return s.Count(ctx, plan)
@@ -21,7 +21,7 @@ func (s source[T]) Estimate(ctx context.Context, plan driver.Plan) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	// The text is complete: bun writes parameters into it.
+	// bun writes the parameters into the text, so the text is complete.
 	text, err := q.AppendQuery(q.DB().QueryGen(), nil)
 	if err != nil {
 		return 0, err

@@ -1,7 +1,8 @@
 // Package bunquery reads lists of package query through bun, from PostgreSQL and SQLite.
 //
-// Logical fields are matched to bun's columns by their Go fields, relations to bun's relations.
-// Times in SQLite have to be in UTC. bun writes them so; another writer of the same table must, too.
+// A logical field is the bun column with the same Go field, and a relation is bun's relation.
+// Times in SQLite have to be in UTC. bun writes them in UTC; any other program that writes the
+// table must too.
 package bunquery
 
 import (
@@ -17,23 +18,22 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// Option changes what a set reads.
+// Option changes how a set is read.
 type Option func(*config)
 
 type config struct {
 	prepare func(*bun.SelectQuery) *bun.SelectQuery
 }
 
-// With calls prepare on each query that the set makes, before anything else is added: to load
-// relations of any kind, or to narrow the list in ways of its own. Conditions that it adds are
-// in parentheses of their own. It must not order or limit the query, and is called for counts
-// too.
+// With calls prepare on each query of the set before anything else is added, for example to
+// load relations or to add conditions. These conditions are put in parentheses. prepare must
+// not order or limit the query. It is called for counts too.
 func With(prepare func(*bun.SelectQuery) *bun.SelectQuery) Option {
 	return func(c *config) { c.prepare = prepare }
 }
 
-// Set returns the rows of T's table. T is a struct that bun knows, or a pointer to one. With a
-// transaction as db, the list is read in it; the set is then as safe for concurrent use as the
+// Set returns the rows of T's table. T is a bun model or a pointer to one. If db is a
+// transaction, the list is read in it, and the set is only as safe for concurrent use as the
 // transaction.
 func Set[T any](db bun.IDB, opts ...Option) query.Set[T] {
 	return query.From(source[T]{db: db, prepare: configOf(opts).prepare})
@@ -46,14 +46,13 @@ func configOf(opts []Option) (c config) {
 	return c
 }
 
-// Check reports what options would ask of T that its table does not have. It is for a program
-// that wants to know when it starts: Check[Book](db, query.Filter[BookFilter]()).
+// Check returns an error if an option needs something that T's table does not have. Call it
+// when the program starts: Check[Book](db, query.Filter[BookFilter]()).
 func Check[T any](db bun.IDB, options ...query.Option) error {
 	model := driver.ModelOf(reflect.TypeFor[T]())
 	return sqltext.Check("bunquery.Check", table{db.Dialect().Tables().Get(model.Type())}, model, options)
 }
 
-// source makes one query for each read.
 type source[T any] struct {
 	db      bun.IDB
 	prepare func(*bun.SelectQuery) *bun.SelectQuery
@@ -73,7 +72,7 @@ func (s source[T]) Fetch(ctx context.Context, plan driver.Plan) ([]T, error) {
 	case plan.Limit > 0:
 		q = q.Limit(plan.Limit)
 	case plan.Offset > 0:
-		// SQLite has no offset without a limit.
+		// SQLite needs a limit for an offset.
 		q = q.Limit(math.MaxInt64)
 	}
 	if plan.Offset > 0 {
@@ -96,7 +95,6 @@ func (s source[T]) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	return q.Count(ctx)
 }
 
-// statement is a query with the joins, the condition and the order of a plan.
 func (s source[T]) statement(rows *[]T, plan driver.Plan) (*bun.SelectQuery, error) {
 	t := s.db.Dialect().Tables().Get(driver.ModelOf(reflect.TypeFor[T]()).Type())
 	st, err := sqltext.Write(dialectOf(s.db.Dialect()), table{t}, string(t.SQLAlias), plan)

@@ -16,15 +16,15 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// Store keeps the rows of T's table, for a controller of package crud. T is a struct that bun
-// knows, with one primary key of type K. Options are those of reading, also of one row.
+// Store stores the rows of T's table, for a controller of package crud. T is a bun model with
+// one primary key of type K. The options apply to all reads, also those of one row.
 //
-// A transaction of the store is one of the database: [Tx] returns it, for what a hook or an
-// endpoint wants to do in it, and the stores of other models of the same database are in it
-// too. In PostgreSQL the row that is read in one is locked; in SQLite the database is, so
-// connections need a busy_timeout. Soft deletes are bun's.
+// A transaction of the store is a database transaction. [Tx] returns it, for queries of a hook
+// or an endpoint, and the stores of other models of the same database use it too. In
+// PostgreSQL, a row that is read in a transaction is locked. In SQLite, the whole database is
+// locked, so connections need a busy_timeout. Soft deletes are bun's.
 //
-// It panics when T is no such struct.
+// Store panics if T is not such a model.
 func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
 	table := db.Dialect().Tables().Get(reflect.TypeFor[T]())
 	if len(table.PKs) != 1 || table.PKs[0].StructField.Type != reflect.TypeFor[K]() {
@@ -43,8 +43,7 @@ func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
 	return crud.FromTable(s, c)
 }
 
-// Tx returns the transaction of the database that ctx belongs to, and db itself when there is
-// none.
+// Tx returns the database transaction of ctx, or db if there is none.
 func Tx(ctx context.Context, db *bun.DB) bun.IDB {
 	if tx, ok := ctx.Value(txKey{db.DB}).(bun.Tx); ok {
 		return tx
@@ -73,8 +72,8 @@ func (s *rows[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) 
 	}
 	return s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if s.db.Dialect().Name() == dialect.SQLite {
-			// A transaction that reads first and writes later is refused when another one wrote
-			// in between. This writes nothing, and waits for the others.
+			// SQLite refuses a transaction that reads first and writes later if another one
+			// has written in between. This statement deletes nothing; it waits for the lock.
 			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE 1 = 0", s.table.SQLName); err != nil {
 				return err
 			}
@@ -88,7 +87,7 @@ func (s *rows[T, K]) Get(ctx context.Context, key K) (T, error) {
 	db := Tx(ctx, s.db)
 	q := db.NewSelect().Model(&row)
 	if s.config.prepare != nil {
-		q = q.WhereGroup(" AND ", s.config.prepare) // an OR in it is not one with the key
+		q = q.WhereGroup(" AND ", s.config.prepare) // in parentheses, so that an OR in it does not bypass the key
 	}
 	q = q.Where("?TableAlias.? = ?", s.key.SQLName, key)
 	if _, inside := db.(bun.Tx); inside && s.db.Dialect().Name() == dialect.PG {

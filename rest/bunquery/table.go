@@ -10,7 +10,7 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// table is bun's schema of a struct as sqltext asks for it.
+// table adapts bun's schema of a model to [sqltext.Table].
 type table struct{ schema *schema.Table }
 
 // Source implements [sqltext.Table].
@@ -36,7 +36,7 @@ func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 	}
 	switch {
 	case rel == nil:
-		return nil, fmt.Errorf("%s.%s is no relation for bun", t.schema.TypeName, r.Go)
+		return nil, fmt.Errorf("%s.%s is not a relation of bun", t.schema.TypeName, r.Go)
 	case len(rel.Condition) > 0:
 		return nil, fmt.Errorf("%s.%s is joined by a condition of its own", t.schema.TypeName, r.Go)
 	}

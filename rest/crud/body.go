@@ -13,13 +13,13 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// createBody is a model as a client sends it to be stored.
+// createBody is the body of a create request without an [Input].
 type createBody[T any] struct {
 	row    T
 	faults []fault.Fault
 }
 
-// UnmarshalJSON reads a document that was held against the schema.
+// UnmarshalJSON reads a document that the schema has accepted.
 func (b *createBody[T]) UnmarshalJSON(data []byte) error {
 	b.faults = mustModel[T]().decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onCreate })
 	return nil
@@ -33,20 +33,20 @@ func applyCreate[T any](_ context.Context, b createBody[T], row *T) error {
 	return nil
 }
 
-// updateBody is a model as a client sends it to replace another one.
+// updateBody is the body of an update request without an [Input].
 type updateBody[T any] struct {
 	row    T
 	faults []fault.Fault
 }
 
-// UnmarshalJSON reads a document that was held against the schema.
+// UnmarshalJSON reads a document that the schema has accepted.
 func (b *updateBody[T]) UnmarshalJSON(data []byte) error {
 	b.faults = mustModel[T]().decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onUpdate })
 	return nil
 }
 
-// applyUpdate replaces what a client sends. What no client is shown stays when it was not sent: it
-// could not have been sent back.
+// applyUpdate replaces the fields that a client may send. A hidden field stays if it was not
+// sent, because the client never got its value and could not send it back.
 func applyUpdate[T any](ctx context.Context, b updateBody[T], row *T) error {
 	if len(b.faults) > 0 {
 		return rest.Invalid(b.faults...)
@@ -60,11 +60,11 @@ func applyUpdate[T any](ctx context.Context, b updateBody[T], row *T) error {
 	return nil
 }
 
-// decode reads a document into an empty row. Fields that are not read stay empty.
+// decode decodes a document into an empty row. Fields that read rejects stay empty.
 func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) []fault.Fault {
 	for _, f := range m.fields {
 		if f.fallback != nil && read(f) {
-			_ = body.Unmarshal(f.fallback, at(row, f.index).Addr().Interface(), f.format()) // it was tried when the model was compiled
+			_ = body.Unmarshal(f.fallback, at(row, f.index).Addr().Interface(), f.format()) // this was tried when the model was compiled
 		}
 	}
 	if err := body.Unmarshal(data, row.Addr().Interface(), ""); err != nil {
@@ -85,7 +85,7 @@ func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) [
 	return faults
 }
 
-// hasNUL reports a text that a database would refuse as a whole.
+// hasNUL reports whether the value is a text with NUL, which a database would refuse.
 func (f *field) hasNUL(v reflect.Value) bool {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -97,14 +97,13 @@ func nul(name string) fault.Fault {
 	return fault.NUL(fault.Body, []any{name})
 }
 
-// value is what was sent for a field.
 type value struct {
 	field *field
 	value reflect.Value
 }
 
-// decodeEach reads the fields of a document one by one, which finds the one that cannot be
-// read.
+// decodeEach decodes the fields of a document one by one, to find those that cannot be
+// decoded.
 func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []fault.Fault) {
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(data, &sent); err != nil {
@@ -132,18 +131,18 @@ func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []faul
 	return values, faults
 }
 
-// unreadable is the fault of a value that the schema allows and the Go type does not.
+// unreadable returns the fault of a value that the schema allows but the Go type does not.
 func unreadable(path ...any) fault.Fault {
 	return fault.Unreadable(fault.Body, slices.Clip(path))
 }
 
-// patchBody is a part of a model: what a client wants to change.
+// patchBody is the body of a patch request without an [Input]. It has only the sent fields.
 type patchBody[T any] struct {
 	values []value
 	faults []fault.Fault
 }
 
-// UnmarshalJSON reads a document that was held against the schema.
+// UnmarshalJSON reads a document that the schema has accepted.
 func (b *patchBody[T]) UnmarshalJSON(data []byte) error {
 	b.values, b.faults = mustModel[T]().decodeEach(data, func(f *field) bool { return f.onUpdate })
 	return nil
@@ -160,10 +159,10 @@ func applyPatch[T any](_ context.Context, b patchBody[T], row *T) error {
 	return nil
 }
 
-// shown is a model as a client sees it, when that is less than the model.
+// shown is the answer for a model with hidden fields.
 type shown[T any] struct{ row T }
 
-// MarshalJSON writes the fields that are shown.
+// MarshalJSON writes the fields that are not hidden.
 func (s shown[T]) MarshalJSON() ([]byte, error) {
 	m := mustModel[T]()
 	from, to := reflect.ValueOf(&s.row).Elem(), reflect.New(m.shown).Elem()

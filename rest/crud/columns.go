@@ -13,22 +13,22 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Table is the rows of a table to a library of databases. Each method works in the transaction of
-// its context, where there is one, and returns the errors of the database as they are.
+// Table reads and writes the rows of a table with a database library. If its context belongs
+// to a transaction, each method works in it. Errors of the database are returned unchanged.
 type Table[T, K any] interface {
-	// Set, Get and Tx are those of [Store].
+	// Set, Get and Tx are like those of [Store].
 	Set(ctx context.Context) query.Set[T]
 	Get(ctx context.Context, key K) (T, error)
 	Tx(ctx context.Context, f func(ctx context.Context) error) error
-	// Insert stores the row, and gives it the key that the database has made.
+	// Insert stores the row and sets the key that the database has generated.
 	Insert(ctx context.Context, row *T) error
-	// Update writes columns of the row to the one with its key, and returns how many there were.
+	// Update writes columns of the row with its key, and returns the number of updated rows.
 	Update(ctx context.Context, row *T, columns []string) (rows int64, err error)
-	// Delete removes the row with the key, and returns how many there were.
+	// Delete removes the row with the key, and returns the number of deleted rows.
 	Delete(ctx context.Context, key K) (rows int64, err error)
 }
 
-// FromTable returns the store of a table, for adapters. T has one key of type K.
+// FromTable returns the store of a table, for adapters. T must have one key, of type K.
 func FromTable[T, K any](t Table[T, K], c Columns) Store[T, K] { return tableStore[T, K]{t, c} }
 
 type tableStore[T, K any] struct {
@@ -37,7 +37,6 @@ type tableStore[T, K any] struct {
 	columns Columns
 }
 
-// keyOf returns the key of a row, to be read and set.
 func (s tableStore[T, K]) keyOf(row *T) reflect.Value {
 	return reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.columns.Key]).Index)
 }
@@ -54,7 +53,6 @@ func (s tableStore[T, K]) Insert(ctx context.Context, row *T) error {
 	})
 }
 
-// reload makes row what the table has.
 func (s tableStore[T, K]) reload(ctx context.Context, key K, row *T) error {
 	stored, err := s.Get(ctx, key)
 	if err == nil {
@@ -88,7 +86,8 @@ func (s tableStore[T, K]) Delete(ctx context.Context, key K) error {
 	return s.done(n, err, true)
 }
 
-// done is the end of a statement about one row.
+// done returns the error of a statement for one row. It is [rest.ErrNotFound] if no row was
+// affected.
 func (s tableStore[T, K]) done(rows int64, err error, deleting bool) error {
 	if err == nil && rows == 0 {
 		return rest.ErrNotFound
@@ -96,22 +95,21 @@ func (s tableStore[T, K]) done(rows int64, err error, deleting bool) error {
 	return s.columns.translate(err, deleting)
 }
 
-// Columns is what an adapter knows of a table, to tell which field a database means.
+// Columns describes a table for an adapter, so that errors of the database can name a field.
 type Columns struct {
 	// Table is the name of the table.
 	Table string
-	// Fields are the logical names of its columns.
+	// Fields are the logical field names by column.
 	Fields map[string]string
-	// Key is the column of the key.
+	// Key is the key's column.
 	Key string
-	// Written are the columns that an update writes: all but that of the key.
+	// Written are the columns that an update writes: all except the key's.
 	Written []string
 	// Model is the model of the rows.
 	Model *driver.Model
 }
 
-// of returns the columns of fields, without that of the key: what an update writes. For nil it
-// is all of them.
+// of returns the columns of fields, without the key's. Nil means all written columns.
 func (c Columns) of(fields []string) ([]string, error) {
 	if fields == nil {
 		return c.Written, nil
@@ -133,8 +131,9 @@ func (c Columns) of(fields []string) ([]string, error) {
 	return columns, nil
 }
 
-// translate returns a broken rule of the table as a [*ConstraintError], and every other error
-// as it is. A foreign key that keeps a row from being deleted is [Referenced].
+// translate returns an error of the database as a [*ConstraintError] if it is a violated
+// constraint, and unchanged otherwise. A foreign key that prevents deleting a row is
+// [Referenced].
 func (c Columns) translate(err error, deleting bool) error {
 	if err == nil {
 		return nil
@@ -169,7 +168,7 @@ func (c Columns) field(v Violation) string {
 	}
 }
 
-// named finds the one column that the name of a rule, or the rule itself, speaks of.
+// named returns the field of the only column that a constraint's name or text mentions, or "".
 func (c Columns) named(rule string) string {
 	rule = strings.TrimPrefix(rule, c.Table+"_")
 	only := ""
@@ -186,9 +185,9 @@ func (c Columns) named(rule string) string {
 	return only
 }
 
-// onlyReference returns the field that refers to another row, when there is just one: SQLite
-// does not say which reference is broken. The candidates are those whose names end in _id,
-// without the key.
+// onlyReference returns the only field that refers to another row, or "" if there are several:
+// SQLite does not say which reference is violated. The candidates are fields whose names end
+// in _id, except the key.
 func (c Columns) onlyReference() string {
 	only := ""
 	for _, name := range c.Model.Names() {

@@ -8,10 +8,10 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// The names in this file are those of the contract that this package keeps, and of Django
-// Ninja Extra, for programs that come from there. They stay. The names of Go stand first in
-// the documentation. Fields cannot have two names: FilterSchema, Klass and PaginatorKwargs are
-// fields of [Pagination] that say what Filter and Paginator say.
+// The names in this file are those of Django Ninja Extra, for programs that migrate from it. They
+// are part of this package's contract. The documentation prefers the Go names. A field cannot have
+// an alias, so FilterSchema, Klass and PaginatorKwargs are extra fields of [Pagination] with the
+// same meaning as Filter and Paginator.
 
 // ModelConfig is [Config].
 type ModelConfig[T any] = Config[T]
@@ -19,7 +19,6 @@ type ModelConfig[T any] = Config[T]
 // ModelPagination is [Pagination].
 type ModelPagination = Pagination
 
-// filter returns what Filter or FilterSchema say, or nil.
 func (p Pagination) filter() (query.Option, error) {
 	switch {
 	case p.Filter == nil:
@@ -30,7 +29,7 @@ func (p Pagination) filter() (query.Option, error) {
 	return p.Filter, nil
 }
 
-// paginator makes what Paginator, or Klass and PaginatorKwargs say, or nil.
+// paginator returns Paginator, or the one that Klass and PaginatorKwargs describe, or nil.
 func (p Pagination) paginator() (page.Paginator, error) {
 	if p.Paginator != nil {
 		if p.Klass != nil || p.PaginatorKwargs != nil {
@@ -47,7 +46,7 @@ func (p Pagination) paginator() (page.Paginator, error) {
 		name = "page.Number"
 	case page.Paginator:
 		if p.PaginatorKwargs != nil {
-			return nil, errors.New("PaginatorKwargs are not for a paginator that is made already")
+			return nil, errors.New("PaginatorKwargs must not be set if Klass is a page.Paginator")
 		}
 		return klass, nil
 	case string:

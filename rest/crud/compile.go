@@ -12,7 +12,6 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// compile checks the configuration.
 func (c *core[T, K]) compile() error {
 	m, err := modelFor[T, K]()
 	if err != nil {
@@ -67,7 +66,7 @@ func (c *core[T, K]) compileLookup() (err error) {
 	return nil
 }
 
-// kindOf returns what stands in a path for a field.
+// kindOf returns the kind of path parameter for a field.
 func kindOf(f *driver.Field) (kind, error) {
 	t := through(f.Type)
 	switch {

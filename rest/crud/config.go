@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Route is one of the routes that a controller may have.
+// Route is one of the routes of a controller.
 type Route string
 
 // The routes.
@@ -24,143 +24,141 @@ const (
 // AllRoutes returns the routes in the order in which they are registered.
 func AllRoutes() []Route { return []Route{Create, List, FindOne, Update, Patch, Delete} }
 
-// Config says what the controller of a model is like. The zero value is a controller
-// with all routes.
+// Config configures the controller of a model. The zero value is a controller with all routes.
 type Config[T any] struct {
-	// AllowedRoutes are the routes that there are. Another method is answered 405.
+	// AllowedRoutes are the routes of the controller. Other methods are answered 405.
 	//
-	// Defaults to all of them.
+	// Defaults to all routes.
 	AllowedRoutes []Route
 
-	// Lookup is the logical name of the field that finds a row by the path, such as slug. It
-	// is a whole number, a text or a UUID, and should be unique: of several rows the one
-	// with the least key is found.
+	// Lookup is the logical name of the field that identifies a row in the path, such as slug.
+	// It is a whole number, a text or a UUID. It should be unique: if several rows match, the
+	// one with the smallest key is used.
 	//
 	// Defaults to the key.
 	Lookup string
 
-	// Path stands before the paths of the routes, and after [rest.Prefix]. A parameter has
-	// the logical name of a field with the tag crud:"parent", which is then filled from the
-	// path: /orgs/{int:org_id}/books creates books of that organization, and knows no
-	// others. There may be any number of them.
+	// Path is put before the paths of the routes, after [rest.Prefix]. A parameter in it has
+	// the logical name of a field with the tag crud:"parent". That field is filled from the
+	// path, and limits the rows: /orgs/{int:org_id}/books creates and finds only books of that
+	// organization. There may be any number of parameters.
 	//
-	// Defaults to nothing.
+	// Defaults to none.
 	Path string
 
-	// Pagination says how lists are filtered, ordered, searched and cut into pages.
+	// Pagination configures filters, ordering, searching and paging of the list.
 	Pagination Pagination
 
-	// Create, Update and Patch are the types of bodies, made by [Input].
+	// Create, Update and Patch are the types of request bodies, made by [Input].
 	//
-	// Create defaults to the model itself, Update to Create when that is given and else to
-	// the model, Patch to the model with all of its fields optional.
+	// Create defaults to the model. Update defaults to Create, or to the model if Create is
+	// not set. Patch defaults to the model with all fields optional.
 	Create, Update, Patch Body[T]
 
 	// Out is the type of answers, made by [Output].
 	//
-	// Defaults to the model itself, without the fields that are only sent.
+	// Defaults to the model without its hidden fields.
 	Out Answer[T]
 
-	// Options are options of all routes, and RouteOptions of one. They come after those of
-	// the controller itself, and so override the name and summary of a route.
+	// Options are options of all routes, and RouteOptions those of one route. They override
+	// the controller's own options, such as the name and summary of a route.
 	Options      []rest.RouteOption
 	RouteOptions map[Route][]rest.RouteOption
 
-	// Hooks are called around writes.
+	// Hooks are called before and after writes.
 	Hooks Hooks[T]
 
-	// Versions says whether answers have an ETag, which a client may send back in If-Match
-	// to write only what it has seen (412 otherwise), and in If-None-Match to read only what
-	// it has not (304).
+	// Versions says how answers get an ETag. A client may send it in If-Match to write only
+	// the version that it has seen (412 otherwise), and in If-None-Match to read only a newer
+	// one (304 otherwise).
 	//
 	// Defaults to [VersionField].
 	Versions Versions
 
-	// RequireMatch refuses an update, a patch and a delete without If-Match (428).
+	// RequireMatch refuses an update, patch or delete without If-Match (428).
 	//
 	// Defaults to false.
 	RequireMatch bool
 
-	// Name is what the model is called in summaries and messages.
+	// Name is the model's name in summaries and messages.
 	//
 	// Defaults to the name of its type.
 	Name string
 }
 
-// Pagination says what is done to the list of a model, in the order of its fields.
+// Pagination configures the list of a model.
 type Pagination struct {
-	// Filter is a query.Filter, which narrows the list by itself.
+	// Filter is a query.Filter.
 	//
 	// Defaults to none.
 	Filter query.Option
 
-	// Searching are the fields of the query parameter search, as query.Search takes them.
+	// Searching are the fields for the query parameter search, as for query.Search.
 	//
 	// Defaults to none.
 	Searching []string
 
-	// Ordering are the fields that a client may order by, as query.Order takes them.
+	// Ordering are the fields that a client may order by, as for query.Order.
 	//
 	// Defaults to none.
 	Ordering []string
 
-	// DefaultOrdering is the order of a list for which nobody asked for another one. The key
-	// is added to its end.
+	// DefaultOrdering is the order of the list if the client asks for none. The key is
+	// appended.
 	//
-	// Defaults to the fields of Ordering, one after the other, and without any to the key.
+	// Defaults to the fields of Ordering, or to the key if Ordering is empty.
 	DefaultOrdering []string
 
-	// Paginator cuts the list: page.Number(page.Size(20)), or page.None() for a plain array.
+	// Paginator is the paginator of the list: page.Number(page.Size(20)), or page.None() for a
+	// plain array.
 	//
-	// Defaults to what the route inherits (see rest.Paginate).
+	// Defaults to the paginator that the route inherits (see rest.Paginate).
 	Paginator page.Paginator
 
-	// FilterSchema is another name of Filter; see compat.go. New panics when both are given.
+	// FilterSchema is another name for Filter; see compat.go. New panics if both are set.
 	FilterSchema query.Option
 
-	// Klass and PaginatorKwargs say what Paginator says by names; see compat.go. New panics
-	// when they are given beside it. Klass is a page.Paginator, the function of package page
-	// that makes one, such as page.Number, or its name. PaginatorKwargs are its keyword
-	// arguments, such as page_size (see page.Builtin), and are not for a page.Paginator, which
-	// is made already.
+	// Klass and PaginatorKwargs describe the paginator by name; see compat.go. New panics if
+	// they are set together with Paginator. Klass is a page.Paginator, a function of package
+	// page such as page.Number, or a name. PaginatorKwargs are keyword arguments such as
+	// page_size (see page.Builtin); they must not be set if Klass is a page.Paginator.
 	//
-	// Klass defaults to page.Number when there are PaginatorKwargs.
+	// Klass defaults to page.Number if PaginatorKwargs is set.
 	Klass           any
 	PaginatorKwargs map[string]any
 }
 
-// Versions says where the ETag of a row comes from.
+// Versions says how the ETag of a row is made.
 type Versions int
 
 // The sources of ETags.
 const (
-	// VersionField is the field with the tag crud:"version", a whole number that is counted
-	// up or a time.Time, which each update and patch raises. A model without one has no
-	// ETags.
+	// VersionField uses the field with the tag crud:"version": a whole number that each
+	// update and patch increments, or a time.Time that they set. A model without this field
+	// has no ETags.
 	VersionField Versions = iota
-	// VersionHash is a hash of the columns that the model shows. Others are not in it: whoever
-	// has the row could try their values until the hash is the same. That can be done with
-	// what [Config.Out] leaves out.
+	// VersionHash uses a hash of the columns that the model shows. Hidden columns are not
+	// included, because a caller who has the row could find their values by trying until the
+	// hash matches. This risk exists for columns that only [Config.Out] leaves out.
 	VersionHash
-	// NoVersions never answers with an ETag. A condition on one then never holds.
+	// NoVersions never sends an ETag. If-Match with an ETag then never matches.
 	NoVersions
 )
 
-// Hooks are functions around writes. They are called in the transaction of the write, whose
-// context they are given; an error refuses the request and leaves nothing written. It is
-// answered as the error of a handler is: with a [rest.Error] it says how. What the world
-// outside should see, such as mail, has to wait until the request is answered.
+// Hooks are functions that are called before and after writes, in the transaction of the write
+// and with its context. An error rolls the write back and is answered like an error of a
+// handler. Do effects outside of the store, such as mail, only after the request is answered.
 type Hooks[T any] struct {
 	// BeforeCreate may change the row that will be stored.
 	BeforeCreate func(ctx context.Context, row *T) error
-	// AfterCreate is given the row as it is stored, with its key.
+	// AfterCreate gets the stored row, with its key.
 	AfterCreate func(ctx context.Context, row T) error
 	// BeforeUpdate is called for update and patch. It may change next.
 	BeforeUpdate func(ctx context.Context, current T, next *T) error
-	// AfterUpdate is called for update and patch with what was and what is stored.
+	// AfterUpdate is called for update and patch, with the old row and the stored row.
 	AfterUpdate func(ctx context.Context, before, row T) error
-	// BeforeDelete is given the row that will be deleted.
+	// BeforeDelete gets the row that will be deleted.
 	BeforeDelete func(ctx context.Context, row T) error
-	// AfterDelete is given the row that was deleted.
+	// AfterDelete gets the deleted row.
 	AfterDelete func(ctx context.Context, row T) error
 }

@@ -6,35 +6,35 @@ import (
 	"strings"
 )
 
-// Constraint is a kind of rule that a store keeps.
+// Constraint is a kind of rule that a store enforces.
 type Constraint string
 
 // The constraints.
 const (
-	// Unique is a value that another row has already.
+	// Unique means that another row already has the value.
 	Unique Constraint = "unique"
-	// ForeignKey is a reference to what is not there.
+	// ForeignKey means that the value refers to a row that does not exist.
 	ForeignKey Constraint = "foreign_key"
-	// NotNull is a value that has to be there.
+	// NotNull means that a required value is missing.
 	NotNull Constraint = "not_null"
-	// Check is any other rule.
+	// Check means any other rule.
 	Check Constraint = "check"
-	// Referenced is a row that others refer to, and that therefore stays.
+	// Referenced means that the row cannot be deleted because other rows refer to it.
 	Referenced Constraint = "referenced"
 )
 
-// ConstraintError says that a row breaks a rule of its store.
+// ConstraintError says that a row violates a constraint of its store.
 type ConstraintError struct {
-	// Constraint is the kind of the rule.
+	// Constraint is the kind of the constraint.
 	Constraint Constraint
-	// Field is the logical name of the field, or the first one of several. It is empty when
-	// the store does not say.
+	// Field is the logical name of the field, or of the first field of several. It is empty if
+	// the store does not name one.
 	Field string
-	// Err is the error of the database. It may quote values, and is never sent.
+	// Err is the error of the database. It may contain values and is never sent to the client.
 	Err error
 }
 
-// Error says which rule was broken, and what the database said.
+// Error returns the constraint, the field and the error of the database.
 func (e *ConstraintError) Error() string {
 	text := "constraint " + string(e.Constraint)
 	if e.Field != "" {
@@ -49,20 +49,20 @@ func (e *ConstraintError) Error() string {
 // Unwrap returns the error of the database.
 func (e *ConstraintError) Unwrap() error { return e.Err }
 
-// Violation is how a database called a broken rule, for an adapter that knows what its
-// columns are.
+// Violation is a constraint that was violated, in the names of the database. An adapter maps
+// its columns to fields.
 type Violation struct {
 	Constraint Constraint
-	// Table and Columns are as far as the database named them.
+	// Table and Columns may be empty, because not every database names them.
 	Table   string
 	Columns []string
 	// Name is the name of the constraint, if it has one.
 	Name string
 }
 
-// ViolationOf finds the broken rule that an error of PostgreSQL or SQLite is about, without
-// their drivers: by the SQLSTATE that the error has a method for, by SQLite's extended result
-// code, or by SQLite's words. It reports false for every other error, and for nil.
+// ViolationOf returns the constraint that an error of PostgreSQL or SQLite is about. It needs
+// none of their drivers: it looks at the error's SQLSTATE method, SQLite's extended result
+// code, or SQLite's message. It returns false for any other error and for nil.
 func ViolationOf(err error) (Violation, bool) {
 	if err == nil {
 		return Violation{}, false
@@ -79,14 +79,14 @@ func ViolationOf(err error) (Violation, bool) {
 	return sqliteViolation(err)
 }
 
-// sqlStates are those of constraints, and those of values that a column cannot hold: too
-// long, out of its range, or with characters that it does not take, such as NUL.
+// sqlStates are the SQLSTATEs of constraints, and of values that a column cannot hold: too
+// long, out of range, or with characters such as NUL.
 var sqlStates = map[string]Constraint{
 	"23505": Unique, "23503": ForeignKey, "23502": NotNull, "23514": Check, "23P01": Unique, "23001": Referenced,
 	"22001": Check, "22003": Check, "22021": Check, "22P05": Check,
 }
 
-// postgresViolation reads what drivers have as fields of their errors.
+// postgresViolation reads the struct fields of a driver's error.
 func postgresViolation(err interface{ SQLState() string }) (Violation, bool) {
 	kind, ok := sqlStates[err.SQLState()]
 	if !ok {
@@ -113,8 +113,8 @@ func postgresViolation(err interface{ SQLState() string }) (Violation, bool) {
 	}, true
 }
 
-// columnsOf takes the columns from PostgreSQL's detail, "Key (a, b)=(1, 2) already exists.",
-// whose words may be of any language.
+// columnsOf returns the columns in PostgreSQL's detail, "Key (a, b)=(1, 2) already exists.".
+// The words of the detail may be in any language.
 func columnsOf(column, detail string) []string {
 	if column != "" {
 		return []string{column}
@@ -143,7 +143,8 @@ var sqliteWords = []struct {
 	{"CHECK constraint failed", Check},
 }
 
-// sqliteViolation reads "UNIQUE constraint failed: books.slug, books.shop (2067)".
+// sqliteViolation parses SQLite's messages, such as
+// "UNIQUE constraint failed: books.slug, books.shop (2067)".
 func sqliteViolation(err error) (Violation, bool) {
 	var (
 		v    Violation

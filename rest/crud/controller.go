@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Controller is the controller of a model, to be embedded in one of the program. What embeds
-// it has its routes; one that has routes of its own takes them over first:
+// Controller is the controller of a model. Embed it in a controller of the program, which then
+// has its routes. A controller with more routes inherits them first:
 //
 //	func (c *Books) Routes(r *rest.Routes) {
 //		r.Inherit(&c.Controller)
@@ -21,7 +21,7 @@ import (
 //	}
 type Controller[T, K any] struct{ core *core[T, K] }
 
-// core is a controller's configuration, compiled.
+// core is the compiled configuration of a controller.
 type core[T, K any] struct {
 	config  Config[T]
 	model   *model
@@ -31,8 +31,8 @@ type core[T, K any] struct {
 
 	path        string
 	parents     []*driver.Field
-	parentNames []string      // as the path calls them
-	lookup      *driver.Field // nil: the key
+	parentNames []string      // their names in the path
+	lookup      *driver.Field // nil means the key
 	kind        kind
 
 	create, update, patch Body[T]
@@ -41,25 +41,25 @@ type core[T, K any] struct {
 	versions              Versions
 }
 
-// New returns the controller of the model T, whose rows are in store. It panics when the
-// configuration makes no sense, and says why.
+// New returns the controller of the model T, whose rows are in store. It panics if the
+// configuration is invalid; the message names the mistake.
 func New[T, K any](store Store[T, K], config Config[T]) Controller[T, K] {
 	return NewWith[T, K](NewService(store), config)
 }
 
-// NewWith is [New] with a service of the program.
+// NewWith is like [New], with a service of the program.
 func NewWith[T, K any](service Service[T, K], config Config[T]) Controller[T, K] {
 	c := &core[T, K]{config: config, service: service}
 	must(c.compile(), fmt.Sprintf("crud.New of %v", reflect.TypeFor[T]()))
 	return Controller[T, K]{c}
 }
 
-// Service returns what the controller works with.
+// Service returns the controller's service.
 func (c *Controller[T, K]) Service() Service[T, K] { return c.core.service }
 
-// Get returns a row for an endpoint of the program, as find_one would: 404 when it is not
-// there or not in what the caller's lists show, and judged by the object permissions of the
-// route.
+// Get returns a row for an endpoint of the program, as the route find_one does. It returns a
+// 404 error if the row does not exist or is not in the lists that the caller sees. It also
+// checks the route's object permissions.
 func (c *Controller[T, K]) Get(ctx context.Context, key K) (T, error) {
 	scope, err := c.core.scope(ctx)
 	if err != nil {
@@ -77,7 +77,8 @@ func (c *Controller[T, K]) Routes(r *rest.Routes) {
 	c.core.register(r)
 }
 
-// register adds the routes. Nothing of r is kept by the core, which may be in several APIs.
+// register adds the routes to r. The core keeps nothing of r, because it may be in several
+// APIs.
 func (c *core[T, K]) register(r *rest.Routes) {
 	s := &site{routes: r, path: c.path, parents: c.parentNames, kind: c.kind}
 	var find link
@@ -119,7 +120,7 @@ func (c *core[T, K]) register(r *rest.Routes) {
 	}
 }
 
-// options describes a route; what the configuration says comes last.
+// options returns the options of a route. Those of the configuration come last.
 func (c *core[T, K]) options(route Route) []rest.RouteOption {
 	words := map[Route][2]string{
 		Create: {"create", "Create " + article(c.name)}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get " + article(c.name)},
@@ -156,7 +157,7 @@ func (c *core[T, K]) options(route Route) []rest.RouteOption {
 	return slices.Concat(options, c.headers(route), c.config.Options, c.config.RouteOptions[route])
 }
 
-// headers says in the document which headers a route reads and sends.
+// headers returns options that document the headers of a route.
 func (c *core[T, K]) headers(route Route) []rest.RouteOption {
 	var options []rest.RouteOption
 	if route == Create && slices.Contains(c.routes, FindOne) {
@@ -171,12 +172,12 @@ func (c *core[T, K]) headers(route Route) []rest.RouteOption {
 		options = append(options, rest.SendsHeader(etag, "The version of the "+c.name+"."))
 	case FindOne:
 		options = append(options, rest.SendsHeader(etag, "The version of the "+c.name+"."),
-			rest.ReadsHeader("If-None-Match", "An ETag that the client has: the answer is 304 as long as it is that of the "+c.name+"."))
+			rest.ReadsHeader("If-None-Match", "An ETag that the client has. The answer is 304 if the "+c.name+" still has it."))
 	case Update, Patch:
 		options = append(options, rest.SendsHeader(etag, "The version that was written."))
 	}
 	if route == Update || route == Patch || route == Delete {
-		doc := "The ETag of the version to change. Nothing is written when the " + c.name + " has another one by now."
+		doc := "The ETag of the version to change. Nothing is written if the " + c.name + " has another ETag now."
 		if c.config.RequireMatch {
 			doc += " Without it the answer is 428."
 		}
@@ -186,7 +187,7 @@ func (c *core[T, K]) headers(route Route) []rest.RouteOption {
 	return options
 }
 
-// describe says in words what no parameter of the document says.
+// describe returns a description of what the route's parameters do not show.
 func (c *core[T, K]) describe(route Route) string {
 	var text string
 	if c.lookup != nil && route != Create && route != List {
@@ -200,9 +201,9 @@ func (c *core[T, K]) describe(route Route) string {
 	}
 	switch route {
 	case FindOne:
-		return text + "The answer has an ETag; a request with that in If-None-Match is answered 304 as long as nothing has changed."
+		return text + "The answer has an ETag. A request with this ETag in If-None-Match is answered 304 if nothing has changed."
 	case Update, Patch, Delete:
-		return text + "With an ETag in If-Match nothing is written when the " + c.name + " has changed since: the answer is 412."
+		return text + "With an ETag in If-Match, nothing is written if the " + c.name + " has changed since; the answer is 412."
 	default:
 		return text
 	}

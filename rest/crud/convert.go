@@ -15,8 +15,8 @@ func through(t reflect.Type) reflect.Type {
 	return t
 }
 
-// convert makes a value of type t of what stands in a path, an int64 or a string. It reports
-// false for what t cannot hold, which therefore is the key of no row.
+// convert converts a path parameter, an int64 or a string, to a value of type t. It returns
+// false if t cannot hold it; then no row has that key.
 func convert(t reflect.Type, from any) (reflect.Value, bool) {
 	if t.Kind() == reflect.Pointer {
 		inner, ok := convert(t.Elem(), from)
@@ -66,7 +66,7 @@ func setNumber(v reflect.Value, n int64) bool {
 	return true
 }
 
-// segmentOf is the opposite of convert: what stands in a path for a value.
+// segmentOf returns the path parameter for a value. It is the opposite of convert.
 func segmentOf(v reflect.Value) any {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -78,7 +78,7 @@ func segmentOf(v reflect.Value) any {
 	case v.CanInt():
 		return v.Int()
 	case v.CanUint():
-		return int64(v.Uint()) //nolint:gosec // one beyond int64 gives no link, as no path finds it
+		return int64(v.Uint()) //nolint:gosec // a key beyond int64 has no link: no path can find it
 	}
 	if m, ok := reflect.TypeAssert[encoding.TextMarshaler](v); ok {
 		if text, err := m.MarshalText(); err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// compileDocuments makes struct types of the model's fields: the schemas of what is sent and
-// shown are theirs.
+// compileDocuments makes struct types from the model's fields. Their schemas document the
+// bodies and answers.
 func (m *model) compileDocuments() {
 	var create, update, patch, shown []reflect.StructField
 	for i, f := range m.fields {
@@ -30,15 +30,15 @@ func (m *model) compileDocuments() {
 	}
 }
 
-// rules are the tags that a schema is made of.
+// rules are the tags that a schema is made from.
 var rules = []string{
 	"doc", "format", "timeFormat", "encoding", "example", "enum", "const", "nullable", "minimum", "maximum", "exclusiveMinimum",
 	"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "patternDescription", "minItems", "maxItems",
 	"uniqueItems", "minProperties", "maxProperties", "deprecated",
 }
 
-// document is the field in a document that is sent. A field that is not read stays in it, so
-// that what was shown may be sent back.
+// document returns the field in a request body. A field that is not read is still allowed, so
+// that a client may send back what it was shown.
 func (f *field) document(i int, read, optional bool) reflect.StructField {
 	return f.declare(i, func(add func(tag, value string)) {
 		for _, rule := range rules {
@@ -65,7 +65,7 @@ func (f *field) document(i int, read, optional bool) reflect.StructField {
 	})
 }
 
-// shown is the field in a document that is answered.
+// shown returns the field in an answer.
 func (f *field) shown(i int) reflect.StructField {
 	return f.declare(i, func(add func(tag, value string)) {
 		for _, rule := range append([]string{"required", "readOnly"}, rules...) {
@@ -76,7 +76,8 @@ func (f *field) shown(i int) reflect.StructField {
 	})
 }
 
-// declare makes a field with tags. The number keeps promoted fields of one name apart.
+// declare returns a struct field with tags. The number i keeps the names of promoted fields
+// different.
 func (f *field) declare(i int, tags func(add func(tag, value string))) reflect.StructField {
 	_, options, _ := strings.Cut(f.decl.Tag.Get("json"), ",")
 	var b strings.Builder
@@ -90,7 +91,6 @@ func (f *field) declare(i int, tags func(add func(tag, value string))) reflect.S
 	return reflect.StructField{Name: name, Type: f.decl.Type, Tag: reflect.StructTag(strings.TrimSpace(b.String()))}
 }
 
-// mustModel returns a model that was compiled before.
 func mustModel[T any]() *model {
 	m, err := modelOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -99,7 +99,7 @@ func mustModel[T any]() *model {
 	return m
 }
 
-// The methods by which the schema generator asks what the documents are.
+// The schema generator calls these methods.
 
 // Schema returns the schema of a body for create.
 func (createBody[T]) Schema(r huma.Registry) *huma.Schema {
@@ -107,8 +107,8 @@ func (createBody[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(m.create, true, m.name+"In")
 }
 
-// Schema returns the schema of a body for update. It has the name of the one for create when
-// they are the same.
+// Schema returns the schema of a body for update. If it is the same as for create, it has the
+// same name.
 func (updateBody[T]) Schema(r huma.Registry) *huma.Schema {
 	m := mustModel[T]()
 	if m.update == m.create {

@@ -9,8 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// doList answers with the rows below the parents. What else narrows the list is done by the
-// route.
+// doList returns the rows below the path's parents. The route applies all other conditions.
 func (c *core[T, K]) doList(ctx context.Context, at address, _ reflect.Value) (query.Set[T], error) {
 	above, err := c.above(at)
 	if err != nil {
@@ -48,7 +47,7 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, body reflect.Valu
 		return nil, err
 	}
 	err := c.service.Tx(ctx, func(ctx context.Context) error {
-		row = *new(T) // a transaction may be tried again
+		row = *new(T) // the store may call this function again
 		if err := c.create.apply(ctx, body, &row); err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func (c *core[T, K]) doChange(ctx context.Context, at address, route Route, appl
 	return c.reply(http.StatusOK, row)
 }
 
-// edit judges the row that is there and makes the next one of it.
+// edit checks the stored row and changes it into the next one.
 func (c *core[T, K]) edit(ctx context.Context, before T, row *T, at address, route Route, apply func(context.Context, *T) error) error {
 	if err := c.judge(ctx, before); err != nil {
 		return err
@@ -178,8 +177,7 @@ func (c *core[T, K]) doDelete(ctx context.Context, at address) error {
 	return c.refusal(err, Delete)
 }
 
-// judge asks the object permissions about the row, and then whether it is the one that the
-// client has seen.
+// judge checks the object permissions for the row, and then If-Match.
 func (c *core[T, K]) judge(ctx context.Context, row T) error {
 	if err := rest.CheckObjectPermission(ctx, row); err != nil {
 		return err
@@ -187,7 +185,6 @@ func (c *core[T, K]) judge(ctx context.Context, row T) error {
 	return c.checkMatch(ctx, row)
 }
 
-// reply shows a row.
 func (c *core[T, K]) reply(status int, row T) (*rest.Reply, error) {
 	reply := &rest.Reply{Status: status, Body: c.out.show(row), Header: http.Header{}}
 	tag, err := c.etag(&row)

@@ -13,37 +13,37 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// MemoryConfig says which rules a [Memory] keeps. Fields are named by their logical names.
+// MemoryConfig sets the constraints of a [Memory]. It uses the logical names of fields.
 type MemoryConfig struct {
-	// Unique are lists of fields whose values together no two rows have. Null is not equal
-	// to anything.
+	// Unique lists combinations of fields that no two rows may share. Null equals nothing.
 	//
-	// Defaults to none; keys are unique in any case.
+	// Defaults to none. The key is always unique.
 	Unique [][]string
-	// Required are fields that are neither null nor their zero value.
+	// Required lists fields that must be neither null nor zero.
 	//
 	// Defaults to none.
 	Required []string
-	// References tell whether what a field refers to is there. They are not asked about
-	// null.
+	// References has functions that report whether the row that a field refers to exists. They
+	// are not called for null.
 	//
 	// Defaults to none.
 	References map[string]func(ctx context.Context, value any) (bool, error)
-	// Referenced tells whether others refer to the row with the key, which then stays.
+	// Referenced reports whether other rows refer to the row with the key. If so, it cannot be
+	// deleted.
 	//
 	// Defaults to never.
 	Referenced func(ctx context.Context, key any) (bool, error)
 }
 
-// Memory returns a store in memory, for tests and small things. Zero keys that are whole
-// numbers are counted up from 1; other keys have to be there. What pointers and slices in rows
-// point to is shared with every caller that has the row, and must not be changed.
+// Memory returns a store in memory, for tests and small programs. A zero key that is a whole
+// number is set to the next number, from 1; any other key must be set. Data behind pointers
+// and slices in rows is shared with every caller that has the row, and must not be changed.
 //
-// A write copies the list of rows, and writes wait for each other. Reads wait for nothing. A
-// transaction that is waited for by another one of the same store, and itself waits for that,
-// waits for ever: transactions over two stores have to begin them in the same order.
+// A write copies the list of rows. Writes wait for each other; reads never wait. Two
+// transactions over two stores can deadlock, so they have to begin their transactions in the
+// same order.
 //
-// It panics when T cannot be a model with the key K, or a field does not exist.
+// Memory panics if T is not a valid model with the key K, or if a field does not exist.
 func Memory[T, K any](config MemoryConfig) Store[T, K] {
 	m, err := modelFor[T, K]()
 	must(err, "crud.Memory")
@@ -80,17 +80,16 @@ type memory[T, K any] struct {
 	references map[string]func(context.Context, any) (bool, error)
 	referenced func(context.Context, any) (bool, error)
 
-	rows    atomic.Pointer[[]T] // never changed, only replaced
-	last    atomic.Int64        // the greatest key that was given out
-	writing chan struct{}       // has an element while there is a transaction
+	rows    atomic.Pointer[[]T] // the slice is never changed, only replaced
+	last    atomic.Int64        // the greatest key so far
+	writing chan struct{}       // has an element during a transaction
 }
 
-// transaction holds the rows as they are in it.
 type transaction[T any] struct{ rows []T }
 
 type memoryKey struct{ store any }
 
-// current returns the rows that ctx sees, which are not to be changed.
+// current returns the rows that ctx sees. They must not be changed.
 func (s *memory[T, K]) current(ctx context.Context) []T {
 	if tx := s.joined(ctx); tx != nil {
 		return tx.rows
@@ -165,7 +164,7 @@ func (s *memory[T, K]) Insert(ctx context.Context, row *T) error {
 	})
 }
 
-// giveKey fills in a key that is zero, and remembers one that is not.
+// giveKey sets a zero key to the next number, and remembers the greatest key.
 func (s *memory[T, K]) giveKey(row *T) error {
 	key := s.keyOf(row)
 	switch {
@@ -244,7 +243,6 @@ func (s *memory[T, K]) Delete(ctx context.Context, key K) error {
 	})
 }
 
-// change replaces the rows in a transaction.
 func (s *memory[T, K]) change(ctx context.Context, f func(ctx context.Context, rows []T) ([]T, error)) error {
 	return s.Tx(ctx, func(ctx context.Context) error {
 		tx := s.joined(ctx)
@@ -256,7 +254,7 @@ func (s *memory[T, K]) change(ctx context.Context, f func(ctx context.Context, r
 	})
 }
 
-// check holds the row that will be at i, or at the end, against the rules.
+// check checks a row against the constraints. i is its index, or -1 for a new row.
 func (s *memory[T, K]) check(ctx context.Context, rows []T, i int, next *T) error {
 	row := reflect.ValueOf(next).Elem()
 	for _, f := range s.required {
@@ -294,7 +292,7 @@ func (s *memory[T, K]) checkReferences(ctx context.Context, row reflect.Value) e
 	return nil
 }
 
-// equalIn reports rows that are equal in all fields, none of which is null.
+// equalIn reports whether two rows are equal in all fields and none of them is null.
 func equalIn(fields []*driver.Field, a, b reflect.Value) bool {
 	for _, f := range fields {
 		x, y := a.FieldByIndex(f.Index), b.FieldByIndex(f.Index)

@@ -15,33 +15,33 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// model is what is known of a struct type. It is made once per type.
+// model describes a struct type. There is one for each type.
 type model struct {
 	typ     reflect.Type
 	name    string
 	logical *driver.Model
 	columns []*driver.Field
 	key     *driver.Field
-	given   bool // the key is the client's
+	given   bool // the client chooses the key
 	version *driver.Field
 	parents []*driver.Field
 
-	valid  *valid.Tree // nil when nothing in a row has a method Validate
-	fields []*field    // in JSON
-	// The types of documents, made of the model's fields. Shown is nil when it is the model.
+	valid  *valid.Tree // nil if no value in a row has a method Validate
+	fields []*field    // the JSON fields
+	// The types of bodies and answers, made from the model's fields. shown is nil if nothing
+	// is hidden.
 	create, update, patch, shown reflect.Type
 	shownFields                  []*field
 }
 
-// field is a field of the model in JSON.
 type field struct {
 	name     string
 	index    []int
 	decl     reflect.StructField
-	column   *driver.Field // nil for what is not stored
-	onCreate bool          // what is sent for it is read
+	column   *driver.Field // nil if it is not stored
+	onCreate bool          // create reads the field
 	onUpdate bool
-	hidden   bool // it is never shown
+	hidden   bool // never shown
 	nullable bool
 	fallback json.RawMessage // the default, if there is one
 }
@@ -102,7 +102,7 @@ func compile(t reflect.Type) (*model, error) {
 	return m, nil
 }
 
-// readTags finds the columns with a meaning.
+// readTags reads the crud tags of columns: which one is given, version or parent.
 func (m *model) readTags() error {
 	for _, f := range m.columns {
 		decl := m.typ.FieldByIndex(f.Index)
@@ -152,7 +152,7 @@ func (m *model) addField(from body.Field) error {
 	return nil
 }
 
-// format is the tag of that name, which says how a time or a duration is written.
+// format returns the tag format, which says how a time or a duration is written.
 func (f *field) format() string { return f.decl.Tag.Get("format") }
 
 func (m *model) isRelation(f *field) bool {
@@ -162,12 +162,12 @@ func (m *model) isRelation(f *field) bool {
 	})
 }
 
-// isOurs reports a column that no client sets.
+// isOurs reports whether no client may set the field.
 func (m *model) isOurs(f *field) bool {
 	return f.column != nil && (f.column == m.key && !m.given || f.column == m.version || slices.Contains(m.parents, f.column))
 }
 
-// takesNull reports a field for which null is a value.
+// takesNull reports whether null is a value of the field.
 func takesNull(f reflect.StructField) bool {
 	if f.Tag.Get("nullable") == "true" {
 		return true
@@ -184,7 +184,7 @@ func takesNull(f reflect.StructField) bool {
 	}
 }
 
-// jsonName returns what a column is called in JSON.
+// jsonName returns the JSON name of a column.
 func (m *model) jsonName(logical string) string {
 	for _, f := range m.fields {
 		if f.column != nil && f.column.Name == logical {
@@ -194,7 +194,6 @@ func (m *model) jsonName(logical string) string {
 	return logical
 }
 
-// at returns the field of a row.
 func at(row reflect.Value, index []int) reflect.Value { return row.FieldByIndex(index) }
 
 // changed returns the logical names of the columns in which two rows differ.

@@ -11,26 +11,26 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 )
 
-// compileNested refuses marks that would not hold: a field is shown and written as a whole,
-// with all that stands in it.
+// compileNested refuses tags inside nested structs, because they would have no effect: a field
+// is shown and written as a whole.
 func (c *core[T, K]) compileNested() error {
 	shows := c.config.Out == nil && slices.ContainsFunc(c.routes, func(r Route) bool { return r != Delete })
 	for _, f := range c.model.fields {
 		if shows && !f.hidden {
 			if path := marked(f.decl.Type, isWriteOnly, ownWriting, nil); path != "" {
-				return fmt.Errorf("field %s: %s in it is only sent, and would be shown: leave it out of JSON, or give config.Out an Output", f.decl.Name, path)
+				return fmt.Errorf("field %s: %s in it is write-only and would be shown: leave it out of JSON, or give config.Out an Output", f.decl.Name, path)
 			}
 		}
 		if c.writes(f) {
 			if path := marked(f.decl.Type, isReadOnly, ownReading, nil); path != "" {
-				return fmt.Errorf("field %s: %s in it is only shown, and would be written: leave it out of JSON, or give the configuration an Input", f.decl.Name, path)
+				return fmt.Errorf("field %s: %s in it is read-only and would be written: leave it out of JSON, or give the configuration an Input", f.decl.Name, path)
 			}
 		}
 	}
 	return nil
 }
 
-// writes reports whether the document of one of the routes writes the field as it is sent.
+// writes reports whether a route without an [Input] writes the field.
 func (c *core[T, K]) writes(f *field) bool {
 	return slices.ContainsFunc(c.routes, func(r Route) bool {
 		switch r {
@@ -54,7 +54,6 @@ func isReadOnly(f reflect.StructField) bool {
 	return hasWord(f, "readonly") || f.Tag.Get("readOnly") == "true"
 }
 
-// hasWord reports whether a word stands in the tag crud, with spaces around it or not.
 func hasWord(f reflect.StructField, want string) bool {
 	for word := range strings.SplitSeq(f.Tag.Get("crud"), ",") {
 		if strings.TrimSpace(word) == want {
@@ -64,14 +63,14 @@ func hasWord(f reflect.StructField, want string) bool {
 	return false
 }
 
-// The interfaces of types whose JSON is their own business.
+// The interfaces of types with their own JSON form.
 var (
 	ownWriting = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()}
 	ownReading = []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]()}
 )
 
-// marked returns the first field with the mark in the JSON of a type, such as Team.Secret,
-// or nothing. Types that have been looked into are not again: they may hold each other.
+// marked returns the first field in the JSON of a type for which is returns true, such as
+// Team.Secret, or "". Types in seen are skipped, because types may contain each other.
 func marked(t reflect.Type, is func(reflect.StructField) bool, own []reflect.Type, seen map[reflect.Type]bool) string {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, t.Kind()) {
 		t = t.Elem()

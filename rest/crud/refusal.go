@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// refusal turns what a service says into an answer, without a word of the database.
+// refusal turns an error of the service into an answer, without texts of the database.
 func (c *core[T, K]) refusal(err error, route Route) error {
 	var known *rest.Error
 	var broken *ConstraintError
@@ -64,7 +64,7 @@ func (c *core[T, K]) constraint(broken *ConstraintError, route Route) error {
 	}
 }
 
-// taken is the answer to a value that another row has already.
+// taken returns the answer for a value that another row has already.
 func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) error {
 	e := &rest.Error{
 		Status: http.StatusConflict, Code: "not_unique", Err: broken,
@@ -77,7 +77,6 @@ func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) err
 	return e
 }
 
-// article puts the article before the name of a model.
 func article(name string) string {
 	if strings.ContainsAny(name[:1], "AEIOaeio") {
 		return "an " + name

@@ -10,22 +10,21 @@ import (
 	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
-// Body is the type of bodies of one of the routes create, update and patch. It is made by
-// [Input].
+// Body is the type of the body of create, update or patch. [Input] makes one.
 type Body[T any] interface {
-	// document returns the type that is sent.
+	// document returns the Go type of the body.
 	document() reflect.Type
-	// apply changes the row to what a body of that type says, or returns what is wrong with it.
+	// apply changes the row as the body says, or returns an error if the body is not valid.
 	apply(ctx context.Context, body reflect.Value, row *T) error
 }
 
-// Input makes bodies of the type In, whose tags say what is checked and documented, and has
-// into write them into a row. For create the row is empty; for update and patch it is the one
-// that is there, of which into changes what In has a say in. A patch has fields that know
-// whether they were sent ([rest.Opt]), or into asks [rest.Sent].
+// Input returns a Body of the type In, whose tags are checked and documented. The function
+// into writes the body into a row. For create, the row is empty. For update and patch, it is
+// the stored row, and into changes only the fields that In covers. A patch needs to know which
+// fields were sent: use [rest.Opt] fields, or call [rest.Sent].
 //
-// Methods Validate of an In ([rest.Validator]) are asked before that. into is called in the
-// transaction of the write. Its error is that of the request.
+// Methods Validate of In ([rest.Validator]) are called before into. into is called in the
+// transaction of the write. Its error is answered like an error of a handler.
 func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[T] {
 	if into == nil {
 		panic("crud: Input needs a function")
@@ -33,7 +32,7 @@ func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[
 	return bodies[In, T]{into}
 }
 
-// bodies is a Body whose documents are of type B.
+// bodies is a [Body] of type B.
 type bodies[B, T any] struct {
 	into func(ctx context.Context, in B, row *T) error
 }
@@ -45,14 +44,14 @@ func (b bodies[B, T]) apply(ctx context.Context, body reflect.Value, row *T) err
 	return b.into(ctx, in, row)
 }
 
-// validate asks the methods Validate of a row, and of what is in it.
+// validate calls the Validate methods of a row and of the values in it.
 func (m *model) validate(ctx context.Context, row any) error {
 	if m.valid == nil {
 		return nil
 	}
 	faults, first, err := m.valid.Check(ctx, reflect.ValueOf(row), valid.Place{In: fault.Body}, faultsOf)
 	if err != nil || len(faults) == 0 {
-		return err //nolint:wrapcheck // it is the program's own
+		return err //nolint:wrapcheck // the program's own error
 	}
 	refused, _ := errors.AsType[*rest.Error](first)
 	all := *refused
@@ -60,7 +59,7 @@ func (m *model) validate(ctx context.Context, row any) error {
 	return &all
 }
 
-// faultsOf returns the faults of an error that has some.
+// faultsOf returns the faults of err, and false if err is not a [*rest.Error] or has no faults.
 func faultsOf(err error) ([]fault.Fault, bool) {
 	e, ok := errors.AsType[*rest.Error](err)
 	if !ok || len(e.Faults) == 0 {
@@ -69,16 +68,16 @@ func faultsOf(err error) ([]fault.Fault, bool) {
 	return e.Faults, true
 }
 
-// Answer is the type of answers. It is made by [Output].
+// Answer is the type of answers. [Output] makes one.
 type Answer[T any] interface {
-	// returns documents the answer of one row.
+	// returns documents the answer with one row.
 	returns(status int) rest.RouteOption
-	// view maps the rows of a list. It is nil when they are shown as they are.
+	// view converts the rows of a list. It is nil if they are shown unchanged.
 	view() rest.RouteOption
 	show(row T) any
 }
 
-// Output answers with what f makes of a row, one or each of a list.
+// Output returns an Answer that shows f(row) instead of the row, also for each row of a list.
 func Output[T, Out any](f func(row T) Out) Answer[T] {
 	if f == nil {
 		panic("crud: Output needs a function")
@@ -94,7 +93,7 @@ func (o output[T, Out]) view() rest.RouteOption { return rest.View(o.f) }
 
 func (o output[T, Out]) show(row T) any { return o.f(row) }
 
-// whole shows the model as it is.
+// whole shows the model unchanged.
 type whole[T any] struct{}
 
 func (whole[T]) returns(status int) rest.RouteOption { return rest.Returns[T](status) }

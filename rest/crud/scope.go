@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// ref returns the reference to the row of an address, as far as the caller may know of it.
+// ref returns the reference to the row of an address, limited to what the caller may see.
 func (c *core[T, K]) ref(ctx context.Context, at address) (Ref[K], error) {
 	var ref Ref[K]
 	if c.lookup == nil {
@@ -39,7 +39,7 @@ func (c *core[T, K]) ref(ctx context.Context, at address) (Ref[K], error) {
 	return ref, nil
 }
 
-// above returns the conditions that the path's parents are.
+// above returns the conditions for the parents in the path.
 func (c *core[T, K]) above(at address) ([]query.Expr, error) {
 	var above []query.Expr
 	for i, f := range c.parents {
@@ -52,7 +52,7 @@ func (c *core[T, K]) above(at address) ([]query.Expr, error) {
 	return above, nil
 }
 
-// adopt fills the parents of the path into a row.
+// adopt sets the parent fields of a row from the path.
 func (c *core[T, K]) adopt(row *T, at address) {
 	for i, f := range c.parents {
 		if v, ok := convert(f.Type, at.parents[i]); ok {
@@ -61,7 +61,6 @@ func (c *core[T, K]) adopt(row *T, at address) {
 	}
 }
 
-// scope returns what the permissions of the route let the caller see of lists.
 func (c *core[T, K]) scope(ctx context.Context) ([]query.Expr, error) {
 	var scope []query.Expr
 	for _, p := range rest.PermissionsOf(ctx) {
@@ -80,7 +79,7 @@ func (c *core[T, K]) scope(ctx context.Context) ([]query.Expr, error) {
 	return scope, nil
 }
 
-// inScope refuses a row that was written to where the caller could not see it.
+// inScope returns an error if the caller's lists would not show the written row.
 func (c *core[T, K]) inScope(ctx context.Context, row *T) error {
 	scope, err := c.scope(ctx)
 	if err != nil || len(scope) == 0 {

@@ -11,50 +11,51 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Service does what the routes of a controller want done. [NewService] is the usual one; a
-// program embeds it and overrides what it does in another way, or writes its own.
+// Service reads and writes rows for the routes of a controller. [NewService] returns the usual
+// one. A program can embed it and override methods, or write its own.
 //
-// The controller calls it in a transaction that it has begun by Tx, and with functions that
-// judge and change a row. A row that is not there, or that the reference does not lead to, is
-// [rest.ErrNotFound].
+// The controller calls the writing methods in a transaction that it has begun with Tx. The
+// functions that it passes check and change a row. If the row does not exist or does not match
+// the reference, the error is [rest.ErrNotFound].
 type Service[T, K any] interface {
-	// GetAll returns all rows, for any caller. Filters, scopes and the page come later.
+	// GetAll returns all rows. Filters, scopes and paging are applied to the result.
 	GetAll(ctx context.Context) (query.Set[T], error)
-	// GetOne returns the row that ref leads to.
+	// GetOne returns the row that ref identifies.
 	GetOne(ctx context.Context, ref Ref[K]) (T, error)
-	// Create stores a new row, which afterwards is as it is stored.
+	// Create stores a new row and sets row to the stored row.
 	Create(ctx context.Context, row *T) error
-	// Update stores all fields of the row after edit has changed it, and returns it as it is
-	// stored. Nobody else changes the row between edit and that. An error of edit is
-	// returned, and nothing is written.
+	// Update calls edit with the row and stores all its fields. It returns the stored row. No
+	// other writer changes the row in between. If edit returns an error, Update returns it and
+	// writes nothing.
 	Update(ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error) (T, error)
-	// Patch is Update that stores only what edit changes, and nothing when that is nothing.
+	// Patch is like Update, but stores only the fields that edit changes. If there are none,
+	// it writes nothing.
 	Patch(ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error) (T, error)
-	// Delete removes the row when judge agrees.
+	// Delete removes the row, unless judge returns an error.
 	Delete(ctx context.Context, ref Ref[K], judge func(ctx context.Context, row T) error) error
 	// Tx calls f with the context of a transaction.
 	Tx(ctx context.Context, f func(ctx context.Context) error) error
 }
 
-// Ref leads to a row.
+// Ref identifies a row.
 type Ref[K any] struct {
-	// Key is the row's, when Lookup is empty.
+	// Key is the row's key. It is used if Lookup is empty.
 	Key K
-	// Lookup is the logical name of another field, whose value is Value.
+	// Lookup is the logical name of another field that identifies the row.
 	Lookup string
-	// Value is what that field has to be, as [query.Where] takes it.
+	// Value is the value of that field, as for [query.Where].
 	Value any
-	// Scope is what else has to hold for the row.
+	// Scope are further conditions that the row must match.
 	Scope []query.Expr
 }
 
-// DefaultService is a [Service] of a [Store].
+// DefaultService is a [Service] over a [Store].
 type DefaultService[T, K any] struct {
 	store Store[T, K]
 	model *model
 }
 
-// NewService returns the service of a store. It panics when T cannot be a model.
+// NewService returns the service of a store. It panics if T is not a valid model.
 func NewService[T, K any](store Store[T, K]) *DefaultService[T, K] {
 	m, err := modelFor[T, K]()
 	if err == nil && store == nil {
@@ -64,7 +65,7 @@ func NewService[T, K any](store Store[T, K]) *DefaultService[T, K] {
 	return &DefaultService[T, K]{store, m}
 }
 
-// modelFor returns the model of T, whose key has to be a K.
+// modelFor returns the model of T. Its key must have the type K.
 func modelFor[T, K any]() (*model, error) {
 	m, err := modelOf(reflect.TypeFor[T]())
 	if err == nil && m.key.Type != reflect.TypeFor[K]() {
@@ -73,7 +74,7 @@ func modelFor[T, K any]() (*model, error) {
 	return m, err
 }
 
-// must panics with the place of a mistake in a registration.
+// must panics if err is not nil. The message begins with place.
 func must(err error, place string) {
 	if err != nil {
 		panic(place + ": " + err.Error())
@@ -93,7 +94,6 @@ func (s *DefaultService[T, K]) GetOne(ctx context.Context, ref Ref[K]) (T, error
 	return s.find(ctx, ref)
 }
 
-// find reads the row by what else is said of it.
 func (s *DefaultService[T, K]) find(ctx context.Context, ref Ref[K]) (T, error) {
 	set := s.store.Set(ctx).Where(s.where(ref)).Where(ref.Scope...)
 	if ref.Lookup != "" {
@@ -113,7 +113,8 @@ func (s *DefaultService[T, K]) where(ref Ref[K]) query.Expr {
 	return driver.On(ref.Lookup, driver.Exact, ref.Value)
 }
 
-// lock reads the row so that nobody else changes it until the transaction ends.
+// lock returns the row, locked against changes by others until the transaction ends, and its
+// key.
 func (s *DefaultService[T, K]) lock(ctx context.Context, ref Ref[K]) (T, K, error) {
 	var none T
 	key := ref.Key
@@ -128,7 +129,7 @@ func (s *DefaultService[T, K]) lock(ctx context.Context, ref Ref[K]) (T, K, erro
 	if err != nil || ref.Lookup == "" && len(ref.Scope) == 0 {
 		return row, key, err
 	}
-	// What was found may have changed before it was locked, and from here on does not.
+	// The row may have changed before it was locked, so check the conditions again.
 	ref.Scope = append([]query.Expr{s.where(ref)}, ref.Scope...)
 	row, err = s.find(ctx, Ref[K]{Key: key, Scope: ref.Scope})
 	return row, key, err
@@ -177,7 +178,7 @@ func (s *DefaultService[T, K]) write(
 		if err := edit(ctx, &row); err != nil {
 			return err
 		}
-		// The key is the row's for ever, whatever edit did to it.
+		// Keep the key, even if edit has changed it.
 		into := reflect.ValueOf(&row).Elem().FieldByIndex(s.model.key.Index)
 		into.Set(reflect.ValueOf(&key).Elem())
 		return store(ctx, key, &before, &row)

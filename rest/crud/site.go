@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// kind is what stands for a row in a path.
+// kind is the kind of path parameter that identifies a row.
 type kind int
 
 const (
@@ -22,19 +22,17 @@ const (
 	uuids
 )
 
-// segment returns the part of a path for a row.
 func (k kind) segment() string {
 	return [...]string{"/{id}", "/{slug:id}", "/{int:id}", "/{uuid:id}"}[k]
 }
 
-// parameter returns the type of the parameter of the path.
 func (k kind) parameter() reflect.Type {
 	return [...]reflect.Type{texts: textType, slugs: textType, numbers: reflect.TypeFor[int64](), uuids: reflect.TypeFor[uuidText]()}[k]
 }
 
 var textType = reflect.TypeFor[string]()
 
-// uuidText is a parameter that is documented as a UUID.
+// uuidText is a text that is documented as a UUID.
 type uuidText string
 
 // Schema returns the schema of the parameter.
@@ -42,23 +40,22 @@ func (uuidText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "uuid"}
 }
 
-// site is where the routes of a controller are registered: below a path with parents, and
-// with an address of rows of some kind.
+// site registers the routes of a controller. It knows their path, the parents in it, and the
+// kind of row parameter.
 type site struct {
 	routes  *rest.Routes
 	path    string
-	parents []string // the names of their parameters
+	parents []string // names of the parent parameters
 	kind    kind
 }
 
-// shape says what the input of a route has beside the parents.
+// shape says what the input of a route has in addition to the parents.
 type shape struct {
 	row  bool         // the parameter id
 	body reflect.Type // nil for none
 }
 
-// input returns the type of the input: the parameters of the path in their order, and the
-// body.
+// input returns the input type: the path parameters in order, and the body.
 func (s *site) input(of shape) reflect.Type {
 	fields := make([]reflect.StructField, 0, len(s.parents)+2)
 	add := func(field, name string, t reflect.Type) {
@@ -76,13 +73,11 @@ func (s *site) input(of shape) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// address is what a path says.
 type address struct {
 	parents []string
 	row     any // int64 or string
 }
 
-// address reads an input.
 func (s *site) address(in reflect.Value, of shape) (at address) {
 	for i := range s.parents {
 		at.parents = append(at.parents, in.Field(i).String())
@@ -93,7 +88,6 @@ func (s *site) address(in reflect.Value, of shape) (at address) {
 	return at
 }
 
-// fill writes an input, as far as an address says it.
 func (s *site) fill(in reflect.Value, at address) {
 	for i, text := range at.parents {
 		in.Field(i).SetString(text)
@@ -104,7 +98,7 @@ func (s *site) fill(in reflect.Value, at address) {
 	}
 }
 
-// add registers a route, with register. The handler gets the body if there is one.
+// add registers a route with the function register. It returns a link to the route.
 func add[Out any](
 	s *site, of shape, h func(ctx context.Context, at address, body reflect.Value) (Out, error), options []rest.RouteOption,
 	register func(r *rest.Routes, path string, h func(context.Context, reflect.Value) (Out, error), options ...rest.RouteOption) *rest.Endpoint[reflect.Value, Out],
@@ -130,12 +124,11 @@ func add[Out any](
 	}
 }
 
-// link writes the path of a row.
 type link func(address) (string, error)
 
 var parameter = regexp.MustCompile(`\{(?:\w+:)?(\w+)\}`)
 
-// parsePath returns the path as it is registered, and the names of its parameters.
+// parsePath returns the path without its last slash, and the names of its parameters.
 func parsePath(path string) (registered string, names []string) {
 	for _, match := range parameter.FindAllStringSubmatch(path, -1) {
 		names = append(names, match[1])

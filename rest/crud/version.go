@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// etag returns the ETag of a row, or nothing when the model has none.
+// etag returns the ETag of a row, or "" if the model has none.
 func (c *core[T, K]) etag(row *T) (string, error) {
 	v := reflect.ValueOf(row).Elem()
 	switch {
@@ -31,7 +31,7 @@ func (c *core[T, K]) etag(row *T) (string, error) {
 	}
 }
 
-// hash is a hash of the columns of a row.
+// hash returns a hash of the shown columns of a row.
 func (m *model) hash(row reflect.Value) (string, error) {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
@@ -56,7 +56,6 @@ func timeOf(v reflect.Value) time.Time {
 	return at
 }
 
-// firstVersion gives a new row its version.
 func (c *core[T, K]) firstVersion(row *T) {
 	if c.model.version == nil {
 		return
@@ -64,15 +63,14 @@ func (c *core[T, K]) firstVersion(row *T) {
 	setVersion(reflect.ValueOf(row).Elem().FieldByIndex(c.model.version.Index), c.model.version.Kind, reflect.Value{})
 }
 
-// nextVersion raises the version of a row.
 func (c *core[T, K]) nextVersion(before, row reflect.Value) {
 	if f := c.model.version; f != nil {
 		setVersion(row.FieldByIndex(f.Index), f.Kind, before.FieldByIndex(f.Index))
 	}
 }
 
-// setVersion sets what comes after before, which may be nothing. A time is one that a
-// database keeps, and always later.
+// setVersion sets the version that follows before, or the first one if before is invalid. A
+// time has the precision of databases and is always later than before.
 func setVersion(v reflect.Value, kind driver.Kind, before reflect.Value) {
 	switch {
 	case kind == driver.Time:
@@ -98,7 +96,7 @@ func setVersion(v reflect.Value, kind driver.Kind, before reflect.Value) {
 	}
 }
 
-// wantsMatch refuses a request without If-Match, where there has to be one.
+// wantsMatch returns an error if If-Match is required and missing.
 func (c *core[T, K]) wantsMatch(ctx context.Context) error {
 	r := rest.RequestOf(ctx)
 	if !c.config.RequireMatch || r == nil || len(r.Header["If-Match"]) > 0 {
@@ -110,7 +108,7 @@ func (c *core[T, K]) wantsMatch(ctx context.Context) error {
 	}
 }
 
-// checkMatch holds a row against If-Match. It is called with the row that will be written.
+// checkMatch returns an error if If-Match does not match the row that will be written.
 func (c *core[T, K]) checkMatch(ctx context.Context, row T) error {
 	r := rest.RequestOf(ctx)
 	if r == nil {
@@ -139,7 +137,7 @@ func (c *core[T, K]) checkMatch(ctx context.Context, row T) error {
 	return e
 }
 
-// noneMatch reports whether the client has the version with the tag, by If-None-Match.
+// noneMatch reports whether If-None-Match contains the tag.
 func noneMatch(r *http.Request, tag string) bool {
 	for given := range tags(r.Header["If-None-Match"]) {
 		if given == "*" || strings.TrimPrefix(given, "W/") == tag {
@@ -149,7 +147,7 @@ func noneMatch(r *http.Request, tag string) bool {
 	return false
 }
 
-// tags splits lists of entity tags. A tag has no comma here, since none of ours has.
+// tags splits lists of entity tags at commas. Our own tags have no commas.
 func tags(values []string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, value := range values {

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Estimate implements [driver.PlanEstimator]: it asks PostgreSQL's planner, and counts in
-// SQLite.
+// Estimate implements [driver.PlanEstimator]. It asks PostgreSQL's planner; in SQLite it
+// counts.
 func (s source[T]) Estimate(ctx context.Context, plan driver.Plan) (int64, error) {
 	if dialectOf(s.db) != sqltext.Postgres {
 		return s.Count(ctx, plan)

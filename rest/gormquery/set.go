@@ -1,8 +1,8 @@
 // Package gormquery reads lists of package query through gorm, from PostgreSQL and SQLite.
 //
-// Logical fields are matched to gorm's columns by their Go fields, relations to gorm's
-// relations. In SQLite, gorm writes a time in whatever zone it has: what is compared has to be
-// written in UTC.
+// A logical field is the gorm column with the same Go field, and a relation is gorm's
+// relation. In SQLite, gorm writes a time in the zone that the time has, so the program must
+// write times in UTC if lists compare them.
 package gormquery
 
 import (
@@ -19,15 +19,15 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Set returns the rows of T's table. T is a struct that gorm knows, or a pointer to one. db may
-// be a transaction, and may be prepared by Where, Preload, Joins, Unscoped and such; when the
-// list is given an order, db's own is left out. The set is as safe for concurrent use as db.
+// Set returns the rows of T's table. T is a gorm model or a pointer to one. db may be a
+// transaction. It may also be prepared with Where, Preload, Joins, Unscoped and so on. An
+// order of the list replaces that of db. The set is as safe for concurrent use as db.
 func Set[T any](db *gorm.DB) query.Set[T] {
 	return query.From(source[T]{db.Session(&gorm.Session{})})
 }
 
-// Check reports what options would ask of T that its table does not have. It is for a program
-// that wants to know when it starts: Check[Book](db, query.Filter[BookFilter]()).
+// Check returns an error if an option needs something that T's table does not have. Call it
+// when the program starts: Check[Book](db, query.Filter[BookFilter]()).
 func Check[T any](db *gorm.DB, options ...query.Option) error {
 	t, err := parse[T](db)
 	if err != nil {
@@ -36,7 +36,6 @@ func Check[T any](db *gorm.DB, options ...query.Option) error {
 	return sqltext.Check("gormquery.Check", t, driver.ModelOf(reflect.TypeFor[T]()), options)
 }
 
-// source makes one statement for each read.
 type source[T any] struct{ db *gorm.DB }
 
 // Fetch implements [driver.Source].
@@ -53,7 +52,7 @@ func (s source[T]) Fetch(ctx context.Context, plan driver.Plan) ([]T, error) {
 	case plan.Limit > 0:
 		tx = tx.Limit(int(min(plan.Limit, math.MaxInt)))
 	case plan.Offset > 0:
-		// SQLite has no offset without a limit.
+		// SQLite needs a limit for an offset.
 		tx = tx.Limit(math.MaxInt)
 	}
 	if plan.Offset > 0 {
@@ -77,7 +76,6 @@ func (s source[T]) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	return n, err
 }
 
-// statement adds the joins, the condition and the order of a plan.
 func (s source[T]) statement(ctx context.Context, plan driver.Plan) (*gorm.DB, error) {
 	t, err := parse[T](s.db)
 	if err != nil {
@@ -111,8 +109,8 @@ func (s source[T]) statement(ctx context.Context, plan driver.Plan) (*gorm.DB, e
 	return tx, nil
 }
 
-// group puts the conditions that db has in parentheses when there is an OR between them, which
-// would otherwise let rows through that the list's own conditions refuse.
+// group puts the conditions of db in parentheses if one of them is an OR. Without them, the OR
+// would bypass the list's own conditions.
 func group(st *gorm.Statement) {
 	c := st.Clauses["WHERE"]
 	where, ok := c.Expression.(clause.Where)
@@ -137,7 +135,7 @@ func dialectOf(db *gorm.DB) sqltext.Dialect {
 	}
 }
 
-// parse returns gorm's schema of T, which gorm keeps.
+// parse returns gorm's schema of T. gorm caches it.
 func parse[T any](db *gorm.DB) (table, error) {
 	st := &gorm.Statement{DB: db}
 	if err := st.Parse(reflect.New(driver.ModelOf(reflect.TypeFor[T]()).Type()).Interface()); err != nil {
@@ -146,8 +144,8 @@ func parse[T any](db *gorm.DB) (table, error) {
 	return table{db, st.Schema}, nil
 }
 
-// piece is a clause as gorm writes it. It does what clause.Expr does, and nothing with
-// parameters that are lists.
+// piece writes a clause for gorm, like clause.Expr, but without special treatment of list
+// parameters.
 type piece struct {
 	clause sqltext.Clause
 	around string

@@ -15,17 +15,18 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Store keeps the rows of T's table, for a controller of package crud. T is a struct that gorm
-// knows, with one primary key of type K. db may be prepared for reading, as that of [Set].
+// Store stores the rows of T's table, for a controller of package crud. T is a gorm model with
+// one primary key of type K. db may be prepared for reading, as for [Set].
 //
-// A transaction of the store is one of the database: [Tx] returns it, for what a hook or an
-// endpoint wants to do in it, and the stores of other models of the same database are in it
-// too. In PostgreSQL the row that is read in one is locked; in SQLite the database is, so
-// connections need a busy_timeout. Soft deletes, hooks of the model and times that gorm sets
-// are gorm's; relations are never written. Zero values are written as such, also where gorm's
-// tag default has another value.
+// A transaction of the store is a database transaction. [Tx] returns it, for queries of a hook
+// or an endpoint, and the stores of other models of the same database use it too. In
+// PostgreSQL, a row that is read in a transaction is locked. In SQLite, the whole database is
+// locked, so connections need a busy_timeout.
 //
-// It panics when T is no such struct.
+// Soft deletes, the model's hooks and automatic times are gorm's. Relations are never written.
+// Zero values are written as zero, even if gorm's tag default has another value.
+//
+// Store panics if T is not such a model.
 func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 	t, err := parse[T](db)
 	if err != nil {
@@ -54,8 +55,8 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 	return crud.FromTable(s, c)
 }
 
-// Tx returns the transaction of the database that ctx belongs to, and db itself when there is
-// none. Either has ctx as its context.
+// Tx returns the database transaction of ctx, or db if there is none. The result has the
+// context ctx.
 func Tx(ctx context.Context, db *gorm.DB) *gorm.DB {
 	bound := db.WithContext(ctx)
 	if tx, ok := ctx.Value(txKey{db.Statement.ConnPool}).(gorm.ConnPool); ok {
@@ -72,7 +73,7 @@ type rows[T, K any] struct {
 	pool   gorm.ConnPool
 	schema *schema.Schema
 	key    *schema.Field
-	// defaults are the columns for which gorm writes a default in place of zero.
+	// defaults are the columns for which gorm replaces zero by a default value.
 	defaults []column
 }
 
@@ -91,8 +92,8 @@ func (s *rows[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) 
 	}
 	return s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		if tx.Name() == "sqlite" {
-			// A transaction that reads first and writes later is refused when another one wrote
-			// in between. This writes nothing, and waits for the others.
+			// SQLite refuses a transaction that reads first and writes later if another one
+			// has written in between. This statement deletes nothing; it waits for the lock.
 			lock := tx.Session(&gorm.Session{NewDB: true}).Exec("DELETE FROM ? WHERE 1 = 0", clause.Table{Name: s.schema.Table})
 			if lock.Error != nil {
 				return lock.Error
@@ -109,7 +110,7 @@ func (s *rows[T, K]) is(key K) clause.Expression {
 func (s *rows[T, K]) Get(ctx context.Context, key K) (T, error) {
 	var rows []T
 	tx := Tx(ctx, s.db).Model(new(T))
-	group(tx.Statement) // an OR in it is not one with the key
+	group(tx.Statement) // in parentheses, so that an OR in it does not bypass the key
 	tx = tx.Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}})
 	if s.inside(ctx) && tx.Name() == "postgres" {
 		tx = tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate, Table: clause.Table{Name: clause.CurrentTable}})
@@ -143,13 +144,13 @@ func (s *rows[T, K]) Insert(ctx context.Context, row *T) error {
 	return err
 }
 
-// fresh returns a connection without what db was prepared with for reading.
+// fresh returns a connection without the conditions that db was prepared with.
 func (s *rows[T, K]) fresh(ctx context.Context) *gorm.DB {
 	return Tx(ctx, s.db.Session(&gorm.Session{NewDB: true}))
 }
 
 func (s *rows[T, K]) Update(ctx context.Context, row *T, columns []string) (int64, error) {
-	// Only what is selected is written, and that also when it is zero.
+	// Only selected columns are written, and they are written even if they are zero.
 	result := s.fresh(ctx).Model(row).Select(columns).Updates(row)
 	return result.RowsAffected, translate(result.Error, false)
 }
@@ -159,8 +160,8 @@ func (s *rows[T, K]) Delete(ctx context.Context, key K) (int64, error) {
 	return result.RowsAffected, translate(result.Error, true)
 }
 
-// translate knows the errors that gorm makes of those of databases when it is told to, which no
-// longer say which field is meant.
+// translate turns gorm's own errors into errors of package crud. With its option TranslateError,
+// gorm returns these instead of the database's errors. They do not name the field.
 func translate(err error, deleting bool) error {
 	switch {
 	case errors.Is(err, gorm.ErrDuplicatedKey):

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// table is gorm's schema of a struct as sqltext asks for it.
+// table adapts gorm's schema of a model to [sqltext.Table].
 type table struct {
 	db     *gorm.DB
 	schema *schema.Schema
@@ -31,7 +31,7 @@ func (t table) Column(f *driver.Field) (sqltext.Column, error) {
 	return sqltext.Column{}, fmt.Errorf("%s.%s is no column for gorm", t.schema.Name, f.Go)
 }
 
-// plain returns the index of a field as package reflect has it. Gorm writes a step through an
+// plain returns a field's index in the form of package reflect. gorm writes a step through an
 // embedded pointer as a negative number.
 func plain(index []int) []int {
 	index = slices.Clone(index)
@@ -50,7 +50,7 @@ func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 		}
 	}
 	if rel == nil {
-		return nil, fmt.Errorf("%s.%s is no relation for gorm", t.schema.Name, r.Go)
+		return nil, fmt.Errorf("%s.%s is not a relation of gorm", t.schema.Name, r.Go)
 	}
 	j := &sqltext.Join{Target: table{t.db, rel.FieldSchema}}
 	if rel.JoinTable != nil {
@@ -65,7 +65,7 @@ func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 	return j, nil
 }
 
-// reference adds one pair of columns, or one column that says which kind of row is meant.
+// reference adds a pair of equal columns, or the fixed column of a polymorphic relation.
 func (t table) reference(j *sqltext.Join, ref *schema.Reference) {
 	foreign := t.quote(ref.ForeignKey.DBName)
 	switch {

@@ -55,7 +55,7 @@ func TestCursorCostIsConstant(t *testing.T) {
 	}
 }
 
-// addressAt is the address of the page behind the item with the id.
+// addressAt is the address of the page after the item with the id.
 func addressAt(tb testing.TB, p page.Paginator, id int64) string {
 	tb.Helper()
 

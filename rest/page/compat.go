@@ -1,8 +1,7 @@
 package page
 
-// The names in this file are those of the contract that this package keeps, and of Django
-// Ninja Extra, for programs that come from there. They stay. The names of Go stand first in
-// the documentation.
+// The names in this file are those of Django Ninja Extra, for programs that migrate from it. They
+// are part of this package's contract. The documentation prefers the Go names.
 
 // LimitOffsetPagination is [LimitOffset].
 func LimitOffsetPagination(options ...OffsetOption) Paginator { return LimitOffset(options...) }

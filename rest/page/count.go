@@ -8,28 +8,28 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// window is a part of a list, counted from its start, as it was fetched.
+// window is a fetched part of a list. Its offset counts from the start of the list.
 type window struct {
 	offset, size int64
 
 	items any
 	n     int
-	// more is true when there are items behind the window.
+	// more is true if there are items after the window.
 	more bool
-	// count is how many items the list has. It is -1 when that is not known.
+	// count is the number of items in the list, or -1 if it is not known.
 	count int64
-	// exact is true when count is no guess.
+	// exact is false if count is an estimate.
 	exact bool
 }
 
-// pastEnd reports a window that lies beyond the last item of the list.
+// pastEnd reports whether the window is beyond the last item of the list.
 func (w *window) pastEnd() bool { return w.n == 0 && w.offset > 0 }
 
-// end is the offset of the first item behind the window.
+// end returns the offset of the first item after the window.
 func (w *window) end() int64 { return w.offset + int64(w.n) }
 
-// fetch reads a window and counts the list as far as c asks for. A window past the end is
-// not counted when the answer does not need it.
+// fetch reads a window, and counts the list as c.count says. A window past the end is not
+// counted if the answer will be 404.
 func (c *config) fetch(ctx context.Context, l *driver.List, offset, size int64) (*window, error) {
 	w := &window{offset: offset, size: size, count: -1}
 
@@ -54,7 +54,7 @@ func (c *config) fetch(ctx context.Context, l *driver.List, offset, size int64) 
 	return w, c.counted(ctx, l, w)
 }
 
-// counted fills in the count of w.
+// counted sets the count of w.
 func (c *config) counted(ctx context.Context, l *driver.List, w *window) error {
 	switch {
 	case c.count == NoCount:
@@ -70,9 +70,8 @@ func (c *config) counted(ctx context.Context, l *driver.List, w *window) error {
 		return err
 	}
 
-	// What was counted may be older or younger than what was fetched, and an estimate may
-	// be anything. The page that stands there is certain. Only behind an empty page is
-	// nothing certain.
+	// The count may come from another state of the list than the page, and an estimate may be
+	// any number. So the count is at least what the page proves. An empty page proves nothing.
 	least := w.end()
 	if w.n == 0 {
 		least = 0
@@ -99,7 +98,7 @@ func (c *config) ask(ctx context.Context, l *driver.List) (count int64, exact bo
 	return count, true, err
 }
 
-// shown is the count as the body has it.
+// shown returns the count for the body: nil if it is not known.
 func (w *window) shown() *int64 {
 	if w.count < 0 {
 		return nil
@@ -108,13 +107,12 @@ func (w *window) shown() *int64 {
 	return &w.count
 }
 
-// tooFar is the fault of a parameter that leads beyond what can be counted.
+// tooFar returns the fault of a parameter whose page is beyond what can be counted.
 func tooFar(name string) []Fault {
 	return []Fault{fault.IntOverflow(fault.Query, []any{name}, 64, false)}
 }
 
-// linkHeader is the header of a page with a Link of the addresses, and nil when there are
-// none.
+// linkHeader returns a header with the Link to the pages, or nil if there are none.
 func linkHeader(p pages) http.Header {
 	value := p.header()
 	if value == "" {

@@ -12,36 +12,36 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// KindCursor is the [Fault.Kind] of a cursor that is none of the list in its order.
+// KindCursor is the [Fault.Kind] of a cursor that does not belong to this list in this order.
 const KindCursor = "cursor_invalid"
 
-// By is the order of the list, each a path of logical names with a minus before it for
-// descending: page.By("-created_at", "author__name"). It stands in place of the order that
-// the list has. The model's key is added to its end when it is not there.
+// By sets the order of the list, as paths of logical names; a minus before a path means
+// descending: page.By("-created_at", "author__name"). It replaces the order that the list has.
+// The model's key is appended unless the order contains it.
 //
-// Defaults to the order of the list, which the client may have chosen, and to the key
-// alone for a list without an order.
+// Defaults to the order of the list, which the client may have chosen, or to the key if the
+// list has no order.
 func By(order ...string) KeysetOption {
 	return func(c *config) { c.by = append(c.by, order...) }
 }
 
-// Cursor cuts a list by the values of its order: a page is what comes after, or before, an
-// item. The query parameter cursor is taken from an address in the body of another page;
-// without it the page is the first one. The parameter page_size says how many items a page
-// has (at least 1). The body of a page is a [CursorResponseSchema]:
+// Cursor pages through a list by the values of its order: a page begins after, or ends before,
+// an item. The query parameter cursor comes from an address in the body of another page;
+// without it, the page is the first one. The parameter page_size is the number of items on the
+// page (at least 1). The body of a page is a [CursorResponseSchema]:
 //
 //	{"next": "/books?cursor=AQAC...", "previous": null, "results": [...]}
 //
-// A client that follows next from the first page sees every item that is there all the time
-// exactly once, whatever is added and removed meanwhile. So does a client that follows previous
-// from the last page. An item whose place in the order changes may be seen twice, or not at all.
+// A client that follows next from the first page sees each item that stays in the list exactly
+// once, even if other items are added or removed meanwhile. The same holds for following
+// previous from the last page. An item whose place in the order changes may be seen twice, or
+// not at all.
 //
-// Cursors are signed with the secrets of [Sign], which has to be given. They are good for
-// one path and one order; another cursor is a fault of kind [KindCursor].
+// Cursors are signed with the secrets of [Sign], which is required. A cursor is valid for one
+// path and one order; any other cursor is a fault of kind [KindCursor].
 //
-// The items need a key that can be ordered, and the relations that the order leads
-// through have to be loaded with them. Cursor panics when its options contradict each
-// other.
+// The items need a key that can be ordered. Relations in the order have to be loaded with the
+// items. Cursor panics if its options contradict each other.
 func Cursor(options ...CursorOption) Paginator {
 	c := cursorDefaults
 	for _, o := range options {
@@ -60,8 +60,8 @@ type cursorPaginator struct {
 	order  []driver.Sort
 }
 
-// OrdersByDefault reports that the paginator says the order of a list that has none: by its
-// options, or by the key.
+// OrdersByDefault reports that the paginator orders a list that has no order: by its options,
+// or by the key.
 func (*cursorPaginator) OrdersByDefault() bool { return true }
 
 type cursorInput struct {
@@ -92,7 +92,7 @@ func cursor(c config) (Paginator, error) {
 	return p, err
 }
 
-// RestRoute makes a route option of it.
+// RestRoute marks the type as a route option.
 func (*cursorPaginator) RestRoute(option.Seal) {}
 
 func (p *cursorPaginator) Params() []Param { return p.reader.Params() }
@@ -108,13 +108,13 @@ func (*cursorPaginator) Shape() Shape {
 func (p *cursorPaginator) CheckModel(m *driver.Model) error {
 	l, ok := driver.ListOf(reflect.MakeSlice(reflect.SliceOf(m.Type()), 0, 0).Interface())
 	if !ok {
-		return fmt.Errorf("%s: %v is no list", p.paginator, m)
+		return fmt.Errorf("%s: %v is not a list", p.paginator, m)
 	}
 	l, _, err := p.ordered(l)
 	if err != nil {
 		return err
 	}
-	// The list keeps a mistake in its order until it is read.
+	// An invalid order is reported only when the list is read.
 	if _, _, err := l.Fetch(context.Background(), 0, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.paginator, err)
 	}
@@ -122,8 +122,8 @@ func (p *cursorPaginator) CheckModel(m *driver.Model) error {
 	return nil
 }
 
-// ordered is the list in an order in which no two items are equal: the key is added to its
-// end, in the same direction, so that one index of a database can serve all of it.
+// ordered returns the list in an order without equal items. The key is appended in the
+// direction of the last field, so that one database index can serve the whole order.
 func (p *cursorPaginator) ordered(l *driver.List) (*driver.List, []driver.Sort, error) {
 	key := l.Model().Key()
 	if len(key) == 0 {
@@ -169,7 +169,7 @@ func (p *cursorPaginator) badCursor() []Fault {
 		"must be a cursor of this list in this order")}
 }
 
-// scope is what a cursor is good for.
+// scope returns what a cursor is valid for: the path and the order.
 func scope(links Links, order []driver.Sort) string {
 	var b strings.Builder
 	b.WriteString(links.path)

@@ -202,7 +202,7 @@ func walkChanging(t *testing.T, r *rand.Rand, d direction) {
 			s.remove(id)
 			delete(always, id)
 		}
-		// Bound the walk: what is added behind the place is read too.
+		// Bound the walk: what is added after the place is read too.
 		if next > 400 {
 			t.Fatal("the walk does not end")
 		}

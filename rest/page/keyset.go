@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// keyset reads one page of a list that is ordered to the last item.
+// keyset reads one page of a list in an order without equal items.
 type keyset struct {
 	p     *cursorPaginator
 	list  *driver.List
@@ -15,13 +15,13 @@ type keyset struct {
 	links Links
 	size  int64
 
-	// at is where the page begins, when a cursor was given.
+	// at is where the page begins. given is true if the request had a cursor.
 	at    position
 	given bool
 
 	items any
 	n     int
-	// more is true when there are items beyond the page, seen from where it begins.
+	// more is true if there are items after the page, in the direction of reading.
 	more bool
 }
 
@@ -56,8 +56,9 @@ func (k *keyset) page(ctx context.Context) (Result, []Fault, error) {
 	return r, nil, nil
 }
 
-// refused is a position that the list does not take: the type of a field has changed since
-// the cursor was made, or the list is broken and would not take any.
+// refused answers to a position that the list does not accept. Either the type of a field has
+// changed since the cursor was made, which is a fault, or the list itself is broken, which is
+// an error.
 func (k *keyset) refused(ctx context.Context) (Result, []Fault, error) {
 	if _, _, err := k.list.Fetch(ctx, 0, 0); err != nil {
 		return Result{}, nil, err
@@ -66,7 +67,7 @@ func (k *keyset) refused(ctx context.Context) (Result, []Fault, error) {
 	return Result{}, k.p.badCursor(), nil
 }
 
-// fetch reads one item more than the page has, to know whether there are more.
+// fetch reads one more item than the page has, to learn whether there are more.
 func (k *keyset) fetch(ctx context.Context, part *driver.List) (err error) {
 	if k.items, k.n, err = part.Fetch(ctx, 0, k.size+1); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (k *keyset) fetch(ctx context.Context, part *driver.List) (err error) {
 	return nil
 }
 
-// pages are the addresses around the page.
+// pages returns the addresses of the pages around this one.
 func (k *keyset) pages() (to pages, err error) {
 	first := k.links.Without(k.p.names[0]).String()
 	if k.p.linkHeader {
@@ -94,7 +95,8 @@ func (k *keyset) pages() (to pages, err error) {
 		}
 	}
 
-	// Where the page was come from there was an item, on the side of its beginning.
+	// A cursor is the place of an item, so there was an item on the side that the page begins
+	// at.
 	hasNext, hasPrevious := k.more, k.given
 	if k.at.backward {
 		hasNext, hasPrevious = !k.at.end, k.more
@@ -109,7 +111,7 @@ func (k *keyset) pages() (to pages, err error) {
 			to.prev, err = k.beside(0, true)
 		}
 	case k.at.backward && hasNext:
-		// Nothing is left before the place: what follows is the list from its beginning.
+		// No item is left before the position, so the next page is the first page of the list.
 		to.next = first
 	case !k.at.backward && hasPrevious:
 		to.prev, err = k.address(position{backward: true, end: true})
@@ -118,14 +120,14 @@ func (k *keyset) pages() (to pages, err error) {
 	return to, err
 }
 
-// beside is the address of the page that begins at the i-th item, which it does not have.
+// beside returns the address of the page that begins next to the i-th item, without that item.
 func (k *keyset) beside(i int, backward bool) (string, error) {
 	values, err := k.list.Position(k.items, i)
 	if err != nil {
 		return "", err
 	}
-	// Some values cannot be compared with, such as an infinity. Better to say so now than
-	// to hand out an address that leads nowhere.
+	// Some values, such as infinity, cannot be compared. An error now is better than an
+	// address that does not work.
 	if _, err := k.list.After(values); err != nil {
 		return "", fmt.Errorf("an item cannot be where a page begins: %w", err)
 	}

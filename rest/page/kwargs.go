@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kwargs are keyword arguments while they are read into a config. The first mistake is kept.
+// kwargs reads keyword arguments into a config. It keeps the first mistake.
 type kwargs struct {
 	config
 
@@ -17,8 +17,7 @@ type kwargs struct {
 	err   error
 }
 
-// build makes the paginator, unless there was a mistake: a wrong value, or a name that nothing has
-// read.
+// build returns the paginator, or the first mistake: a wrong value or an unknown name.
 func (k *kwargs) build(of func(config) (Paginator, error)) (Paginator, error) {
 	if err := k.done(); err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func (k *kwargs) text(name string) (string, bool) {
 	return text, ok
 }
 
-// texts is a list of texts: as such, as []any, or one text. Bytes are a text here.
+// texts returns a list argument: a []string, an []any of strings, or a single text or []byte.
 func (k *kwargs) texts(name string) []string {
 	v, ok := k.value(name)
 	if !ok {
@@ -120,7 +119,7 @@ func (k *kwargs) texts(name string) []string {
 	}
 }
 
-// word reads a text that stands for a value.
+// word reads an argument whose text stands for a value.
 func word[V any](k *kwargs, name string, values map[string]V, into *V) {
 	text, ok := k.text(name)
 	if !ok {
@@ -134,7 +133,6 @@ func word[V any](k *kwargs, name string, values map[string]V, into *V) {
 	*into = v
 }
 
-// windows reads the names of the parameters.
 func (k *kwargs) windows(names ...string) {
 	for i, name := range names {
 		if text, ok := k.text(name + "_query_param"); ok {

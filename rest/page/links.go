@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Links makes the addresses of other pages from that of a request: the same path and the
-// same parameters in the same order, except credentials and the parameters that [Links.With] and
-// [Links.Without] change. It is a value: changes make a new one.
+// Links builds the addresses of other pages from the address of a request. It keeps the path
+// and the query parameters in their order, except credentials and the parameters that
+// [Links.With] and [Links.Without] change. Links is immutable: each change returns a new
+// value.
 type Links struct {
 	base        string
 	path        string
@@ -21,15 +22,16 @@ type Links struct {
 type change struct {
 	name, value string
 	drop        bool
-	done        bool // while an address is written: its parameter stands there
+	done        bool // used by String: the parameter is written
 }
 
-// NewLinks makes links of the address of a request. Of u, only path and query are used.
+// NewLinks returns links for the address of a request. Only the path and the query of u are
+// used.
 //
-// The base stands before the path. It comes from configuration and has passed [CheckBase];
-// an empty one makes addresses that are relative to the host. The parameters named in
-// credentials are left out, because addresses are logged, stored and passed on; the slice
-// must not change afterwards.
+// The base is put before the path. It comes from the configuration and has passed [CheckBase];
+// if it is empty, addresses are relative to the host. The parameters named in credentials are
+// left out, because addresses are logged, stored and passed on. The slice must not change
+// afterwards.
 func NewLinks(base string, u *url.URL, credentials []string) Links {
 	return Links{
 		base:        strings.TrimRight(base, "/"),
@@ -39,9 +41,9 @@ func NewLinks(base string, u *url.URL, credentials []string) Links {
 	}
 }
 
-// CheckBase returns an error when the base of links is none of: empty, an absolute address
-// with http or https such as "https://api.example.com/v1", or a path such as "/v1". A path
-// at its end is for programs that see paths from which something before them has cut it.
+// CheckBase returns an error unless the base of links is empty, an absolute http or https
+// address such as "https://api.example.com/v1", or a path such as "/v1". A path in the base is
+// for programs behind a proxy that removes it from requests.
 func CheckBase(base string) error {
 	if base == "" {
 		return nil
@@ -64,13 +66,13 @@ func CheckBase(base string) error {
 	}
 }
 
-// With sets a query parameter: in its place when the request has it, else at the end. A
-// parameter that the request has several times is there once.
+// With sets a query parameter: at its place if the request has it, otherwise at the end. If
+// the request has it several times, it is written once.
 func (l Links) With(name, value string) Links {
 	return l.changed(change{name: name, value: value})
 }
 
-// Without leaves a query parameter out.
+// Without removes a query parameter.
 func (l Links) Without(name string) Links {
 	return l.changed(change{name: name, drop: true})
 }
@@ -84,8 +86,8 @@ func (l Links) changed(c change) Links {
 	return l
 }
 
-// String is the address. It holds no characters that an address may not hold, so it can
-// stand in a header.
+// String returns the address. It has only characters that are valid in an address, so it can
+// be put in a header.
 func (l Links) String() string {
 	var b strings.Builder
 	b.Grow(len(l.base) + len(l.path) + len(l.query) + 24)
@@ -93,7 +95,7 @@ func (l Links) String() string {
 
 	path := l.path
 	if l.base == "" || !strings.HasPrefix(path, "/") {
-		// Two slashes at the start would name another host.
+		// Two slashes at the start would be read as another host.
 		b.WriteByte('/')
 		path = strings.TrimLeft(path, "/")
 	}
@@ -116,7 +118,8 @@ func (l Links) String() string {
 	return b.String()
 }
 
-// keep writes one parameter of the request as it is in the address.
+// keep writes one parameter of the request, unless it is a credential, is changed or is
+// malformed.
 func (l Links) keep(w *queryWriter, part string, changes []change) {
 	rawName, rawValue, valued := strings.Cut(part, "=")
 	name, err := url.QueryUnescape(rawName)
@@ -139,7 +142,7 @@ func (l Links) keep(w *queryWriter, part string, changes []change) {
 	w.write(name, value, valued)
 }
 
-// queryWriter writes parameters with what stands between them.
+// queryWriter writes query parameters with "?" and "&" between them.
 type queryWriter struct {
 	b    *strings.Builder
 	mark byte
@@ -155,11 +158,11 @@ func (w *queryWriter) write(name, value string, valued bool) {
 	}
 }
 
-// pages are the addresses of other pages, each with the relation that it has to this one.
-// Empty: there is no such page, or it is not known.
+// pages holds the addresses of other pages by their relation to this one. An address is empty
+// if there is no such page or it is not known.
 type pages struct{ first, prev, next, last string }
 
-// header is the value of a Link header, and empty when there are no addresses.
+// header returns the value of the Link header, empty if there are no addresses.
 func (p pages) header() string {
 	var b strings.Builder
 	for _, link := range [...]struct{ rel, address string }{
@@ -181,7 +184,7 @@ func (p pages) header() string {
 	return b.String()
 }
 
-// orNull is an address in a body.
+// orNull returns the address for a body: nil if it is empty.
 func orNull(address string) *string {
 	if address == "" {
 		return nil

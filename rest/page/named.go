@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Registry makes paginators by name, for settings that are no Go code. A program that adds
-// its own adds them to what [Builtin] returns.
+// Registry makes paginators by name, for settings outside of Go code. A program adds its own
+// paginators to the result of [Builtin].
 type Registry map[string]func(kwargs map[string]any) (Paginator, error)
 
 // Builtin returns a new Registry of the paginators of this package:
@@ -18,13 +18,18 @@ type Registry map[string]func(kwargs map[string]any) (Paginator, error)
 //   - page.Cursor, also called CursorPagination
 //   - page.None
 //
-// Their keyword arguments are page_size (for limit/offset also limit), max_page_size
-// (max_limit), over_max ("refuse" or "clamp"), link_header (a boolean) and the names of the
-// two parameters: limit_query_param and offset_query_param, page_query_param and
-// page_size_query_param, cursor_query_param and page_size_query_param. Those that count have
-// count ("exact", "estimate" or "none") and past_end ("not_found" or "empty"). Cursors have
-// ordering (a text with commas, or a list) and secret (a text or bytes), or secrets (a list).
-// None has limit. Numbers may be of any type that holds them exactly, as those of JSON do.
+// Keyword arguments of all of these but page.None:
+//
+//   - page_size (for LimitOffset also limit) and max_page_size (max_limit): whole numbers
+//   - over_max: "refuse" or "clamp"
+//   - link_header: a boolean
+//   - the names of the query parameters: limit_query_param and offset_query_param,
+//     page_query_param and page_size_query_param, cursor_query_param and page_size_query_param
+//
+// LimitOffset and Number also have count ("exact", "estimate" or "none") and past_end
+// ("not_found" or "empty"). Cursor also has ordering (a text with commas, or a list) and
+// secret (a text or bytes) or secrets (a list). page.None has only limit. Numbers may be int,
+// int64 or whole float64, as in JSON.
 func Builtin() Registry {
 	return Registry{
 		"page.LimitOffset":          namedOffset,
@@ -37,13 +42,13 @@ func Builtin() Registry {
 	}
 }
 
-// Named makes one of the paginators of [Builtin].
+// Named returns a paginator of [Builtin].
 func Named(name string, kwargs map[string]any) (Paginator, error) {
 	return Builtin().Named(name, kwargs)
 }
 
-// Named makes the paginator with the name. A dotted path, such as the one of a module, may
-// stand before the name. It returns an error that names what is unknown or wrong.
+// Named returns the paginator with the name. The name may have a dotted prefix, such as a
+// module path. Named returns an error that names the unknown or wrong argument.
 func (r Registry) Named(name string, kwargs map[string]any) (Paginator, error) {
 	build, ok := r[name]
 	if !ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// None answers with all items of a list as a plain array, and has no parameters. Where a
-// list may grow, [Limit] bounds what one request can cost. It panics when its options make
-// no sense.
+// None answers with all items of a list as a plain array, and has no parameters. If the list
+// may grow, use [Limit] to bound the cost of a request. None panics if the limit is invalid.
 func None(options ...NoneOption) Paginator {
 	c := noneDefaults
 	for _, o := range options {
@@ -25,7 +24,7 @@ type nonePaginator struct{ config }
 
 func none(c config) (Paginator, error) { return &nonePaginator{c}, c.checkLimit() }
 
-// RestRoute makes a route option of it.
+// RestRoute marks the type as a route option.
 func (*nonePaginator) RestRoute(option.Seal) {}
 
 func (*nonePaginator) Params() []Param { return nil }
@@ -35,7 +34,7 @@ func (*nonePaginator) Shape() Shape { return Shape{} }
 func (p *nonePaginator) Page(ctx context.Context, _ *Input, l *driver.List, _ Links) (Result, []Fault, error) {
 	limit := int64(-1)
 	if p.limited {
-		// Which items are left out must not change from request to request.
+		// A stable order, so that the limit leaves out the same items in every request.
 		l, limit = l.Stable(), p.limit
 	}
 	items, n, err := l.Fetch(ctx, 0, limit)

@@ -9,13 +9,13 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Number cuts a list into numbered pages: the query parameter page is the number of the
-// page, counted from 1 and 1 by default, page_size how many items a page has (at least 1).
-// The body of a page is a [NumberPage]:
+// Number cuts a list into numbered pages. The query parameter page is the number of the page;
+// the first is 1, the default. The parameter page_size is the number of items on a page (at
+// least 1). The body of a page is a [NumberPage]:
 //
 //	{"count": 42, "next": "/books?page=3", "previous": "/books", "results": [...]}
 //
-// A page past the end is a [*PastEndError]. It panics when its options contradict each
+// A page past the end is a [*PastEndError]. Number panics if its options contradict each
 // other.
 func Number(options ...NumberOption) Paginator {
 	c := numberDefaults
@@ -46,7 +46,7 @@ func number(c config) (Paginator, error) {
 	return &numberPaginator{c, reader}, err
 }
 
-// RestRoute makes a route option of it.
+// RestRoute marks the type as a route option.
 func (*numberPaginator) RestRoute(option.Seal) {}
 
 func (p *numberPaginator) Params() []Param { return p.reader.Params() }
@@ -72,7 +72,7 @@ func (p *numberPaginator) Page(ctx context.Context, in *Input, l *driver.List, l
 		return Result{}, faults, nil
 	}
 	size := p.bounded(input.Size)
-	// Divided, because the product is what may not fit.
+	// Divide, because the product could overflow.
 	if input.Page-1 > maxOffset/size {
 		return Result{}, tooFar(p.names[0]), nil
 	}
@@ -100,10 +100,10 @@ func (p *numberPaginator) Page(ctx context.Context, in *Input, l *driver.List, l
 	return r, nil, nil
 }
 
-// lastPage is the number of the last page, which is the first one of an empty list.
+// lastPage returns the number of the last page. It is 1 for an empty list.
 func (w *window) lastPage() int64 { return max(w.count-1, 0)/w.size + 1 }
 
-// pages are the addresses of the pages next to this one.
+// pages returns the addresses of the next and the previous page.
 func (p *numberPaginator) pages(w *window, number int64, links Links) pages {
 	var to pages
 	if w.more {

@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// LimitOffset cuts a list by position: the query parameter limit says how many items a
-// page has (at least 1), offset how many to leave out before it (at least 0; defaults to
-// 0). The body of a page is a [OffsetPage]:
+// LimitOffset cuts a list by position. The query parameter limit is the number of items on a
+// page (at least 1). The parameter offset is the number of items before the page (at least 0,
+// the default). The body of a page is an [OffsetPage]:
 //
 //	{"items": [...], "count": 42}
 //
-// A page past the end is empty. It panics when its options contradict each other.
+// A page past the end is empty. LimitOffset panics if its options contradict each other.
 func LimitOffset(options ...OffsetOption) Paginator {
 	c := offsetDefaults
 	for _, o := range options {
@@ -44,7 +44,7 @@ func limitOffset(c config) (Paginator, error) {
 	return &offsetPaginator{c, reader}, err
 }
 
-// RestRoute makes a route option of it.
+// RestRoute marks the type as a route option.
 func (*offsetPaginator) RestRoute(option.Seal) {}
 
 func (p *offsetPaginator) Params() []Param { return p.reader.Params() }
@@ -87,7 +87,7 @@ func (p *offsetPaginator) Page(ctx context.Context, in *Input, l *driver.List, l
 	return r, nil, nil
 }
 
-// pages are the addresses around a window.
+// pages returns the addresses of the pages around a window.
 func (p *offsetPaginator) pages(w *window, links Links) pages {
 	to := pages{first: links.Without(p.names[1]).String()}
 	if w.more {
@@ -95,7 +95,7 @@ func (p *offsetPaginator) pages(w *window, links Links) pages {
 	}
 	last := int64(-1)
 	if w.exact {
-		// Counted in steps from this window, so that next leads to it.
+		// The last page when paging from the first item; w.offset may be off its grid.
 		last = max(w.count-1, 0) / w.size * w.size
 		to.last = p.at(links, last)
 	}
@@ -118,7 +118,7 @@ func (p *offsetPaginator) at(links Links, offset int64) string {
 	return links.With(p.names[1], strconv.FormatInt(offset, 10)).String()
 }
 
-// must is for the constructors that programs call, where a mistake is one of the program.
+// must panics on an error. It is for the constructors that programs call in their code.
 func must(p Paginator, err error) Paginator {
 	if err != nil {
 		panic(err.Error())

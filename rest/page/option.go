@@ -30,45 +30,45 @@ type CountOption func(c *config)
 func (o CountOption) setOffset(c *config) { o(c) }
 func (o CountOption) setNumber(c *config) { o(c) }
 
-// KeysetOption is an option of [Cursor] alone.
+// KeysetOption is an option of [Cursor] only.
 type KeysetOption func(c *config)
 
 func (o KeysetOption) setCursor(c *config) { o(c) }
 
-// WholeOption is an option of [None] alone.
+// WholeOption is an option of [None] only.
 type WholeOption func(c *config)
 
 func (o WholeOption) setNone(c *config) { o(c) }
 
-// Size is how many items a page has when the request does not say.
+// Size sets how many items a page has if the request does not say.
 //
 // Defaults to 100.
 func Size(n int) Option { return func(c *config) { c.size, c.sized = int64(n), true } }
 
-// Max is how many items a request may ask for.
+// Max sets how many items a request may ask for.
 //
-// Defaults to 1000 for [LimitOffset] and 200 for the others, and to the size when that is
-// more.
+// Defaults to 1000 for [LimitOffset] and 200 for [Number] and [Cursor], or to the size if that
+// is larger.
 func Max(n int) Option { return func(c *config) { c.max, c.maxed = int64(n), true } }
 
-// OverMax says what happens to a request for more items than [Max].
+// OverMax sets the answer to a request for more items than [Max].
 //
 // Defaults to [Refuse].
 func OverMax(p OverMaxPolicy) Option { return func(c *config) { c.overMax = p } }
 
-// OverMaxPolicy is what happens to a request for more items than a page may have.
+// OverMaxPolicy is the answer to a request for more items than a page may have.
 type OverMaxPolicy uint8
 
 // The values of [OverMax].
 const (
 	// Refuse answers 422.
 	Refuse OverMaxPolicy = iota
-	// Clamp gives as many items as a page may have.
+	// Clamp answers with as many items as a page may have.
 	Clamp
 )
 
-// LinkHeader adds a Link header (RFC 8288) with the addresses of the pages next and prev,
-// and first and last where they are known, to each page that has such.
+// LinkHeader adds a Link header (RFC 8288) with the addresses of the next and prev pages, and
+// of the first and last pages if they are known.
 func LinkHeader() Option { return func(c *config) { c.linkHeader = true } }
 
 // Names renames the query parameters: limit and offset of [LimitOffset], page and page_size
@@ -77,50 +77,50 @@ func Names(first, second string) Option {
 	return func(c *config) { c.names = [2]string{first, second} }
 }
 
-// Count says how the count of a list comes to be.
+// Count sets how the items of a list are counted.
 //
 // Defaults to [Exact].
 func Count(how Counting) CountOption { return func(c *config) { c.count = how } }
 
-// Counting is how the count of a list comes to be.
+// Counting is how the items of a list are counted.
 type Counting uint8
 
 // The values of [Count].
 const (
-	// Exact counts, unless the page itself tells the count.
+	// Exact counts the list, unless the page itself shows the count.
 	Exact Counting = iota
-	// Estimate asks a source that can guess for its guess (driver.PlanEstimator), and counts
-	// otherwise. Whether there is a next page is known all the same: one item more than the
-	// page has is fetched.
+	// Estimate asks the source for an estimate (driver.PlanEstimator), and counts if it has
+	// none. Whether there is a next page is still exact: one more item than the page has is
+	// fetched.
 	Estimate
-	// NoCount never counts: the count in the body is null. Whether there is a next page is
-	// known by fetching one item more than the page has.
+	// NoCount never counts: the count in the body is null. To know whether there is a next
+	// page, one more item than the page has is fetched.
 	NoCount
 )
 
-// PastEnd says what is answered to a page beyond the last one. The first page of an empty
-// list is not beyond.
+// PastEnd sets the answer to a page beyond the last one. The first page of an empty list is
+// not beyond it.
 //
 // Defaults to [NotFound] for [Number] and [Empty] for [LimitOffset].
 func PastEnd(p PastEndPolicy) CountOption { return func(c *config) { c.pastEnd = p } }
 
-// PastEndPolicy is what is answered to a page beyond the last one.
+// PastEndPolicy is the answer to a page beyond the last one.
 type PastEndPolicy uint8
 
 // The values of [PastEnd].
 const (
 	// NotFound answers 404.
 	NotFound PastEndPolicy = iota
-	// Empty answers with a page without items.
+	// Empty answers with an empty page.
 	Empty
 )
 
-// Limit is a hard cap: items beyond the first n are left out, without a word about it.
+// Limit leaves out all items after the first n. The answer does not say so.
 //
 // Defaults to no limit.
 func Limit(n int) WholeOption { return func(c *config) { c.limit, c.limited = int64(n), true } }
 
-// config is what the options of a paginator say.
+// config holds the options of a paginator.
 type config struct {
 	paginator string // for messages
 
@@ -136,7 +136,7 @@ type config struct {
 	secrets [][]byte
 }
 
-// Headers says what [Result.Header] may have.
+// Headers returns the headers that a page may have.
 func (c *config) Headers() []Header {
 	if !c.linkHeader {
 		return nil
@@ -145,7 +145,7 @@ func (c *config) Headers() []Header {
 	return []Header{{Name: "Link", Doc: "The addresses of other pages, with rel first, prev, next and last (RFC 8288)."}}
 }
 
-// check fills in what follows from other options and returns what is wrong with them.
+// check completes the options with defaults and returns an error if they are invalid.
 func (c *config) check() error {
 	if !c.sized {
 		c.size = 100
@@ -175,7 +175,7 @@ func (c *config) check() error {
 	return nil
 }
 
-// checkLimit returns what is wrong with the limit of a list that is not cut.
+// checkLimit returns an error if the limit of [None] is invalid.
 func (c *config) checkLimit() error {
 	if c.limited && (c.limit < 1 || c.limit > maxSize) {
 		return fmt.Errorf("%s: the limit is 1 to %d items, not %d", c.paginator, maxSize, c.limit)
@@ -185,9 +185,9 @@ func (c *config) checkLimit() error {
 }
 
 const (
-	// maxSize leaves room to fetch one more on every platform.
+	// maxSize leaves room to fetch one more item on every platform.
 	maxSize = math.MaxInt32 - 1
 
-	// maxOffset leaves room to fetch and count any page behind it.
+	// maxOffset leaves room to fetch and count any page after it.
 	maxOffset = math.MaxInt64 - 2*maxSize
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 )
 
-// Reader reads the query parameters of a [Custom] into a T, a struct whose fields have the
-// tags of any input of the rest library:
+// Reader reads the query parameters of a [Custom] into a T: a struct whose fields have the
+// same tags as any input of package rest:
 //
 //	type window struct {
 //		After int64 `query:"after" minimum:"0" doc:"The id of the last item that was seen."`
@@ -19,8 +19,8 @@ import (
 // It is safe for concurrent use.
 type Reader[T any] struct{ plan *bind.Plan }
 
-// NewReader compiles T. It panics when a tag is wrong, with a message that starts with
-// place and names type, field and tag.
+// NewReader compiles T. It panics if a tag is wrong. The message begins with place and names
+// the type, the field and the tag.
 func NewReader[T any](place string) *Reader[T] {
 	r, err := compile[T](place, reflect.TypeFor[T]())
 	if err != nil {
@@ -30,10 +30,10 @@ func NewReader[T any](place string) *Reader[T] {
 	return r
 }
 
-// Params describes the parameters, for [Custom.Params].
+// Params returns the parameters, for [Custom.Params].
 func (r *Reader[T]) Params() []Param { return r.plan.Params() }
 
-// Read reads the parameters. With faults, the T is of no use.
+// Read reads the parameters. If it returns faults, ignore the T.
 func (r *Reader[T]) Read(in *Input) (T, []Fault) {
 	var read T
 	faults := r.plan.Bind((*bind.Input)(in), &read)
@@ -41,7 +41,7 @@ func (r *Reader[T]) Read(in *Input) (T, []Fault) {
 	return read, faults
 }
 
-// compile makes a Reader of t, which is T or T with other tags.
+// compile returns a Reader for t, which is T, or T with other tags.
 func compile[T any](place string, t reflect.Type) (*Reader[T], error) {
 	plan, err := bind.Compile(t, bind.Options{Filled: reflect.TypeFor[T](), Place: place})
 	if err != nil {
@@ -51,12 +51,12 @@ func compile[T any](place string, t reflect.Type) (*Reader[T], error) {
 	return &Reader[T]{plan: plan}, nil
 }
 
-// rule is what the tags of a parameter say whose name and limits are options.
+// rule replaces the tags of a parameter whose name and limits are options.
 type rule struct {
 	name     string
 	initial  int64 // the default
-	min, max int64 // max 0: none
-	text     bool  // it is a text without default and limits
+	min, max int64 // max is 0 for no limit
+	text     bool  // the parameter is a text, without default and limits
 	doc      string
 }
 
@@ -72,7 +72,7 @@ func (r rule) tag() reflect.StructTag {
 	return reflect.StructTag(tag)
 }
 
-// newRuledReader compiles T with a rule for each of its fields in place of tags.
+// newRuledReader compiles T with a rule in place of the tags of each field.
 func newRuledReader[T any](place string, rules ...rule) (*Reader[T], error) {
 	t := reflect.TypeFor[T]()
 	fields := make([]reflect.StructField, len(rules))
@@ -84,7 +84,7 @@ func newRuledReader[T any](place string, rules ...rule) (*Reader[T], error) {
 	return compile[T](place, reflect.StructOf(fields))
 }
 
-// sizeRule is the parameter for the number of items of a page.
+// sizeRule returns the rule of the parameter for the page size.
 func (c *config) sizeRule(name, doc string) rule {
 	r := rule{name: name, initial: c.size, min: 1, max: c.max, doc: doc}
 	if c.overMax == Clamp {
@@ -94,5 +94,5 @@ func (c *config) sizeRule(name, doc string) rule {
 	return r
 }
 
-// bounded is the size of a page that a request asks for.
+// bounded returns the page size for a requested size.
 func (c *config) bounded(size int64) int64 { return min(size, c.max) }

@@ -2,41 +2,39 @@ package page
 
 import "reflect"
 
-// OffsetPage is the body of a page of [LimitOffset], for typed clients. The document calls it
-// RestPaginationResponseSchema, with the name of the item.
+// OffsetPage is the body of a page of [LimitOffset], for typed clients. In the document it is
+// called RestPaginationResponseSchema, followed by the name of the item type.
 type OffsetPage[T any] struct {
-	// Items are those of the page.
+	// Items are the items of the page.
 	Items []T `json:"items"`
-	// Count is how many items the list has. It is 0 when the answer has null, which it has
-	// with [NoCount] only.
+	// Count is the number of items in the list. It is 0 if the answer has null, which happens
+	// only with [NoCount].
 	Count int64 `json:"count"`
 }
 
-// NumberPage is the body of a page of [Number], for typed clients. The document calls it
-// PaginatedResponseSchema, with the name of the item.
+// NumberPage is the body of a page of [Number], for typed clients. In the document it is
+// called PaginatedResponseSchema, followed by the name of the item type.
 type NumberPage[T any] struct {
-	// Count is how many items the list has. It is 0 when the answer has null, which it has
-	// with [NoCount] only.
+	// Count is the number of items in the list. It is 0 if the answer has null, which happens
+	// only with [NoCount].
 	Count int64 `json:"count"`
-	// Next and Previous are the addresses of the pages after and before this one, and nil
-	// where there is none.
+	// Next and Previous are the addresses of the pages after and before this one, or nil.
 	Next     *string `json:"next"`
 	Previous *string `json:"previous"`
 	Results  []T     `json:"results"`
 }
 
-// CursorPage is the body of a page of [Cursor], for typed clients. The document calls it
-// CursorResponseSchema, with the name of the item.
+// CursorPage is the body of a page of [Cursor], for typed clients. In the document it is
+// called CursorResponseSchema, followed by the name of the item type.
 type CursorPage[T any] struct {
-	// Next and Previous are the addresses of the pages after and before this one, and nil
-	// where there is none.
+	// Next and Previous are the addresses of the pages after and before this one, or nil.
 	Next     *string `json:"next"`
 	Previous *string `json:"previous"`
 	Results  []T     `json:"results"`
 }
 
-// The bodies as they are written. Items are any, because their type is known at run time
-// only and mapping may change it; the names are those of the types for clients.
+// The bodies as they are written. The type of the items is known only at run time. The schemas
+// have the names of the exported types.
 type (
 	offsetBody struct {
 		Items any    `json:"items"`
@@ -62,8 +60,8 @@ var (
 	stringType = reflect.TypeFor[string]()
 )
 
-// countedName is the name of a body with a count of that kind. Bodies that differ in the
-// document have different names there.
+// countedName returns the name of a page's body for this way of counting. Bodies whose schemas
+// differ need different names in the document.
 func countedName(c Counting, name string) string {
 	switch c {
 	case NoCount:
@@ -80,7 +78,7 @@ func countProperty(c Counting) Property {
 	case NoCount:
 		return Property{Name: "count", Type: int64Type, Nullable: true, Doc: "Not counted: always null."}
 	case Estimate:
-		return Property{Name: "count", Type: int64Type, Doc: "How many items the list has, about."}
+		return Property{Name: "count", Type: int64Type, Doc: "About how many items the list has."}
 	default:
 		return Property{Name: "count", Type: int64Type, Doc: "How many items the list has."}
 	}

@@ -9,14 +9,14 @@ import (
 	"fmt"
 )
 
-// A cursor in an address is, in base64url without padding:
+// A cursor is the base64url text, without padding, of:
 //
 //	version (1 byte) | flags (1 byte) | a value for each field of the order | tag (16 bytes)
 //
-// A value is its length plus one as a varint and its text as [driver.List] gives it; null is
-// the length 0 alone. The tag is the start of an HMAC-SHA256 over a fixed prefix, the scope
-// and all that stands before the tag. The scope says which list in which order the cursor is
-// of, and is not in the cursor: what was made for another list or order has a wrong tag.
+// A value is its length plus one, as a varint, followed by its text from [driver.List]. Null is
+// only the varint 0. The tag is the start of an HMAC-SHA256 over a fixed prefix, the scope and
+// everything before the tag. The scope names the list and its order. It is not part of the
+// cursor, so a cursor of another list or order has a wrong tag.
 
 const (
 	tokenVersion = 1
@@ -25,31 +25,31 @@ const (
 	flagBackward = 1 << 0
 	flagEnd      = 1 << 1
 
-	// maxToken bounds the length of a cursor, because addresses have a bound.
+	// maxToken limits the length of a cursor, because the length of addresses is limited.
 	maxToken = 6000
 
-	// minSecret is the least length of a secret, in bytes.
+	// minSecret is the minimum length of a secret, in bytes.
 	minSecret = 16
 )
 
-// macPrefix keeps tags apart from those of other users of the same secret.
+// macPrefix separates these tags from those of other users of the same secret.
 const macPrefix = "spool/rest/page cursor\x00"
 
-// position is a place in an ordered list: just behind the item with the values, or just
-// before it.
+// position is a place in an ordered list: just after, or just before, the item with the
+// values.
 type position struct {
-	// backward is true for the items before the place, and false for those behind it.
+	// backward means the items before the place; otherwise it is the items after it.
 	backward bool
-	// end is true for the place behind the last item, which has no values.
+	// end means the place after the last item, which has no values.
 	end bool
-	// values are those of the fields of the order; nil is null.
+	// values are the values of the order's fields; nil means null.
 	values []*string
 }
 
 // signer makes and checks cursors. It is safe for concurrent use.
 type signer struct{ secrets [][]byte }
 
-// seal writes p as a cursor of the scope.
+// seal returns p as a cursor of the scope.
 func (s signer) seal(scope string, p position) (string, error) {
 	b := appendPosition(make([]byte, 0, 96), p)
 	b = append(b, tag(s.secrets[0], scope, b)...)
@@ -61,15 +61,15 @@ func (s signer) seal(scope string, p position) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b), nil
 }
 
-// open reads a cursor of the scope, whose order has so many fields. It reports false for
-// what is none.
+// open returns the position of a cursor of the scope, whose order has this number of fields.
+// It returns false if the token is not such a cursor.
 func (s signer) open(scope, token string, fields int) (position, bool) {
 	if len(token) > maxToken {
 		return position{}, false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) < tagSize || len(token) != base64.RawURLEncoding.EncodedLen(len(b)) {
-		return position{}, false // the last of these: line breaks, which are skipped
+		return position{}, false // the length differs if the decoder has skipped line breaks
 	}
 
 	signed, given := b[:len(b)-tagSize], b[len(b)-tagSize:]
@@ -80,7 +80,7 @@ func (s signer) open(scope, token string, fields int) (position, bool) {
 	return parsePosition(signed, fields)
 }
 
-// verify asks every secret, so that the time does not tell which one it was.
+// verify checks with every secret, so that its time does not show which secret matched.
 func (s signer) verify(scope string, signed, given []byte) bool {
 	ok := false
 	for _, secret := range s.secrets {
@@ -100,7 +100,7 @@ func tag(secret []byte, scope string, signed []byte) []byte {
 	return mac.Sum(nil)[:tagSize]
 }
 
-// appendPosition writes what stands before the tag.
+// appendPosition appends the part of a cursor before the tag.
 func appendPosition(b []byte, p position) []byte {
 	var flags byte
 	if p.backward {
@@ -123,7 +123,7 @@ func appendPosition(b []byte, p position) []byte {
 	return b
 }
 
-// parsePosition reads what [appendPosition] wrote, and reports false for what it cannot have.
+// parsePosition reads what [appendPosition] has written. It returns false for anything else.
 func parsePosition(b []byte, fields int) (position, bool) {
 	if len(b) < 2 || b[0] != tokenVersion || b[1] > flagBackward|flagEnd {
 		return position{}, false
@@ -148,7 +148,7 @@ func parsePosition(b []byte, fields int) (position, bool) {
 	return p, true
 }
 
-// parseValue reads one value and returns what follows it.
+// parseValue returns the first value of b and the rest of b.
 func parseValue(b []byte) (value *string, rest []byte, ok bool) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
@@ -167,10 +167,10 @@ func parseValue(b []byte) (value *string, rest []byte, ok bool) {
 	return &text, b[n-1:], true
 }
 
-// Sign gives the secrets that cursors are signed with, of at least 16 random bytes each. A
-// cursor names values of the item that it stands next to, which a client must not make up.
-// The first secret signs; all of them verify, so a new one is put before the old one, and
-// the old one is removed when no client can have its cursors any more.
+// Sign sets the secrets that sign cursors, each of at least 16 random bytes. A cursor has
+// values of the item at its place, and signing keeps clients from inventing them. The first
+// secret signs and all of them verify. To change the secret, put the new one first, and remove
+// the old one when no client can have its cursors any more.
 //
 // The values are signed, not hidden: a client can read the values of the order's fields in its
 // cursor.
@@ -178,17 +178,17 @@ func Sign(secrets ...[]byte) KeysetOption {
 	return func(c *config) { c.secrets = append(c.secrets, secrets...) }
 }
 
-// RandomSecret is a new secret for [Sign]. Nobody else knows it: cursors are good for this
-// process, until it ends. It is for tests and for programs that are one process and may
-// send clients back to the first page when they start.
+// RandomSecret returns a new secret for [Sign]. Cursors signed with it are valid only in this
+// process. It is for tests, and for programs of one process whose clients may be sent back to
+// the first page after a restart.
 func RandomSecret() []byte {
 	secret := make([]byte, sha256.Size)
-	_, _ = rand.Read(secret) // never fails: it ends the process instead
+	_, _ = rand.Read(secret) // never fails
 
 	return secret
 }
 
-// checkSecrets returns what is wrong with the secrets of a paginator that needs some.
+// checkSecrets returns an error if the secrets are missing or too short.
 func (c *config) checkSecrets() error {
 	if len(c.secrets) == 0 {
 		return fmt.Errorf("%s: it needs a secret: page.Sign(secret), or page.Sign(page.RandomSecret()) for one process", c.paginator)

@@ -9,35 +9,36 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// All allows what every one of the permissions allows, and refuses with the first refusal.
-// It panics without any.
+// All allows what every one of the permissions allows. It refuses with the first refusal. It
+// panics without permissions.
 func All(permissions ...rest.Permission) rest.Permission {
 	return permissionOf(all(nodesOf("All", permissions)))
 }
 
-// Any allows what one of the permissions allows, and refuses with the last refusal. It
-// panics without any.
+// Any allows what at least one of the permissions allows. It refuses with the last refusal. It
+// panics without permissions.
 //
-// Of an object, one and the same permission has to allow both the request and the object.
+// For an object, the same permission has to allow both the request and the object.
 func Any(permissions ...rest.Permission) rest.Permission {
 	return permissionOf(anyOf(nodesOf("Any", permissions)))
 }
 
-// Not allows what the permission refuses. With a rule about objects in it, it allows an
-// object when the permission refuses the request or the object, and until the object is
-// known it lets the request go on, unless that is refused for any object. Without one, it
-// judges the request only.
+// Not allows what the permission refuses.
+//
+// If the permission contains a rule about objects, Not allows an object if the permission
+// refuses the request or the object. Before the object is known, Not lets the request go on,
+// unless the permission allows the request for every object.
 func Not(permission rest.Permission) rest.Permission {
 	return permissionOf(&negated{nodeOf(permission)})
 }
 
-// WithMessage is the permission with another detail in its refusals, which are 403 then.
+// WithMessage returns the permission with another detail in its refusals, which are then 403.
 func WithMessage(permission rest.Permission, message string) rest.Permission {
 	return permissionOf(&reworded{inner: nodeOf(permission), detail: message})
 }
 
-// WithBody is the permission with body as the whole body of its refusals, which are 403
-// then. The body is written for many requests and must not change.
+// WithBody returns the permission with body as the whole body of its refusals, which are then
+// 403. All requests share the body, so it must not change.
 func WithBody(permission rest.Permission, body any) rest.Permission {
 	return permissionOf(&reworded{inner: nodeOf(permission), body: body})
 }
@@ -146,7 +147,7 @@ func (n anyOf) judge(ctx context.Context, object any, _ bool) answer {
 		if a.fault != nil || a.verdict == yes {
 			return a
 		}
-		if a.verdict == no { // a maybe is for objects of another type, and says nothing of this one
+		if a.verdict == no { // a maybe comes from a rule about another type
 			last = a
 		}
 	}
@@ -218,7 +219,7 @@ func (n *negated) flip(a answer) answer {
 
 func (*negated) denial() error { return rest.Denied("") }
 
-// reworded is a node whose refusals say something else.
+// reworded is a node with another detail or body in its refusals.
 type reworded struct {
 	inner  node
 	detail string

@@ -1,16 +1,16 @@
 // Package permission has permissions: rules that decide whether a request may go on, which
-// objects it may touch and what it may see of a list.
+// objects it may access and which rows of a list it may see.
 //
 //	rest.Permit(permission.IsAuthenticated, permission.Any(
 //		permission.IsAdmin,
 //		permission.Owner(func(b *Book) string { return b.OwnerID }),
 //	))
 //
-// # What a permission judges
+// # What a permission checks
 //
-// Every permission judges the request. An [Object] or [Owner] also judges the object that a
-// handler loads (rest.CheckObjectPermission, rest.GetOrNotFound), and a [ListScope] narrows
-// lists. [All], [Any] and [Not] combine all three alike:
+// Every permission checks the request. An [Object] or [Owner] also checks the object that a
+// handler loads (rest.CheckObjectPermission, rest.GetOrNotFound). A [ListScope] narrows lists.
+// [All], [Any] and [Not] combine all three kinds:
 //
 //	         All                  Any                     Not(p)
 //	request  every member allows  one member allows       p refuses
@@ -19,30 +19,32 @@
 //	list     and of the scopes    or of the scopes of     what p does not
 //	                              those that allow        show
 //
-// A member of Any that is about the request alone, such as IsAdmin, allows all objects and
-// shows the whole list if it allows the request. So Any(IsAdmin, Owner(...)) lets
-// administrators touch every book, and others their own. But beside a rule about objects, a
-// member that only narrows lists opens no object, and beside a scope, a member that only
-// judges objects shows nothing of a list: Any(IsAdmin, Owner(...), ListScope(...)) shows
-// others what the scope says, and lets them touch what is theirs.
+// A member of Any that checks only the request, such as IsAdmin, allows all objects and the
+// whole list if it allows the request. So Any(IsAdmin, Owner(...)) allows administrators every
+// book, and others their own.
 //
-// Before the object is known, a rule about objects answers "maybe" to a request that it allows.
-// A maybe lets the request go on, and the object decides. That is the same below Not: with
-// Not(Owner(...)), any request goes on and owners are refused when the object is loaded. But
-// Not(Any(IsAdmin, Owner(...))) refuses administrators at once, for whom nothing is open.
+// If Any has a rule about objects, a member that only narrows lists allows no object. If Any
+// has a scope, a member that only checks objects shows no rows. So Any(IsAdmin, Owner(...),
+// ListScope(...)) shows other callers the rows of the scope and allows them their own objects.
 //
-// A rule about objects of another type is not part of the question: Any(Owner of books,
-// Owner of authors) judges an author by the second only. The same goes for scopes.
+// Before the object is known, a rule about objects answers "maybe" to a request that it
+// allows. A maybe lets the request go on, and the object decides. This holds below Not too:
+// with Not(Owner(...)), every request goes on, and owners are refused when the object is
+// loaded. Not(Any(IsAdmin, Owner(...))) refuses administrators at once, because the rule would
+// refuse them every object.
+//
+// A rule about objects of another type is ignored: for an author, Any(Owner of books, Owner of
+// authors) asks only the second rule. The same holds for scopes.
 //
 // # Which refusal
 //
-// Members are asked in their order, and no more of them than are needed. All refuses with
-// the first refusal, Any with the last one, and Not with the usual sentence; [WithMessage]
-// and [WithBody] replace them. Nothing is kept from one request to the next.
+// The members are asked in order, and only until the result is known. All refuses with the
+// first refusal, Any with the last one, and Not with the default sentence; [WithMessage] and
+// [WithBody] replace the refusal. Nothing is cached between requests.
 //
-// # Errors that are no refusals
+// # Errors that are not refusals
 //
-// Only an error that answers 401 or 403 is a refusal. Anything else, such as a database that
-// cannot be reached or a 404 to hide what is there, ends the question and is passed on as it
-// is: neither Any nor Not makes it an allowance.
+// Only an error with the status 401 or 403 is a refusal. Any other error, such as a database
+// that cannot be reached, or a 404 that hides an object, ends the check and is returned as it
+// is. Neither Any nor Not turns it into an allowance.
 package permission

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// show asks a route behind the permission as nobody, as a plain user and as an
+// show asks a route with the permission as nobody, as a plain user and as an
 // administrator, to read and to write.
 func show(p rest.Permission) string {
 	var b strings.Builder

@@ -9,14 +9,15 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Object allows every request, and judges the objects of type T by a function that returns
-// nil to allow, [rest.Denied] to refuse, and another error when it cannot tell. With T being
-// Book or *Book, it judges both books and pointers to books; with an interface, whatever
-// implements that, and whatever has a pointer that does: it is given a pointer to a copy then.
+// Object allows every request and checks objects of type T. The function returns nil to allow
+// the object, [rest.Denied] to refuse it, and another error if it cannot decide. If T is Book
+// or *Book, Object checks both books and pointers to books. If T is an interface, Object checks
+// every type that implements T. If only the pointer to the type implements T, the function gets
+// a pointer to a copy.
 //
-// Objects are judged when the handler asks, by [rest.GetOrNotFound] or
-// [rest.CheckObjectPermission]; one that does not ask is open. Lists are not narrowed, see
-// [ListScope].
+// An object is checked only if the handler calls [rest.GetOrNotFound] or
+// [rest.CheckObjectPermission]. Without that call, every object is allowed. Lists are not
+// narrowed; see [ListScope].
 func Object[T any](check func(ctx context.Context, object T) error) rest.Permission {
 	if check == nil {
 		panic("permission: Object needs a function")
@@ -24,8 +25,9 @@ func Object[T any](check func(ctx context.Context, object T) error) rest.Permiss
 	return &objectRule[T]{check: check, typ: newTarget[T]()}
 }
 
-// Owner allows every request, and the objects whose owner, as owner returns it, is the
-// principal. An object with an empty owner belongs to nobody. It is an [Object]: the handler has to ask.
+// Owner allows every request, and the objects whose owner is the principal. The function owner
+// returns the principal's id; an object with an empty owner belongs to nobody. As with
+// [Object], the handler has to ask for the check.
 func Owner[T any](owner func(object T) string) rest.Permission {
 	if owner == nil {
 		panic("permission: Owner needs a function")
@@ -60,8 +62,8 @@ func (o *objectRule[T]) CheckObject(ctx context.Context, object any) error {
 	return o.check(ctx, t)
 }
 
-// ListScope allows every request, and narrows lists of T (or *T) to the items for which the
-// expression holds. A nil expression shows them all.
+// ListScope allows every request, and narrows lists of T or *T to the items that match the
+// expression. A nil expression shows all items.
 func ListScope[T any](scope func(ctx context.Context) query.Expr) rest.Permission {
 	if scope == nil {
 		panic("permission: ListScope needs a function")
@@ -80,15 +82,16 @@ func (*listScope) Check(context.Context) error { return nil }
 // ListScope implements [rest.ScopePermission].
 func (l *listScope) ListScope(ctx context.Context, item reflect.Type) (query.Expr, error) {
 	if !l.typ.is(item) {
-		return nil, nil //nolint:nilnil // no expression is the whole list
+		return nil, nil //nolint:nilnil // nil means the whole list
 	}
 	return l.scope(ctx), nil
 }
 
-// NarrowsLists reports that it narrows lists, and whether it narrows lists of the items.
+// NarrowsLists reports that the permission narrows lists, and whether it narrows lists of the
+// item type.
 func (l *listScope) NarrowsLists(item reflect.Type) (some, these bool) { return true, l.typ.is(item) }
 
-// target is a type of objects, and the pointer to it.
+// target is an object type and its pointer type.
 type target struct {
 	base, pointer reflect.Type
 	face          bool
@@ -110,11 +113,12 @@ func (t target) is(object reflect.Type) bool {
 		t.face && (object.Implements(t.base) || reflect.PointerTo(object).Implements(t.base))
 }
 
-// as returns the object as T, of which it may be a pointer or what that points to.
+// as returns the object as a T. The object may also be a pointer to a T, or the value that T
+// points to.
 func as[T any](typ target, object any) (T, error) {
 	var none T
 	if v := reflect.ValueOf(object); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return none, fmt.Errorf("a permission was asked about no %v", typ.base)
+		return none, fmt.Errorf("a permission was called with a nil %v", typ.base)
 	}
 	if t, ok := object.(T); ok {
 		return t, nil
@@ -129,5 +133,5 @@ func as[T any](typ target, object any) (T, error) {
 			return t, nil
 		}
 	}
-	return none, fmt.Errorf("a permission about %v was asked about a %T", typ.base, object)
+	return none, fmt.Errorf("a permission for %v was called with a %T", typ.base, object)
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// Rule is a permission that has nothing to configure.
+// Rule is a permission without configuration.
 type Rule uint8
 
-// The rules. Methods that read are GET, HEAD and OPTIONS.
+// The rules. Reading means the methods GET, HEAD and OPTIONS.
 const (
 	// AllowAny allows every request.
 	AllowAny Rule = iota + 1
-	// IsAuthenticated allows known principals.
+	// IsAuthenticated allows requests with a principal.
 	IsAuthenticated
-	// IsAdmin allows principals that have an IsAdmin() bool method that returns true.
+	// IsAdmin allows principals with a method IsAdmin() bool that returns true.
 	IsAdmin
-	// IsAuthenticatedOrReadOnly allows known principals, and everybody to read.
+	// IsAuthenticatedOrReadOnly allows requests with a principal, and everybody to read.
 	IsAuthenticatedOrReadOnly
 	// IsAdminOrReadOnly allows what IsAdmin allows, and everybody to read.
 	IsAdminOrReadOnly
-	// ReadOnly allows to read.
+	// ReadOnly allows reading.
 	ReadOnly
 )
 
@@ -68,10 +68,10 @@ func (r Rule) String() string {
 	return ""
 }
 
-// Scope allows principals that were granted the scope, such as "books:write": those that
-// have a HasScope(string) bool method that returns true for it. It panics without a scope.
+// Scope allows principals that have the scope, such as "books:write": those with a method
+// HasScope(string) bool that returns true for it. It panics without a scope.
 //
-// Several scopes are combined with [All] and [Any].
+// Use [All] and [Any] to combine several scopes.
 func Scope(scope string) rest.Permission {
 	if scope == "" {
 		panic("permission: Scope needs the name of a scope")
@@ -90,8 +90,8 @@ func (g granted) allows(ctx context.Context) bool {
 
 func (g granted) denial() error { return rest.Denied("This needs the scope " + string(g) + ".") }
 
-// Func makes a permission of a function that returns nil to allow, [rest.Denied] to refuse,
-// and another error when it cannot tell.
+// Func returns a permission for a function. The function returns nil to allow the request,
+// [rest.Denied] to refuse it, and another error if it cannot decide.
 func Func(allowed func(ctx context.Context) error) rest.Permission {
 	if allowed == nil {
 		panic("permission: Func needs a function")

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest/permission"
 )
 
-// guarded is a controller with a route for each method, behind one permission.
+// guarded is a controller with a route for each method, all with one permission.
 type guarded struct{ permission rest.Permission }
 
 func (g *guarded) Routes(r *rest.Routes) {

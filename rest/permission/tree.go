@@ -11,35 +11,35 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// verdict is what is known of a request before an object is.
+// verdict is what is known about a request before the object is known.
 type verdict uint8
 
 const (
 	no    verdict = iota // refused
 	maybe                // the object or the scope of the list decides
-	yes                  // allowed, whatever the object
+	yes                  // allowed for every object
 )
 
-// answer is a verdict with the reason of a no, or the fault that kept it from being found.
+// answer is a verdict with the refusal if it is no, or the fault that prevented a verdict.
 type answer struct {
 	verdict verdict
 	fault   error
-	// refusal is the reason, and by makes one when there is none yet: most refusals of a
-	// member of Any are never told to anybody.
+	// refusal is the error of a permission that refuses. Nil: by creates it when it is needed, because most
+	// refusals inside Any are never returned.
 	refusal error
 	by      denier
 }
 
-// denier is what can say why it refused, without being asked again whether it does.
+// denier returns its refusal without checking the request again.
 type denier interface{ denial() error }
 
-// tester is a permission of this package that is true or false.
+// tester is a permission of this package that only allows or refuses.
 type tester interface {
 	denier
 	allows(ctx context.Context) bool
 }
 
-// err is what the answer is to the caller of a permission.
+// err returns the error for the caller of a permission.
 func (a answer) err() error {
 	switch {
 	case a.fault != nil:
@@ -53,28 +53,29 @@ func (a answer) err() error {
 	}
 }
 
-// ended reports whether no other member changes the answer of a conjunction.
+// ended reports whether the answer is final for [All]: no other member can change it.
 func (a answer) ended() bool { return a.fault != nil || a.verdict == no }
 
-// node is a permission as this package combines it.
+// node is a permission in the tree of a combination.
 type node interface {
-	// decide judges the request. Without exact, a maybe may stand for a yes.
+	// decide checks the request. If exact is false, a maybe may stand for a yes.
 	decide(ctx context.Context, exact bool) answer
-	// judges reports whether a rule about objects of the type is in the node, and about any
-	// objects when the type is nil.
+	// judges reports whether the node contains a rule about objects of the type, or about any
+	// objects if the type is nil.
 	judges(object reflect.Type) bool
-	// judge judges the object. Unless asked is true, the request must be judged too. It is
-	// called on nodes that judge its type, and answers yes or no.
+	// judge checks the object, and also the request unless asked is true. It is called only if
+	// the node judges the object's type. It answers yes or no.
 	judge(ctx context.Context, object any, asked bool) answer
-	// narrows is judges for the lists.
+	// narrows reports whether the node contains a rule about lists of the item type, or any
+	// lists if the type is nil.
 	narrows(item reflect.Type) bool
-	// scope returns what is shown of a list: nil is everything, and the answer no means
-	// nothing. Unless asked is true, the request must be judged too. It is called on nodes
-	// that narrow the list.
+	// scope returns the condition for the rows of a list; nil means all rows, and the answer
+	// no means none. It also checks the request unless asked is true. It is called only if the
+	// node narrows the list.
 	scope(ctx context.Context, item reflect.Type, asked bool) (query.Expr, answer)
 }
 
-// nodeOf returns p itself if it is a combination, and a leaf with it otherwise.
+// nodeOf returns the node of p if p is a combination, and otherwise a leaf with p.
 func nodeOf(p rest.Permission) node {
 	switch p := p.(type) {
 	case nil:
@@ -92,8 +93,9 @@ func nodeOf(p rest.Permission) node {
 	}
 }
 
-// permissionOf makes a permission of a node. One without a rule about objects must not look
-// as if it had one: a route whose object permissions do not apply is an error.
+// permissionOf returns a permission for the node. It is an ObjectPermission only if the node
+// has a rule about objects: a route whose object permissions do not apply to an object answers
+// an error.
 func permissionOf(n node) rest.Permission {
 	c := combined{node: n}
 	if n.judges(nil) {
@@ -112,7 +114,7 @@ func (c *combined) Check(ctx context.Context) error {
 // ListScope implements [rest.ScopePermission].
 func (c *combined) ListScope(ctx context.Context, item reflect.Type) (query.Expr, error) {
 	if !c.node.narrows(item) {
-		return nil, nil //nolint:nilnil // no expression is the whole list
+		return nil, nil //nolint:nilnil // nil means the whole list
 	}
 	expr, a := c.node.scope(ctx, item, true)
 	if a.fault != nil {
@@ -124,7 +126,8 @@ func (c *combined) ListScope(ctx context.Context, item reflect.Type) (query.Expr
 	return expr, nil
 }
 
-// NarrowsLists reports whether a rule about lists is in it, and one about lists of the items.
+// NarrowsLists reports whether c has a rule about lists, and whether it has one about the item
+// type.
 func (c *combined) NarrowsLists(item reflect.Type) (some, these bool) {
 	return c.node.narrows(nil), c.node.narrows(item)
 }
@@ -139,12 +142,12 @@ func (c *combinedObject) AppliesTo(object reflect.Type) bool {
 // CheckObject implements [rest.ObjectPermission].
 func (c *combinedObject) CheckObject(ctx context.Context, object any) error {
 	if !c.AppliesTo(reflect.TypeOf(object)) {
-		return fmt.Errorf("a permission was asked about a %T, which it does not judge", object)
+		return fmt.Errorf("a permission was called with a %T, which it does not check", object)
 	}
 	return c.node.judge(ctx, object, true).err()
 }
 
-// leaf is a permission that is no combination.
+// leaf is a permission that is not a combination.
 type leaf struct {
 	permission rest.Permission
 	object     rest.ObjectPermission
@@ -196,7 +199,8 @@ func (l *leaf) scope(ctx context.Context, item reflect.Type, asked bool) (query.
 	return expr, answerOf(err)
 }
 
-// answerOf tells a refusal from a fault.
+// answerOf returns the answer for an error: nil allows, 401 and 403 refuse, anything else is a
+// fault.
 func answerOf(err error) answer {
 	if err == nil {
 		return answer{verdict: yes}

@@ -2,25 +2,25 @@ package query
 
 import "github.com/spoolhq/spool/rest/query/driver"
 
-// Expr is a condition on the rows of a list. [Where], [And], [Or], [Xor] and [Not] make one. It
-// is immutable, and belongs to no model until it is used with one.
+// Expr is a condition on the rows of a list. [Where], [And], [Or], [Xor] and [Not] return one.
+// It is immutable, and is checked against a model only when it is used.
 type Expr = driver.Expr
 
 // Where compares the column at the end of a path with a value. The path may end in a part of a
-// time and in a lookup, as in author__name__iexact and published__year__gte, and means exact
-// otherwise. A path that ends in a relation is its key.
+// time and in a lookup, as in author__name__iexact and published__year__gte. Without a lookup,
+// the lookup is exact. A path that ends in a relation means the relation's key.
 func Where(path string, value any) Expr { return driver.On(path, "", value) }
 
-// And holds when all of exprs hold, and so when there are none.
+// And is true if all of exprs are true. Without exprs it is true.
 func And(exprs ...Expr) Expr { return group{driver.AllOf, exprs} }
 
-// Or holds when one of exprs holds, and so not when there are none.
+// Or is true if at least one of exprs is true. Without exprs it is false.
 func Or(exprs ...Expr) Expr { return group{driver.AnyOf, exprs} }
 
-// Xor holds when an odd number of exprs hold, and is unknown when one of them is.
+// Xor is true if an odd number of exprs are true. It is unknown if one of them is unknown.
 func Xor(exprs ...Expr) Expr { return group{driver.OddOf, exprs} }
 
-// Not holds when expr is false, and is unknown when expr is.
+// Not is true if expr is false, and unknown if expr is unknown.
 func Not(expr Expr) Expr { return negated{expr} }
 
 type group struct {

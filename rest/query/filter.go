@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Filter narrows a list by query parameters, which are the fields of the struct F:
+// Filter filters a list by query parameters, which are the fields of the struct F:
 //
 //	type BookFilter struct {
 //		Title    *string  `filter:"__icontains"`
@@ -27,40 +27,41 @@ import (
 //
 //	func (BookFilter) FilterPopular(yes bool) query.Expr { ... }
 //
-// A parameter is named by the tag query, otherwise by the field in snake_case, and may have
-// the tags of limits that any parameter has. The tag filter says what it is compared with: a
-// path, with its lookup after two underscores or a comma; with only a lookup after two leading
-// underscores, the parameter's name is the path. Several of them are joined by | (or) or by &
-// (and). Without the tag the parameter's name is the path and lookup.
+// The parameter's name comes from the tag query, or else it is the field's name in snake_case.
+// The field may have the same tags of limits as any parameter. The tag filter says what the
+// value is compared with: a path and a lookup, separated by two underscores or a comma. If the
+// tag has only a lookup after two leading underscores, the path is the parameter's name.
+// Several comparisons are joined by | (or) or by & (and). Without the tag, the parameter's
+// name is the path and lookup.
 //
-// A field is a pointer, an Opt or a list, and no condition when it was not sent; a text cannot
-// be null, so isnull is a lookup of its own with a bool. A field that has a default may be
-// plain, and is always a condition. A list is for the lookups in, with up to 1000 values, and
-// range, with two.
+// A field is a pointer, an Opt or a list. If its parameter is not sent, it adds no condition.
+// A text cannot be null, so the lookup isnull takes a bool. A field with a default may also be
+// a plain value, and always adds a condition. The lookup in takes a list of up to 1000 values,
+// and range a list of two.
 //
-// Fields are joined by AND, unless [FilterOption.Any] or [FilterOption.Odd] says otherwise, or
-// a method FilterConnector() driver.Connector of F. A method FilterX(v T) Expr makes the condition of a field X of type *T, Opt[T],
-// or of a list T. A method Filter(context.Context) Expr makes the condition of all of F; it is
-// called for each request, and other fields than those above are possible then. A nil Expr is
-// no condition.
+// Fields are joined by AND, unless [FilterOption.Any], [FilterOption.Odd] or F's method
+// FilterConnector() driver.Connector says otherwise. A method FilterX(v T) Expr returns the
+// condition of a field X, whose type is *T, Opt[T] or a list T. A method
+// Filter(context.Context) Expr returns the condition of all of F. It is called for each
+// request, and F may then have fields of other types. A nil Expr adds no condition.
 //
-// That each path exists and its type fits is checked when the route is registered.
+// Registering the route panics if a path does not exist or its type does not fit.
 func Filter[F any]() FilterOption { return FilterOption{typ: reflect.TypeFor[F]()} }
 
-// FilterOption narrows a list by query parameters.
+// FilterOption filters a list by query parameters; see [Filter].
 type FilterOption struct {
 	typ   reflect.Type
-	join  *driver.Connector // nil: as F says
+	join  *driver.Connector // nil: F's method FilterConnector, or AND
 	regex bool
 }
 
-// All joins the fields that were sent by AND, whatever a method FilterConnector of F says.
+// All joins the sent fields by AND, even if F has a method FilterConnector.
 func (o FilterOption) All() FilterOption { return o.joined(driver.AllOf) }
 
-// Any joins the fields that were sent by OR.
+// Any joins the sent fields by OR.
 func (o FilterOption) Any() FilterOption { return o.joined(driver.AnyOf) }
 
-// Odd joins the fields that were sent by XOR: an odd number of them holds.
+// Odd joins the sent fields by XOR: an odd number of them has to be true.
 func (o FilterOption) Odd() FilterOption { return o.joined(driver.OddOf) }
 
 func (o FilterOption) joined(by driver.Connector) FilterOption {
@@ -68,15 +69,15 @@ func (o FilterOption) joined(by driver.Connector) FilterOption {
 	return o
 }
 
-// AllowRegex lets the lookups regex and iregex into a filter. A client then writes patterns,
-// of up to 256 bytes, for Go or for the database that reads the list. Go's patterns take linear
-// time; a database's may not.
+// AllowRegex allows the lookups regex and iregex in a filter. Clients can then send patterns
+// of up to 256 bytes, for Go or for the database that reads the list. Go's patterns take
+// linear time; those of a database may not.
 func (o FilterOption) AllowRegex() FilterOption {
 	o.regex = true
 	return o
 }
 
-// RestRoute marks an option of routes.
+// RestRoute marks the type as a route option.
 func (FilterOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
@@ -113,7 +114,6 @@ func (o FilterOption) Compile(m *driver.Model, place string) (stage.Stage, error
 	return s, nil
 }
 
-// connector is what joins the fields that were sent.
 func (o FilterOption) connector() driver.Connector {
 	if o.join != nil {
 		return *o.join
@@ -124,7 +124,7 @@ func (o FilterOption) connector() driver.Connector {
 	return driver.AllOf
 }
 
-// customFilter is a filter struct that makes its condition by itself.
+// customFilter is a filter struct that returns its whole condition itself.
 type customFilter interface {
 	Filter(ctx context.Context) Expr
 }
@@ -137,7 +137,7 @@ type filterStage struct {
 	names  []string
 	fields []filterField
 	custom bool
-	// always is set when the filter does something without any parameter.
+	// always is true if the filter may add a condition without any parameter.
 	always bool
 }
 

@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// maxIn is how many values the lookup in takes from a client.
+	// maxIn is the maximum number of values for the lookup in.
 	maxIn = 1000
-	// maxPattern is how many bytes a client's regular expression may have.
+	// maxPattern is the maximum length of a client's regular expression in bytes.
 	maxPattern = 256
 )
 
-// filterField is one parameter of a filter and its conditions.
 type filterField struct {
 	name    string
 	index   []int
 	targets []driver.Condition
 	op      driver.Connector
-	// method is the index of the method that makes the condition, or -1.
+	// method is the index of the field's FilterX method, or -1.
 	method int
 	// get is the index of the method Get of an Opt, or -1.
 	get     int
@@ -35,7 +34,6 @@ type filterField struct {
 	plain   bool
 }
 
-// field compiles the conditions of one parameter.
 func (s *filterStage) field(p bind.Param) (filterField, error) {
 	f := filterField{name: p.Name, index: p.Index, method: -1, get: -1}
 	if p.In != fault.Query {
@@ -63,7 +61,7 @@ func (s *filterStage) field(p bind.Param) (filterField, error) {
 	return f, s.conditions(&f, p, list)
 }
 
-// method finds the method that makes the condition of a field.
+// method returns the index of the method FilterX of a field, or -1 if it has none.
 func (s *filterStage) method(p bind.Param) (int, error) {
 	name := "Filter" + p.Field.Name
 	m, ok := reflect.PointerTo(s.plan.Type()).MethodByName(name)
@@ -77,8 +75,8 @@ func (s *filterStage) method(p bind.Param) (int, error) {
 	return m.Index, nil
 }
 
-// filterFormat returns the format of the column that a field of a filter is compared with: a
-// column of dates is asked for by a date.
+// filterFormat returns a function for the format of a filter's field: that of the column which
+// the field is compared with. So a column of dates takes dates.
 func filterFormat(m *driver.Model) func(f reflect.StructField, name string) string {
 	return func(f reflect.StructField, name string) string {
 		tag, ok := f.Tag.Lookup("filter")
@@ -88,7 +86,7 @@ func filterFormat(m *driver.Model) func(f reflect.StructField, name string) stri
 		for part := range strings.FieldsFuncSeq(tag, func(c rune) bool { return c == '|' || c == '&' }) {
 			c, err := conditionOf(m, part, name)
 			if err != nil || c.Part != driver.Whole || c.Column.Field == nil || textform.OfField(f.Type, c.Column.Field.Format) == textform.None {
-				continue // making the conditions returns the error
+				continue // conditions returns the error
 			}
 			return c.Column.Field.Format
 		}
@@ -96,7 +94,7 @@ func filterFormat(m *driver.Model) func(f reflect.StructField, name string) stri
 	}
 }
 
-// conditionOf reads one part of the tag filter.
+// conditionOf returns the condition of one part of the tag filter.
 func conditionOf(m *driver.Model, part, name string) (driver.Condition, error) {
 	path, lookup, _ := strings.Cut(strings.TrimSpace(part), ",")
 	if strings.HasPrefix(path, "__") {
@@ -105,7 +103,7 @@ func conditionOf(m *driver.Model, part, name string) (driver.Condition, error) {
 	return m.Condition(path, driver.Lookup(strings.TrimSpace(lookup)))
 }
 
-// conditions reads the tag filter.
+// conditions reads the tag filter into f.
 func (s *filterStage) conditions(f *filterField, p bind.Param, list bool) error {
 	tag, ok := p.Field.Tag.Lookup("filter")
 	if !ok {
@@ -132,7 +130,7 @@ func (s *filterStage) conditions(f *filterField, p bind.Param, list bool) error 
 	return nil
 }
 
-// fits checks the type of a parameter against what it is compared with.
+// fits returns an error if a parameter of the type cannot be compared as c says.
 func (s *filterStage) fits(c driver.Condition, typ reflect.Type, list bool) error {
 	switch {
 	case isRegex(c.Lookup) && !s.regex:
@@ -149,7 +147,7 @@ func (s *filterStage) fits(c driver.Condition, typ reflect.Type, list bool) erro
 
 func isRegex(l driver.Lookup) bool { return l == driver.Regex || l == driver.IRegex }
 
-// read returns the value that was sent, and false when there is none.
+// read returns the field's value, and false if the parameter was not sent.
 func (f *filterField) read(filter reflect.Value) (reflect.Value, bool) {
 	v := filter.FieldByIndex(f.index)
 	switch {
@@ -165,7 +163,7 @@ func (f *filterField) read(filter reflect.Value) (reflect.Value, bool) {
 	}
 }
 
-// predicate binds a value to the conditions.
+// predicate returns the conditions of the field with the value.
 func (f *filterField) predicate(v reflect.Value) (driver.Predicate, []fault.Fault) {
 	at := []any{f.name}
 	items := make([]driver.Predicate, len(f.targets))
@@ -182,7 +180,7 @@ func (f *filterField) predicate(v reflect.Value) (driver.Predicate, []fault.Faul
 	return driver.Join(f.op, items), nil
 }
 
-// bounds checks what a client may ask for.
+// bounds returns the faults of a value that exceeds the limits for clients.
 func bounds(l driver.Lookup, at []any, v reflect.Value) []fault.Fault {
 	switch {
 	case l == driver.In && v.Len() > maxIn:

@@ -10,15 +10,15 @@ import (
 )
 
 // Option is an option of a route that answers with a list: [Filter], [Order], [OrderDefault]
-// or [Search]. One value may be given to any number of routes.
+// or [Search]. Several routes may share one value.
 type Option interface {
 	option.Route
-	// Compile prepares the option for lists of m. The error is a mistake of registration,
-	// starts with place and names what is wrong.
+	// Compile prepares the option for lists of m. It returns an error if the option does not
+	// fit m; the error begins with place.
 	Compile(m *driver.Model, place string) (stage.Stage, error)
 }
 
-// sent reports whether the query string has one of the parameters, however often.
+// sent reports whether the query string has at least one of the parameters.
 func sent(in *bind.Input, names ...string) bool {
 	if in.Request().URL.RawQuery == "" {
 		return false

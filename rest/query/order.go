@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// OrderOption lets a client choose the order of a list.
+// OrderOption lets a client choose the order of a list; see [Order].
 type OrderOption struct {
 	allowed []string
 	param   string
@@ -25,41 +25,41 @@ type OrderOption struct {
 }
 
 // Order lets a client order a list by the parameter ordering: paths separated by commas, each
-// with a minus for descending. A path in allowed may be asked for in both directions, and one
-// with a minus as it is only. Any other name is refused. A client may send the parameter several
-// times, too, as some generated ones do: ordering=price&ordering=-id.
+// with a minus for descending. A client may use a path of allowed in both directions, but a
+// path with a minus only descending. Any other name is refused. The parameter may also be
+// repeated, as some generated clients do: ordering=price&ordering=-id.
 //
-// The model's key is added to the end of the order, so that pages do not overlap.
+// The model's key is appended to the order, so that pages do not overlap.
 //
-// Without the parameter, a list that the handler gave no order by [Set.OrderBy] is in the order
-// of all names in allowed, one after the other, and then of the key: Order("price", "-id") is by
-// price, and where that is equal by id, the greatest first. That goes for slices too, whatever
-// order their items stand in. [OrderDefault] says another order, a cursor has its own (page.By, or
-// the key), and [OrderOption.KeepOrder] leaves the list as it is. So does an empty parameter
-// (ordering=).
+// If the client sends no ordering and the handler has not called [Set.OrderBy], the list is
+// ordered by all names in allowed and then by the key: Order("price", "-id") orders by price,
+// and equal prices by descending id. This holds for slices too, whatever their order. Three
+// things replace this order: [OrderDefault]; a cursor, which has its own order (page.By, or
+// the key); and [OrderOption.KeepOrder], which leaves the list as it is. An empty parameter
+// (ordering=) also leaves the list as it is.
 func Order(allowed ...string) OrderOption {
 	return OrderOption{allowed: slices.Clone(allowed), param: "ordering"}
 }
 
-// Param names the parameter. Defaults to "ordering".
+// Param sets the parameter's name. Defaults to "ordering".
 func (o OrderOption) Param(name string) OrderOption {
 	o.param = name
 	return o
 }
 
-// IgnoreUnknown leaves out names that are not allowed instead of refusing the request.
+// IgnoreUnknown ignores names that are not allowed, instead of refusing the request.
 func (o OrderOption) IgnoreUnknown() OrderOption {
 	o.ignore = true
 	return o
 }
 
-// KeepOrder leaves a list as the handler returned it where the client asks for no order.
+// KeepOrder keeps the order of the handler's list if the client asks for no order.
 func (o OrderOption) KeepOrder() OrderOption {
 	o.keep = true
 	return o
 }
 
-// RestRoute marks an option of routes.
+// RestRoute marks the type as a route option.
 func (OrderOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
@@ -102,7 +102,7 @@ func (o OrderOption) Compile(m *driver.Model, place string) (stage.Stage, error)
 	return s, nil
 }
 
-// param describes the parameter: a list of the names that are allowed, with their directions.
+// param returns the parameter, a list of the allowed names with their directions.
 func (s *orderStage) param(allowed []string) bind.Param {
 	names := make([]string, len(s.allowed))
 	for i, name := range s.allowed {
@@ -125,8 +125,8 @@ type orderStage struct {
 	keys    []driver.Key
 	allowed []any
 	ignore  bool
-	said    []driver.Sort // what initial is made of
-	initial []driver.Sort // of a list without an order, if the client asks for none
+	said    []driver.Sort // initial without the model's key
+	initial []driver.Sort // the order if neither the client nor the handler sets one
 }
 
 // Columns implements [stage.Stage].
@@ -168,23 +168,22 @@ func (s *orderStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*
 	return l.OrderBy(order...).Stable(), nil
 }
 
-// maxSorts is how many names are read; what follows repeats what was there.
+// maxSorts is the maximum number of names that are read.
 const maxSorts = 64
 
-// OrderDefault orders a list that has no order yet: neither one that the client asked for nor
-// one that the handler gave it. Each text is a path with an optional minus. The model's key is
-// added to the end.
+// OrderDefault sets the order of a list for which neither the client nor the handler has set
+// one. Each text is a path with an optional minus. The model's key is appended.
 func OrderDefault(sorts ...string) Option {
 	return orderDefault{sorts: driver.ParseSorts(sorts)}
 }
 
 type orderDefault struct {
 	said  []driver.Sort
-	sorts []driver.Sort // with the key
+	sorts []driver.Sort // including the model's key
 	keys  []driver.Key
 }
 
-// RestRoute marks an option of routes.
+// RestRoute marks the type as a route option.
 func (orderDefault) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
@@ -236,7 +235,7 @@ func (s *orderStage) Ordered(another bool, sorts []driver.Sort, free bool) stage
 	return &ordered
 }
 
-// withoutAsking says which order a list has for which the client asks for none.
+// withoutAsking returns a text for the document: the order if the client asks for none.
 func withoutAsking(said []driver.Sort, free bool) string {
 	if len(said) == 0 {
 		return ""

@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	// maxTerms is how many terms a search may have.
+	// maxTerms is the maximum number of terms in a search.
 	maxTerms = 16
-	// maxTerm is how many bytes a term may have: no text that is compared without regard to case
-	// has more characters.
+	// maxTerm is the maximum length of a term in bytes. A text that is compared without case has
+	// the same limit in characters, so no term exceeds that limit.
 	maxTerm = 1000
 )
 
-// SearchOption lets a client search a list.
+// SearchOption lets a client search a list; see [Search].
 type SearchOption struct {
 	fields []string
 	param  string
 	regex  bool
 }
 
-// Search lets a client search a list by the parameter search: terms separated by white space
-// and commas, up to 16 of them, each of which has to be found in one of the fields. A field is
-// a path to a text, and is searched for the term inside of it, without regard to case. In
-// front of the path, ^ wants the term at the start, = as the whole text, and $ takes the term
-// for a regular expression, which has to be allowed.
+// Search lets a client search a list by the parameter search: up to 16 terms separated by
+// white space and commas. Each term has to occur in at least one of the fields. A field is a
+// path to a text, and the search ignores case. A prefix of the path changes the search: with ^
+// the text has to start with the term, with = the text has to equal it, and with $ the term is
+// a regular expression, which needs [SearchOption.AllowRegex].
 func Search(fields ...string) SearchOption {
 	return SearchOption{fields: slices.Clone(fields), param: "search"}
 }
 
-// Param names the parameter. Defaults to "search".
+// Param sets the parameter's name. Defaults to "search".
 func (o SearchOption) Param(name string) SearchOption {
 	o.param = name
 	return o
@@ -52,7 +52,7 @@ func (o SearchOption) AllowRegex() SearchOption {
 	return o
 }
 
-// RestRoute marks an option of routes.
+// RestRoute marks the type as a route option.
 func (SearchOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
@@ -145,7 +145,7 @@ func (s *searchStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (
 	return l.Where(driver.Join(driver.AllOf, terms)), nil
 }
 
-// term holds for rows that have word in one of the fields.
+// term returns the condition that at least one of the fields has the word.
 func (s *searchStage) term(word string) (driver.Predicate, []fault.Fault) {
 	if len(word) > maxTerm {
 		return nil, []fault.Fault{fault.TooLong(fault.Query, []any{s.name}, maxTerm)}

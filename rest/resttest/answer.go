@@ -13,39 +13,40 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// Answer is what came back.
+// Answer is the answer to a call.
 type Answer[Body any] struct {
 	// Status is the HTTP status.
 	Status int
-	// Header are the headers.
+	// Header has the headers of the answer.
 	Header http.Header
-	// Body is the decoded body of an answer below 400 that is JSON, and zero otherwise.
+	// Body is the decoded body if the status is below 400 and the body is JSON; otherwise it
+	// is zero.
 	Body Body
-	// Error is the decoded error of an answer from 400 on, and nil otherwise.
+	// Error is the decoded error if the status is 400 or above; otherwise it is nil.
 	Error *Error
-	// Text is the body as it came.
+	// Text is the undecoded body.
 	Text string
-	// Aborted is true when the handler cut the connection, so that Text is a part only.
+	// Aborted is true if the handler cut the connection. Text is then incomplete.
 	Aborted bool
 }
 
-// Error is an error by one of the renderers of package rest.
+// Error is an error that a renderer of package rest has written.
 type Error struct {
-	// Code is what happened, for a program. It is empty by rest.DetailErrors.
+	// Code is the error code for programs. It is empty with rest.DetailErrors.
 	Code string
-	// Detail is what happened, for a person. It is empty when Faults say it.
+	// Detail is the text for people. With rest.DetailErrors, it is empty if there are Faults.
 	Detail string
-	// Faults are what is wrong with the input.
+	// Faults are the mistakes in the input.
 	Faults []Fault
 }
 
-// Fault is one thing that is wrong with a request.
+// Fault is one mistake in a request.
 type Fault struct {
-	// Location is where it is, such as "body.tags[1]".
+	// Location is the place, such as "body.tags[1]".
 	Location string
-	// Kind is the rule that is broken, such as "missing".
+	// Kind is the broken rule, such as "missing".
 	Kind string
-	// Message is the rule for a person.
+	// Message describes the broken rule for people.
 	Message string
 	// Limits are the limits of the rule.
 	Limits map[string]any
@@ -70,7 +71,8 @@ func read[Body any](t TB, c *call, w *httptest.ResponseRecorder, aborted bool) A
 	return a
 }
 
-// decode reads an answer as the API writes it: a date, for example, by the tag of its field.
+// decode decodes a body in the form that the API writes: for example, dates by the tags of
+// their fields.
 func (c *call) decode(text []byte, into any) error {
 	if wire.HasTexts(reflect.TypeOf(into)) {
 		return body.Unmarshal(text, into, "") //nolint:wrapcheck // the caller names the request
@@ -83,7 +85,7 @@ func isJSON(h http.Header) bool {
 	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
 }
 
-// wireError is an error of any renderer: their names do not clash.
+// wireError can hold an error of any renderer, because their field names do not clash.
 type wireError struct {
 	Code   string `json:"code"`
 	Detail any    `json:"detail"`
@@ -95,8 +97,8 @@ type wireError struct {
 	} `json:"errors"`
 }
 
-// readError reads what it can of an error: one with a body of its own may have nothing of
-// it.
+// readError reads an error body. If the error has a body of its own, some or all fields stay
+// empty.
 func (c *call) readError(text []byte) *Error {
 	e := &Error{}
 	var known wireError
@@ -118,7 +120,6 @@ func (c *call) readError(text []byte) *Error {
 	return e
 }
 
-// detailFault reads a fault of rest.DetailErrors.
 func detailFault(item any) Fault {
 	object, _ := item.(map[string]any)
 	f := Fault{}

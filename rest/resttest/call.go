@@ -11,27 +11,27 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// TB is what is needed of a test: a *testing.T, B or F, or what stands for one in a program.
+// TB is the part of *testing.T, B and F that this package needs. A program may implement it.
 type TB interface {
 	Helper()
-	// Context is the context of the requests.
+	// Context returns the context of the requests.
 	Context() context.Context
-	// Fatalf ends the test.
+	// Fatalf reports a failure and ends the test.
 	Fatalf(format string, args ...any)
 }
 
-// origin is where requests seem to go to.
+// origin is the scheme and host of requests without an own host.
 const origin = "http://api.test"
 
-// Call makes the request that the endpoint serves with in, and returns the answer of the
-// handler, which is the API or something around it.
+// Call sends the endpoint's request for in to the handler h, and returns the answer. h is the
+// API, or a handler around it.
 func Call[In, Out any](t TB, h http.Handler, e *rest.Endpoint[In, Out], in In, options ...Option) Answer[Out] {
 	t.Helper()
 	return CallAs[Out](t, h, e, in, options...)
 }
 
-// CallAs is [Call] for an endpoint that answers with another type than its handler returns:
-// a list, a view of one, or a [rest.Reply].
+// CallAs is like [Call], for an endpoint whose answer has another type than its handler's
+// result: a list, a list with a view, or a [rest.Reply].
 func CallAs[Body, In, Out any](t TB, h http.Handler, e *rest.Endpoint[In, Out], in In, options ...Option) Answer[Body] {
 	t.Helper()
 	r, err := e.Request(t.Context(), in)
@@ -41,8 +41,8 @@ func CallAs[Body, In, Out any](t TB, h http.Handler, e *rest.Endpoint[In, Out], 
 	return exchange[Body](t, h, r, options)
 }
 
-// Do makes a request with a method and an address, such as "/books?page=2", and returns the
-// answer. [JSON] and [Content] give it a body.
+// Do sends a request with a method and an address, such as "/books?page=2", and returns the
+// answer. Use [JSON] or [Content] for a body.
 func Do[Body any](t TB, h http.Handler, method, target string, options ...Option) Answer[Body] {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
@@ -64,12 +64,12 @@ func exchange[Body any](t TB, h http.Handler, r *http.Request, options []Option)
 	w := httptest.NewRecorder()
 	aborted := serve(h, w, r)
 	if r.Method == http.MethodHead {
-		w.Body.Reset() // as a server does
+		w.Body.Reset() // a server sends no body for HEAD
 	}
 	return read[Body](t, &c, w, aborted)
 }
 
-// arrive makes of the request of a client what a server sees of it.
+// arrive turns a client's request into the request that a server sees.
 func (c *call) arrive(t TB) *http.Request {
 	t.Helper()
 	r := c.request
@@ -105,7 +105,7 @@ func readerOf(body io.Reader) io.Reader {
 	return body
 }
 
-// serve reports whether the handler cut the connection.
+// serve calls the handler and reports whether it cut the connection.
 func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (aborted bool) {
 	defer func() {
 		reason := recover()

@@ -19,7 +19,6 @@ import (
 // Option changes a call.
 type Option func(c *call) error
 
-// call is a request that is being put together.
 type call struct {
 	request *http.Request
 	query   url.Values
@@ -35,7 +34,7 @@ func Header(name, value string) Option {
 	}
 }
 
-// Headers adds headers, also several of one name.
+// Headers adds headers. A name may have several values.
 func Headers(h http.Header) Option {
 	return func(c *call) error {
 		for name, values := range h {
@@ -55,7 +54,7 @@ func Cookie(name, value string) Option {
 	}
 }
 
-// Bearer sends a token.
+// Bearer sends a bearer token.
 func Bearer(token string) Option { return Header("Authorization", "Bearer "+token) }
 
 // Basic sends a user name and a password.
@@ -66,8 +65,8 @@ func Basic(user, password string) Option {
 	}
 }
 
-// Query adds a query parameter: of a page or a filter, for example, which are not part of the input
-// of a list's handler.
+// Query adds a query parameter, for example for a page or a filter. Such parameters are not
+// part of the input of a list.
 func Query(name, value string) Option {
 	return func(c *call) error {
 		if c.query == nil {
@@ -78,8 +77,8 @@ func Query(name, value string) Option {
 	}
 }
 
-// As makes the request be made by the principal: no authenticator of the route is asked.
-// Throttles and permissions are.
+// As makes the request as the principal. The route's authenticators are skipped; throttles and
+// permissions are not.
 func As(p rest.Principal) Option {
 	return func(c *call) error {
 		ctx := actas.Context(c.request.Context(), p)
@@ -88,9 +87,9 @@ func As(p rest.Principal) Option {
 	}
 }
 
-// From is the address that the connection comes from, such as "192.0.2.1:1234".
+// From sets the address of the client's connection.
 //
-// Defaults to that.
+// Defaults to "192.0.2.1:1234".
 func From(address string) Option {
 	return func(c *call) error {
 		c.remote = address
@@ -110,7 +109,8 @@ func JSON(v any) Option {
 	}
 }
 
-// encode writes a body as the API reads it: a date, for example, by the tag of its field.
+// encode encodes a body in the form that the API reads: for example, dates by the tags of
+// their fields.
 func (c *call) encode(to *bytes.Buffer, v any) error {
 	encoder := c.codec.NewEncoder(to)
 	if t := reflect.TypeOf(v); t == nil || !wire.HasTexts(t) {
@@ -126,7 +126,7 @@ func (c *call) encode(to *bytes.Buffer, v any) error {
 	return err //nolint:wrapcheck // as above
 }
 
-// Content sends a text as the body. An empty type sends none.
+// Content sends a text as the body. If contentType is empty, no Content-Type is sent.
 func Content(contentType, text string) Option {
 	return func(c *call) error {
 		c.request.Body = io.NopCloser(bytes.NewBufferString(text))
@@ -138,7 +138,7 @@ func Content(contentType, text string) Option {
 	}
 }
 
-// Codec reads the body of the answer, and writes what a [JSON] after it sends.
+// Codec sets the codec for the body of the answer, and for the options [JSON] that follow it.
 //
 // Defaults to encoding/json.
 func Codec(codec rest.Codec) Option {
@@ -153,7 +153,7 @@ type standard struct{}
 func (standard) NewEncoder(w io.Writer) rest.Encoder   { return json.NewEncoder(w) }
 func (standard) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
 
-// File makes the value of a file field of an input.
+// File returns the value for a file field of an input.
 func File(name, contentType string, content []byte) *multipart.FileHeader {
 	var text bytes.Buffer
 	parts := multipart.NewWriter(&text)
@@ -168,7 +168,7 @@ func File(name, contentType string, content []byte) *multipart.FileHeader {
 		err = parts.Close()
 	}
 	if err != nil {
-		panic(fmt.Sprintf("resttest: file %s: %v", name, err)) // memory takes everything
+		panic(fmt.Sprintf("resttest: file %s: %v", name, err)) // cannot happen in memory
 	}
 	form, err := multipart.NewReader(&text, parts.Boundary()).ReadForm(int64(len(content)) + 1)
 	if err != nil {

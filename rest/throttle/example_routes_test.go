@@ -15,7 +15,7 @@ type Search struct{}
 func (s Search) Routes(r *rest.Routes) {
 	// Of the controller: each caller, on all routes together.
 	r.Configure(rest.Throttles(throttle.PerClient("100/min")))
-	rest.Get(r, "/search", s.search, rest.Throttles(throttle.Scoped("search", "2/min"))) // in the place of it
+	rest.Get(r, "/search", s.search, rest.Throttles(throttle.Scoped("search", "2/min"))) // instead of the controller's
 	rest.Get(r, "/health", s.health, rest.Throttles())                                   // none
 }
 

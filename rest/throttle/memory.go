@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// MemoryCounter is a [Counter] in the memory of one process. Its zero value is not ready for
-// use; [Memory] makes one.
+// MemoryCounter is a [Counter] in the memory of one process. Use [Memory] to make one; its
+// zero value is not ready for use.
 type MemoryCounter struct {
 	start  time.Time
 	seed   maphash.Seed
 	shards []shard
 }
 
-// The keys of a counter that was not told how many, and from how many on it has shards.
+// The default number of keys, and the number of keys from which a counter has shards.
 const (
 	defaultKeys = 100_000
 	manyKeys    = 1024
 	shardCount  = 32
 )
 
-// Memory returns a counter that remembers up to the given number of keys, which are callers
-// of throttles; 0 or less stands for 100,000. A key takes about 200 bytes, and up to 1.8 KB
-// when its limit is high and used.
+// Memory returns a counter that remembers up to the given number of keys; a key is a caller of
+// a throttle. 0 or less means 100,000. A key takes about 200 bytes, or up to 1.8 KB if its
+// limit is high and used.
 //
-// A key is forgotten when its window has passed. When there are too many, the one that would
-// be forgotten next goes early, and its caller begins anew: so a flood of callers costs
-// precision, never memory.
+// A key is removed when its window has passed. If there are too many keys, the one that would
+// expire next is removed early, and its caller starts with the full limit. So a flood of
+// callers costs precision, but no memory.
 //
-// It measures with the monotonic clock, so a change of the system's time moves nothing.
+// The counter uses the monotonic clock, so changes of the system time have no effect.
 func Memory(keys int) *MemoryCounter {
 	if keys <= 0 {
 		keys = defaultKeys
@@ -53,7 +53,7 @@ func (m *MemoryCounter) Take(_ context.Context, key string, rate Rate) (State, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	// Read under the lock: the entries of a log are in the order of their times.
+	// Read under the lock: the entries of a log must be in the order of their times.
 	now := time.Since(m.start)
 	s.forgetIdle(now)
 	r, known := s.keys[key]
@@ -71,7 +71,7 @@ func (m *MemoryCounter) Take(_ context.Context, key string, rate Rate) (State, e
 	return state, nil
 }
 
-// Len returns how many keys are remembered.
+// Len returns the number of remembered keys.
 func (m *MemoryCounter) Len() int {
 	n := 0
 	for i := range m.shards {
@@ -82,7 +82,8 @@ func (m *MemoryCounter) Len() int {
 	return n
 }
 
-// shard is a part of the keys, so that callers of different keys seldom wait for each other.
+// shard holds a part of the keys, so that callers with different keys seldom wait for each
+// other.
 type shard struct {
 	mu    sync.Mutex
 	keys  map[string]*record
@@ -93,13 +94,13 @@ type shard struct {
 type record struct {
 	key    string
 	window window
-	// idle is when nothing is counted any more. due is what it was when the record was put
-	// into the queue: moving it there with each request would cost more than looking again.
+	// idle is the time at which nothing is counted any more. due is the value of idle when the
+	// record was put into the queue; updating the queue at each request would cost more.
 	idle, due time.Duration
 }
 
-// forgetIdle removes keys whose window has passed. It looks at a few only: each call adds
-// at most one key, so that many are enough to keep up.
+// forgetIdle removes keys whose window has passed. It checks only a few: each call of Take
+// adds at most one key, so checking three is enough to keep up.
 func (s *shard) forgetIdle(now time.Duration) {
 	for range 3 {
 		if len(s.queue) == 0 || s.queue[0].due > now {
@@ -130,7 +131,7 @@ func (s *shard) dropFirst() {
 	delete(s.keys, r.key)
 }
 
-// dueQueue is a heap of records, the one to be looked at first on top.
+// dueQueue is a heap of records with the smallest due time on top.
 type dueQueue []*record
 
 func (q *dueQueue) Len() int           { return len(*q) }

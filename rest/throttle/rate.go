@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Rate is a limit of requests in a window of time.
+// Rate is a maximum number of requests in a window of time.
 type Rate struct {
-	// Limit is how many requests are allowed in any stretch of time as long as Window. It
-	// is at least 1.
+	// Limit is the number of requests allowed in any period as long as Window. It is at least
+	// 1.
 	Limit int
-	// Window is at least a millisecond.
+	// Window is the length of the period, at least a millisecond.
 	Window time.Duration
 }
 
-// maxWindow and maxLimit keep the sums of counters far from overflow.
+// maxWindow and maxLimit keep the sums in counters far from overflow.
 const (
 	maxWindow = 366 * 24 * time.Hour
 	maxLimit  = 1_000_000_000
@@ -29,8 +29,7 @@ var units = map[string]time.Duration{
 	"d": 24 * time.Hour, "day": 24 * time.Hour,
 }
 
-// Parse reads a rate such as "100/min" or "5/10s". See the package comment for what a rate
-// may look like.
+// Parse reads a rate such as "100/min" or "5/10s". The package comment describes the format.
 func Parse(text string) (Rate, error) {
 	count, window, ok := strings.Cut(text, "/")
 	if !ok {
@@ -50,8 +49,7 @@ func Parse(text string) (Rate, error) {
 	return Rate{Limit: limit, Window: length}, nil
 }
 
-// MustParse is [Parse] for rates that are written in the program. It panics when the rate
-// cannot be read.
+// MustParse is like [Parse], for rates written in code. It panics if the rate is invalid.
 func MustParse(text string) Rate {
 	rate, err := Parse(text)
 	if err != nil {
@@ -60,7 +58,7 @@ func MustParse(text string) Rate {
 	return rate
 }
 
-// String returns the rate as [Parse] reads it, such as "100/min".
+// String returns the rate in the format of [Parse], such as "100/min".
 func (r Rate) String() string {
 	for _, unit := range [...]struct {
 		length time.Duration
@@ -98,7 +96,7 @@ func duration(text string) (time.Duration, bool) {
 	return time.Duration(many) * unit, true
 }
 
-// number is strconv.Atoi without a sign.
+// number is like [strconv.Atoi] without a sign.
 func number(text string) (int, error) {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31)
 	return int(n), err

@@ -8,37 +8,37 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// PerUser bounds the requests of each principal, and of each address without a principal. Its name
-// defaults to "user".
+// PerUser limits the requests of each principal, and of each address if there is no principal.
+// Its name defaults to "user".
 func PerUser(rate string, options ...Option) rest.Throttle {
 	return build("user", rate, userKey, options)
 }
 
-// Anonymous bounds the requests without a principal of each address. Requests of a principal pass
-// uncounted. Its name defaults to "anonymous".
+// Anonymous limits the requests of each address that have no principal. Requests with a
+// principal pass uncounted. Its name defaults to "anonymous".
 func Anonymous(rate string, options ...Option) rest.Throttle {
 	return build("anonymous", rate, anonymousKey, options)
 }
 
-// PerClient bounds the requests of each address, with and without a principal. Its name defaults to
-// "client".
+// PerClient limits the requests of each address, with or without a principal. Its name
+// defaults to "client".
 func PerClient(rate string, options ...Option) rest.Throttle {
 	return build("client", rate, clientKey, options)
 }
 
-// Scoped is [PerUser] with a name of its own, for one kind of work such as "search" or
-// "upload". It panics without a scope.
+// Scoped is like [PerUser], with the scope as its name: one kind of work such as "search" or
+// "upload". It panics if the scope is empty.
 func Scoped(scope, rate string, options ...Option) rest.Throttle {
 	return build(scope, rate, userKey, options)
 }
 
-// Global bounds the requests of all callers together. Its name defaults to "global".
+// Global limits the requests of all callers together. Its name defaults to "global".
 func Global(rate string, options ...Option) rest.Throttle {
 	return build("global", rate, globalKey, options)
 }
 
-// By bounds the requests of whatever key returns: a tenant, or the owner of what is asked
-// for. Requests for which it reports false pass uncounted. The key must not be a secret.
+// By limits the requests with the same key, such as a tenant or the owner of an object. If the
+// function key returns false, the request passes uncounted. The key must not be a secret.
 func By(name, rate string, key func(ctx context.Context) (string, bool), options ...Option) rest.Throttle {
 	if key == nil {
 		panic(fmt.Sprintf("throttle: %q has no function that returns its key", name))
@@ -49,11 +49,11 @@ func By(name, rate string, key func(ctx context.Context) (string, bool), options
 	}, options)
 }
 
-// caller is the principal or address whose requests are counted. The kind tells a principal from an
-// address that is written the same.
+// caller is the principal or address whose requests are counted. The kind distinguishes a
+// principal's id from an address with the same text.
 type caller struct{ kind, id string }
 
-// limiter is a throttle: whose requests it counts, how many it allows, and where it counts them.
+// limiter is a throttle: a key function, a rate and a counter.
 type limiter struct {
 	settings
 	rate   Rate
@@ -77,8 +77,8 @@ func build(name, text string, key func(context.Context) (caller, bool), options 
 	if l.counter == nil {
 		l.counter = Memory(0)
 	}
-	// Neither a name nor a rate has a colon, so no two throttles share a key of a caller,
-	// whatever that looks like.
+	// Neither a name nor a rate has a colon, so two throttles never share a key, whatever the
+	// caller's part of the key is.
 	l.prefix = l.name + ":" + rate.String() + ":"
 	return l
 }
@@ -139,8 +139,8 @@ func clientKey(ctx context.Context) (caller, bool) {
 
 func globalKey(context.Context) (caller, bool) { return caller{id: "all"}, true }
 
-// principalID is empty without a principal, and for a principal without an ID: all of these would
-// share one count, so the address tells them apart.
+// principalID returns the principal's id. It is empty without a principal or for a principal
+// without an id; such callers are then told apart by their address.
 func principalID(ctx context.Context) string {
 	if p := rest.PrincipalOf(ctx); p != nil {
 		return p.PrincipalID()
@@ -148,7 +148,7 @@ func principalID(ctx context.Context) string {
 	return ""
 }
 
-// network is what a client's address counts as: itself, or its /64.
+// network returns the text by which an address is counted: the address itself, or its /64.
 func network(a netip.Addr) string {
 	a = a.Unmap()
 	if !a.Is6() {

@@ -2,8 +2,8 @@ package throttle
 
 import "time"
 
-// maxEntries is how many entries the log of a caller has at most, but for one. A counter of
-// another technology keeps the same log, so that all of them decide alike.
+// maxEntries limits the log of a caller: it has at most one entry more. The Redis counter has
+// the same limit, so that both counters decide alike.
 const maxEntries = 64
 
 // window is the sliding log of one key. Times are on the counter's own clock.
@@ -12,13 +12,13 @@ type window struct {
 	used    int
 }
 
-// entry is one or more requests that are counted until the last of them is a window old.
+// entry is one or more requests that count until the last of them is one window old.
 type entry struct {
 	first, last time.Duration
 	count       int
 }
 
-// take counts a request at now if the rate allows it.
+// take counts a request at the time now if the rate allows it.
 func (w *window) take(now time.Duration, rate Rate) State {
 	w.expire(now - rate.Window)
 	if w.used >= rate.Limit {
@@ -28,7 +28,7 @@ func (w *window) take(now time.Duration, rate Rate) State {
 	return State{Allowed: true, Remaining: rate.Limit - w.used, Reset: w.idleAt(rate) - now}
 }
 
-// expire forgets what happened at the time or before.
+// expire removes the entries whose last request is at or before until.
 func (w *window) expire(until time.Duration) {
 	gone := 0
 	for gone < len(w.entries) && w.entries[gone].last <= until {
@@ -50,7 +50,7 @@ func (w *window) add(now, grain time.Duration) {
 	w.entries = append(w.entries, entry{first: now, last: now, count: 1})
 }
 
-// wait is the time until there is room for a request again.
+// wait returns the time until one more request is allowed.
 func (w *window) wait(now time.Duration, rate Rate) time.Duration {
 	left := w.used
 	for _, e := range w.entries {
@@ -62,7 +62,7 @@ func (w *window) wait(now time.Duration, rate Rate) time.Duration {
 	return 0
 }
 
-// idleAt is when all of the limit is available again.
+// idleAt returns the time at which the whole limit is available again.
 func (w *window) idleAt(rate Rate) time.Duration {
 	if len(w.entries) == 0 {
 		return 0
@@ -70,7 +70,7 @@ func (w *window) idleAt(rate Rate) time.Duration {
 	return w.entries[len(w.entries)-1].last + rate.Window
 }
 
-// grain is how close together requests must be to share an entry.
+// grain returns how close together requests must be to share an entry.
 func grain(rate Rate) time.Duration {
 	if rate.Limit <= maxEntries {
 		return 0

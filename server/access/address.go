@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// ClientAddress returns the address that a request comes from: that of the connection, or,
-// where this is a trusted proxy's, the last one in X-Forwarded-For that is none of theirs. What
-// is before it there is the client's own word and counts for nothing. It returns the zero Addr
-// for a connection without an address of IP.
+// ClientAddress returns the address of the client of a request. It is the address of the connection or, if
+// that is a trusted proxy, the last address in X-Forwarded-For that is not a trusted proxy. Earlier addresses
+// are claims of the client and ignored. It returns the zero Addr for a connection without an IP address.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -46,8 +45,8 @@ func parseHop(text string) (netip.Addr, bool) {
 	return at.Unmap().WithZone(""), err == nil
 }
 
-// AddressGroup returns what counts as one client: an IPv4 address, or the /64 of an IPv6
-// address, as one machine has all of that.
+// AddressGroup returns the addresses that count as one client: an IPv4 address, or the /64 of an IPv6
+// address, because one machine has all addresses of a /64.
 func AddressGroup(at netip.Addr) netip.Prefix {
 	bits := 64
 	if at.Is4() {

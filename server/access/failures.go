@@ -8,61 +8,59 @@ import (
 )
 
 const (
-	// maxFailing is how many addresses are remembered. The one that failed longest ago is
-	// forgotten for one more.
+	// maxFailing is how many addresses are remembered. A further one replaces the one that failed longest
+	// ago.
 	maxFailing = 4096
-	// failingFor is how long an address is remembered behind its last failure.
+	// failingFor is how long an address is remembered after its last failure.
 	failingFor = 15 * time.Minute
-	// failureDelay is how long the first answer is held back that is. It doubles with each
-	// failure, up to failureDelayMax.
+	// failureDelay is the delay of the first delayed answer. It doubles with each failure, up to
+	// failureDelayMax.
 	failureDelay, failureDelayMax = 100 * time.Millisecond, 5 * time.Second
-	// maxHeld is how many answers are held back at once, so that holding them back is no way
-	// to use the server up, and maxHeldEach how many of one address. One more is refused
-	// at once with 429.
+	// maxHeld is how many answers are delayed at once, so that delays cannot use up the server. maxHeldEach
+	// is the same for one address. Further answers are refused at once with 429.
 	maxHeld, maxHeldEach = 512, 8
 	// auditFailures is how often the failures of one address are in the audit log, and
 	// maxFailureEntries how many entries there are of all addresses in that time.
 	auditFailures, maxFailureEntries = time.Minute, 100
 )
 
-// Failures remembers from which addresses wrong credentials came. Its memory is bounded.
+// Failures remembers the addresses that sent wrong credentials. Its memory is bounded.
 type Failures struct {
 	mu   sync.Mutex
 	by   map[netip.Prefix]*list.Element // of *failing
 	last list.List                      // the one that failed last is at the front
 	held int
 
-	// since and entries count the entries of the audit log, and others the failures that they
-	// leave out.
+	// since and entries count the entries of the audit log. others counts the failures that they leave out.
 	since   time.Time
 	entries int
 	others  int64
 }
 
-// failing is an address whose credentials were wrong.
+// failing is an address that sent wrong credentials.
 type failing struct {
 	group    netip.Prefix
 	failures int
 	at       time.Time
 	held     int
-	// audited is when the address was in the audit log last, and unaudited how often it has failed
+	// audited is when the audit log last got an entry for the address. unaudited is how often it has failed
 	// since.
 	audited   time.Time
 	unaudited int64
 }
 
-// Setback says what a failure comes to.
+// Setback is the consequence of a failure.
 type Setback struct {
-	// Delay is how long the answer is held back. Release has to be called after it.
+	// Delay is how long to delay the answer. The caller must call Release afterwards.
 	Delay time.Duration
-	// Refused says that too many answers are held back already.
+	// Refused says that too many answers are delayed already.
 	Refused bool
-	// Audited is how many failures belong into the audit log, and Others how many of
-	// addresses that it has no entry of. Zero: there is no entry now.
+	// Audited is how many failures of the address to write to the audit log, and Others how many of addresses
+	// without an entry. Zero: write no entry now.
 	Audited, Others int64
 }
 
-// Fail counts a failure of an address, whose first failures up to free are not slowed.
+// Fail counts a failure of an address. The first free failures are not delayed.
 func (f *Failures) Fail(group netip.Prefix, free int, now time.Time) (v Setback) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +81,7 @@ func (f *Failures) Fail(group netip.Prefix, free int, now time.Time) (v Setback)
 	return v
 }
 
-// Release lets go of an answer that was held back.
+// Release ends the delay of an answer.
 func (f *Failures) Release(group netip.Prefix) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +91,7 @@ func (f *Failures) Release(group netip.Prefix) {
 	}
 }
 
-// of returns what is known of an address, and forgets those of long ago.
+// of returns the state of an address, and forgets old ones.
 func (f *Failures) of(group netip.Prefix, now time.Time) *failing {
 	if f.by == nil {
 		f.by = make(map[netip.Prefix]*list.Element)
@@ -120,7 +118,7 @@ func (f *Failures) of(group netip.Prefix, now time.Time) *failing {
 	return a
 }
 
-// audit decides whether the failures of an address belong into the audit log.
+// audit decides whether the failures of an address get an entry in the audit log.
 func (f *Failures) audit(a *failing, now time.Time, v *Setback) {
 	if now.Sub(f.since) >= auditFailures {
 		f.since, f.entries = now, 0

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lifetime returns a context for a stream of the caller, which ends with ctx, with the caller's
-// credentials, and at until unless that is zero.
+// Lifetime returns a context for a stream of the caller. It ends with ctx, with the caller's credentials, and
+// at until unless until is zero.
 func Lifetime(ctx context.Context, p Principal, until time.Time) (context.Context, context.CancelFunc) {
 	if until.IsZero() && p.Valid == nil {
 		return ctx, func() {}
@@ -27,7 +27,7 @@ func Lifetime(ctx context.Context, p Principal, until time.Time) (context.Contex
 	}
 }
 
-// Earlier returns the earlier of two times, of which a zero one is never.
+// Earlier returns the earlier of two times. A zero time means never.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

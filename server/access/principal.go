@@ -1,6 +1,6 @@
-// Package access has the callers of a server: principals with their tenant and scopes, and the bearer
-// tokens that stand for them. It imports spool and no other package of this module. Package server has
-// aliases of these names.
+// Package access has the callers of a server: principals with their tenant and scopes, and the bearer tokens
+// that identify them. It imports spool and no other package of this module. Package server has aliases of
+// these names.
 package access
 
 import (
@@ -20,16 +20,16 @@ type Scope string
 const (
 	// ScopeRead allows snapshots, branches, streams, usage and the list of threads.
 	ScopeRead Scope = "read"
-	// ScopeWrite allows starting runs, editing turns, restoring branches and deleting threads. It
-	// does not allow what stops a run: a start that interrupts or rolls back, and the deletion of
-	// a thread that has an active run take [ScopeStop] too.
+	// ScopeWrite allows starting runs, editing turns, restoring branches and deleting threads. It does not
+	// allow stopping runs: a start that interrupts or rolls back, and the deletion of a thread with an active
+	// run, also need [ScopeStop].
 	ScopeWrite Scope = "write"
 	// ScopeApprove allows answering parks.
 	ScopeApprove Scope = "approve"
-	// ScopeStop allows stopping runs, and with [ScopeWrite] all that does so on the way.
+	// ScopeStop allows stopping runs, and together with [ScopeWrite] the actions that stop a run.
 	ScopeStop Scope = "stop"
-	// ScopeAdmin allows operating the server: what is below /api/admin. It includes no
-	// other scope, and none includes it.
+	// ScopeAdmin allows operating the server: the endpoints below /api/admin. It includes no other scope, and
+	// no other scope includes it.
 	ScopeAdmin Scope = "admin"
 )
 
@@ -40,7 +40,7 @@ func AllScopes() []Scope {
 
 // Principal is the caller of a request.
 type Principal struct {
-	// Tenant owns all that the principal sees. Required.
+	// Tenant is the tenant whose data the principal sees. Required.
 	Tenant spool.Tenant
 	// Subject names the person or program within the tenant. It is recorded with the
 	// answers that it gives. Empty: unknown.
@@ -61,9 +61,9 @@ type Principal struct {
 	Valid context.Context //nolint:containedctx // the lifetime of the credentials, which is no call's
 }
 
-// CheckScope returns an [spool.Invalid] error for what is neither one of [AllScopes] nor a scope
-// of one's own, to which agents, models and tools can be limited: two words of letters, digits and
-// the characters . _ - with a colon between them, such as "team:sales".
+// CheckScope returns an [spool.Invalid] error unless the scope is one of [AllScopes] or a scope of your own,
+// for limits of agents, models and tools: two words of letters, digits and the characters . _ - with a colon
+// between them, such as "team:sales".
 func CheckScope(s Scope) error {
 	if !slices.Contains(AllScopes(), s) && !ownScope.MatchString(string(s)) {
 		return spool.Errorf(spool.Invalid, "unknown scope %q", s)
@@ -73,7 +73,7 @@ func CheckScope(s Scope) error {
 
 var ownScope = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}:[A-Za-z0-9._-]{1,64}$`)
 
-// ScopeNames returns the scopes as the engine takes them.
+// ScopeNames returns the scopes in the engine's type.
 func (p Principal) ScopeNames() []string {
 	out := make([]string, len(p.Scopes))
 	for i, s := range p.Scopes {
@@ -84,10 +84,10 @@ func (p Principal) ScopeNames() []string {
 
 // Authenticator identifies the caller of a request. It is safe for concurrent use.
 type Authenticator interface {
-	// Authenticate returns the caller of the request. It must not read the body. Missing and
-	// bad credentials are an [spool.Unauthorized] error, and so is every error without a
-	// code; the text of the latter is logged and not sent. A source of identities that
-	// does not answer is an [spool.Unavailable] error.
+	// Authenticate returns the caller of the request. It must not read the body. For missing and wrong
+	// credentials it returns an [spool.Unauthorized] error. An error without a code counts as that too; its
+	// text is logged and not sent. If a source of identities does not answer, it returns an
+	// [spool.Unavailable] error.
 	Authenticate(r *http.Request) (Principal, error)
 }
 

@@ -2,7 +2,7 @@ package access
 
 import "github.com/spoolhq/spool"
 
-// Check returns an error without a code: a principal without a tenant is a mistake in the
+// Check returns an error without a code for a principal without a tenant, which is a mistake in the
 // authenticator.
 func (p Principal) Check() error {
 	if err := spool.CheckID("tenant", string(p.Tenant)); err != nil {
@@ -11,10 +11,10 @@ func (p Principal) Check() error {
 	return nil
 }
 
-// ID identifies the principal. A tenant has no slash.
+// ID returns a text that identifies the principal. A tenant has no slash, so it is unique.
 func (p Principal) ID() string { return string(p.Tenant) + "/" + p.Subject }
 
-// Key names a thread of the principal's tenant.
+// Key returns the key of a thread of the principal's tenant.
 func (p Principal) Key(id spool.ThreadID) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: p.Tenant, ID: id}
 }

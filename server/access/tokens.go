@@ -20,34 +20,32 @@ import (
 type Token struct {
 	Principal
 
-	// Token is what follows "Bearer " in the Authorization header. Choose a random one, such as
-	// of 16 bytes.
+	// Token is the text after "Bearer " in the Authorization header. Choose a random one, for example of 16
+	// bytes.
 	Token string
 	// SHA256 is the SHA-256 of the token in hexadecimal, so that a reader of the list cannot use
 	// the token.
 	SHA256 string
 }
 
-// TokenList is an [Authenticator] that knows a list of bearer tokens, of which it keeps only
-// the hashes. It is safe for concurrent use.
+// TokenList is an [Authenticator] with a list of bearer tokens. It keeps only their hashes. It is safe for
+// concurrent use.
 type TokenList struct {
 	replacing sync.Mutex
 	known     atomic.Pointer[[]hashedToken]
 }
 
-// Tokens returns an authenticator that knows a list of bearer tokens. A token whose
-// [Principal.Until] has passed is not valid any more. Tokens returns an [spool.Invalid] error,
-// without the token in it, for an empty token, one that is listed twice, a wrong hash, a wrong
-// tenant and an unknown scope.
+// Tokens returns an authenticator with a list of bearer tokens. A token is no longer valid after its
+// [Principal.Until]. Tokens returns an [spool.Invalid] error, without the token in it, for an empty token, a
+// repeated one, a wrong hash, a wrong tenant and an unknown scope.
 func Tokens(list []Token) (*TokenList, error) {
 	l := &TokenList{}
 	l.known.Store(&[]hashedToken{})
 	return l, l.Replace(list)
 }
 
-// Replace puts another list in the place of the one that is known. It ends the streams of
-// tokens that are not in the list any more, or stand for somebody else. With an error, which is
-// that of [Tokens], the list stays as it was.
+// Replace replaces the list. It ends the streams of tokens that are no longer in the list, or that now belong
+// to another principal. If it returns an error, which is as that of [Tokens], the list does not change.
 func (l *TokenList) Replace(list []Token) error {
 	next := make([]hashedToken, 0, len(list))
 	for i, t := range list {
@@ -79,11 +77,11 @@ func (l *TokenList) Replace(list []Token) error {
 	return nil
 }
 
-// hashedToken is a token as it is kept.
+// hashedToken is a stored token.
 type hashedToken struct {
 	hash      [sha256.Size]byte
 	principal Principal
-	// valid ends with withdraw, when the token is not in the list any more.
+	// valid ends when withdraw is called, because the list no longer has the token.
 	valid    context.Context //nolint:containedctx // the lifetime of the token
 	withdraw context.CancelFunc
 }
@@ -92,7 +90,7 @@ func (t hashedToken) same(other hashedToken) bool {
 	return t.hash == other.hash && reflect.DeepEqual(t.principal, other.principal)
 }
 
-// hashToken checks the i-th token of a list and returns it as it is kept.
+// hashToken checks the i-th token of a list and returns its stored form.
 func hashToken(i int, t Token) (hashedToken, error) {
 	out := hashedToken{principal: t.Principal}
 	switch {
@@ -119,10 +117,10 @@ func hashToken(i int, t Token) (hashedToken, error) {
 	return out, nil
 }
 
-// Authenticate implements [Authenticator]. It compares hashes, and always with all of them: how
-// long it takes says nothing about how much of a guess was right, or of which token.
+// Authenticate implements [Authenticator]. It compares hashes, and always all of them. So its duration does
+// not depend on how much of a guess was right, or of which token.
 func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
-	if len(r.Header["Authorization"]) > 1 { // a proxy may have looked at another one
+	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked the other one
 		return Principal{}, spool.Errorf(spool.Unauthorized, "there is more than one Authorization header")
 	}
 	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")

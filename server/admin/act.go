@@ -10,11 +10,11 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// operatorTarget names what an operator acts on: a run, or the run that a thread has.
+// operatorTarget is the target of an operator's action: a run, or the present run of a thread.
 type operatorTarget struct {
-	Tenant   spool.Tenant   `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
-	RunID    spool.RunID    `doc:"The run. Either this or threadId."                                                 example:"r1"              json:"runId,omitempty"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                       json:"threadId,omitempty"`
+	Tenant   spool.Tenant   `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
+	RunID    spool.RunID    `doc:"The run. Either this or threadId."                                                example:"r1"              json:"runId,omitempty"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                      json:"threadId,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -42,8 +42,8 @@ type OperatorRespondRequest struct {
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
-	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
-	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
+	Arguments  json.RawMessage  `doc:"An object of arguments with which an approved call runs instead of its own. The tool must accept it." json:"arguments,omitempty"`
+	Reason     string           `doc:"The reason, in up to 4096 bytes. The model reads it, and the record keeps it."                        example:"not on a Friday"  json:"reason,omitempty"`
 	Digest     string           `doc:"The digest of what was shown. An answer to anything else does not count."                             json:"digest,omitempty"`
 }
 
@@ -55,8 +55,8 @@ func (in *OperatorRespondRequest) Validate(ctx context.Context) error {
 	return call.CheckToolCall(in.ToolCallID)
 }
 
-// actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
-// the dispatched run, "" for a thread. A caller that is no operator needs the scope.
+// actAs returns the context for an operator's action, the key of the thread, and the dispatched run, "" for a
+// thread. A caller that is not an operator needs the scope.
 func (c Controller) actAs(ctx context.Context, need access.Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
 	key := spool.ThreadKey{}
 	p := call.By(ctx)
@@ -104,7 +104,7 @@ func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (engine.St
 	return call.Result(ctx, result, result.Accepted, err, key, target.RunID)
 }
 
-// operatorName stands in a thread's record for an operator of another tenant.
+// operatorName replaces the name of an operator of another tenant in a thread's record.
 const operatorName = "operator"
 
 // Respond answers POST /api/admin/respond.

@@ -1,5 +1,5 @@
-// Package admin has the endpoints for operators: they show what runs and what is stuck and why, and act
-// on it. It knows the engine and the call, and not the server.
+// Package admin has the endpoints for operators: they show runs and jobs, explain stuck ones, and act on
+// them. It knows the engine and the call, and not the server.
 package admin
 
 import (
@@ -13,13 +13,13 @@ import (
 // Controller has the endpoints.
 type Controller struct{ Engine *engine.Engine }
 
-// oneTenant names the tenant that an operator asks about.
+// oneTenant has the tenant of an operator's request.
 type oneTenant struct {
-	Tenant spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"tenant"`
+	Tenant spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"tenant"`
 }
 
-// tenant returns the tenant that a request is about: the caller's own, or, for an operator, the
-// one that it names. Whether a tenant exists makes no difference to those who may not ask.
+// tenant returns the tenant of a request: the caller's own or, for an operator, the named one. A caller that
+// may not name a tenant gets the same error whether the tenant exists or not.
 func (c Controller) tenant(ctx context.Context, named spool.Tenant) (spool.Tenant, error) {
 	p := call.By(ctx)
 	switch {
@@ -32,7 +32,7 @@ func (c Controller) tenant(ctx context.Context, named spool.Tenant) (spool.Tenan
 	}
 }
 
-// aboutTenant says which tenant an error is about.
+// aboutTenant adds the tenant to an error.
 func aboutTenant(ctx context.Context, err error, tenant spool.Tenant) error {
 	return call.About(ctx, err, spool.ThreadKey{Tenant: tenant}, "")
 }

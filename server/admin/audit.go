@@ -14,25 +14,25 @@ type AuditInput struct {
 	oneTenant
 	auditFilter
 
-	Server bool   `doc:"Whether to list what belongs to no tenant, such as credentials that were refused. Only for an operator." query:"server"`
-	Limit  int    `default:"50"                                                                                                  doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The next of the page before."                                                                            query:"before"`
+	Server bool   `doc:"True lists the entries that belong to no tenant, such as refused credentials. Only for an operator." query:"server"`
+	Limit  int    `default:"50"                                                                                              doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
+	Before string `doc:"The field next of the page before."                                                                  query:"before"`
 }
 
-// auditFilter leaves entries out of a list. What is left has to pass all of it.
+// auditFilter selects entries of a list. An entry must pass all fields.
 type auditFilter struct {
-	Action   spool.AuditAction `doc:"Only entries of this action."              example:"answer"               maxLength:"64"               query:"action"`
-	ThreadID spool.ThreadID    `doc:"Only entries about this thread."           maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	By       string            `doc:"Only what this subject did."               maxLength:"512"                query:"by"`
-	Since    time.Time         `doc:"Only what was done at this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
-	Until    time.Time         `doc:"Only what was done before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
+	Action   spool.AuditAction `doc:"Only entries of this action."        example:"answer"               maxLength:"64"               query:"action"`
+	ThreadID spool.ThreadID    `doc:"Only entries about this thread."     maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	By       string            `doc:"Only entries of this subject."       maxLength:"512"                query:"by"`
+	Since    time.Time         `doc:"Only entries of this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
+	Until    time.Time         `doc:"Only entries before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
 }
 
 // AuditList is the answer to a list of entries.
 type AuditList struct {
 	Entries []AuditEntry `doc:"The entries, the last written one first." json:"entries"`
 	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
 
 // Audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.
@@ -71,8 +71,8 @@ func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error)
 	return out, nil
 }
 
-// auditEntryOf returns an entry as it is on the wire. A tenant learns that an operator of
-// another tenant acted, and not who that was.
+// auditEntryOf returns the wire form of an entry. It hides the name of an operator of another tenant from the
+// tenant.
 func auditEntryOf(e spool.AuditEntry, operator bool) AuditEntry {
 	out := AuditEntry{
 		Seq: e.Seq, At: e.At, Action: e.Action, By: e.By, ByTenant: e.ByTenant, Operator: e.ByTenant != "",

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// The states by which jobs are listed, besides those of a queue.
+// The states for lists of jobs, in addition to those of a queue.
 const (
 	jobsDead  = "dead"
 	jobsStuck = "stuck"
@@ -22,35 +22,35 @@ const (
 type JobsInput struct {
 	oneTenant
 
-	State     string        `doc:"Which jobs. Left out: all that are not dead." enum:"dead,stuck,ready,delayed,inflight"                                                                   query:"state"`
-	OlderThan time.Duration `default:"15m"                                      doc:"Of stuck jobs: how long they must have been due. A call that is meant to take as long is among them." example:"15m"  minimum:"0s" query:"olderThan"`
-	Limit     int           `default:"50"                                       doc:"How many at the most."                                                                                maximum:"1000" minimum:"1"  query:"limit"`
-	Before    string        `doc:"Of dead jobs: the next of the page before."   query:"before"`
+	State     string        `doc:"The state of the jobs. Left out: all states except dead." enum:"dead,stuck,ready,delayed,inflight"                                                              query:"state"`
+	OlderThan time.Duration `default:"15m"                                                  doc:"How long a stuck job must have been due. Calls that are meant to take this long are listed too." example:"15m"  minimum:"0s" query:"olderThan"`
+	Limit     int           `default:"50"                                                   doc:"How many at the most."                                                                           maximum:"1000" minimum:"1"  query:"limit"`
+	Before    string        `doc:"The field next of the page before. Only for dead jobs."   query:"before"`
 }
 
 // AdminJob is a job as operators see it.
 type AdminJob struct { //nolint:revive // the document has the name
-	JobID       int64          `doc:"The job's number, which rises with time."                           json:"jobId"`
-	State       string         `doc:"Where the job is."                                                  enum:"dead,ready,delayed,inflight"                        json:"state"`
-	ThreadID    spool.ThreadID `doc:"Its thread."                                                        json:"threadId"`
-	RunID       spool.RunID    `doc:"Its run."                                                           json:"runId"`
-	Agent       string         `doc:"The agent that is to run."                                          json:"agent"`
-	Model       string         `doc:"The model of the run."                                              json:"model,omitempty"`
-	Kind        spool.JobKind  `doc:"What the job is for."                                               enum:"start,retry,resume,hand_back,reclaim,expiry,settle" json:"kind"`
-	Segment     int            `doc:"The segment that the job is for. Left out: any."                    json:"segment,omitempty"`
-	Attempts    int            `doc:"The deliveries that counted."                                       json:"attempts"`
-	DueAt       time.Time      `doc:"When it may be carried out."                                        json:"dueAt,omitzero"`
-	FirstDueAt  time.Time      `doc:"When that was for the first time, however often the job came back." json:"firstDueAt,omitzero"`
-	LockedUntil time.Time      `doc:"Of a job in flight: how long its worker has it, unless it reports." json:"lockedUntil,omitzero"`
-	Cause       string         `doc:"Of a dead job: why it was given up."                                json:"cause,omitempty"`
-	DiedAt      time.Time      `doc:"Of a dead job: when it was given up."                               json:"diedAt,omitzero"`
+	JobID       int64          `doc:"The job's number, which rises with time."                                                   json:"jobId"`
+	State       string         `doc:"The state of the job."                                                                      enum:"dead,ready,delayed,inflight"                        json:"state"`
+	ThreadID    spool.ThreadID `doc:"Its thread."                                                                                json:"threadId"`
+	RunID       spool.RunID    `doc:"Its run."                                                                                   json:"runId"`
+	Agent       string         `doc:"The agent of the run."                                                                      json:"agent"`
+	Model       string         `doc:"The model of the run."                                                                      json:"model,omitempty"`
+	Kind        spool.JobKind  `doc:"The kind of the job."                                                                       enum:"start,retry,resume,hand_back,reclaim,expiry,settle" json:"kind"`
+	Segment     int            `doc:"The segment that the job is for. Left out: any."                                            json:"segment,omitempty"`
+	Attempts    int            `doc:"The deliveries that counted."                                                               json:"attempts"`
+	DueAt       time.Time      `doc:"When the job is due."                                                                       json:"dueAt,omitzero"`
+	FirstDueAt  time.Time      `doc:"When the job was due for the first time. Retries do not change it."                         json:"firstDueAt,omitzero"`
+	LockedUntil time.Time      `doc:"When another worker may claim the job, unless its worker reports. Only for jobs in flight." json:"lockedUntil,omitzero"`
+	Cause       string         `doc:"Why the job died. Only for dead jobs."                                                      json:"cause,omitempty"`
+	DiedAt      time.Time      `doc:"When the job died. Only for dead jobs."                                                     json:"diedAt,omitzero"`
 }
 
 // JobList is the answer to a list of jobs.
 type JobList struct {
 	Jobs []AdminJob `doc:"The jobs: the last that died first, or the one that has been due longest first." json:"jobs"`
 	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"Of dead jobs: what before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+	Next string `doc:"The value of before for the next page of dead jobs. Left out: this is the last page." json:"next,omitempty"`
 }
 
 // Jobs answers GET /api/admin/jobs.
@@ -80,7 +80,7 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 	return out, aboutTenant(ctx, err, tenant)
 }
 
-// deadJobs returns a page of a tenant's dead jobs, and what continues it.
+// deadJobs returns a page of a tenant's dead jobs, and the cursor of the next page.
 func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
 	q := spool.DeadQuery{Limit: limit}
 	if before != "" {
@@ -119,7 +119,7 @@ func queuedJob(j spool.QueuedJob) AdminJob {
 	return job
 }
 
-// checkJobs returns an error unless a request says which dead jobs it means.
+// checkJobs returns an error unless a request selects dead jobs unambiguously.
 func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
 	if (jobID != 0) == all {
 		return spool.Errorf(spool.Invalid, "either jobId or all is required")
@@ -132,11 +132,11 @@ func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
 
 // RedriveRequest is the body of a redrive.
 type RedriveRequest struct {
-	Tenant spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
-	JobID  int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
-	All    bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
-	Limit  int          `doc:"How many of all jobs are tried, up to 1000. Defaults to 100."                      json:"limit,omitempty"`
-	Before string       `doc:"The next of the answer before, to go on with all jobs."                            json:"before,omitempty"`
+	Tenant spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
+	JobID  int64        `doc:"The job."                                                                         json:"jobId,omitempty"`
+	All    bool         `doc:"All dead jobs, instead of one."                                                   json:"all,omitempty"`
+	Limit  int          `doc:"With all: the maximum number of jobs, up to 1000. Defaults to 100."               json:"limit,omitempty"`
+	Before string       `doc:"With all: the field next of the answer before."                                   json:"before,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -150,12 +150,12 @@ func (in *RedriveRequest) Validate(context.Context) error {
 	return checkJobs(in.Tenant, in.JobID, in.All)
 }
 
-// RedriveAnswer says what became of dead jobs.
+// RedriveAnswer has the results of a redrive.
 type RedriveAnswer struct {
-	Redriven int                    `doc:"How many jobs were accepted."                                             json:"redriven"`
-	Refused  int                    `doc:"How many were not, and are still dead."                                   json:"refused"`
-	Results  []engine.RedriveResult `doc:"What became of each."                                                     json:"results"`
-	Next     string                 `doc:"What before has to be to go on with the others. Left out: there is none." json:"next,omitempty"`
+	Redriven int                    `doc:"How many jobs were accepted."                                                    json:"redriven"`
+	Refused  int                    `doc:"The number of jobs that were refused, and are still dead."                       json:"refused"`
+	Results  []engine.RedriveResult `doc:"The result for each job."                                                        json:"results"`
+	Next     string                 `doc:"The value of before that continues with further jobs. Left out: there are none." json:"next,omitempty"`
 }
 
 func (a *RedriveAnswer) add(r engine.RedriveResult) {
@@ -167,8 +167,8 @@ func (a *RedriveAnswer) add(r engine.RedriveResult) {
 	}
 }
 
-// Redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
-// that is not there a 404, with the same body; of all jobs each has its own result.
+// Redrive answers POST /api/admin/jobs/redrive. If one job is given and refused, the status is 409, and 404
+// if it does not exist, with the same body. With all jobs, each has its own result.
 func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnswer, error) {
 	out := RedriveAnswer{Results: []engine.RedriveResult{}}
 	tenant, err := c.tenant(ctx, in.Tenant)
@@ -200,10 +200,10 @@ func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnsw
 
 // PurgeRequest is the body of a purge.
 type PurgeRequest struct {
-	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
-	JobID     int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
-	All       bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
-	OlderThan string       `doc:"Of all jobs: only those that have been dead for as long. Defaults to all."         example:"720h"          json:"olderThan,omitempty"`
+	Tenant    spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one."  json:"tenant,omitempty"`
+	JobID     int64        `doc:"The job."                                                                          json:"jobId,omitempty"`
+	All       bool         `doc:"All dead jobs, instead of one."                                                    json:"all,omitempty"`
+	OlderThan string       `doc:"With all: only jobs that have been dead for this long. Defaults to all dead jobs." example:"720h"          json:"olderThan,omitempty"`
 
 	olderThan time.Duration
 }
@@ -218,7 +218,7 @@ func (in *PurgeRequest) Validate(context.Context) (err error) {
 	return checkJobs(in.Tenant, in.JobID, in.All)
 }
 
-// parseAge reads how old something has to be.
+// parseAge reads a minimum age.
 func parseAge(field, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
@@ -229,11 +229,11 @@ func parseAge(field, text string) (time.Duration, error) {
 
 // PurgeAnswer says how many dead jobs were forgotten.
 type PurgeAnswer struct {
-	Purged int `doc:"How many dead jobs are gone." json:"purged"`
+	Purged int `doc:"The number of dead jobs that were forgotten." json:"purged"`
 }
 
-// Purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
-// 404.
+// Purge answers POST /api/admin/jobs/purge. If one job is given that is not dead or does not exist, the
+// status is 404.
 func (c Controller) Purge(ctx context.Context, in PurgeRequest) (PurgeAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {

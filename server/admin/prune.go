@@ -11,10 +11,10 @@ import (
 
 // PruneRequest is the body of a prune.
 type PruneRequest struct {
-	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
-	OlderThan string       `doc:"How long nothing must have happened in a thread."                                  example:"720h"          json:"olderThan"`
-	DryRun    bool         `doc:"Whether to tell what would go, and to remove nothing."                             json:"dryRun,omitempty"`
-	Limit     int          `doc:"How many threads may go, up to 1000, which is the default."                        json:"limit,omitempty"`
+	Tenant    spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
+	OlderThan string       `doc:"How long nothing must have happened in a thread."                                 example:"720h"          json:"olderThan"`
+	DryRun    bool         `doc:"True lists the threads that would be deleted, and deletes nothing."               json:"dryRun,omitempty"`
+	Limit     int          `doc:"The maximum number of threads to delete, up to 1000, which is the default."       json:"limit,omitempty"`
 
 	olderThan time.Duration
 }
@@ -33,12 +33,12 @@ func (in *PruneRequest) Validate(context.Context) (err error) {
 	return call.CheckOptionalID("tenant", string(in.Tenant))
 }
 
-// PruneAnswer says which threads went, or would go.
+// PruneAnswer has the threads that were deleted, or would be.
 type PruneAnswer struct {
-	DryRun    bool             `doc:"Whether nothing was removed."                                          json:"dryRun"`
-	Threads   int              `doc:"How many threads went, or would go."                                   json:"threads"`
-	ThreadIDs []spool.ThreadID `doc:"Which those are, the one in which nothing has happened longest first." json:"threadIds"`
-	More      bool             `doc:"Whether the limit was reached, so that there may be others."           json:"more"`
+	DryRun    bool             `doc:"Whether this was a dry run, which deletes nothing."                json:"dryRun"`
+	Threads   int              `doc:"The number of threads that were deleted, or would be."             json:"threads"`
+	ThreadIDs []spool.ThreadID `doc:"The ids of the threads, the one that has been idle longest first." json:"threadIds"`
+	More      bool             `doc:"Whether the limit was reached. Then there may be more threads."    json:"more"`
 }
 
 // Prune answers POST /api/admin/prune.

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// OverviewInput asks what a tenant has.
+// OverviewInput asks for the overview of a tenant.
 type OverviewInput struct{ oneTenant }
 
 // Overview answers GET /api/admin/overview.
@@ -27,32 +27,31 @@ type RunsInput struct {
 	oneTenant
 	runFilter
 
-	Limit  int    `default:"50"                       doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The next of the page before." query:"before"`
+	Limit  int    `default:"50"                             doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
+	Before string `doc:"The field next of the page before." query:"before"`
 }
 
-// runFilter leaves runs out of a list. What is left has to pass all of it.
+// runFilter selects runs of a list. A run must pass all fields.
 type runFilter struct {
-	ThreadID      spool.ThreadID   `doc:"Only runs of this thread."                       maxLength:"128"                                                    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	State         spool.State      `doc:"Only runs in this state."                        enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
-	StopReason    spool.StopReason `doc:"Only runs that ended for this reason."           maxLength:"64"                                                     query:"stopReason"`
-	Agent         string           `doc:"Only runs of this agent."                        maxLength:"128"                                                    query:"agent"`
-	Model         string           `doc:"Only runs with this model."                      maxLength:"128"                                                    query:"model"`
-	Depth         *int             `doc:"Only runs of this depth, 0 for dispatched ones." maximum:"100"                                                      minimum:"0"                  query:"depth"`
-	CreatedAfter  time.Time        `doc:"Only runs that were accepted after this time."   example:"2026-01-02T03:04:05Z"                                     query:"createdAfter"`
-	CreatedBefore time.Time        `doc:"Only runs that were accepted before this time."  example:"2026-01-02T03:04:05Z"                                     query:"createdBefore"`
+	ThreadID      spool.ThreadID   `doc:"Only runs of this thread."                             maxLength:"128"                                                    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	State         spool.State      `doc:"Only runs in this state."                              enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	StopReason    spool.StopReason `doc:"Only runs that ended for this reason."                 maxLength:"64"                                                     query:"stopReason"`
+	Agent         string           `doc:"Only runs of this agent."                              maxLength:"128"                                                    query:"agent"`
+	Model         string           `doc:"Only runs with this model."                            maxLength:"128"                                                    query:"model"`
+	Depth         *int             `doc:"Only runs of this depth. 0: runs that are not nested." maximum:"100"                                                      minimum:"0"                  query:"depth"`
+	CreatedAfter  time.Time        `doc:"Only runs that were accepted after this time."         example:"2026-01-02T03:04:05Z"                                     query:"createdAfter"`
+	CreatedBefore time.Time        `doc:"Only runs that were accepted before this time."        example:"2026-01-02T03:04:05Z"                                     query:"createdBefore"`
 }
 
 // RunList is the answer to a list of runs.
 type RunList struct {
 	Runs []spool.Run `doc:"The runs, the last accepted one first." json:"runs"`
 	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
 
-// Runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one
-// first. What is accepted meanwhile belongs before the first page: no page repeats or skips
-// a run because of it.
+// Runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one first. Runs that
+// are accepted in the meantime belong before the first page, so no page repeats or skips a run.
 func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
@@ -88,7 +87,7 @@ type OneRunInput struct {
 	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
 }
 
-// Run answers GET /api/admin/runs/{runId} with all that is known of a run.
+// Run answers GET /api/admin/runs/{runId} with everything about a run.
 func (c Controller) Run(ctx context.Context, in OneRunInput) (engine.RunDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Client returns what the client brings for a run.
+// Client returns the client's instructions and tools for a run.
 func (in *RunAgentInput) Client() spool.ClientInput {
 	var c spool.ClientInput
 	for _, t := range in.Tools {
@@ -24,35 +24,35 @@ func (in *RunAgentInput) Client() spool.ClientInput {
 	return c
 }
 
-// ClientResult is what a call of one of the client's tools came to.
+// ClientResult is the result of a call of one of the client's tools.
 type ClientResult struct {
 	ToolCallID spool.ToolCallID
-	// Payload is the result: the JSON object or array of the message, or else its text as a string.
+	// Payload is the result: the message's JSON object or array, or else its text as a JSON string.
 	Payload json.RawMessage
-	// Digest names the park that is answered.
+	// Digest identifies the question that the result answers.
 	Digest string
 
-	nested bool // the call is one of a nested run
+	nested bool // a nested run made the call
 }
 
-// message returns the message that the result becomes in the run.
+// message returns the result as a message of the run.
 func (r ClientResult) message(run spool.Run) Message {
 	return Message{
 		ID: resultID(run.ID, run.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload), ToolCallID: r.ToolCallID,
 	}
 }
 
-// EndsWithResult reports whether the last message is the result of a call.
+// EndsWithResult reports whether the last message is the result of a tool call.
 func (in *RunAgentInput) EndsWithResult() bool {
 	return len(in.Messages) > 0 && in.Messages[len(in.Messages)-1].Role == spool.RoleTool
 }
 
-// Results returns the results that stand at the end of the messages, of calls of the client's tools
-// that the thread waits for. There are none where the agent's own tools have given all of them. S
-// has the newest messages of the thread, of those with calls at least those that may wait.
+// Results returns the results at the end of the messages, for calls of the client's tools that wait in the
+// thread. There are none if the agent's own tools gave all results. The snapshot s must have the newest
+// messages of the thread, and among them all calls that may wait.
 //
-// It returns an [spool.Invalid] error for a result that is wrong, a [spool.Conflict] error where
-// nothing waits for one, and a [spool.Gone] error where all of them have come before.
+// It returns an [spool.Invalid] error for a malformed result, a [spool.Conflict] error if no call waits for a
+// result, and a [spool.Gone] error if all of the calls already have their results.
 func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
 	at := len(in.Messages)
 	for at > 0 && in.Messages[at-1].Role == spool.RoleTool {
@@ -86,13 +86,13 @@ func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
 		}
 		seen[m.ToolCallID] = true
 	}
-	if len(results) > 0 { // a page may keep the results that it has given before
+	if len(results) > 0 { // a page may repeat earlier results
 		return results, nil
 	}
 	return nil, again
 }
 
-// result reads the result of a call of the client's.
+// result reads the message as the result of a call of a client's tool.
 func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
 	var text string
 	if len(m.Content) > 0 && json.Unmarshal(m.Content, &text) != nil {
@@ -116,10 +116,10 @@ func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
 	return r, spool.CheckArguments("messages: the result of the call "+strconv.Quote(string(m.ToolCallID)), r.Payload)
 }
 
-// maxResult bounds a result of the client, as the payload of any answer.
+// maxResult bounds the bytes of a result, like the payload of any answer.
 const maxResult = 256 << 10
 
-// ownResult reports whether this server has made the message: see [resultID].
+// ownResult reports whether this server created the message: see [resultID].
 func (m InputMessage) ownResult() bool {
 	step, ours := strings.CutSuffix(m.ID, ":"+string(m.ToolCallID))
 	at := strings.LastIndex(step, ":s")
@@ -130,7 +130,7 @@ func (m InputMessage) ownResult() bool {
 	return err == nil
 }
 
-// waiting returns what the thread of a snapshot waits for, by call.
+// waiting returns the parks for which the thread of a snapshot waits, by call.
 func waiting(s *spool.Snapshot) map[spool.ToolCallID]spool.InputRequired {
 	all := make(map[spool.ToolCallID]spool.InputRequired)
 	for _, in := range *openParks(s) {
@@ -149,8 +149,8 @@ func callsOf(messages []spool.Message) map[spool.ToolCallID]bool {
 	return all
 }
 
-// nestedCalls returns the calls that nested runs make of the client's tools. A client runs what it
-// has as a call of a message, and the messages of nested runs are none of its own.
+// nestedCalls returns the calls of the client's tools that nested runs made. A client executes calls that it
+// finds in its messages, and it does not get the messages of nested runs.
 func (p *parks) nestedCalls() (events []Event) {
 	for _, in := range *p {
 		if !forClient(in) || in.AgentID == nil {
@@ -162,7 +162,7 @@ func (p *parks) nestedCalls() (events []Event) {
 	return events
 }
 
-// Nothing returns what a client is shown of a thread without messages.
+// Nothing returns the events for a thread without messages.
 func Nothing(thread spool.ThreadID, run string) []Event {
 	return []Event{
 		RunStarted{ThreadID: thread, RunID: run, ProtocolVersion: Version},

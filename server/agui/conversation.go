@@ -12,16 +12,16 @@ import (
 // Form is the form of snapshots for AG-UI.
 var Form engine.SnapshotForm = &conversation{}
 
-// conversation makes messages of the protocol of the messages of a thread. It has those of
-// the run's own agent, under the ids that they had while they were written. Summaries are for
-// models alone.
+// conversation turns the messages of a thread into messages of the protocol. It takes the messages of the
+// run's own agent, with the ids that they had in the stream. It leaves out summaries, which are only for
+// models.
 type conversation struct {
 	run  spool.RunID // of the last message
 	step int         // of that run
-	// count is how many messages of the thread there were.
+	// count is the number of messages of the thread so far.
 	count int
-	// last are the messages from the last step on, which the run's stream may go on with.
-	// Before them there were lastFrom messages of the thread.
+	// last are the messages since the last step began, which the run's stream may continue. lastFrom is the
+	// number of the thread's messages before them.
 	last     []Message
 	lastFrom int
 }
@@ -31,13 +31,13 @@ func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, engine.
 	next := *c
 	next.count++
 	if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
-		return b, &next, nil // what a summary speaks of is there itself
+		return b, &next, nil // the messages that a summary covers are there
 	}
 	if m.RunID != next.run {
 		next.run, next.step = m.RunID, 0
 	}
 	if m.Role == spool.RoleAssistant {
-		next.step++ // each step has one message, but for a last one that says nothing
+		next.step++ // each step has one message, except an empty last step
 		next.last, next.lastFrom = nil, c.count
 	}
 	messages := next.messages(m)
@@ -46,7 +46,7 @@ func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, engine.
 	return b, &next, err
 }
 
-// messages returns what a message of the thread becomes.
+// messages returns a message of the thread in the form of the protocol.
 func (c *conversation) messages(m spool.Message) (all []Message) {
 	switch m.Role {
 	case spool.RoleAssistant:
@@ -63,8 +63,8 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 	}
 }
 
-// assistant returns what a step has said, each block of reasoning as a message, in the order
-// in which a client has seen it begin.
+// assistant returns the messages of a step, and each block of reasoning as a message of its own, in the order
+// in which they began in the stream.
 func (c *conversation) assistant(m spool.Message) (all []Message) {
 	id, reasonings, at := messageID(c.run, c.step), 0, -1
 	own := Message{ID: id, Role: spool.RoleAssistant}
@@ -101,7 +101,7 @@ func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err er
 	}
 	f := fold(s)
 	if len(f.events) > 0 {
-		last := slices.Clone(c.last) // others add to it
+		last := slices.Clone(c.last) // the caller appends to it
 		for i := range last {
 			last[i].ToolCalls = slices.Clone(last[i].ToolCalls)
 		}
@@ -126,9 +126,9 @@ func appendMessages(b []byte, messages []Message) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// size is roughly how many bytes the message takes.
+// size is the approximate size of the message in bytes.
 func (m Message) size() int64 {
-	text, _ := m.Content.(string) // images are of the user, and before the last step
+	text, _ := m.Content.(string) // a user's images come before the last step
 	n := len(text)
 	for _, c := range m.ToolCalls {
 		n += len(c.Function.Arguments)

@@ -1,14 +1,13 @@
-// Package agui speaks AG-UI 1.0, the protocol between agents and the pages that show
-// them: it translates the frames of a thread into events, and what a client sends into a
-// turn of the user or answers to parks.
+// Package agui implements AG-UI 1.0, the protocol between agents and the pages that show them. It translates
+// the frames of a thread into events, and a client's input into a user turn or into answers to parks.
 //
-// A [Translator] is a state machine over frames, without HTTP and without a clock. An
-// AG-UI stream is a sequence of runs and nothing outside of them, and a client refuses one
-// that begins in the middle. So a stream starts with a prelude that brings any client to
-// the present, whatever it has: the run's start, all messages with what there is of those
-// being written, and the starts of what is open. The answer to a start, or to an answer of
-// the user, begins where the run went on from there, also when the run has said something by
-// then: pages that show a run by its deltas get all of them. A run ends where it has ended for its
-// viewer, which is at its end or at a park; a segment that failed and is tried again is
-// not an end.
+// A [Translator] is a state machine over frames, without HTTP and without a clock. In the protocol, a stream
+// is a sequence of runs, and all events are inside a run; a client refuses a stream that begins in the
+// middle. So a stream starts with a prelude that brings any client to the present: the run's start, all
+// messages including the unfinished ones, and the starts of the blocks and calls that are open.
+//
+// The answer to a start, or to a user's answer, is different. It begins where the run continued, even if the
+// run has said something since then, so that pages which show a run by its deltas get all of them.
+//
+// For a viewer, a run ends at its end or at a park. A segment that failed and is retried is not an end.
 package agui

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// finished ends the run for its viewer, with all that is open in it.
+// finished ends the run for the viewer, and closes everything that is open in it.
 func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.TokenCount) []Event {
 	events := append(t.step.abort(), t.states.change(state)...)
 	end := RunFinished{ThreadID: t.thread, RunID: t.runID(), Outcome: outcome, Usage: counts(usage)}
@@ -38,7 +38,7 @@ func (t *Translator) close() {
 	t.done = t.o.RunID != ""
 }
 
-// counts returns the usage of one model. Nothing was used where nothing was counted.
+// counts returns the usage as a list with one element, or an empty list if nothing was counted.
 func counts(usage *spool.TokenCount) []spool.TokenCount {
 	if usage == nil || *usage == (spool.TokenCount{}) {
 		return nil
@@ -46,13 +46,12 @@ func counts(usage *spool.TokenCount) []spool.TokenCount {
 	return []spool.TokenCount{*usage}
 }
 
-// ended ends the run as its record says, if it is over for its viewer and the client has
-// seen all of it.
+// ended ends the run as its record says, if the run is over for the viewer and the client has seen all of it.
 func (t *Translator) ended(r spool.Run) []Event {
 	switch {
 	case !r.State.Terminal() || r.Segments > t.segment:
 		return nil
-	case t.o.Connect && !t.began: // it was over before, and its state says how
+	case t.o.Connect && !t.began: // the run was over before; its state says how it ended
 		return t.finished(threadState(r), Outcome{Type: OutcomeSuccess}, &r.TokenCount)
 	case r.State == spool.Failed:
 		return t.failed(threadState(r), &r.TokenCount)
@@ -63,13 +62,13 @@ func (t *Translator) ended(r spool.Run) []Event {
 	}
 }
 
-// parked ends the run with what it waits for. One that waits for nothing goes on.
+// parked ends the run with the interrupts that it waits for. A run without interrupts continues.
 func (t *Translator) parked() []Event {
 	if len(t.parks) == 0 {
 		return nil
 	}
 	state, outcome := ThreadState{State: spool.WaitingForInput, RunID: t.run}, Outcome{Type: OutcomeInterrupt, Interrupts: t.parks.interrupts()}
-	if len(outcome.Interrupts) == 0 { // the client is to run what waits
+	if len(outcome.Interrupts) == 0 { // only calls of the client's tools wait
 		outcome = Outcome{Type: OutcomeSuccess}
 	}
 	events := append(t.step.abort(), t.parks.nestedCalls()...)
@@ -78,11 +77,11 @@ func (t *Translator) parked() []Event {
 	return events
 }
 
-// finishClientTool is why a run ends for its viewer that waits for the client to run its tools.
+// finishClientTool is the finish reason of a run that waits for the client to execute its tools.
 const finishClientTool spool.StopReason = spool.ParkClientTool
 
-// endsUnrecorded reports whether a run has an end that may have no entry in the record. A run
-// that is stopped, or fails, between two segments has none.
+// endsUnrecorded reports whether the run may have ended without an entry in the record: a run that is stopped
+// or fails between two segments has none.
 func endsUnrecorded(s *spool.Snapshot, id spool.RunID) bool {
 	r, ok := runOf(s, id)
 	return ok && (r.State == spool.Cancelled || r.State == spool.Failed)
@@ -97,22 +96,22 @@ func runOf(s *spool.Snapshot, id spool.RunID) (spool.Run, bool) {
 	return s.Runs[at], true
 }
 
-// CodeServerGone is the code of the error that ends what a client sees of a run when the server
-// goes, while the run goes on.
+// CodeServerGone is the code of the error that ends a stream because the server shuts down. The run
+// continues.
 const CodeServerGone = "server_shutdown"
 
-// Codes of the errors that end what a client sees of a run that goes on: see [Cut].
+// Codes of errors that end a stream while its run continues: see [Cut].
 const (
 	CodeCredentialsGone = "credentials_over"
 	CodeThreadGone      = "not_found"
 	CodeStreamBroken    = "internal"
 )
 
-// Cut returns the last event of a stream that err ends before its run: a stream that ended without
-// one would pass for the whole. It may be the first event too.
+// Cut returns the last event of a stream that err ends before its run has ended. Without that event, a client
+// would take the stream for complete. It may be the first event too.
 func Cut(err error) Event {
 	switch {
-	case spool.CodeOf(err) == spool.NotFound: // it was deleted, or is not the caller's any more
+	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or now belongs to another caller
 		return RunError{Message: "Thread not found", Code: CodeThreadGone}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return RunError{Message: "The credentials of this request are over. The run goes on: connect again with new ones to see the rest.", Code: CodeCredentialsGone}
@@ -121,8 +120,8 @@ func Cut(err error) Event {
 	}
 }
 
-// Left ends what the client sees of a run that goes on without it, as the server goes: a stream
-// that ended in the middle would pass for the whole. The translator is then done.
+// Left returns the event that ends the stream of a run because the server shuts down while the run continues.
+// Without it, a client would take the stream for complete. The translator is done after it.
 func (t *Translator) Left() []Event {
 	if !t.open {
 		return nil

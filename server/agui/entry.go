@@ -24,7 +24,7 @@ func (t *Translator) entry(e spool.Entry) ([]Event, error) {
 	case spool.NoticeThreadDeleted:
 		return t.threadDeleted(), nil
 	case spool.EntryInputRequired, spool.NoticeMessageAppended:
-		return nil, nil // they are told by the end of the run, and by the start of one
+		return nil, nil // the run's end shows questions, and its start shows user turns
 	default:
 		return t.emitCustom(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool)), nil
 	}
@@ -37,8 +37,8 @@ func decode(e spool.Entry, into any) error {
 	return nil
 }
 
-// runStarted opens the run, unless it is open already. What was said before comes with it,
-// as the record had it then: the turn that started the run, and what an edit has left.
+// runStarted opens the run, unless it is open. It also sends the messages of that position in the record: the
+// user turn of the run, and what an edit has left.
 func (t *Translator) runStarted(e spool.Entry) ([]Event, error) {
 	var p spool.RunStarted
 	if err := decode(e, &p); err != nil {
@@ -74,12 +74,11 @@ func (t *Translator) overtaken(s *spool.Snapshot) []Event {
 	if !ok || !r.State.Terminal() {
 		r = spool.Run{ID: t.run, State: spool.Cancelled}
 	}
-	t.segment = r.Segments // none of it comes any more
+	t.segment = r.Segments // no further events of this run come
 	return t.ended(r)
 }
 
-// lookAgain ends the open run, or the one that waits for answers, if its record says that it
-// is over.
+// lookAgain ends the open run, or the run that waits for answers, if its record says that it is over.
 func (t *Translator) lookAgain() ([]Event, error) {
 	if !t.open {
 		return t.unanswered()
@@ -98,8 +97,8 @@ func (t *Translator) lookAgain() ([]Event, error) {
 	return t.ended(r), nil
 }
 
-// unanswered opens the run that waits for answers once more and ends it, if its record says
-// that it is over: nobody can answer any more.
+// unanswered opens the run that waits for answers once more and ends it, if its record says that it is over:
+// nobody can answer it any more.
 func (t *Translator) unanswered() ([]Event, error) {
 	if !t.asked {
 		return nil, nil
@@ -116,8 +115,8 @@ func (t *Translator) unanswered() ([]Event, error) {
 	return append(append(events, t.takeWaiting()...), t.ended(r)...), nil
 }
 
-// askAgain opens the run that waits for answers once more and ends it with what it waits for
-// now: one of several calls has an answer, or a call has more time. The record tells that.
+// askAgain opens the run that waits for answers once more and ends it with its present questions. An entry of
+// the record has changed them: one of several calls has an answer, or a call has more time.
 func (t *Translator) askAgain(e spool.Entry) ([]Event, error) {
 	s, err := t.o.Load()
 	if err != nil {
@@ -130,7 +129,7 @@ func (t *Translator) askAgain(e spool.Entry) ([]Event, error) {
 	return append(append(events, t.takeWaiting()...), t.parked()...), nil
 }
 
-// runEnded ends the run, or says that the segment that failed is tried again.
+// runEnded ends the run, or announces that a failed segment is retried.
 func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 	var p spool.RunEnded
 	if err := decode(e, &p); err != nil {
@@ -160,10 +159,9 @@ func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 	}
 }
 
-// segmentFailed ends the run if it has failed with its segment. Else the client unlearns
-// what the segment has said and not saved, and waits for the next one. There is nothing to
-// unlearn where the segment ended between two steps, as one that makes room for another tenant
-// does.
+// segmentFailed ends the run if it failed with its segment. Otherwise the client unlearns what the segment
+// streamed and did not save, and waits for the next segment. If the segment ended between two steps, as when
+// its run makes room for another tenant, there is nothing to unlearn.
 func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event, error) {
 	unlearn := t.unlearn
 	if ended.Status == spool.SegmentLost && t.step.name == "" {
@@ -179,7 +177,7 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 	}
 	events = append(events, custom(string(e.Type), e.Payload))
 	r, ok := runOf(s.Snapshot, t.run)
-	if !ok { // too many runs ago to know
+	if !ok { // the run is too old for the snapshot
 		r = spool.Run{ID: t.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
 	}
 	if r.State == spool.Queued {
@@ -188,7 +186,7 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 	return append(events, t.ended(r)...), nil
 }
 
-// runRefused ends the run that never had a segment.
+// runRefused ends a run that never had a segment.
 func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
 	var p spool.RunRefused
 	if err := decode(e, &p); err != nil {
@@ -214,15 +212,15 @@ func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
 	}, nil)...), nil
 }
 
-// stateChange returns the event of a new state. Between two segments a run also ends so: no worker
-// claims it to stop it.
+// stateChange returns the event of a new state. A run can also end this way between two segments: no worker
+// claims a run in order to stop it.
 func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	var p spool.StateChange
 	if err := decode(e, &p); err != nil {
 		return nil, err
 	}
 	switch {
-	case t.inSegment: // its end tells of the state behind it
+	case t.inSegment: // the segment's end announces the next state
 		return nil, nil
 	case p.RunID != t.run, p.State.Terminal():
 		events, err := t.lookAgain()
@@ -236,12 +234,12 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	case p.State == spool.Queued:
 		return t.states.change(ThreadState{State: p.State, RunID: p.RunID}), nil
 	default:
-		return nil, nil // the segment that comes tells it in its place
+		return nil, nil // the next segment announces the state at its position
 	}
 }
 
-// neverBegan opens and ends a run that has the thread and was over before its first segment:
-// the record has nothing of it.
+// neverBegan opens and ends a run that has the thread and was over before its first segment. The record has
+// no entries of such a run.
 func (t *Translator) neverBegan(p spool.StateChange) ([]Event, error) {
 	if t.open || t.o.RunID != "" || p.RunID == t.run || !p.State.Terminal() {
 		return nil, nil
@@ -259,7 +257,7 @@ func (t *Translator) neverBegan(p spool.StateChange) ([]Event, error) {
 	return append(append(events, t.takeWaiting()...), t.ended(r)...), nil
 }
 
-// threadDeleted ends the run, also one that waits for answers.
+// threadDeleted ends the run, even if it waits for answers.
 func (t *Translator) threadDeleted() (events []Event) {
 	switch {
 	case t.asked:

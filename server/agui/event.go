@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Version is the version of the protocol that the package speaks.
+// Version is the version of the protocol.
 const Version = "1.0"
 
 // Type names a kind of event.
@@ -44,13 +44,13 @@ const (
 )
 
 // Event is one event: a value of one of the types of [Kinds]. It encodes as a JSON object with its type
-// first, and has at the top no field that the protocol does not know.
+// first. At the top level, it has only fields that the protocol knows.
 type Event interface{ event() }
 
 // Encode returns the JSON form of an event, on one line.
 func Encode(e Event) ([]byte, error) { return appendEvent(nil, e) }
 
-// plainEvent is an event of text, which is written without reflection.
+// plainEvent is an event with text fields only, which encodes without reflection.
 type plainEvent interface {
 	// appendFields appends the JSON of the event without its type.
 	appendFields(b []byte) []byte
@@ -70,7 +70,7 @@ func appendEvent(b []byte, e Event) ([]byte, error) {
 		}
 		b = append(b, fields...)
 	}
-	if b[at] = ','; len(b) == at+2 { // there are no fields
+	if b[at] = ','; len(b) == at+2 { // the event has no fields
 		b = append(b[:at], '}')
 	}
 	return b, nil
@@ -78,27 +78,27 @@ func appendEvent(b []byte, e Event) ([]byte, error) {
 
 // RunStarted opens a run.
 type RunStarted struct {
-	ThreadID        spool.ThreadID `doc:"The thread."                                      json:"threadId"`
-	RunID           string         `doc:"The run, by the name that the client has for it." json:"runId"`
-	ProtocolVersion string         `doc:"The version of AG-UI."                            json:"protocolVersion"`
-	// Metadata is nil where the client has no name of its own for the run.
+	ThreadID        spool.ThreadID `doc:"The thread."                      json:"threadId"`
+	RunID           string         `doc:"The run, by the client's own id." json:"runId"`
+	ProtocolVersion string         `doc:"The version of AG-UI."            json:"protocolVersion"`
+	// Metadata is nil if the client has no run id of its own.
 	Metadata *Metadata[OwnRun] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // RunFinished closes a run that did not fail.
 type RunFinished struct {
-	ThreadID spool.ThreadID     `doc:"The thread."                                      json:"threadId"`
-	RunID    string             `doc:"The run, by the name that the client has for it." json:"runId"`
-	Result   *Result            `doc:"Of a run that came to its own end."               json:"result,omitempty"`
-	Outcome  Outcome            `doc:"How the run ended."                               json:"outcome"`
-	Usage    []spool.TokenCount `doc:"The tokens that it used."                         json:"usage,omitempty"`
+	ThreadID spool.ThreadID     `doc:"The thread."                                        json:"threadId"`
+	RunID    string             `doc:"The run, by the client's own id."                   json:"runId"`
+	Result   *Result            `doc:"Present if the run neither failed nor was stopped." json:"result,omitempty"`
+	Outcome  Outcome            `doc:"How the run ended."                                 json:"outcome"`
+	Usage    []spool.TokenCount `doc:"The tokens that it used."                           json:"usage,omitempty"`
 }
 
 // RunError closes a run that failed.
 type RunError struct {
-	Message string             `doc:"What went wrong."              json:"message"`
-	Code    string             `doc:"The same for a program."       json:"code,omitempty"`
-	Usage   []spool.TokenCount `doc:"The tokens that the run used." json:"usage,omitempty"`
+	Message string             `doc:"The error, for a person."         json:"message"`
+	Code    string             `doc:"The error's code, for a program." json:"code,omitempty"`
+	Usage   []spool.TokenCount `doc:"The tokens that the run used."    json:"usage,omitempty"`
 }
 
 // StepStarted opens a step.
@@ -118,12 +118,12 @@ type TextStart struct {
 	Role      spool.Role `doc:"Who speaks."  json:"role"`
 }
 
-// Delta adds to a message of text or of reasoning.
+// Delta appends to a message of text or of reasoning.
 type Delta struct {
 	kind Type
 
-	MessageID string `doc:"The message."         json:"messageId"`
-	Delta     string `doc:"What is added to it." json:"delta"`
+	MessageID string `doc:"The message."        json:"messageId"`
+	Delta     string `doc:"The text to append." json:"delta"`
 }
 
 func (e Delta) appendFields(b []byte) []byte {
@@ -154,10 +154,10 @@ type ToolStart struct {
 	ParentMessageID string           `doc:"The message that the call is part of." json:"parentMessageId"`
 }
 
-// ToolArgs adds to the arguments of a tool call.
+// ToolArgs appends to the arguments of a tool call.
 type ToolArgs struct {
-	ToolCallID spool.ToolCallID `doc:"The call."                       json:"toolCallId"`
-	Delta      string           `doc:"What is added to its arguments." json:"delta"`
+	ToolCallID spool.ToolCallID `doc:"The call."                            json:"toolCallId"`
+	Delta      string           `doc:"The text to append to the arguments." json:"delta"`
 }
 
 func (e ToolArgs) appendFields(b []byte) []byte { return spool.ToolArgs(e).AppendJSON(b) }
@@ -167,24 +167,23 @@ type ToolEnd struct {
 	ToolCallID spool.ToolCallID `doc:"The call." json:"toolCallId"`
 }
 
-// ToolResult is what a tool returned: its text, or JSON as text.
+// ToolResult is the result of a tool: its text, or JSON as text.
 type ToolResult struct {
 	MessageID  string           `doc:"The message of the result."                         json:"messageId"`
 	ToolCallID spool.ToolCallID `doc:"The call."                                          json:"toolCallId"`
-	Content    string           `doc:"What the tool returned: its text, or JSON as text." json:"content"`
+	Content    string           `doc:"The result of the tool: its text, or JSON as text." json:"content"`
 	Role       spool.Role       `doc:"Always tool."                                       json:"role"`
 }
 
-// Custom is an event of an application, or one of this server for which the protocol has
-// no word.
+// Custom is an event of an application, or an event of this server that the protocol does not know.
 type Custom struct {
-	Name  string          `doc:"The name of the event."  json:"name"`
-	Value json.RawMessage `doc:"What it says: any JSON." json:"value"`
-	// Metadata says who has published an application's event. Nil: nobody is known.
+	Name  string          `doc:"The name of the event."         json:"name"`
+	Value json.RawMessage `doc:"The event's content: any JSON." json:"value"`
+	// Metadata names the publisher of an application's event. Nil: the publisher is not known.
 	Metadata *Metadata[Publisher] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
-// publishedBy returns the event with who has published it, a subject or a tool.
+// publishedBy returns the event with its publisher, a subject or a tool.
 func (e Custom) publishedBy(subject, tool string) Custom {
 	if subject != "" || tool != "" {
 		e.Metadata = &Metadata[Publisher]{Publisher{subject, tool}}
@@ -192,7 +191,7 @@ func (e Custom) publishedBy(subject, tool string) Custom {
 	return e
 }
 
-// custom returns a custom event. Its value is never absent, and never invalid.
+// custom returns a custom event. Its value is always present and valid.
 func custom(name string, value json.RawMessage) Custom {
 	if value = bytes.TrimSpace(value); !json.Valid(value) {
 		value = json.RawMessage("null")

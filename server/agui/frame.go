@@ -5,9 +5,9 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// Frame returns the events of a frame, in the order in which a thread's frames come. It
-// returns the error of [Options.Load], or one for a frame that cannot be read. What the frame
-// has of a snapshot is released as what [Options.Load] has returned.
+// Frame returns the events of a frame. Call it with the frames of a thread in their order. It returns the
+// error of [Options.Load], or an error for a frame that cannot be decoded. The caller releases the frame's
+// snapshot as it releases the snapshots of [Options.Load].
 func (t *Translator) Frame(f engine.FormedFrame) ([]Event, error) {
 	t.began = true
 	switch {

@@ -9,47 +9,46 @@ import (
 	"github.com/spoolhq/spool/internal/strictjson"
 )
 
-// RunAgentInput is what a client sends to start or continue a run. Of its messages only the last
-// one counts, and the results at the end: the thread has its own.
+// RunAgentInput is the body that a client sends to start or continue a run. Only the last message counts, and
+// the results at the end: the thread has its own messages.
 type RunAgentInput struct {
-	ThreadID       spool.ThreadID  `doc:"The thread. One that does not exist is made by its first turn."                                                                                                         example:"t1"                    json:"threadId"  required:"true"`
-	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                             example:"r1"                    json:"runId"     required:"true"`
-	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                         json:"messages"                 nullable:"false" required:"true"`
-	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                                              json:"resume,omitempty"`
-	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                       json:"state,omitempty"`
-	Tools          []InputTool     `doc:"Tools that the client runs itself, offered to the model for the run that this starts. A call of one ends the answer; its result is sent as a message of the role tool." json:"tools,omitempty"`
-	Context        []InputContext  `doc:"What the client says of itself, for the run that this starts. The model reads it as data."                                                                              json:"context,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps, providerOptions and onDisconnect for the run."                                                              json:"forwardedProps,omitempty"`
+	ThreadID       spool.ThreadID  `doc:"The thread. If it does not exist, its first turn creates it."                                                                                                                             example:"t1"                    json:"threadId"  required:"true"`
+	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                                               example:"r1"                    json:"runId"     required:"true"`
+	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                                           json:"messages"                 nullable:"false" required:"true"`
+	Resume         []ResumeEntry   `doc:"Answers to all open questions of the thread. With it, the messages do not count."                                                                                                         json:"resume,omitempty"`
+	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                                         json:"state,omitempty"`
+	Tools          []InputTool     `doc:"Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends the answer, and the client sends the result as a message with the role tool." json:"tools,omitempty"`
+	Context        []InputContext  `doc:"Information of the client for the run that this starts. The model reads it as data."                                                                                                      json:"context,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, providerOptions and onDisconnect for the run."                                                                                  json:"forwardedProps,omitempty"`
 }
 
-// InputMessage is a message as a client sends it.
+// InputMessage is a message of a client.
 type InputMessage struct {
-	ID         string           `doc:"The client's name for the message."                          json:"id"`
-	Role       spool.Role       `doc:"Who speaks."                                                 json:"role"`
-	Content    json.RawMessage  `doc:"A text, or of a user a list of parts with texts and images." json:"content,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"Of a message of the role tool: the call whose result it is." json:"toolCallId,omitempty"`
-	Error      string           `doc:"Of a message of the role tool: why the call failed."         json:"error,omitempty"`
+	ID         string           `doc:"The client's name for the message."                                            json:"id"`
+	Role       spool.Role       `doc:"Who speaks."                                                                   json:"role"`
+	Content    json.RawMessage  `doc:"A text. A user's message may also have a list of parts with texts and images." json:"content,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."                        json:"toolCallId,omitempty"`
+	Error      string           `doc:"Why the call failed. Only for the role tool."                                  json:"error,omitempty"`
 }
 
 // ResumeEntry is the answer to one interrupt.
 type ResumeEntry struct {
-	InterruptID spool.ToolCallID `doc:"The interrupt."                                                         json:"interruptId"`
-	Status      string           `doc:"resolved, or cancelled, which denies."                                  enum:"resolved,cancelled" json:"status"`
-	Payload     json.RawMessage  `doc:"What the interrupt's responseSchema asks for: approved, and a payload." json:"payload,omitempty"`
+	InterruptID spool.ToolCallID `doc:"The interrupt."                                                                      json:"interruptId"`
+	Status      string           `doc:"resolved, or cancelled: cancelled denies."                                           enum:"resolved,cancelled" json:"status"`
+	Payload     json.RawMessage  `doc:"The answer, in the form of the interrupt's responseSchema: approved, and a payload." json:"payload,omitempty"`
 }
 
-// Turn is a turn of the user.
+// Turn is a user turn.
 type Turn struct {
-	// ID is the client's name for it. Empty: it has none that can be kept.
+	// ID is the client's id for the turn. Empty: the client gave no id that can be stored.
 	ID string
-	// Text may be empty where there are images.
+	// Text may be empty if there are images.
 	Text   string
 	Images []spool.Part
 }
 
-// Turn returns the last message where it is the user's, and nil where it is not. It
-// returns an [spool.Invalid] error for one that cannot be read, and for a message of a
-// role that does not prompt, such as the result of a tool of the client's own.
+// Turn returns the last message if it is the user's, and nil otherwise. It returns an [spool.Invalid] error
+// for a malformed message, and for a message with a role that cannot prompt.
 func (in *RunAgentInput) Turn() (*Turn, error) {
 	if len(in.Messages) == 0 {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
@@ -95,8 +94,8 @@ func (t *Turn) read(parts []Part) error {
 	return nil
 }
 
-// Saved returns the turn as the thread has it, if it does: the client is to see it
-// answered, and not said twice.
+// Saved returns the thread's message for the turn, if it has one. The client then wants the turn answered
+// again, and not repeated.
 func (t *Turn) Saved(all []spool.Message) (spool.Message, bool) {
 	for _, m := range slices.Backward(all) {
 		if m.Role == spool.RoleUser && m.AgentID == "" && t.ID != "" && turnID(m) == t.ID {
@@ -106,25 +105,25 @@ func (t *Turn) Saved(all []spool.Message) (spool.Message, bool) {
 	return spool.Message{}, false
 }
 
-// Wishes are what a client asks for beyond the protocol.
+// Wishes are the options of this server that a client can send beyond the protocol.
 type Wishes struct {
 	Agent    string `json:"agent"`
 	Model    string `json:"model"`
 	MaxSteps int    `json:"maxSteps"`
 	// ProviderOptions is an object of fields for the request to the provider. Nil: none.
 	ProviderOptions json.RawMessage `json:"providerOptions"`
-	// OnDisconnect is "stop" for a run that stops when the client goes before the answer is over.
-	// Empty, or "continue": it goes on.
+	// OnDisconnect is "stop" if the run stops when the client disconnects before the answer is over. Empty or
+	// "continue": the run continues.
 	OnDisconnect string `json:"onDisconnect"`
-	// State is read to be refused: run state comes from the host's session.
+	// State is only read to be refused: run state comes from the host's session.
 	State json.RawMessage `json:"state"`
 }
 
-// Wishes returns what the forwarded properties say under this server's key.
+// Wishes returns the options under this server's key of the forwarded properties.
 func (in *RunAgentInput) Wishes() (Wishes, error) {
 	var props map[string]json.RawMessage
 	var w Wishes
-	_ = json.Unmarshal(in.ForwardedProps, &props) // what is no object has no fields
+	_ = json.Unmarshal(in.ForwardedProps, &props) // anything else than an object has no fields
 	if props[stateKey] == nil {
 		return w, nil
 	}
@@ -145,12 +144,12 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 
 const onDisconnectStop = "stop"
 
-// Stops reports whether the run stops when the client goes.
+// Stops reports whether the run stops when the client disconnects.
 func (w Wishes) Stops() bool { return w.OnDisconnect == onDisconnectStop }
 
-// Answers returns the answers to what is open, in that order. It returns an
-// [spool.Invalid] error when one is missing, there twice or wrong, and a [spool.Conflict]
-// error for one to what is not open.
+// Answers returns the answers to the open interrupts, in their order. It returns an [spool.Invalid] error for
+// a missing, repeated or malformed answer, and a [spool.Conflict] error for an answer to something that is
+// not open.
 func (in *RunAgentInput) Answers(open []Interrupt) ([]Answer, error) {
 	given := make(map[spool.ToolCallID]ResumeEntry, len(in.Resume))
 	for _, entry := range in.Resume {
@@ -189,10 +188,10 @@ func (e ResumeEntry) answer(to Interrupt) (Answer, error) {
 	}
 }
 
-// resolved reads a payload that the interrupt's responseSchema describes. A question of the
-// engine's own needs the boolean "approved": any other payload is refused, as it does not say
-// yes. A tool that has parked its own call may be answered with a payload of any form without
-// that field; this allows the call to run with the payload.
+// resolved reads a payload that the interrupt's responseSchema describes. A question of the engine needs the
+// boolean "approved": any other payload is refused, because it does not say yes. If a tool parked its own
+// call, an answer may have a payload of any form without that field. It allows the call to run with the
+// payload.
 func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	var said struct {
 		Approved   *bool           `json:"approved"`
@@ -223,7 +222,7 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	}
 }
 
-// needsDecision reports whether only a boolean answers the interrupt, as the engine asks whether
+// needsDecision reports whether the answer must have the boolean "approved": the engine asks whether
 // something may happen.
 func (i Interrupt) needsDecision() bool {
 	return slices.Contains([]string{spool.ParkApproval, spool.ParkOutcomeUnknown, spool.ParkBudget}, i.Reason)
@@ -232,18 +231,18 @@ func (i Interrupt) needsDecision() bool {
 // hasAny reports whether a JSON object has one of the keys.
 func hasAny(object json.RawMessage, keys ...string) bool {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &fields) // the caller knows that it is an object
+	_ = json.Unmarshal(object, &fields) // the caller has checked that it is an object
 	return slices.ContainsFunc(keys, func(key string) bool { return fields[key] != nil })
 }
 
-// InputTool is a tool that the client runs itself.
+// InputTool is a tool that the client executes.
 type InputTool struct {
-	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                json:"name"`
-	Description string          `doc:"What the model reads."                                                                         json:"description,omitempty"`
-	Parameters  json.RawMessage `doc:"JSON Schema of the arguments, an object's. Left out: any object. References are not followed." json:"parameters,omitempty"`
+	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                                      json:"name"`
+	Description string          `doc:"The description for the model."                                                                                      json:"description,omitempty"`
+	Parameters  json.RawMessage `doc:"The JSON Schema of the arguments, which are an object. Left out: any object. The server does not follow references." json:"parameters,omitempty"`
 }
 
-// InputContext is something that the client says of itself.
+// InputContext is information of the client for the model.
 type InputContext struct {
 	Description string `doc:"What it is."   json:"description"`
 	Value       string `doc:"What it says." json:"value"`

@@ -35,7 +35,7 @@ func interrupt(p spool.InputRequired) Interrupt {
 	return i
 }
 
-// responseSchema returns the schema of what answers a park.
+// responseSchema returns the JSON Schema of the answers to a park.
 func responseSchema(p spool.InputRequired) json.RawMessage {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
@@ -54,7 +54,7 @@ func responseSchema(p spool.InputRequired) json.RawMessage {
 	return mustJSON(map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties})
 }
 
-// parks are those of a run that are open, in the order in which they came.
+// parks are the open parks of a run, in the order in which they came.
 type parks []spool.InputRequired
 
 // parksOf returns the open parks of a run.
@@ -73,7 +73,7 @@ func (p *parks) add(payload json.RawMessage) {
 		return
 	}
 	for i, known := range *p {
-		if known.ToolCallID == in.ToolCallID { // it has asked before
+		if known.ToolCallID == in.ToolCallID { // a newer question of the same call
 			(*p)[i] = in
 			return
 		}
@@ -85,14 +85,14 @@ func (p *parks) remove(id spool.ToolCallID) {
 	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
 }
 
-// apply takes in a record entry. It reports whether the entry is about a park.
+// apply applies a record entry. It reports whether the entry is about a park.
 func (p *parks) apply(e spool.Entry) bool {
 	switch e.Type {
 	case spool.EntryInputRequired:
 		p.add(e.Payload)
 		return true
 	case spool.EntryHITLResponse, spool.EntryInputExpired:
-		var over spool.InputExpired // an answer names the call in the same field
+		var over spool.InputExpired // an answer has the call in the same field
 		if json.Unmarshal(e.Payload, &over) == nil {
 			p.remove(over.ToolCallID)
 		}
@@ -102,8 +102,8 @@ func (p *parks) apply(e spool.Entry) bool {
 	}
 }
 
-// interrupts returns what somebody is to answer. What the client is to run is none: it shows as a
-// call without a result, and the protocol's client starts no run while there are interrupts.
+// interrupts returns the questions for a person. It leaves out calls of the client's tools: a client sees
+// those as calls without a result, and it starts no run while there are interrupts.
 func (p *parks) interrupts() []Interrupt {
 	all := make([]Interrupt, 0, len(*p))
 	for _, park := range *p {
@@ -114,7 +114,7 @@ func (p *parks) interrupts() []Interrupt {
 	return all
 }
 
-// Open returns the interrupts that the thread of a snapshot waits for.
+// Open returns the interrupts for which the thread of a snapshot waits.
 func Open(s *spool.Snapshot) []Interrupt { return openParks(s).interrupts() }
 
 func openParks(s *spool.Snapshot) *parks {
@@ -128,9 +128,9 @@ func openParks(s *spool.Snapshot) *parks {
 	return &open
 }
 
-// interruptID names a question: the first one of a call by the call's id, a later one by that
-// and its number, as in "call_1#2". No tool call's id has a "#". An answer to an earlier
-// question of the call therefore never reaches a later one.
+// interruptID returns the id of a question. It is the call's id for the call's first question, and has the
+// question's number from the second one on, as in "call_1#2". Ids of tool calls have no "#", so an answer to
+// an earlier question of the call never reaches a later one.
 func interruptID(p spool.InputRequired) spool.ToolCallID {
 	if p.Occurrence <= 1 {
 		return p.ToolCallID
@@ -138,8 +138,8 @@ func interruptID(p spool.InputRequired) spool.ToolCallID {
 	return p.ToolCallID + "#" + spool.ToolCallID(strconv.Itoa(p.Occurrence))
 }
 
-// bind has the answer name the call and, where the engine demands it, the digest. The id of
-// the interrupt says which question was answered, so a client need not repeat the digest.
+// bind adds to the answer the call and, if the engine demands it, the digest. The id of the interrupt says
+// which question was answered, so a client need not repeat the digest.
 func (i Interrupt) bind(a Answer) Answer {
 	a.ToolCallID = cmp.Or(i.ToolCallID, i.ID)
 	if i.Digest != "" {
@@ -154,13 +154,13 @@ type Answer struct {
 	Approved   bool
 	// Payload is any JSON. Nil: none.
 	Payload json.RawMessage
-	// Args are the arguments with which the call is to run. Nil: those that it has.
+	// Args are the arguments with which the call runs. Nil: its own.
 	Args json.RawMessage
-	// Reason is why, for the model. Empty: unknown.
+	// Reason is the reason of the answer, for the model. Empty: unknown.
 	Reason string
-	// Digest names what was answered. Empty: unknown.
+	// Digest identifies the question. Empty: unknown.
 	Digest string
 }
 
-// forClient reports whether the client is to run the call that waits.
+// forClient reports whether the client must execute the call that waits.
 func forClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }

@@ -38,7 +38,7 @@ func (t *Translator) itemEvents(item spool.Item) ([]Event, error) {
 		if t.knows(item) {
 			return nil, nil
 		}
-	case spool.ItemSubagentEvent: // content of a nested run, which is none of the client's messages
+	case spool.ItemSubagentEvent: // a client does not get the messages of nested runs
 		return []Event{custom(string(item.Type), item.Data)}, nil
 	case spool.ItemCustom:
 		var c spool.Custom
@@ -53,7 +53,7 @@ func (t *Translator) itemEvents(item spool.Item) ([]Event, error) {
 	return []Event{custom(string(item.Type), item.Data)}, nil
 }
 
-// stepFinished ends the step. One of a nested run is not the client's.
+// stepFinished ends the step. The client does not see the steps of nested runs.
 func (t *Translator) stepFinished(item spool.Item) ([]Event, error) {
 	var f spool.StepFinished
 	if err := item.Decode(&f); err != nil {
@@ -65,7 +65,7 @@ func (t *Translator) stepFinished(item spool.Item) ([]Event, error) {
 	return t.step.finish(f), nil
 }
 
-// knows reports whether the item is a result that the client itself has given.
+// knows reports whether the item is a result that the client itself gave.
 func (t *Translator) knows(item spool.Item) bool {
 	if len(t.o.Results) == 0 || item.Type != spool.ItemToolResult {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Kinds returns the kinds of event that the package emits, each with the type of the fields that are encoded
-// behind its type.
+// Kinds returns the kinds of event that the package emits. Each has the type of the fields that follow the
+// event's type in its JSON form.
 func Kinds() []spool.Kind[Type] {
 	return []spool.Kind[Type]{
 		of[RunStarted](TypeRunStarted), of[RunFinished](TypeRunFinished), of[RunError](TypeRunError),
@@ -22,7 +22,7 @@ func Kinds() []spool.Kind[Type] {
 
 // TypeOf returns the type of an event.
 func TypeOf(e Event) Type {
-	switch e := e.(type) { // the pieces of texts are the most
+	switch e := e.(type) { // most events are deltas
 	case Delta:
 		return e.kind
 	case Mark:
@@ -66,7 +66,7 @@ func of[Fields any](t Type) spool.Kind[Type] {
 	return spool.Kind[Type]{Type: t, Of: reflect.TypeFor[Fields]()}
 }
 
-// messagesSnapshot are the fields of [Messages], whose JSON is made of what clients share.
+// messagesSnapshot are the fields of [Messages], whose JSON clients share.
 type messagesSnapshot struct {
-	Messages []Message `doc:"All messages, in place of those that the client has." json:"messages"`
+	Messages []Message `doc:"All messages. They replace the client's." json:"messages"`
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// roleReasoning is the role of a message of reasoning, which is no role of ours.
+// roleReasoning is the protocol's role of a message of reasoning. Threads do not have it.
 const roleReasoning spool.Role = "reasoning"
 
 // Message is a message of a conversation.
 type Message struct {
-	ID   string     `doc:"Of a user's turn: the client's own name for it, if it has one." json:"id"`
-	Role spool.Role `doc:"Who speaks."                                                    enum:"user,assistant,system,tool,reasoning" json:"role"`
-	// Content is a string, or a list of [Part] with the images of a user. Nil only for an
-	// assistant's message of nothing but calls.
-	Content    any              `doc:"What it says. Left out: nothing but calls."                  json:"content,omitempty"`
-	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                                  json:"toolCalls,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"Of a message of the role tool: the call whose result it is." json:"toolCallId,omitempty"`
+	ID   string     `doc:"The message's id. For a user's turn it is the client's own id, if there is one." json:"id"`
+	Role spool.Role `doc:"Who speaks."                                                                     enum:"user,assistant,system,tool,reasoning" json:"role"`
+	// Content is a string, or a list of [Part] with the images of a user. Nil only for an assistant's message
+	// that has only calls.
+	Content    any              `doc:"The text or parts. Left out: the message has only calls." json:"content,omitempty"`
+	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                               json:"toolCalls,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."   json:"toolCallId,omitempty"`
 }
 
 // ToolCall is a call that an assistant's message made.
 type ToolCall struct {
-	ID       spool.ToolCallID `doc:"The call's id."   json:"id"`
-	Type     string           `doc:"Always function." json:"type"` // always "function"
-	Function Function         `doc:"What is called."  json:"function"`
+	ID       spool.ToolCallID `doc:"The call's id."              json:"id"`
+	Type     string           `doc:"Always function."            json:"type"` // always "function"
+	Function Function         `doc:"The tool and its arguments." json:"function"`
 }
 
 // Function is the tool's name, and the arguments as the model wrote them.
@@ -36,19 +36,19 @@ type Function struct {
 
 // Part is a part of a message with more than text.
 type Part struct {
-	Type   string  `doc:"text or image; others are refused." json:"type"`
-	Text   string  `doc:"The text of a text part."           json:"text,omitempty"`
-	Source *Source `doc:"Where an image is."                 json:"source,omitempty"`
+	Type   string  `doc:"text or image; others are refused."       json:"type"`
+	Text   string  `doc:"The text of a text part."                 json:"text,omitempty"`
+	Source *Source `doc:"The bytes of an image, or their address." json:"source,omitempty"`
 }
 
-// Source is where the bytes of an image are.
+// Source has the bytes of an image, or their address.
 type Source struct {
 	Type     string `doc:"url, or data for base64 in value." json:"type"`
 	Value    string `doc:"The URL, or the bytes."            json:"value"`
 	MIMEType string `doc:"The type of the image."            json:"mimeType,omitempty"`
 }
 
-// turnID returns what the client who sent a turn calls it, so that it knows it again.
+// turnID returns the sending client's own id of a turn, by which the client recognizes it.
 func turnID(m spool.Message) string {
 	if m.ClientMessageID != "" {
 		return m.ClientMessageID
@@ -60,8 +60,8 @@ func call(id spool.ToolCallID, name, args string) ToolCall {
 	return ToolCall{ID: id, Type: "function", Function: Function{Name: name, Arguments: args}}
 }
 
-// argsText returns arguments as the model wrote them. It wrote what is a JSON string here
-// as text that was no JSON, and nothing where there is null.
+// argsText returns the text of the arguments as the model wrote it. A JSON string stands for a text that was
+// not JSON, and null for an empty one.
 func argsText(args json.RawMessage) string {
 	if len(args) == 0 || string(args) == "null" {
 		return "{}"
@@ -69,7 +69,7 @@ func argsText(args json.RawMessage) string {
 	return resultText(args)
 }
 
-// resultText returns the text of a JSON string, and other JSON as text.
+// resultText returns the value of a JSON string, and any other JSON as text.
 func resultText(v json.RawMessage) string {
 	var text string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil {

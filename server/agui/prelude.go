@@ -5,11 +5,12 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// Prelude returns the events that bring a client to the state of the snapshot, whatever the client
-// has. The frames after [spool.Snapshot.Cursor] come next. Have is the cursor of a client that comes
-// back; nil for another one. A client that has seen the end of everything gets no events. The record
-// may lack the end of a run that was stopped or has failed: a cursor then does not say whether the
-// client has seen that end, and the client gets it again.
+// Prelude returns the events that bring any client to the state of the snapshot. The frames after
+// [spool.Snapshot.Cursor] follow. Have is the cursor of a client that reconnects, nil for other clients. A
+// client that has seen everything to its end gets no events.
+//
+// If a run was stopped or failed, the record may lack its end. Then a cursor does not say whether the client
+// has seen the end, and the client gets it again.
 func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
 	events, err := t.become(s, have)
 	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, t.run) {
@@ -19,8 +20,8 @@ func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Ev
 	return events, err
 }
 
-// become returns the events that bring any client to the snapshot. Have is how far it has
-// read, of which only custom events make use: what they say is in no message.
+// become returns the events that bring any client to the snapshot. Have is the client's position. It matters
+// only for custom events, which no message has.
 func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
 	t.thread = s.Thread.ID
 	id := s.Thread.RunID
@@ -68,8 +69,9 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	return events, nil
 }
 
-// missedEvents returns the durable events of the application that a client at have lacks of a run that is
-// not over: they are in no message, and no stream has them. Nil: nobody knows what it lacks.
+// missedEvents returns the application's durable events of the unfinished run that a client at have lacks: no
+// message and no stream has them. If have is nil, it returns none, because nobody knows what the client
+// lacks.
 func missedEvents(s *spool.Snapshot, have *spool.Cursor) (events []Event) {
 	if have == nil {
 		return nil
@@ -82,9 +84,8 @@ func missedEvents(s *spool.Snapshot, have *spool.Cursor) (events []Event) {
 	return events
 }
 
-// BeganSince reports whether the run of [Options.From] has gone on before the snapshot was
-// made, and has the thread still. A client that is to see all of it then begins with
-// [Translator.Replay].
+// BeganSince reports whether the run of [Options.From] continued before the snapshot was made, and still has
+// the thread. A client that has to see all of the run then begins with [Translator.Replay].
 func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool {
 	if t.o.From == nil || s.Thread.RunID != t.o.From.ID {
 		return false
@@ -93,9 +94,9 @@ func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool {
 	return ok && r.Segments > t.o.From.Segments
 }
 
-// Replay is [Translator.Prelude] for a client that comes later than the run of
-// [Options.From] went on. It returns what the client would have been told before that. At is
-// the place right before the run's next segment. The frames behind it come next.
+// Replay is [Translator.Prelude] for a client that connects after the run of [Options.From] continued. It
+// returns the events that a client would have got before that moment. At is the position directly before the
+// run's next segment, and the frames after it follow.
 func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event, error) {
 	t.thread = s.Thread.ID
 	events := t.begin(t.o.From.ID)
@@ -105,8 +106,8 @@ func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event,
 	return append(events, messages), err
 }
 
-// given adds the results that the client has just given to the messages of a run that has not
-// gone on yet: a page that is shown the call without its result would run it again.
+// given adds the results that the client has just sent to the messages of a run that has not continued yet. A
+// page that sees the call without its result would execute the call again.
 func (t *Translator) given(messages Messages) (Messages, error) {
 	if len(t.o.Results) == 0 || t.o.From == nil {
 		return messages, nil

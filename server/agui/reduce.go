@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// reduce adds to messages what the events of a stream make of them, as a client does.
+// reduce applies the events of a stream to messages, as a client does.
 func reduce(messages []Message, events []Event) []Message {
 	for _, event := range events {
 		switch e := event.(type) {
@@ -16,7 +16,7 @@ func reduce(messages []Message, events []Event) []Message {
 			messages = append(messages, Message{ID: e.MessageID, Role: roleReasoning, Content: ""})
 		case Delta:
 			if m := find(messages, e.MessageID); m != nil {
-				text, _ := m.Content.(string) // of a message that is being written
+				text, _ := m.Content.(string) // of an unfinished message
 				m.Content = text + e.Delta
 			}
 		case ToolStart:
@@ -73,8 +73,8 @@ func startCall(messages []Message, e ToolStart) []Message {
 	return messages
 }
 
-// placeResult puts a result behind the message that made the call, and the results that
-// stand there already. A provider wants no other order.
+// placeResult inserts a result after the message that made the call, and after the results that are already
+// there. Providers accept no other order.
 func placeResult(messages []Message, e ToolResult) []Message {
 	at := len(messages)
 	for i := range slices.Backward(messages) {

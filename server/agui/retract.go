@@ -2,10 +2,10 @@ package agui
 
 import "github.com/spoolhq/spool"
 
-// retracted takes in a snapshot of one run: of what its segment has said only that counts
-// which the messages have. The client unlearns the rest with the end of the segment, which
-// comes next. Between two segments, where calls of the run were closed, it is told at once:
-// of a run that waited for answers, it is told the end.
+// retracted applies the snapshot of one run: only what the messages have counts of what the run's segment
+// said. In a segment, the client unlearns the rest when the segment ends, which comes next. Between two
+// segments, where waiting calls of the run got their results, the client gets the messages at once. If the
+// run waited for answers, the client gets the run's end.
 func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
 	if !tells(s, t.run) {
 		return nil, nil
@@ -24,7 +24,7 @@ func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
 	return []Event{Messages{now.All()}}, nil
 }
 
-// tells reports whether a snapshot of one run is of this one.
+// tells reports whether the snapshot of one run is about this run.
 func tells(s *spool.Snapshot, run spool.RunID) bool {
 	if s.Stream != nil {
 		return s.Stream.RunID == run

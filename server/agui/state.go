@@ -6,11 +6,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// stateKey is the only key of a client's state, and of metadata, that is this server's.
+// stateKey is this server's key in a client's state and in metadata.
 const stateKey = "spool"
 
-// StateUse says what is done with the state of the client, which is shared between agent
-// and page in AG-UI. Ours is one key of it, "spool", with a [ThreadState].
+// StateUse says how to treat the client's state, which agent and page share in AG-UI. This server uses one
+// key of it, "spool", with a [ThreadState].
 type StateUse int
 
 // The uses of the client's state.
@@ -23,7 +23,7 @@ const (
 	NoState
 )
 
-// UseOf returns what can be done with the state that a client has sent.
+// UseOf returns how to treat the state that a client sent.
 func UseOf(state json.RawMessage) StateUse {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(state, &object) != nil || object == nil {
@@ -32,7 +32,7 @@ func UseOf(state json.RawMessage) StateUse {
 	return SharedState
 }
 
-// ThreadState is where the thread is.
+// ThreadState is the state of the thread.
 type ThreadState struct {
 	State      spool.State      `doc:"The state of the thread." json:"state"`
 	RunID      spool.RunID      `doc:"Its run."                 json:"runId,omitempty"`
@@ -44,14 +44,14 @@ func threadState(r spool.Run) ThreadState {
 	return ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}
 }
 
-// states tells a client of states, each once.
+// states sends states to a client, each one once.
 type states struct {
 	use  StateUse
 	last ThreadState
-	set  bool // whether the client has a state to change
+	set  bool // whether the client has got a state
 }
 
-// change returns the event of a new state, and nothing where the client has it already.
+// change returns the event of a new state, or nothing if the client already has the state.
 func (s *states) change(state ThreadState) []Event {
 	if s.use == NoState || state.State == "" || state == s.last {
 		return nil
@@ -61,23 +61,23 @@ func (s *states) change(state ThreadState) []Event {
 		s.set = true
 		return []Event{StateSnapshot{Snapshot: map[string]ThreadState{stateKey: state}}}
 	}
-	// "add" replaces what is there.
+	// "add" also replaces an existing value.
 	return []Event{StateDelta{Delta: []Operation{{Op: "add", Path: "/" + stateKey, Value: state}}}}
 }
 
-// StateSnapshot replaces the state that the client has.
+// StateSnapshot replaces the client's state.
 type StateSnapshot struct {
-	Snapshot map[string]ThreadState `doc:"The state, in place of the one that the client has: the thread under the key spool." json:"snapshot"`
+	Snapshot map[string]ThreadState `doc:"The state, which replaces the client's. It has the thread under the key spool." json:"snapshot"`
 }
 
-// StateDelta changes the state that the client has, by RFC 6902.
+// StateDelta changes the client's state, by RFC 6902.
 type StateDelta struct {
 	Delta []Operation `doc:"Changes of the state that the client has, by RFC 6902." json:"delta"`
 }
 
 // Operation is one change of a [StateDelta].
 type Operation struct {
-	Op    string      `doc:"What is done."       json:"op"`
-	Path  string      `doc:"Where it is done."   json:"path"`
-	Value ThreadState `doc:"What is there then." json:"value"`
+	Op    string      `doc:"The operation."                 json:"op"`
+	Path  string      `doc:"The JSON Pointer of the value." json:"path"`
+	Value ThreadState `doc:"The new value."                 json:"value"`
 }

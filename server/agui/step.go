@@ -8,50 +8,50 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// step is the step that a segment is in, with the blocks and calls that are open in it. With only run and
-// last set, the segment is between two steps.
+// step is the present step of a segment, with its open blocks and calls. If only run and last are set, the
+// segment is between two steps.
 //
-// Messages are named by run and step, and not as the stream names its blocks: only so do
-// they have the same ids when they have been saved. A client that is sent all messages
-// keeps those it knows in their places, and puts the others behind them.
+// Message ids come from the run and the step, and not from the stream's ids of blocks. So a message keeps its
+// id when it is saved. A client that gets all messages keeps the known ones at their positions, and appends
+// the others.
 type step struct {
 	run spool.RunID
 	// last is the number of the step that finished last.
 	last int
-	// name and number of the open step. Empty: none is.
+	// name and number of the open step. Empty: no step is open.
 	name   string
 	number int
-	id     string // of the message of the open step, once it was asked for
-	// text and reasoning are the stream's ids of the open blocks. Empty: none is.
+	id     string // of the open step's message, after the first use
+	// text and reasoning are the stream's ids of the open blocks. Empty: no block is open.
 	text, reasoning string
 	// reasonings counts the step's blocks of reasoning.
 	reasonings int
 	calls      []openCall
 }
 
-// openCall is a call whose arguments are being written.
+// openCall is a call whose arguments are not complete.
 type openCall struct {
 	ToolStart
 
-	begun bool // whether there were arguments
+	begun bool // whether it has arguments
 }
 
-// messageID names what a step says, and its calls.
+// messageID returns the id of a step's message, which has its text and its calls.
 func messageID(run spool.RunID, step int) string {
 	return string(run) + ":s" + strconv.Itoa(step)
 }
 
-// reasoningID names the n-th block of reasoning of a step, from 1.
+// reasoningID returns the id of the n-th block of reasoning of a step, from 1.
 func reasoningID(run spool.RunID, step, n int) string {
 	return messageID(run, step) + ":r" + strconv.Itoa(n)
 }
 
-// resultID names the result of a call of a step.
+// resultID returns the id of the result of a step's call.
 func resultID(run spool.RunID, step int, id spool.ToolCallID) string {
 	return messageID(run, step) + ":" + string(id)
 }
 
-// messageID names what the open step says. Each piece of text asks for it.
+// messageID returns the id of the open step's message. It keeps the id, because each piece of text needs it.
 func (s *step) messageID() string {
 	if s.id == "" {
 		s.id = messageID(s.run, s.number)
@@ -61,13 +61,13 @@ func (s *step) messageID() string {
 
 func (s *step) reasoningID() string { return reasoningID(s.run, s.number, s.reasonings) }
 
-// content returns the events of an item of the kinds that become a part of a message.
+// content returns the events of an item that becomes a part of a message.
 func (s *step) content(item spool.Item) ([]Event, error) {
 	switch item.Type {
 	case spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd, spool.ItemToolResult:
 		return s.callItem(item)
 	}
-	var block spool.Delta // has the fields of a [spool.Block] too
+	var block spool.Delta // also has the fields of a [spool.Block]
 	if err := item.Decode(&block); err != nil {
 		return nil, unreadable(item, err)
 	}
@@ -213,15 +213,15 @@ func (s *step) endCall(id spool.ToolCallID) []Event {
 	return []Event{ToolEnd{id}}
 }
 
-// result ends the call if that is to be done. A result without a call before it is one of
-// the step that has parked, which goes on.
+// result returns the result, and ends the call first if it is open. If the call is unknown, it belongs to the
+// step that has parked and continues.
 func (s *step) result(id spool.ToolCallID, result json.RawMessage) []Event {
 	events := append(s.endBlocks(), s.beginAs(s.last)...)
 	events = append(events, s.endCall(id)...)
 	return append(events, ToolResult{resultID(s.run, s.number, id), id, resultText(result), spool.RoleTool})
 }
 
-// finish closes the step with all that is open in it.
+// finish closes the step and everything that is open in it.
 func (s *step) finish(f spool.StepFinished) []Event {
 	events := s.beginAs(f.Step)
 	events = append(events, s.endOpen()...)
@@ -230,7 +230,7 @@ func (s *step) finish(f spool.StepFinished) []Event {
 	return events
 }
 
-// abort closes all that is open, of a step that does not come to its end.
+// abort closes everything that is open in a step that does not finish.
 func (s *step) abort() []Event {
 	events := s.endOpen()
 	if s.name != "" {
@@ -249,7 +249,7 @@ func (s *step) endOpen() []Event {
 	return events
 }
 
-// reopen returns the starts of all that is open, for a client that has its messages.
+// reopen returns the starts of everything that is open, for a client that has the messages.
 func (s *step) reopen() []Event {
 	var events []Event
 	if s.name != "" {

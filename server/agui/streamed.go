@@ -7,19 +7,19 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// streamed is what the stream of a snapshot says beyond the messages. Clients share it.
+// streamed is the content of a snapshot's stream that the messages lack. Clients share it.
 type streamed struct {
-	stream spool.StreamID // empty: there is nothing
-	// step, parks and end are where a translator stands behind the stream.
+	stream spool.StreamID // empty: there is no such content
+	// step, parks and end are a translator's state after the stream.
 	step  step
 	parks parks
 	end   *spool.Item
-	// customs are events that no message has, each with the place of its item.
+	// customs are events that no message has, each with the position of its item.
 	customs []placedCustom
-	// events are those of which messages are made, until these are made.
+	// events are the events of unfinished messages. They are reduced to messages later.
 	events []Event
-	// messages are the messages behind the first from messages of the thread, as the stream
-	// leaves them, each with a comma before it. Nil: the thread's own.
+	// messages are the messages after the first from messages of the thread, as the stream leaves them. Each
+	// has a comma before it. Nil: the thread's own messages.
 	messages []byte
 	from     int
 	err      error
@@ -31,7 +31,7 @@ type placedCustom struct {
 	at spool.Offset
 }
 
-// fold takes in what the segment that runs has said and the messages lack.
+// fold applies the items of the present segment that the messages lack.
 func fold(s *spool.Snapshot) *streamed {
 	f := &streamed{}
 	if s.Stream == nil {
@@ -45,7 +45,7 @@ func fold(s *spool.Snapshot) *streamed {
 	t := &Translator{step: step{run: r.ID, last: r.Steps}, parks: parksOf(s, r.ID)}
 	for _, item := range s.Stream.Items {
 		if item.Type == spool.ItemStepFinished && t.step.name == "" {
-			continue // its content is in the messages
+			continue // the messages have its content
 		}
 		events, err := t.itemEvents(item)
 		if err != nil {
@@ -64,7 +64,7 @@ func fold(s *spool.Snapshot) *streamed {
 	return f
 }
 
-// size is roughly how many bytes it takes.
+// size is its approximate size in bytes.
 func (f *streamed) size() int64 {
 	n := len(f.messages)
 	for _, c := range f.customs {
@@ -73,8 +73,8 @@ func (f *streamed) size() int64 {
 	return int64(n)
 }
 
-// catchUp sets the translator behind the stream of the snapshot, if that is the stream of the
-// run. It returns the messages, and the custom events that a client at have may lack.
+// catchUp sets the translator to the state after the snapshot's stream, if that is the stream of the run. It
+// returns the messages, and the custom events that a client at have may lack.
 func (t *Translator) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, customs []Event, err error) {
 	f, _ := s.Shared.(*streamed)
 	if f == nil || !t.inSegment || f.stream == "" || f.stream != r.Stream() {

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// maxCopied is up to how many bytes messages are copied into a text of their own. Above, a
-// text has the bytes that clients share.
+// maxCopied is the size in bytes up to which messages are copied into a text. A text shares the bytes of
+// larger ones with other clients.
 const maxCopied = 64 << 10
 
-// Messages replaces all messages that the client has.
+// Messages replaces all messages of the client.
 type Messages struct {
 	// elements are the elements of the JSON array, in pieces that clients share.
 	elements [][]byte
 }
 
-// and returns the messages with others behind them, each of which has a comma before it.
+// and returns the messages with others appended. Each of the others has a comma before it.
 func (m Messages) and(others []byte) Messages {
 	if len(others) == 0 {
 		return m
@@ -26,9 +26,9 @@ func (m Messages) and(others []byte) Messages {
 	return Messages{append(slices.Clip(m.elements), others)}
 }
 
-// reason reports whether there is a message of reasoning.
+// reason reports whether one of the messages is reasoning.
 func (m Messages) reason() bool {
-	// Nothing else can look like it: within a JSON string its quotes are escaped.
+	// Nothing else can look like this: inside a JSON string, the quotes are escaped.
 	role := []byte(`,"role":"` + string(roleReasoning) + `"`)
 	return slices.ContainsFunc(m.elements, func(piece []byte) bool { return bytes.Contains(piece, role) })
 }
@@ -50,15 +50,15 @@ func (m Messages) MarshalJSON() ([]byte, error) {
 	return append(append([]byte(messagesHead), bytes.Join(m.elements, nil)...), messagesTail...), nil
 }
 
-// Text is a text of server-sent events, in pieces. Some may be shared with other clients.
+// Text is a text of server-sent events, in pieces. It may share pieces with other clients.
 type Text struct {
 	pieces [][]byte
-	own    []byte // what comes behind the pieces
+	own    []byte // the part after the pieces
 }
 
-// Add adds the events of a frame. The id stands with the last of them, so that a client which
-// has it has them all; without events it stands alone, which a browser remembers and shows to
-// nobody. An empty id is left out.
+// Add adds the events of a frame. The last event has the id, so a client that has the id has all events.
+// Without events, the id comes alone: a browser remembers it and shows it to no script. An empty id is left
+// out.
 func (t *Text) Add(id string, events ...Event) error {
 	for i, e := range events {
 		if i == len(events)-1 {
@@ -103,10 +103,10 @@ func (t *Text) add(e Event) error {
 	return nil
 }
 
-// AddLine adds a line that is no event, such as a comment, with the blank line behind it.
+// AddLine adds a line that is not an event, such as a comment, and a blank line.
 func (t *Text) AddLine(line string) { t.own = append(append(t.own, line...), "\n\n"...) }
 
-// Pieces returns the text, which must not be changed.
+// Pieces returns the text. The caller must not change it.
 func (t *Text) Pieces() [][]byte {
 	if len(t.own) == 0 {
 		return t.pieces
@@ -114,10 +114,10 @@ func (t *Text) Pieces() [][]byte {
 	return append(slices.Clip(t.pieces), t.own)
 }
 
-// maxKept bounds the memory that a text keeps when it is emptied.
+// maxKept bounds the memory that an empty text keeps.
 const maxKept = 64 << 10
 
-// Reset empties the text. The pieces that it returned must not be used any more.
+// Reset empties the text. The caller must not use earlier results of Pieces any more.
 func (t *Text) Reset() {
 	clear(t.pieces)
 	t.pieces = t.pieces[:0]

@@ -7,32 +7,31 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// Options say for whom a [Translator] translates.
+// Options describe the client of a [Translator].
 type Options struct {
-	// Load returns the thread as it is now, in [Form]. It is called where frames alone do not
-	// tell: when a run starts, for what was said before it, and when a segment has failed, for
-	// whether the run has. The caller releases what it has loaded once the events are sent.
+	// Load returns the present thread, in [Form]. The translator calls it when frames alone are not enough:
+	// when a run starts, to get the messages before it, and when a segment has failed, to see whether the run
+	// has failed too. The caller of the translator releases the result after it has sent the events.
 	// Required.
 	Load func() (*engine.FormedSnapshot, error)
-	// RunID is the only run that the client wants to see; the translator is done when it
-	// is over. Empty: all runs.
+	// RunID is the only run that the client wants to see. The translator is done when that run is over.
+	// Empty: all runs.
 	RunID spool.RunID
-	// ClientRunID is what the client calls RunID. Defaults to RunID.
+	// ClientRunID is the client's id of RunID. Defaults to RunID.
 	ClientRunID string
-	// From is RunID as it was when the client started it, or answered what it waited for: the
-	// client is to see all that the run says from there on. Nil: the client is shown the thread
-	// as it is.
+	// From is the state of RunID when the client started it or answered it. The client then sees everything
+	// that the run says from there on. Nil: the client sees the thread as it is.
 	From *spool.Run
-	// Results are those that the client has given to calls of From, so that it knows them.
+	// Results are the results that the client has sent for calls of From, and so knows.
 	Results []ClientResult
-	// Connect shows a run that was over before as an end without an error, as a page which is opened
-	// did not fail. The state tells how the run has ended.
+	// Connect shows a run that was over before the connection as an end without an error, because opening a
+	// page did not fail. The state says how the run ended.
 	Connect bool
-	// State says what is done with the client's state.
+	// State says how to treat the client's state.
 	State StateUse
 }
 
-// Translator makes events of a thread's frames. It is for one client and one goroutine.
+// Translator turns the frames of a thread into events. It is for one client and one goroutine.
 type Translator struct {
 	o      Options
 	thread spool.ThreadID
@@ -43,26 +42,25 @@ type Translator struct {
 	run  spool.RunID // of the open run, or of the last one
 	open bool        // whether the client is in a run
 	done bool
-	// began is true once the client has the prelude.
+	// began is true after the client has got the prelude.
 	began bool
-	// asked is true while an interrupt is the last event that the client has of the run.
+	// asked is true while an interrupt is the client's last event of the run.
 	asked bool
-	// missed is true when the client has not seen events of another run.
+	// missed is true if the client has not seen events of another run.
 	missed bool
-	// segment is the number of the run's last segment that the client has seen, and
-	// inSegment is true until its end.
+	// segment is the number of the last segment that the client has seen of the run. inSegment is true until
+	// that segment's end.
 	segment   int
 	inSegment bool
-	// unsaved is true when the segment has streamed something that no message has.
+	// unsaved is true if the segment has streamed content that no message has.
 	unsaved bool
-	// end is the last item of the segment. Its events follow when the record has the end too.
+	// end is the last item of the segment. Its events follow when the record has the segment's end too.
 	end *spool.Item
-	// waiting are custom events that came between two runs, where there can be none.
+	// waiting are custom events that came between two runs, where the protocol allows no events.
 	waiting []Event
 }
 
-// New returns a translator. The first thing that it is given is a snapshot: see
-// [Translator.Prelude].
+// New returns a translator. Give it a snapshot first: see [Translator.Prelude].
 func New(o Options) *Translator {
 	if o.ClientRunID == "" {
 		o.ClientRunID = string(o.RunID)
@@ -86,7 +84,7 @@ func (t *Translator) begin(run spool.RunID) []Event {
 	return []Event{started}
 }
 
-// runID returns what the client calls the run.
+// runID returns the client's id of the run.
 func (t *Translator) runID() string {
 	if t.o.RunID == t.run && t.o.ClientRunID != "" {
 		return t.o.ClientRunID
@@ -94,7 +92,7 @@ func (t *Translator) runID() string {
 	return string(t.run)
 }
 
-// takeWaiting returns the custom events that were kept for the next run.
+// takeWaiting returns the custom events that waited for the next run, and forgets them.
 func (t *Translator) takeWaiting() []Event {
 	events := t.waiting
 	t.waiting = nil
@@ -112,5 +110,5 @@ func (t *Translator) emitCustom(e Event) []Event {
 	return nil
 }
 
-// maxWaiting bounds what is kept for the next run, which may never come.
+// maxWaiting bounds the custom events that wait for the next run, which may never come.
 const maxWaiting = 100

@@ -250,7 +250,7 @@ func TestGolden(t *testing.T) {
 			settle(time.Second)
 			s.run("r2", "next")
 		}},
-		// Nobody starts anything behind these two: what closes the call is told at once.
+		// Nobody starts anything after these two: what closes the call is told at once.
 		"stop-parked-alone": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, (*scene).stop},
 		"expires-fails": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "urgent"})}, func(*scene) {
 			settle(time.Minute)

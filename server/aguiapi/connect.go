@@ -17,17 +17,17 @@ func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 	who, r := call.By(ctx), rest.RequestOf(ctx)
 	key := who.Key(in.Body.ThreadID)
 	call.Concerns(ctx, key, in.Body.RunID)
-	place, err := c.Streams.Take(r, who)
+	slot, err := c.Streams.Take(r, who)
 	if err != nil {
 		return Answer{}, call.About(ctx, err, key, "")
 	}
 	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true}
 	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
-		place.Release()
+		slot.Release()
 		return Answer{}, err
 	}
-	answer.live.Place = place
+	answer.live.Slot = slot
 	return answer, nil
 }
 

@@ -44,11 +44,11 @@ func (in *Input) Validate(context.Context) error {
 
 // AgentRefusal is why there is nothing to stream. Nothing was changed.
 type AgentRefusal struct {
-	Accepted bool           `doc:"Always false."                                                                      json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                        example:"t1"          json:"threadId"`
-	Reason   string         `doc:"Why not, for a program."                                                            example:"active_run"  json:"reason"`
-	Error    string         `doc:"Why not, for a person."                                                             json:"error"`
-	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out of all else." json:"code,omitempty"`
+	Accepted bool           `doc:"Always false."                                                                             json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                               example:"t1"          json:"threadId"`
+	Reason   string         `doc:"The reason of the refusal, for a program."                                                 example:"active_run"  json:"reason"`
+	Error    string         `doc:"The reason of the refusal, for a person."                                                  json:"error"`
+	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out in all other cases." json:"code,omitempty"`
 
 	// retryAfter is when. Zero: the refusal is for now.
 	retryAfter time.Duration
@@ -107,7 +107,7 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 		}
 	}
 	// Before anything is started that nobody could see then.
-	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
+	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
 		return Answer{}, call.About(ctx, err, key, body.RunID)
 	}
@@ -122,20 +122,20 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 		show, refusal, err = c.prompt(ctx, key, body, wishes, who)
 	}
 	if err != nil || refusal != nil {
-		place.Release()
+		slot.Release()
 		return Answer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
 	}
 	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
 	r := rest.RequestOf(ctx)
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {
-		place.Release()
+		slot.Release()
 		if wishes.Stops() && r.Context().Err() != nil {
 			c.abandon(r, who, key, show.RunID)
 		}
 		return Answer{}, err
 	}
-	answer.live.Place = place
+	answer.live.Slot = slot
 	if wishes.Stops() {
 		answer.live.Abandon = func() { c.abandon(r, who, key, show.RunID) }
 	}

@@ -42,13 +42,13 @@ const (
 
 // Readiness is the answer to a probe. What is wrong is said in words without secrets.
 type Readiness struct {
-	Status string            `doc:"Whether requests may come."                 enum:"ok,unavailable"        json:"status"`
-	Checks map[string]string `doc:"What was looked at: ok, or what is wrong."  example:"{\"store\":\"ok\"}" json:"checks"`
-	Error  string            `doc:"What is wrong, for a person."               json:"error,omitempty"`
-	Code   spool.Code        `doc:"What is wrong, for a program: unavailable." json:"code,omitempty"`
+	Status string            `doc:"Whether the process is ready for requests."      enum:"ok,unavailable"        json:"status"`
+	Checks map[string]string `doc:"The checks, each with ok or with what is wrong." example:"{\"store\":\"ok\"}" json:"checks"`
+	Error  string            `doc:"The error, for a person."                        json:"error,omitempty"`
+	Code   spool.Code        `doc:"The error's code: unavailable."                  json:"code,omitempty"`
 }
 
-// Controller has the endpoints. It carries out checks, all at the same time, and keeps the outcome for a
+// Controller has the endpoints. It executes checks, all at the same time, and keeps the outcome for a
 // while. It is safe for concurrent use.
 type Controller struct {
 	checks map[string]Check

@@ -15,29 +15,10 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/verify"
 )
 
-// Verifier proves that a delivery comes from the queue: the endpoint that takes
-// deliveries executes agents. It is safe for concurrent use.
-type Verifier interface {
-	// Verify returns an error unless the queue signed this request with this body. The
-	// body of r itself is used up. An [spool.Unavailable] error says that the
-	// verifier cannot decide now: the server answers 503, and the queue keeps the delivery.
-	// For every other error the server answers 401. It logs the text of both and sends neither.
-	Verify(r *http.Request, body []byte) error
-}
-
-// HeaderVerifier is a [Verifier] that judges the headers of a delivery before the
-// server reads its body. With a
-// HeaderVerifier, a body may have up to 1 MiB; with another Verifier, up to 64 KiB.
-type HeaderVerifier interface {
-	Verifier
-	// VerifyHeader returns an error if Verify would refuse the request whatever its body is.
-	// It does not read the body. Its errors mean what those of Verify mean.
-	VerifyHeader(r *http.Request) error
-}
-
-// maxRedeliveries bounds how often a job that could not be carried out yet is tried
+// maxRedeliveries bounds how often a job that could not be executed yet is tried
 // again. The sweeper takes over after that.
 const maxRedeliveries = 20
 
@@ -55,8 +36,8 @@ type Taken struct {
 type Config struct {
 	Engine *engine.Engine
 	// Verifier proves that a delivery comes from the queue. Nil: every delivery is refused.
-	Verifier Verifier
-	// Concurrency bounds how many deliveries are carried out at the same time.
+	Verifier verify.Verifier
+	// Concurrency bounds how many deliveries are executed at the same time.
 	Concurrency int
 	Log         *slog.Logger
 	// Refused counts credentials that were refused, and returns the error to answer with.
@@ -94,7 +75,7 @@ func (q *Queue) VerifyHeader(ctx context.Context) (err error) {
 	r := rest.RequestOf(ctx)
 	if q.config.Verifier == nil {
 		err = spool.Errorf(spool.Unauthorized, "no queue may deliver here")
-	} else if v, ok := q.config.Verifier.(HeaderVerifier); ok {
+	} else if v, ok := q.config.Verifier.(verify.HeaderVerifier); ok {
 		if err = v.VerifyHeader(r); err != nil {
 			err = q.refused(ctx, r, err)
 		}
@@ -114,9 +95,9 @@ func (q *Queue) VerifyBody(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// MaxBody bounds the body of a delivery: a long one is read only behind good headers.
+// MaxBody bounds the body of a delivery: a long one is read only after good headers.
 func (q *Queue) MaxBody() int64 {
-	if _, ok := q.config.Verifier.(HeaderVerifier); ok {
+	if _, ok := q.config.Verifier.(verify.HeaderVerifier); ok {
 		return call.LongBody
 	}
 	return call.SmallBody

@@ -10,7 +10,7 @@ import (
 
 // CompactRequest is the body of a compaction.
 type CompactRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread whose older messages are to be summarised." example:"t1" json:"threadId"`
+	ThreadID spool.ThreadID `doc:"The thread to summarise." example:"t1" json:"threadId"`
 }
 
 // Validate implements [rest.Validator].
@@ -18,13 +18,13 @@ func (in *CompactRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Compact answers POST /api/agent/compact: 200 with the result when a summary stands for
-// older messages, 409 with the result when there is none, or the thread is not the caller's.
+// Compact answers POST /api/agent/compact: 200 with the result if a summary now replaces older messages; 409
+// with the result if there is none, or if the thread is not the caller's.
 func (c Controller) Compact(ctx context.Context, in CompactRequest) (engine.CompactResult, error) {
 	who := call.By(ctx)
 	thread := who.Key(in.ThreadID)
 	call.Concerns(ctx, thread, "")
-	if err := c.Starts.Take(ctx, who); err != nil { // it asks a model, as a start does
+	if err := c.Starts.Take(ctx, who); err != nil { // it calls a model, as a start does
 		return engine.CompactResult{}, call.About(ctx, err, thread, "")
 	}
 	result, err := c.Engine.Compact(call.Acting(ctx), thread)

@@ -15,10 +15,10 @@ import (
 
 // waitInput says how long a request waits for the end of a run.
 type waitInput struct {
-	Wait string `doc:"How long to wait for the run's end, or for a question of it that somebody has to answer, such as 30s. Left out: not at all." example:"30s" query:"wait"`
+	Wait string `doc:"How long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all." example:"30s" query:"wait"`
 }
 
-// Validate implements [rest.Validator]. A second wait does not say which one is meant.
+// Validate implements [rest.Validator]. It refuses a repeated wait, which is ambiguous.
 func (in waitInput) Validate(ctx context.Context) error {
 	if in.Wait != "" && len(rest.RequestOf(ctx).URL.Query()["wait"]) > 1 {
 		return spool.Errorf(spool.Invalid, "wait must be given only once")
@@ -50,15 +50,15 @@ func short(d time.Duration) string {
 	}
 }
 
-// OutcomeInput asks what a run has come to.
+// OutcomeInput asks for the outcome of a run.
 type OutcomeInput struct {
 	waitInput
 
 	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
 }
 
-// Outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
-// it has ended, waits for an answer or was waited for long enough.
+// Outcome answers GET /api/agent/runs/{runId} with the present outcome of a run. With a wait, it answers when
+// the run has ended or waits for somebody, or when the time is up.
 func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
@@ -72,14 +72,14 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcom
 		o, err := c.Engine.Outcome(acting, run, in.RunID)
 		return o, call.About(ctx, err, run, in.RunID)
 	}
-	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
+	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
 		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
-	defer place.Release()
+	defer slot.Release()
 	o, err := c.await(acting, who, run, in.RunID, wait)
 	switch spool.CodeOf(err) {
-	case spool.Canceled, spool.Unavailable: // the wait is over: where the run is now
+	case spool.Canceled, spool.Unavailable: // the wait is over: return the present state
 		if err = who.StillValid(); err == nil {
 			o, err = c.Engine.Outcome(acting, run, in.RunID)
 		}
@@ -88,9 +88,9 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcom
 	return o, call.About(ctx, err, run, in.RunID)
 }
 
-// takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
-// the caller's open streams for it. The outcome takes the scope read.
-func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Place, error) {
+// takeWait returns how long a start waits for its run, zero for not at all, and takes a slot among the
+// caller's open streams for it. It requires the scope read, for the outcome.
+func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Slot, error) {
 	wait, err := in.duration(c.MaxWait)
 	if err != nil || wait == 0 {
 		return 0, nil, err
@@ -98,12 +98,12 @@ func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitI
 	if !who.May(access.ScopeRead) {
 		return 0, nil, access.Lacks(access.ScopeRead, "wait")
 	}
-	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
-	return wait, place, err
+	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
+	return wait, slot, err
 }
 
-// await waits for a run: for the given time, and no longer than the caller's credentials last and the
-// server does not drain. It returns a [spool.Canceled] error when that is over.
+// await waits for a run: for the given time, but no longer than the caller's credentials last, and only until
+// the server drains. It returns a [spool.Canceled] error when that time is over.
 func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
 	ctx, forget := access.Lifetime(ctx, who, who.Until)
 	defer forget()
@@ -113,9 +113,8 @@ func (c Controller) await(ctx context.Context, who access.Principal, thread spoo
 	return c.Engine.Await(ctx, thread, run)
 }
 
-// awaitStarted waits for a run that was accepted, and returns nil where it has to be asked for
-// later. The run is accepted, whatever becomes of the wait: no error may have a client start it
-// once more.
+// awaitStarted waits for an accepted run. It returns nil if the outcome is not known in time. The run is
+// accepted even if the wait fails: an error could make the client start it again.
 func (c Controller) awaitStarted(ctx context.Context, who access.Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
 	o, err := c.await(call.Acting(ctx), who, thread, started.RunID, wait)
@@ -123,7 +122,7 @@ func (c Controller) awaitStarted(ctx context.Context, who access.Principal, star
 		return &o
 	}
 	switch spool.CodeOf(err) {
-	case spool.Canceled, spool.NotFound: // its time is up, or its thread was deleted
+	case spool.Canceled, spool.NotFound: // the time is up, or the thread was deleted
 	default:
 		if c.Draining.Err() == nil {
 			call.Log(c.Log).WarnContext(ctx, "wait for run", "error", call.About(ctx, err, thread, started.RunID))

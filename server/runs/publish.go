@@ -13,16 +13,16 @@ import (
 
 // PublishRequest is the body of an event.
 type PublishRequest struct {
-	ThreadID spool.ThreadID  `doc:"The thread, which has to exist."                                                                   example:"t1"             json:"threadId"`
-	Type     spool.EntryType `doc:"Your own word for it. Words that the record, its notices and run streams use are refused."         example:"progress"       json:"type"              maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
-	Payload  json.RawMessage `doc:"Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null."                          json:"payload,omitempty"`
-	Durable  bool            `doc:"True: it is an entry of the record, for those who come later too. False: who follows now is told." example:"true"           json:"durable,omitempty"`
+	ThreadID spool.ThreadID  `doc:"The thread, which has to exist."                                                                                     example:"t1"             json:"threadId"`
+	Type     spool.EntryType `doc:"Your own word for the event. The types of record entries, notices and items are refused."                            example:"progress"       json:"type"              maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
+	Payload  json.RawMessage `doc:"Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null."                                            json:"payload,omitempty"`
+	Durable  bool            `doc:"True: the event is an entry of the record, which later clients get too. False: only clients that follow now get it." example:"true"           json:"durable,omitempty"`
 }
 
 // PublishResult is the answer to an event.
 type PublishResult struct {
-	Accepted bool  `doc:"Always true."                                         json:"accepted"`
-	Seq      int64 `doc:"The entry's place in the record, of a durable event." example:"7"     json:"seq,omitempty"`
+	Accepted bool  `doc:"Always true."                                             json:"accepted"`
+	Seq      int64 `doc:"The entry's seq in the record. Only for a durable event." example:"7"     json:"seq,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -33,8 +33,8 @@ func (in *PublishRequest) Validate(context.Context) error {
 	return spool.CheckEventType(in.Type)
 }
 
-// Publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for one
-// that is in the record now.
+// Publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for a durable event, which
+// is then in the record.
 func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResult, error) {
 	who := call.By(ctx)
 	key := who.Key(in.ThreadID)

@@ -15,8 +15,8 @@ type RespondRequest struct {
 	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
-	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
-	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
+	Arguments  json.RawMessage  `doc:"An object of arguments with which an approved call runs instead of its own. The tool must accept it." json:"arguments,omitempty"`
+	Reason     string           `doc:"The reason, in up to 4096 bytes. The model reads it, and the record keeps it."                        example:"not on a Friday"  json:"reason,omitempty"`
 	Digest     string           `doc:"The digest of the INPUT_REQUIRED that was shown. An answer to anything else does not count."          json:"digest,omitempty"`
 }
 
@@ -28,9 +28,8 @@ func (in *RespondRequest) Validate(context.Context) error {
 	return call.CheckToolCall(in.ToolCallID)
 }
 
-// Respond answers POST /api/agent/respond: 200 with the result when the answer is the
-// one that counts, 409 with the result when nothing waits for it, somebody was faster,
-// or the thread is not the caller's.
+// Respond answers POST /api/agent/respond: 200 with the result if the answer counts; 409 with the result if
+// nothing waits for it, if another answer came first, or if the thread is not the caller's.
 func (c Controller) Respond(ctx context.Context, in RespondRequest) (engine.RespondResult, error) {
 	p := call.By(ctx)
 	answer := engine.Response{

@@ -1,5 +1,5 @@
-// Package runs has the endpoints that start runs, wait for them, stop them and answer what they wait for.
-// It knows the engine, the streams and the call, and not the server.
+// Package runs has the endpoints that start runs, wait for them, stop them and answer their questions. It
+// knows the engine, the streams and the call, and not the server.
 package runs
 
 import (
@@ -18,7 +18,7 @@ type Controller struct {
 	Starts  *Starts
 	// MaxWait bounds how long a request waits for a run.
 	MaxWait time.Duration
-	// Draining ends when no request is to wait any more.
+	// Draining ends when requests must stop waiting.
 	Draining context.Context //nolint:containedctx // the lifetime of the server
 	Log      *slog.Logger
 }

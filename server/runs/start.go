@@ -19,7 +19,7 @@ import (
 type StartInput struct {
 	waitInput
 
-	IdempotencyKey string      `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
+	IdempotencyKey string      `doc:"A key of your own. A start with a key that was used before gets the first accepted answer again." example:"order-1234" header:"Idempotency-Key"`
 	Body           *RunRequest `required:"true"`
 }
 
@@ -30,23 +30,23 @@ type RunRequest struct {
 	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
 
 	// ThreadID is nil for a new thread.
-	ThreadID         *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
-	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
-	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
-	Model            string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
-	Title            string              `doc:"The title of a thread that the start makes. Defaults to the beginning of the prompt."       json:"title,omitempty"                          maxLength:"200"`
-	Labels           map[string]string   `doc:"The labels of a thread that the start makes, up to 16."                                     json:"labels,omitempty"`
-	EditMessageID    spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
-	ClientMessageID  string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
-	RunID            spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`
-	MaxSteps         int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"                       minimum:"0"`
-	TokenBudget      int64               `doc:"How many tokens the run may use, with all runs under it. Zero: the agent's budget."         json:"tokenBudget,omitempty"                    minimum:"0"`
-	CostBudgetMicros int64               `doc:"What it may cost, in millionths of the server's currency. Zero: the agent's budget."        json:"costBudgetMicros,omitempty"               minimum:"0"`
-	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                     json:"toolCallBudget,omitempty"                 minimum:"0"`
-	WallTimeMs       int64               `doc:"How many milliseconds workers may carry it, waiting excluded. Zero: the agent's budget."    json:"wallTimeMs,omitempty"                     minimum:"0"`
-	Attachments      []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                   json:"attachments,omitempty"`
-	ProviderOptions  json.RawMessage     `doc:"An object with fields for the model's provider, such as the agent's configuration allows."  json:"providerOptions,omitempty"`
-	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
+	ThreadID         *spool.ThreadID     `doc:"The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty."   example:"t1"                                    json:"threadId,omitempty"`
+	Prompt           *string             `doc:"The user's turn."                                                                                 example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
+	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                             json:"agent,omitempty"`
+	Model            string              `doc:"The model. Defaults to the agent's."                                                              json:"model,omitempty"`
+	Title            string              `doc:"The title, if the start creates the thread. Defaults to the beginning of the prompt."             json:"title,omitempty"                          maxLength:"200"`
+	Labels           map[string]string   `doc:"The labels of a thread that the start makes, up to 16."                                           json:"labels,omitempty"`
+	EditMessageID    spool.MessageID     `doc:"The user turn to replace. It and all messages after it leave the view."                           json:"editMessageId,omitempty"`
+	ClientMessageID  string              `doc:"Your own id for the turn. Events and messages have it too."                                       json:"clientMessageId,omitempty"`
+	RunID            spool.RunID         `doc:"Your own id for the run. A tenant may use an id once. Defaults to a new id."                      example:"r1"                                    json:"runId,omitempty"`
+	MaxSteps         int                 `doc:"A maximum of steps below the agent's own. Zero: the agent's own."                                 json:"maxSteps,omitempty"                       minimum:"0"`
+	TokenBudget      int64               `doc:"How many tokens the run and its nested runs may use. Zero: the agent's budget."                   json:"tokenBudget,omitempty"                    minimum:"0"`
+	CostBudgetMicros int64               `doc:"The run's budget, in millionths of the server's currency. Zero: the agent's budget."              json:"costBudgetMicros,omitempty"               minimum:"0"`
+	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                           json:"toolCallBudget,omitempty"                 minimum:"0"`
+	WallTimeMs       int64               `doc:"How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget."      json:"wallTimeMs,omitempty"                     minimum:"0"`
+	Attachments      []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                         json:"attachments,omitempty"`
+	ProviderOptions  json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed." json:"providerOptions,omitempty"`
+	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                 enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -62,7 +62,7 @@ func (q RunRequest) Validate(context.Context) error {
 			return spool.Errorf(spool.Invalid, "%s is not taken from a request: what the tools of a run get comes from the host's session", f.name)
 		}
 	}
-	// A client whose variable is empty would make a thread with every prompt.
+	// A client with an empty variable would create a thread with every prompt.
 	if q.ThreadID != nil && *q.ThreadID == "" {
 		return spool.Errorf(spool.Invalid, "threadId is empty; leave it out for a new thread")
 	}
@@ -81,7 +81,7 @@ func (q RunRequest) Validate(context.Context) error {
 	return nil
 }
 
-// budget returns the bounds that the start asks for.
+// budget returns the budget of the start.
 func (q RunRequest) budget() spool.Budget {
 	return spool.Budget{
 		Tokens: q.TokenBudget, CostMicros: q.CostBudgetMicros, ToolCalls: q.ToolCallBudget,
@@ -97,23 +97,23 @@ func (q RunRequest) thread() spool.ThreadID {
 	return *q.ThreadID
 }
 
-// StartedRun is the outcome of a run that was accepted.
+// StartedRun is the outcome of an accepted run.
 type StartedRun struct {
 	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
 
 	engine.Outcome
 }
 
-// RunRefusal is an error of a start, or its result while the queue is full.
+// RunRefusal is an error of a start, or the result of a start while the queue is full.
 type RunRefusal struct {
-	Accepted *bool          `doc:"Always false."                                                                   json:"accepted,omitempty"                 nullable:"false"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                     json:"threadId,omitempty"`
-	Reason   string         `doc:"As the code."                                                                    enum:"queue_full"                         json:"reason,omitempty"`
-	Error    string         `doc:"What is wrong, for a person."                                                    example:"Too many runs wait for a worker" json:"error"`
-	Code     spool.Code     `doc:"What is wrong, for a program: queue_full with the fields below, or unavailable." example:"queue_full"                      json:"code"`
+	Accepted *bool          `doc:"Always false."                                                       json:"accepted,omitempty"                 nullable:"false"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                         json:"threadId,omitempty"`
+	Reason   string         `doc:"The same word as code."                                              enum:"queue_full"                         json:"reason,omitempty"`
+	Error    string         `doc:"The error, for a person."                                            example:"Too many runs wait for a worker" json:"error"`
+	Code     spool.Code     `doc:"The error's code: queue_full with the fields below, or unavailable." example:"queue_full"                      json:"code"`
 }
 
-// What a start answers beside its usual 202.
+// The other answers of a start than 202.
 var (
 	StartEnded   = rest.Also[StartedRun](http.StatusOK)
 	StartRefused = rest.Also[engine.RunResult](http.StatusConflict)
@@ -123,12 +123,12 @@ var (
 // StartAnswer is one of these.
 type StartAnswer = rest.Answer[engine.RunResult]
 
-// CodeQueueFull is the code of a start that is refused because the queue is full.
+// CodeQueueFull is the error code of a start that is refused because the queue is full.
 const CodeQueueFull spool.Code = engine.ReasonQueueFull
 
-// Start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
-// with the result when it was not, and 503 with the result when it may be later. A request that
-// waits is answered 200 with what the run has come to, if that is known in time.
+// Start answers POST /api/agent/run: 202 with the result if the run was accepted, 409 with the result if it
+// was refused, and 503 with the result if it may be accepted later. A request that waits gets a 200 with the
+// outcome, if that is known in time.
 func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, error) {
 	who := call.By(ctx)
 	thread := who.Key(in.Body.thread())
@@ -182,7 +182,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 	case !result.Accepted:
 		answer.Other = StartRefused.With(result)
 	case wait > 0:
-		// A request that waits keeps nothing of its body.
+		// A waiting request does not keep its body.
 		*in.Body = RunRequest{}
 		rest.ReleaseBody(ctx)
 		if outcome := c.awaitStarted(ctx, who, result, wait); outcome != nil {

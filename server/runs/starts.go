@@ -13,22 +13,22 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Starts bounds the starts of each principal, and gets the host's state for a run. It is safe for
-// concurrent use.
+// Starts limits the starts of each principal, and gets the host state for a run. It is safe for concurrent
+// use.
 type Starts struct {
 	perMinute int
 	counter   *throttle.MemoryCounter
 	hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)
 }
 
-// NewStarts returns starts of which a principal has so many a minute, zero for any number. The host
-// state is optional.
+// NewStarts returns a Starts that allows each principal perMinute starts a minute, zero for any number. The
+// host state is optional.
 func NewStarts(perMinute int, hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)) *Starts {
 	return &Starts{perMinute, throttle.Memory(0), hostState}
 }
 
-// Take counts a start of the principal, or refuses it. A handler calls it when it knows that the request
-// is a start: invalid requests do not count, nor do requests of AG-UI that only show a run.
+// Take counts a start of the principal, or refuses it. A handler calls it when it knows that the request is a
+// start: invalid requests and requests of AG-UI that only show a run do not count.
 func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	if s.perMinute == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter}
 }
 
-// HostState returns the state that the host gives to a run of the caller.
+// HostState returns the host's state for a run of the caller.
 func (s *Starts) HostState(ctx context.Context) (json.RawMessage, error) {
 	if s.hostState == nil {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *Starts) HostState(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := spool.CheckHostState(state); err != nil { // nothing that a client could do better
+	if err := spool.CheckHostState(state); err != nil { // the host's mistake, not the client's
 		return nil, &spool.Error{Code: spool.Internal, Message: "Config.HostState", Err: err}
 	}
 	return state, nil

@@ -10,8 +10,8 @@ import (
 
 // ControlRequest is the body of a stop.
 type ControlRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread whose run is to stop, and all those that wait for it."          example:"t1"           json:"threadId"`
-	RunID    spool.RunID    `doc:"The one run that is to stop, with or without the thread. Defaults to all." json:"runId,omitempty"`
+	ThreadID spool.ThreadID `doc:"The thread whose runs to stop: the present run, and all runs that wait." example:"t1"           json:"threadId"`
+	RunID    spool.RunID    `doc:"The run to stop. Left out: all runs of the thread."                      json:"runId,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -22,8 +22,8 @@ func (in *ControlRequest) Validate(context.Context) error {
 	return call.CheckOptionalID("runId", string(in.RunID))
 }
 
-// Stop answers POST /api/agent/control: 200 with the result when the run stops, 409 with
-// the result when there is none to stop, or the thread is not the caller's.
+// Stop answers POST /api/agent/control: 200 with the result if the run stops; 409 with the result if there is
+// no run to stop, or if the thread is not the caller's.
 func (c Controller) Stop(ctx context.Context, in ControlRequest) (engine.StopResult, error) {
 	thread := call.By(ctx).Key(in.ThreadID)
 	call.Concerns(ctx, thread, in.RunID)

@@ -17,20 +17,13 @@ import (
 // wireFormatAGUI is the name of the format that package agui has.
 const wireFormatAGUI = "ag-ui"
 
-const (
-	// aguiKeepalive is how long an AG-UI stream may be silent.
-	aguiKeepalive = 15 * time.Second
-	// aguiAlive is sent then, and aguiAliveEvent in its place for scripts in a browser.
-	aguiAlive, aguiAliveEvent = ": keepalive", "event: keepalive\ndata: {}"
-	// aguiRetry is how long a browser waits before it reconnects.
-	aguiRetry = time.Second
-)
+// aguiAlive keeps an idle stream alive. Scripts in a browser can ask for aguiAliveEvent instead.
+const aguiAlive, aguiAliveEvent = ": keepalive", "event: keepalive\ndata: {}"
 
-// eventSource are the bytes of an open event stream: the engine's own frames, or those
-// frames translated.
+// eventSource has the bytes of an open event stream: the engine's own frames, or those frames translated.
 type eventSource interface {
-	// Chunks yields pieces of whole messages, and at last the error that ends them. No error: the
-	// thread was deleted, or the server closes.
+	// Chunks yields pieces of whole messages, and at the end an error. If it ends without an error, the
+	// thread was deleted or the server shuts down.
 	Chunks() iter.Seq2[[]byte, error]
 	// Close releases the thread. It may be called more than once.
 	Close() error
@@ -41,28 +34,28 @@ type aguiStream struct {
 	engine *engine.Engine
 	key    spool.ThreadKey
 	made   time.Time // when the thread was
-	// have is the cursor that the client came with. Nil: none.
+	// have is the client's cursor. Nil: none.
 	have *spool.Cursor
-	// retry sends the retry hint first, for browsers.
-	retry bool
-	// aliveEvent says that what keeps an idle stream alive is an event.
+	// retry is the retry hint for browsers, which comes first. Zero: the stream has none.
+	retry time.Duration
+	// aliveEvent keeps an idle stream alive with events instead of comments.
 	aliveEvent bool
 
 	ctx   context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
 	stop  context.CancelFunc
 	first *engine.FormedSnapshot
-	// began is the place before the segment that the client is to see from its start, though
-	// first was made later. Nil: the client begins with first.
+	// began is the position before the segment that the client must see from its start, even though first was
+	// made later. Nil: the client begins with first.
 	began      *spool.Cursor
 	translator *agui.Translator
 	at         spool.Cursor
 	turn       spool.MessageID // the last user turn there
-	// held are the snapshots of which the text that is sent next has parts.
+	// held are the snapshots whose bytes the next text contains.
 	held []*engine.FormedSnapshot
 }
 
-// openAGUI opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that
-// does not exist, or was made at another time. A zero time stands for any thread.
+// openAGUI opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that does not
+// exist, or whose creation time is not made. A zero made accepts any thread.
 func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
 	first, err := s.config.Engine.FormedSnapshot(ctx, key, agui.Form)
 	if err != nil {
@@ -74,7 +67,10 @@ func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.T
 	}
 	ctx, stop := context.WithCancel(ctx)
 	a := &aguiStream{
-		engine: s.config.Engine, key: key, made: first.Thread.CreatedAt, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first,
+		engine: s.config.Engine, key: key, made: first.Thread.CreatedAt, have: have, ctx: ctx, stop: stop, first: first,
+	}
+	if o.RunID == "" {
+		a.retry = a.engine.StreamOptions().RetryHint
 	}
 	o.Load = a.load
 	a.translator = agui.New(o)
@@ -96,12 +92,12 @@ func (s *Streams) OpenAGUI(ctx context.Context, key spool.ThreadKey, o agui.Opti
 	return &Live{streams: s, events: events, key: key}, nil
 }
 
-// Nothing is the stream in AG-UI of a thread that has no messages.
+// Nothing returns the stream in AG-UI of a thread without messages.
 func (s *Streams) Nothing(key spool.ThreadKey, run string) *Live {
 	return &Live{streams: s, events: nothingYet{key.ID, run}, key: key}
 }
 
-// load returns the thread as it is now, until the next text is sent.
+// load returns the present thread. The stream releases it after it has sent the next text.
 func (a *aguiStream) load() (*engine.FormedSnapshot, error) {
 	s, err := a.engine.FormedSnapshot(a.ctx, a.key, agui.Form)
 	if err != nil {
@@ -115,7 +111,7 @@ func (a *aguiStream) load() (*engine.FormedSnapshot, error) {
 	return s, nil
 }
 
-// errMadeAgain says that the thread was deleted, and another one made under its id.
+// errMadeAgain says that the thread was deleted, and another one created with its id.
 var errMadeAgain = spool.Errorf(spool.NotFound, "Thread not found")
 
 // Close implements [eventSource].
@@ -126,7 +122,7 @@ func (a *aguiStream) Close() error {
 	return nil
 }
 
-// release releases the snapshots that the text before has used.
+// release releases the snapshots of the text before.
 func (a *aguiStream) release() {
 	for _, s := range a.held {
 		s.Release()
@@ -142,7 +138,7 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		defer a.stop()
 		id, events, err := a.prelude()
-		// A client that has read the prelude counts as one who follows, for live events too.
+		// A client that has read the prelude is a follower, for live events too.
 		var follower *engine.FormedFollower
 		if err == nil && !a.translator.Done() {
 			o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
@@ -153,29 +149,29 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 		if !a.yield(yield, func(text *agui.Text) error { return a.addPrelude(text, id, events, err) }) || follower == nil {
 			return
 		}
-		for frames, err := range follower.Frames(a.ctx, aguiKeepalive) {
+		for frames, err := range follower.Frames(a.ctx, a.engine.StreamOptions().Keepalive) {
 			if !a.yield(yield, func(text *agui.Text) error { return a.addAll(text, frames, err) }) || a.translator.Done() {
 				return
 			}
 		}
-		if a.retry {
-			a.yield(yield, comeBack)
+		if a.retry > 0 {
+			a.yield(yield, a.comeBack)
 			return
 		}
 		a.yield(yield, func(text *agui.Text) error {
 			if _, err := a.engine.Thread(a.ctx, a.key); spool.CodeOf(err) == spool.NotFound {
-				return err // it is somebody else's now
+				return err // the thread now belongs to another caller
 			}
 			return text.Add("", a.translator.Left()...)
 		})
 	}
 }
 
-// texts are shared, so that a client that waits holds none.
+// texts are pooled, so that a waiting client holds none.
 var texts = sync.Pool{New: func() any { return new(agui.Text) }}
 
-// yield yields a text and gives back what it had parts of. It reports whether there is more. Where
-// the text cannot be had, it yields why, and tells a client that waits for the end of a run first.
+// yield yields a text and releases its parts. It reports whether the stream continues. If add fails, yield
+// yields its error, but first tells a client that waits for the end of a run.
 func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) error) bool {
 	text, _ := texts.Get().(*agui.Text)
 	defer func() {
@@ -186,7 +182,7 @@ func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) 
 	err := add(text)
 	if err != nil {
 		text.Reset()
-		if !a.retry && !a.translator.Done() { // what is not added has no place in this stream any more
+		if a.retry == 0 && !a.translator.Done() { // the stream ends before its run does
 			_ = text.Add("", agui.Cut(err))
 		}
 	}
@@ -220,10 +216,10 @@ func (a *aguiStream) prelude() (id string, events []agui.Event, err error) {
 	return id, events, nil
 }
 
-// addPrelude adds what [aguiStream.prelude] has returned.
+// addPrelude adds the result of [aguiStream.prelude].
 func (a *aguiStream) addPrelude(text *agui.Text, id string, events []agui.Event, err error) error {
-	if a.retry {
-		text.AddLine(retryLine(aguiRetry))
+	if a.retry > 0 {
+		text.AddLine(retryLine(a.retry))
 	}
 	if err != nil {
 		return err
@@ -245,7 +241,7 @@ func retryLine(d time.Duration) string {
 	return "retry: " + strconv.FormatInt(d.Milliseconds(), 10)
 }
 
-// addAll adds what frames become, or returns why there are none. No frames are a silence.
+// addAll adds the events of frames, or returns err. Without frames, it adds a sign of life.
 func (a *aguiStream) addAll(text *agui.Text, frames []engine.FormedFrame, err error) error {
 	if err != nil {
 		return err
@@ -270,8 +266,8 @@ func (a *aguiStream) addAll(text *agui.Text, frames []engine.FormedFrame, err er
 	return nil
 }
 
-// add adds what a frame becomes. The id is the frame's own, so that a client may come back
-// with it in either format.
+// add adds the events of a frame. The id is the frame's own, so that a client may reconnect with it in either
+// format.
 func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
 	events, err := a.translator.Frame(f)
 	if err != nil {
@@ -284,11 +280,11 @@ func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
 	return text.Add(id, events...)
 }
 
-// comeBack adds the retry hint behind the last frame. Each client gets another delay, so that they do
+// comeBack adds the retry hint after the last frame. Each client gets another delay, so that they do
 // not reconnect all at once.
-func comeBack(text *agui.Text) error {
-	spread := time.Duration(rand.Int64N(int64(aguiRetry) + 1)) //nolint:gosec // it spreads, and hides nothing
-	text.AddLine(retryLine(aguiRetry + spread))
+func (a *aguiStream) comeBack(text *agui.Text) error {
+	spread := time.Duration(rand.Int64N(int64(a.retry) + 1)) //nolint:gosec // it spreads, and hides nothing
+	text.AddLine(retryLine(a.retry + spread))
 	return nil
 }
 

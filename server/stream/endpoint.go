@@ -26,24 +26,24 @@ type Input struct {
 	call.OneThread
 	call.LastMessage
 
-	Cursor      string `doc:"Where to go on: the id of the last frame that you have read. A malformed one counts as absent."                                                                         example:"1 r1:1 1-5"   query:"cursor"`
-	LastEventID string `doc:"What a browser sends of itself when it comes back: the id of the last frame. It beats cursor."                                                                          header:"Last-Event-Id"`
-	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."                                                                           example:"3"            query:"since"`
-	Keepalive   string `doc:"What an idle stream is kept alive with: comments, or events of the type keepalive, which have no id and an empty object as data, and which a script in a browser sees." default:"comment"      enum:"comment,event" query:"keepalive"`
-	WireFormat  string `doc:"Leave it out for the frames described here. With ag-ui there are the events of AG-UI 1.0."                                                                              query:"wireFormat"`
+	Cursor      string `doc:"The id of the last frame that you have read. A malformed one counts as absent."                                                                                               example:"1 r1:1 1-5"   query:"cursor"`
+	LastEventID string `doc:"The id of the last frame, which a browser sends by itself on a reconnect. It takes precedence over cursor."                                                                   header:"Last-Event-Id"`
+	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."                                                                                 example:"3"            query:"since"`
+	Keepalive   string `doc:"How an idle stream is kept alive: by comments, or by events of the type keepalive, which scripts in a browser can see. Such an event has no id, and an empty object as data." default:"comment"      enum:"comment,event" query:"keepalive"`
+	WireFormat  string `doc:"Left out: the frames described here. ag-ui: the events of AG-UI 1.0."                                                                                                         query:"wireFormat"`
 }
 
-// Stream answers GET /api/agent/stream with the live stream of a thread, until the
-// client goes, the thread is deleted or the engine closes.
+// Stream answers GET /api/agent/stream with the live stream of a thread, until the client disconnects, the
+// thread is deleted or the engine closes.
 func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 	r, key := rest.RequestOf(ctx), in.Key(ctx)
-	place, err := c.Streams.Take(r, call.By(ctx))
+	slot, err := c.Streams.Take(r, call.By(ctx))
 	if err != nil {
 		return Answer{}, call.About(ctx, err, key, "")
 	}
 	opener, err := c.Auth.Opener(ctx)
 	if err != nil {
-		place.Release()
+		slot.Release()
 		return Answer{}, err
 	}
 	until := opener.Ends
@@ -55,16 +55,16 @@ func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 	options.CreatedAt = opener.Made
 	opened, err := c.Streams.Open(lasts, key, options) //nolint:contextcheck // see above
 	if err != nil {
-		place.Release()
+		slot.Release()
 		forget()
 		return Answer{}, err
 	}
-	opened.Place, opened.Until, opened.Forget = place, until, forget
+	opened.Slot, opened.Until, opened.Forget = slot, until, forget
 	return Answer{live: opened}, nil
 }
 
-// Answer is the stream of a thread. The events that it embeds are for the document
-// alone: they are encoded already, by the engine once for all clients.
+// Answer is the stream of a thread. It embeds the events only for the document: the engine has encoded them
+// once for all clients.
 type Answer struct {
 	rest.Events[rest.OneOf[wire.Frame]]
 
@@ -76,9 +76,9 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	return a.live.Respond(w, r)
 }
 
-// options says from where to stream: the Last-Event-ID of a browser that comes back beats
-// the cursor that its page was opened with, which beats the bare seq of older clients. A
-// malformed one counts as absent.
+// options returns where the stream starts. The Last-Event-ID of a browser that reconnects takes precedence
+// over the cursor in the URL, and that over the bare seq of older clients. A malformed value counts as
+// absent.
 func (in Input) options() engine.SSEOptions {
 	o := engine.SSEOptions{LastMessageID: in.Last(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
 	for _, cursor := range []string{in.LastEventID, in.Cursor} {

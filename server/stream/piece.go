@@ -18,10 +18,10 @@ const (
 )
 
 // pacer lets only a few large writes run at once. Without it, hundreds of clients that take a
-// large snapshot would all be ready to run, and every short request would wait behind them.
+// large snapshot would all be ready to run, and every short request would wait after them.
 type pacer struct {
 	turns chan struct{}
-	over  *sync.Pool // of *turn that are over
+	over  *sync.Pool // of finished *turn
 }
 
 // turn is the right to make one large write. Turns are reused, as a large snapshot takes many.
@@ -64,8 +64,8 @@ func (p pacer) send(w http.ResponseWriter, text []byte, timeout time.Duration) b
 	return true
 }
 
-// paced writes when it is its turn, and reports whether the client did not take the piece
-// within the limit. A slow client loses its turn, so that it does not hold up others.
+// paced writes when it gets a turn. It reports whether the client was too slow to take the piece within the
+// limit. A slow client loses its turn, so that it does not delay others.
 func (p pacer) paced(w http.ResponseWriter, piece []byte) (slow bool, err error) {
 	p.turns <- struct{}{} // each turn ends soon
 	t, _ := p.over.Get().(*turn)
@@ -77,9 +77,8 @@ func (p pacer) paced(w http.ResponseWriter, piece []byte) (slow bool, err error)
 		t.limit.Reset(turnLimit)
 	}
 	_, err = w.Write(piece)
-	// Clients that have waited for one snapshot are all ready to run. Each of them would write
-	// all of it without ever meeting another one at its turn. While this one stands behind them,
-	// they come to wait for theirs, and leave the processors to short requests.
+	// Clients that waited for the same snapshot are all ready to run, and each would write all of it without
+	// a pause. This wait makes them queue for their turns, and leaves the processors to short requests.
 	runtime.Gosched()
 	slow = !t.limit.Stop()
 	t.end()

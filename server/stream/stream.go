@@ -1,6 +1,6 @@
-// Package stream opens the event streams of threads, in both formats, and sends them to clients: each
-// within its time, few large writes at once, and no more streams of a principal than it may have. It
-// knows the engine, agui and the call, and not the server.
+// Package stream opens the event streams of threads, in both formats, and sends them to clients. It limits
+// the time of a write, the number of large writes at once, and the number of streams of a principal. It knows
+// the engine, agui and the call, and not the server.
 package stream
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Config says how streams are sent. All fields are required but Limit.
+// Config configures streams. All fields are required but Limit.
 type Config struct {
 	Engine *engine.Engine
 	Log    *slog.Logger
@@ -37,7 +37,7 @@ type Streams struct {
 	open   openStreams
 }
 
-// New returns streams, of which none is open.
+// New returns a Streams without open streams.
 func New(c Config) *Streams { return &Streams{config: c, pacer: newPacer()} }
 
 // Write reports whether the client took all of the text, a piece at a time.
@@ -47,7 +47,7 @@ func (s *Streams) Write(w http.ResponseWriter, text []byte) bool {
 
 // Open opens a stream that lasts as long as ctx does.
 func (s *Streams) Open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (*Live, error) {
-	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
+	// This is a fallback for runs that the sweeper has not seen yet. The stream does not need it.
 	if _, err := s.config.Engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
 		call.Log(s.config.Log).WarnContext(ctx, "reclaim failed", "error", call.About(ctx, err, key, ""))
 	}
@@ -65,7 +65,7 @@ func (s *Streams) source(ctx context.Context, key spool.ThreadKey, o engine.SSEO
 		if err != nil {
 			return nil, err
 		}
-		stream.Header = nil // sseHeaders are there once for all
+		stream.Header = nil // all streams share sseHeaders
 		return stream, nil
 	}
 	var have *spool.Cursor
@@ -82,7 +82,7 @@ func (s *Streams) source(ctx context.Context, key spool.ThreadKey, o engine.SSEO
 	return opened, nil
 }
 
-// sseHeaders are shared by all streams, as long as those are there. Nobody changes them.
+// sseHeaders are shared by all streams, and never changed.
 var sseHeaders = engine.SSEHeaders()
 
 // Live is an open stream.
@@ -90,20 +90,20 @@ type Live struct {
 	streams *Streams
 	events  eventSource
 	key     spool.ThreadKey
-	// Place is the stream's place among those of its principal.
-	Place *Place
-	// Until is when the stream ends though it is not over. Zero: never.
+	// Slot is the stream's slot among those of its principal.
+	Slot *Slot
+	// Until is when the stream ends even if its run is not over. Zero: never.
 	Until time.Time
-	// Forget releases what ends the stream then. Nil: there is nothing to release.
+	// Forget releases the resources for that end. Nil: there are none.
 	Forget context.CancelFunc
 	// Abandon is called when the client disconnects before the stream is over. Optional.
 	Abandon func()
 }
 
-// Close releases the stream and its place.
+// Close releases the stream and its slot.
 func (l *Live) Close() {
 	_ = l.events.Close()
-	l.Place.Release()
+	l.Slot.Release()
 	if l.Forget != nil {
 		l.Forget()
 	}
@@ -128,7 +128,7 @@ func (l *Live) Respond(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ownWriter finds the server's writer, below those that rest has put on it. All requests come by it.
+// ownWriter returns the server's writer, which is inside the writers of rest. Every request has one.
 func ownWriter(w http.ResponseWriter) *Writer {
 	own, ok := w.(*Writer)
 	for !ok {
@@ -139,11 +139,11 @@ func ownWriter(w http.ResponseWriter) *Writer {
 	return own
 }
 
-// Follow sends the events of a stream that was opened, if one was.
+// Follow sends the events of a stream, if one was opened.
 //
-// It is called when rest is done with the request, because a client's stack is there for as
-// long as the client is: what opening needs of it is gone by then. What is left has to stay
-// below a quarter of 16 KiB, less what the runtime keeps free, for the collector to halve it.
+// It is called after rest is done with the request, because a client's stack lives as long as the client: the
+// memory that opening needed is free by then. The rest of the stack must stay below a quarter of 16 KiB, less
+// the part that the runtime keeps free, so that the collector can halve it.
 func (w *Writer) Follow(r *http.Request) {
 	if w.live == nil {
 		return
@@ -156,7 +156,7 @@ func (w *Writer) Follow(r *http.Request) {
 	switch {
 	case w.live.expired():
 		w.live.streams.Send(w.ResponseWriter, expired)
-	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or is somebody else's now
+	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or now belongs to another caller
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
 		call.Log(w.live.streams.config.Log).ErrorContext(r.Context(), "stream failed", "error", call.About(r.Context(), err, w.live.key, ""))
 	}
@@ -178,13 +178,13 @@ func (l *Live) abandoned(r *http.Request, err error) bool {
 	return ok && !over.Done() && (err == nil || r.Context().Err() != nil)
 }
 
-// copyEvents sends each chunk as it comes, and returns why there are no more unless the
-// client does not take them. One that does not within the write timeout is cut off, and
-// comes back with its cursor.
+// copyEvents sends each chunk as it comes. It returns the error that ended the stream, or nil if the client
+// stopped reading. A client that does not take a chunk within the write timeout is cut off, and reconnects
+// with its cursor.
 func (l *Live) copyEvents(w http.ResponseWriter) error {
 	if native, ok := l.events.(*engine.EventStream); ok {
-		// Named, so that the loop is part of this function and takes no memory of its own: it
-		// is there for as long as the client is.
+		// The method is called directly, so that the loop is compiled into this function and needs no memory
+		// of its own, which would live as long as the client.
 		for chunk, err := range native.Chunks() {
 			if err != nil || !l.streams.Send(w, chunk) {
 				return err

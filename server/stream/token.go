@@ -11,13 +11,13 @@ import (
 
 // StreamTokenRequest is the body of a request for a token.
 type StreamTokenRequest struct { //nolint:revive // the document has the name
-	ThreadID spool.ThreadID `doc:"The thread whose stream is to be opened." example:"t1" json:"threadId" required:"true"`
+	ThreadID spool.ThreadID `doc:"The thread of the stream." example:"t1" json:"threadId" required:"true"`
 }
 
 // StreamToken is a token for the stream of a thread.
 type StreamToken struct { //nolint:revive // the document has the name
-	Token     string    `doc:"What the parameter token of the stream is to be."          json:"token"`
-	ExpiresAt time.Time `doc:"When it ends, and with it the streams that it has opened." json:"expiresAt"`
+	Token     string    `doc:"The value for the parameter token of the stream."                 json:"token"`
+	ExpiresAt time.Time `doc:"When the token expires. The streams that it opened end then too." json:"expiresAt"`
 }
 
 // Validate implements [rest.Validator].
@@ -25,8 +25,8 @@ func (in *StreamTokenRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Token answers POST /api/agent/stream-token with a token that opens the stream of one thread
-// of the caller's, and nothing else.
+// Token answers POST /api/agent/stream-token with a token that opens the stream of one of the caller's
+// threads, and nothing else.
 func (c Controller) Token(ctx context.Context, in StreamTokenRequest) (StreamToken, error) {
 	who := call.By(ctx)
 	key := who.Key(in.ThreadID)

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Writer gives each answer its time to be written, and each JSON answer the headers
-// that all of them have.
+// Writer sets a deadline for each answer, and the common headers of JSON answers.
 type Writer struct {
 	http.ResponseWriter
 
@@ -17,7 +16,7 @@ type Writer struct {
 	begun   bool
 	Status  int   // zero: not yet known
 	Bytes   int64 // of the body
-	live    *Live // what is still to be sent when rest is done
+	live    *Live // the stream to send when rest is done
 }
 
 // WriteHeader sends the status and the headers.
@@ -52,11 +51,11 @@ func (w *Writer) begin() {
 	if allow := h["Allow"]; len(allow) == 1 {
 		allow[0] = Alphabetical(strings.Split(allow[0], ", "))
 	}
-	// A recorder has no deadlines, and a client that is gone needs no answer.
+	// A test recorder has no deadlines, and a disconnected client needs no answer.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.Timeout))
 }
 
-// Alphabetical lists methods as the headers of our answers have them.
+// Alphabetical returns methods in the form of an Allow header.
 func Alphabetical(methods []string) string {
 	slices.Sort(methods)
 	return strings.Join(methods, ", ")

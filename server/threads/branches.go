@@ -41,8 +41,8 @@ func (c Controller) Branch(ctx context.Context, in BranchInput) (engine.BranchMe
 
 // RestoreRequest is the body of a restore.
 type RestoreRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread."                           example:"t1" json:"threadId"`
-	BranchID spool.BranchID `doc:"The branch that is to be shown again." example:"7"  json:"branchId" minimum:"1" required:"true"`
+	ThreadID spool.ThreadID `doc:"The thread."            example:"t1" json:"threadId"`
+	BranchID spool.BranchID `doc:"The branch to restore." example:"7"  json:"branchId" minimum:"1" required:"true"`
 }
 
 // Validate implements [rest.Validator].
@@ -50,8 +50,8 @@ func (in *RestoreRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Restore answers POST /api/agent/branches/restore: 200 with the result when the branch is
-// shown again, 409 with the result when it cannot be, or the thread is not the caller's.
+// Restore answers POST /api/agent/branches/restore: 200 with the result if the branch was restored; 409 with
+// the result if it cannot be, or if the thread is not the caller's.
 func (c Controller) Restore(ctx context.Context, in RestoreRequest) (engine.RestoreResult, error) {
 	key := call.By(ctx).Key(in.ThreadID)
 	result, err := c.Engine.RestoreBranch(call.Acting(ctx), key, in.BranchID)

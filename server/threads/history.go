@@ -32,7 +32,7 @@ func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer
 	return HistoryAnswer{snapshot, c.Streams}, call.About(ctx, err, key, "")
 }
 
-// HistoryAnswer is a snapshot whose bytes other clients get too.
+// HistoryAnswer is a snapshot whose bytes clients share.
 type HistoryAnswer struct {
 	snapshot *engine.EncodedSnapshot
 	streams  *stream.Streams
@@ -54,7 +54,7 @@ func (a HistoryAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, piece := range a.snapshot.Pieces {
 		if !a.streams.Write(w, piece) {
-			return nil // a client that is gone needs no answer
+			return nil // a disconnected client needs no answer
 		}
 	}
 	return nil

@@ -13,24 +13,24 @@ type ListInput struct {
 	threadFilter
 
 	Limit  int    `doc:"The size of a page. Left out: all." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The next of the page before."       query:"before"`
+	Before string `doc:"The field next of the page before." query:"before"`
 }
 
-// threadFilter leaves threads out of a list. What is left has to pass all of it.
+// threadFilter selects threads of a list. A thread must pass all fields.
 type threadFilter struct {
-	State         spool.State `doc:"Only threads in this state."                                                         enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
-	Text          string      `doc:"Only threads whose title has this text, whether in large or small letters of ASCII." example:"invoice"                                                       maxLength:"200"       query:"q"`
-	Owner         string      `doc:"Only threads of this subject."                                                       maxLength:"512"                                                         query:"owner"`
-	Labels        []string    `doc:"Only threads that have this label, as key:value. May be there several times."        query:"label"`
-	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                          example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
-	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                    example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
+	State         spool.State `doc:"Only threads in this state."                                                              enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	Text          string      `doc:"Only threads whose title has this text. Upper and lower case of ASCII letters are equal." example:"invoice"                                                       maxLength:"200"       query:"q"`
+	Owner         string      `doc:"Only threads of this subject."                                                            maxLength:"512"                                                         query:"owner"`
+	Labels        []string    `doc:"Only threads with this label, as key:value. It may be repeated."                          query:"label"`
+	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                               example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
+	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                         example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
 }
 
 // ThreadList is the answer to a list of threads.
 type ThreadList struct {
 	Threads []spool.Thread `doc:"The threads, the last updated one first." json:"threads"`
 	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
 
 // List answers GET /api/threads with the tenant's threads, the last updated first: all of
@@ -58,7 +58,7 @@ func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) 
 	}
 	out := ThreadList{Threads: list}
 	if list == nil {
-		out.Threads = []spool.Thread{} // an array, whatever the engine made of nothing
+		out.Threads = []spool.Thread{} // JSON has an empty array, and not null
 	}
 	if q.Limit > 0 && len(list) == q.Limit {
 		last := list[q.Limit-1]

@@ -6,25 +6,12 @@ import (
 	"net/http"
 )
 
-// Verifier proves that a delivery comes from a queue. It is that of package server, and is
-// safe for concurrent use.
-type Verifier interface {
-	// Verify returns an error unless the queue signed this request with this body.
-	Verify(r *http.Request, body []byte) error
-}
-
-// HeaderVerifier is a [Verifier] that judges headers before the server reads the body. It is
-// that of package server. All schemes below this package implement it.
-type HeaderVerifier interface {
-	Verifier
-	// VerifyHeader returns an error if Verify would refuse the request whatever its body is.
-	VerifyHeader(r *http.Request) error
-}
-
-// Any returns a verifier that takes what one of the given ones takes, for a server to which
-// several queues deliver, or one that moves from a scheme to another. Its error is that of
-// all of them. Without verifiers it takes nothing. It is a [HeaderVerifier] if all of them are:
-// a verifier that needs the body may take any headers.
+// Any returns a verifier that accepts a delivery if at least one of the given verifiers accepts it. It is
+// for a server that takes deliveries of several queues, or that moves from one scheme to another. Its error
+// has the errors of all verifiers. Any without verifiers refuses every delivery.
+//
+// The result is a [HeaderVerifier] if all verifiers are. A verifier that needs the body may accept any
+// headers, so no header could be refused early.
 func Any(verifiers ...Verifier) Verifier {
 	headers := make(firstHeader, len(verifiers))
 	for i, v := range verifiers {
@@ -54,7 +41,7 @@ func (f firstHeader) VerifyHeader(r *http.Request) error {
 	return anyOf(f, func(v HeaderVerifier) error { return v.VerifyHeader(r) })
 }
 
-// anyOf returns nil if a verifier does, and otherwise the errors of all.
+// anyOf returns nil if one of the verifiers does, and otherwise the errors of all of them.
 func anyOf[V any](verifiers []V, verify func(V) error) error {
 	var failure error
 	for _, v := range verifiers {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
 )
 
@@ -50,7 +49,7 @@ func TestAny(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			var v server.QueueVerifier = verify.Any(c.verifiers...)
+			v := verify.Any(c.verifiers...)
 			h, ok := v.(verify.HeaderVerifier)
 			if !ok {
 				t.Fatal("Any of verifiers that judge headers does not")

@@ -191,8 +191,8 @@ func TestForged(t *testing.T) {
 	})
 }
 
-// A delivery is acknowledged at once, and however often it comes, also while it is carried
-// out and long after, the run is carried out once.
+// A delivery is acknowledged at once, and however often it comes, also while it is executed
+// and long after, the run is executed once.
 func TestDuplicated(t *testing.T) {
 	t.Parallel()
 

@@ -146,7 +146,7 @@ func TestCuts(t *testing.T) {
 			},
 			events: []string{"RUN_FINISHED"},
 		},
-		"ParkIsStoppedAlone": { // nobody starts anything behind it
+		"ParkIsStoppedAlone": { // nobody starts anything after it
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()

@@ -31,7 +31,7 @@ type bundle struct {
 	url    string
 
 	mu   sync.Mutex
-	held func() // called behind each event of the model, and within tools
+	held func() // called after each event of the model, and within tools
 }
 
 var key = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
@@ -102,7 +102,7 @@ func patiently(t *testing.T) context.Context {
 	return ctx
 }
 
-// work has a worker carry out runs until the test ends.
+// work has a worker execute runs until the test ends.
 func (b *bundle) work(t *testing.T) {
 	t.Helper()
 
@@ -137,7 +137,7 @@ func (b *bundle) onHold(held func()) {
 	b.mu.Unlock()
 }
 
-// heldModel is a model that lets the test look around behind each of its events.
+// heldModel is a model that lets the test look around after each of its events.
 type heldModel struct {
 	spool.Model
 

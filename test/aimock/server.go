@@ -92,7 +92,8 @@ func find(t *testing.T) (node, script string) {
 	}
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {
-		// A build with -trimpath does not know: tests run in their package's folder.
+		// A build with -trimpath does not know the folder of this file. Tests run in their package's folder,
+		// so the plain name works there.
 		file, err = filepath.Abs("server.go")
 		if err != nil {
 			t.Fatal(err)

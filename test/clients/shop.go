@@ -26,7 +26,7 @@ type Audio struct {
 	Minutes int    `json:"minutes" minimum:"1"`
 }
 
-// Form is how a book is published.
+// Form is the format of a book.
 type Form struct {
 	Paper *Paper
 	Audio *Audio

@@ -67,7 +67,7 @@ var (
 	margin = regexp.MustCompile(`^[ \t]*`)
 )
 
-// indented returns the lines at which code begins that no fence is around: behind an empty
+// indented returns the lines at which code begins that no fence is around: after an empty
 // line, and 4 columns or more to the right of where the text of the page, or of the item of a
 // list, begins.
 func indented(text string) []int {

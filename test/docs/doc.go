@@ -8,13 +8,13 @@
 //
 // The language of a block says what happens to it.
 //
-//	sh         runs. Without an output behind it, its last command has to succeed
-//	console    each line behind a "$ " runs, and prints the lines under it
-//	text, json behind sh or js: what that prints. json is also parsed where it is complete.
+//	sh         runs. Without an output after it, its last command has to succeed
+//	console    each line after a "$ " runs, and prints the lines under it
+//	text, json after sh or js: what that prints. json is also parsed where it is complete.
 //	           Up to six lines of text may be between them, and no heading
 //	json       elsewhere: is parsed
 //	go         is a part of an example that tests compile and run, or a program, which is built
-//	text       behind go: is the Output of the same example; elsewhere: of any
+//	text       after go: is the Output of the same example; elsewhere: of any
 //	yaml       is a configuration: "spool check" accepts it
 //	js         runs in node, in the page's folder, beside the servers that the page has started
 //

@@ -293,7 +293,7 @@ func (r *runner) console(b block) bool {
 	return true
 }
 
-// commands returns the commands of a console, each with its output behind a NUL. A command
+// commands returns the commands of a console, each with its output after a NUL. A command
 // goes on after a line that ends with \ or |, or that is indented under one that did.
 func commands(b block) []block {
 	var all []block

@@ -41,8 +41,8 @@ type interruption struct{ signal syscall.Signal }
 func (i interruption) Error() string { return "interrupted: " + i.signal.String() }
 
 func main() {
-	// The kernel ends the servers when the thread that started them ends: this one must
-	// not, before the process does.
+	// The kernel ends the servers when the OS thread that started them ends. So this thread must
+	// live as long as the process.
 	runtime.LockOSThread()
 
 	// The first signal is passed on and those after it change nothing: what it began is

@@ -1,5 +1,5 @@
-// Package httptool makes tools out of HTTP endpoints: the arguments of a call are
-// posted as JSON, and the answer is the result.
+// Package httptool makes tools from HTTP endpoints. A call posts its arguments as JSON, and the answer is the
+// result.
 package httptool
 
 import (
@@ -27,7 +27,7 @@ const (
 	defaultMaxResult = 256 << 10
 	// maxErrorBody bounds how much of an error's body the model gets to read.
 	maxErrorBody = 2000
-	// minSecret is the length from which a header's value counts as a secret.
+	// minSecret is the minimum length of a header's value that counts as a secret.
 	minSecret = 8
 )
 
@@ -39,7 +39,7 @@ type Config struct {
 	// Name is the tool's name. Required.
 	Name string
 
-	// URL is what the arguments are posted to, over http or https. Required.
+	// URL is the address to which the arguments are posted, over http or https. Required.
 	URL string
 
 	// Approval parks each call until a person allows it.
@@ -47,32 +47,32 @@ type Config struct {
 	// Defaults to false.
 	Approval bool
 
-	// Body is what the body of a request has: [BodyArguments] or [BodyEnvelope]. The envelope
-	// is {"arguments", "call", "answer"}, where call has tenant, subject, threadId, runId, step,
-	// toolCallId, toolName and idempotencyKey, and answer is there for a call that a person has
-	// answered, with approved, payload, reason and by.
+	// Body is the form of the request's body: [BodyArguments] or [BodyEnvelope]. The envelope is
+	// {"arguments", "call", "answer"}. call has tenant, subject, threadId, runId, step, toolCallId, toolName
+	// and idempotencyKey. answer is present if a person answered the call, and has approved, payload, reason
+	// and by.
 	//
 	// Defaults to BodyArguments.
 	Body Body
 
-	// Description tells the model what the tool is for.
+	// Description is the tool's description for the model.
 	//
 	// Defaults to none.
 	Description string
 
-	// Egress says which addresses may be reached, by this request and by each redirect.
+	// Egress says which addresses this request and its redirects may reach.
 	//
-	// Defaults to public ones.
+	// Defaults to public addresses.
 	Egress Egress
 
-	// Headers are added to each request. Where an answer repeats the value of one, it is
-	// kept from the model, as some are keys.
+	// Headers are added to each request. If an answer repeats the value of a header, which may be a key, the
+	// model does not get that value.
 	//
 	// Defaults to none.
 	Headers map[string]string
 
-	// Idempotent says that the endpoint does the work of an Idempotency-Key once, so
-	// that a call whose outcome is unknown may be repeated.
+	// Idempotent says that the endpoint executes requests with the same Idempotency-Key only once, so that a
+	// call with an unknown outcome may be repeated.
 	//
 	// Defaults to false.
 	Idempotent bool
@@ -82,7 +82,7 @@ type Config struct {
 	// Defaults to 256 KiB.
 	MaxResultBytes int
 
-	// Parameters is the JSON Schema of the arguments, by which they are checked.
+	// Parameters is the JSON Schema of the arguments, which are checked against it.
 	//
 	// Defaults to no arguments.
 	Parameters json.RawMessage
@@ -93,19 +93,19 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// New returns a tool that posts to an endpoint, or an invalid error that names the field
-// of config which is wrong.
+// New returns a tool that posts to an endpoint, or an [spool.Invalid] error that names the wrong field of
+// config.
 //
-// A request has the header Idempotency-Key, which is the same however often the call is
-// repeated: see [spool.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject],
-// [HeaderThread] and [HeaderRun] tell whose call it is. Where the call has waited for an answer
-// with a payload, [HeaderPayload] has the payload, in up to 4 KiB of ASCII; a longer one needs
-// [BodyEnvelope], and is an error of the call without. These headers stand above Config.Headers.
+// Each request has the header Idempotency-Key, which is the same for every repeat of the call: see
+// [spool.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject], [HeaderThread] and [HeaderRun] name
+// the run of the call. If the call waited for an answer with a payload, [HeaderPayload] has the payload, in
+// up to 4 KiB of ASCII. A longer payload needs [BodyEnvelope], and is an error of the call otherwise. These
+// headers take precedence over Config.Headers.
 //
-// The result is the answer's JSON, or a JSON string of what is none. A status other than 2xx is
-// an error with the beginning of the body. Redirects are followed within the host of the URL
-// only, and only with the statuses 307 and 308, which repeat the POST. A 301, 302 or 303 is an
-// error: the endpoint may have carried the call out by then, and a GET would not tell.
+// The result is the answer's JSON, or the answer as a JSON string if it is not JSON. A status other than 2xx
+// is an error with the beginning of the body. Redirects are followed only within the host of the URL, and
+// only with the statuses 307 and 308, which repeat the POST. A 301, 302 or 303 is an error: the endpoint may
+// have executed the call by then, and a GET would not tell.
 func New(config Config) (spool.Tool, error) {
 	target, err := url.Parse(config.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
@@ -147,7 +147,7 @@ func New(config Config) (spool.Tool, error) {
 	return made, nil
 }
 
-// endpoint is what a tool posts to.
+// endpoint is the target of a tool.
 type endpoint struct {
 	config Config
 	host   string
@@ -177,8 +177,8 @@ func (e *endpoint) call(ctx context.Context, c spool.ToolCall) (json.RawMessage,
 	return result(e.clean(body))
 }
 
-// failed is the error of a request without a whole answer. The URL is left out of it, as
-// its query may hold a key.
+// failed returns the error of a request without a complete answer. It leaves out the URL, because the query
+// may contain a key.
 func (e *endpoint) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -203,9 +203,9 @@ func (e *endpoint) failed(ctx context.Context, err error) error {
 	return &spool.Error{Code: spool.Unavailable, Message: message, Err: err}
 }
 
-// refused is the error of an answer with a status that is none.
+// refused returns the error of an answer with a status other than 2xx.
 func (e *endpoint) refused(response *http.Response) error {
-	// A cut body still says more than nothing.
+	// Even a part of the body helps the model.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	message := fmt.Sprintf("%s answered with status %d", e.host, response.StatusCode)
 	if text := strings.TrimSpace(strings.ToValidUTF8(string(e.clean(body)), "\ufffd")); text != "" {
@@ -218,7 +218,7 @@ func (e *endpoint) refused(response *http.Response) error {
 	return &spool.Error{Code: code, Message: message}
 }
 
-// clean takes the values of the configured headers out of what the model will read.
+// clean removes the values of the configured headers from a text for the model.
 func (e *endpoint) clean(body []byte) []byte {
 	for _, value := range e.config.Headers {
 		for _, secret := range []string{value, strings.TrimPrefix(value, "Bearer ")} {
@@ -230,7 +230,7 @@ func (e *endpoint) clean(body []byte) []byte {
 	return body
 }
 
-// result returns JSON as it is and anything else as a JSON string.
+// result returns JSON unchanged and anything else as a JSON string.
 func result(body []byte) (json.RawMessage, error) {
 	body = bytes.TrimSpace(body)
 	switch {

@@ -9,13 +9,13 @@ import (
 
 var (
 	errOtherHost = errors.New("redirected to another host, which is not followed")
-	// errOtherMethod is the end of a redirect that would turn the POST into a GET.
+	// errOtherMethod is the error of a redirect that would turn the POST into a GET.
 	errOtherMethod = errors.New("which would repeat the call as a GET and is not followed; only 307 and 308 are")
 )
 
-// sameRequest keeps the arguments and the headers with the host that they were meant for,
-// with TLS where they had it, and with the method POST. The statuses 301, 302 and 303 ask for a
-// GET, which has no arguments and whose answer says nothing of the call.
+// sameRequest allows only redirects that keep the host, TLS and the method POST, so that no other host gets
+// the arguments and the headers. The statuses 301, 302 and 303 ask for a GET, which has no arguments and
+// whose answer says nothing about the call.
 func sameRequest(r *http.Request, via []*http.Request) error {
 	const most = 5
 	first := via[0]

@@ -13,38 +13,37 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Body is what the body of a request has.
+// Body is the form of a request's body.
 type Body string
 
-// The bodies.
+// The forms of bodies.
 const (
-	// BodyArguments is the arguments of the call as they are.
+	// BodyArguments has the arguments of the call, unchanged.
 	BodyArguments Body = "arguments"
 	// BodyEnvelope is an object with the fields "arguments", "call" and "answer".
 	BodyEnvelope Body = "envelope"
 )
 
-// The headers that tell an endpoint whose call it serves. A value has only printable ASCII:
-// every other byte of it, and a percent sign, is "%" and two hex digits. A header that would be
-// empty is left out.
+// The headers that name the run of a call. A value has only printable ASCII: every other byte, and a percent
+// sign, becomes "%" and two hex digits. Empty headers are left out.
 const (
 	HeaderTenant  = "Spool-Tenant"
 	HeaderSubject = "Spool-Subject"
 	HeaderThread  = "Spool-Thread"
 	HeaderRun     = "Spool-Run"
-	// HeaderPayload has the payload of the answer that the call has waited for, as JSON on one
-	// line in ASCII. It is left out where there is no payload.
+	// HeaderPayload has the payload of the answer to the call, as JSON on one line in ASCII. It is left out
+	// if there is no payload.
 	HeaderPayload = "Spool-Answer-Payload"
 )
 
 // maxPayloadHeader bounds HeaderPayload: common servers take 8 KiB of headers in all.
 const maxPayloadHeader = 4 << 10
 
-// envelope is the body of a request that tells everything in one place.
+// envelope is the body with all facts about a call.
 type envelope struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Call      envelopeCall    `json:"call"`
-	// Answer is what a person has answered to the call. Nil: nobody was asked.
+	// Answer is the answer to the call. Nil: nobody was asked.
 	Answer *envelopeAnswer `json:"answer,omitempty"`
 }
 
@@ -66,7 +65,7 @@ type envelopeAnswer struct {
 	By       string          `json:"by,omitempty"`
 }
 
-// request returns what is sent for a call.
+// request returns the request of a call.
 func (e *endpoint) request(ctx context.Context, c spool.ToolCall) (*http.Request, error) {
 	payload, err := e.payload(c)
 	if err != nil {
@@ -121,8 +120,8 @@ func (e *endpoint) body(c spool.ToolCall) ([]byte, error) {
 	return body, spool.Wrap(spool.Invalid, "the arguments of the call are no JSON", err)
 }
 
-// payload returns the value of HeaderPayload. A payload that is too long for a header is an
-// error: a call without it would not be the one that was answered.
+// payload returns the value of HeaderPayload. A payload that is too long for a header is an error: without
+// it, the call would not be the one that was answered.
 func (e *endpoint) payload(c spool.ToolCall) (string, error) {
 	if c.Answer == nil || len(c.Answer.Payload) == 0 || e.config.Body == BodyEnvelope {
 		return "", nil

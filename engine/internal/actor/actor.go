@@ -1,5 +1,5 @@
-// Package actor has the actor of a context: the caller that the engine works for. The audit log names
-// the actor, and an actor that may see only its own threads sees no others.
+// Package actor keeps the actor of a context: the caller that the engine works for. The audit log names
+// the actor. An actor that may see only its own threads sees no others.
 package actor
 
 import (
@@ -11,19 +11,19 @@ import (
 
 type key struct{}
 
-// With returns a context whose calls of the engine are made for a.
+// With returns a context that tells the engine that a makes the calls.
 func With(ctx context.Context, a spool.Actor) context.Context {
 	return context.WithValue(ctx, key{}, a)
 }
 
-// Of returns the actor of a context, the zero actor if it has none.
+// Of returns the actor of a context, or the zero actor if the context has none.
 func Of(ctx context.Context) spool.Actor {
 	a, _ := ctx.Value(key{}).(spool.Actor)
 	return a
 }
 
-// Audit adds entries in the transaction of the changes that they are about, so that both are saved or
-// neither is. It names the actor of ctx in an entry that names nobody.
+// Audit adds entries in the transaction of the changes that they describe, so that either both are
+// saved or neither is. It sets By to the actor of ctx if By is empty or the actor is an operator.
 func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
@@ -47,7 +47,8 @@ func Log(ctx context.Context, log *slog.Logger, entries ...*spool.AuditEntry) {
 	}
 }
 
-// auditAttrs leaves out the reason, which only readers of the audit log may see.
+// auditAttrs returns the log attributes of an entry. It leaves out the reason, which only readers of
+// the audit log may see.
 func auditAttrs(e *spool.AuditEntry) []slog.Attr {
 	attrs := []slog.Attr{slog.String("action", string(e.Action)), slog.Int64("audit_seq", e.Seq)}
 	for _, a := range []struct{ key, value string }{

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 )
 
-// A foreign thread reads as one that does not exist, whatever is asked, and takes no write.
+// For every call, a foreign thread reads as if it did not exist, and takes no write.
 func TestForeignThreadIsAsNone(t *testing.T) {
 	t.Parallel()
 

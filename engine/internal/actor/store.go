@@ -11,12 +11,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Store hides the threads of others from an actor with OwnOnly. It wraps the backend's store, so that no
-// verb can forget the check. It checks the owner in the transaction that reads or changes the thread.
+// Store hides other subjects' threads from an actor with OwnOnly. It wraps the backend's store, so that
+// no operation can forget the check. It checks the owner in the transaction that reads or changes the
+// thread.
 type Store struct{ spool.Store }
 
-// Update implements [spool.Store]. A thread of somebody else looks like none in the
-// transaction, and cannot be made.
+// Update implements [spool.Store]. In the transaction, another subject's thread looks as if it did not
+// exist, and its id cannot be used for a new thread.
 func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
 	actor := Of(ctx)
 	if !actor.OwnOnly {
@@ -31,7 +32,7 @@ func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 	return s.orNone(ctx, key, err, func(v spool.View) error { return fn(foreignTx{v}) })
 }
 
-// View implements [spool.Store]. A thread of somebody else looks like none.
+// View implements [spool.Store]. Another subject's thread looks as if it did not exist.
 func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
 	actor := Of(ctx)
 	if !actor.OwnOnly {
@@ -46,7 +47,7 @@ func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.Vi
 	return s.orNone(ctx, key, err, fn)
 }
 
-// checkOwn returns errForeign if the thread exists and is not the actor's.
+// checkOwn returns errForeign if the thread exists and has another owner than the actor.
 func checkOwn(a spool.Actor, v spool.View) error {
 	thread, err := v.Thread()
 	if record.Missing(err) {
@@ -58,16 +59,17 @@ func checkOwn(a spool.Actor, v spool.View) error {
 	return err
 }
 
-// orNone calls fn with the view of a thread that does not exist, if err is errForeign.
+// orNone calls fn with the view of a thread that does not exist if err is errForeign. It returns any
+// other err.
 func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn func(none spool.View) error) error {
 	if !errors.Is(err, errForeign) {
 		return err
 	}
-	key.ID = "" // which no thread has
+	key.ID = "" // no thread has this id
 	return s.Store.View(ctx, key, fn)
 }
 
-// CheckRoom implements [spool.RoomChecker], for a store that can say.
+// CheckRoom implements [spool.RoomChecker], if the wrapped store does.
 func (s Store) CheckRoom(ctx context.Context) error {
 	if r, ok := s.Store.(spool.RoomChecker); ok {
 		return r.CheckRoom(ctx)
@@ -86,8 +88,8 @@ func (s Store) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQ
 	return s.Store.Threads(ctx, tenant, q)
 }
 
-// StartKey returns the idempotency key under which an actor's start is kept. Subjects who must not see
-// each other's threads do not share keys.
+// StartKey returns the idempotency key under which the store keeps an actor's start. Subjects who must
+// not see each other's threads do not share keys.
 func StartKey(a spool.Actor, key string) string {
 	if key == "" || !a.OwnOnly {
 		return key
@@ -104,10 +106,10 @@ func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
 	return record.View(ctx, s, key, func(spool.View, spool.Thread) error { return nil })
 }
 
-// errForeign ends the transaction of a thread that is somebody else's.
+// errForeign ends the transaction on a thread of another subject.
 var errForeign = errors.New("the thread is somebody else's")
 
-// foreignTx is the transaction of such a thread. It refuses every write as the store refuses a write
+// foreignTx is the transaction on a thread of another subject. It refuses every write with the error
 // for a thread that does not exist.
 type foreignTx struct{ spool.View }
 

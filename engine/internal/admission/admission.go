@@ -1,5 +1,5 @@
-// Package admission limits how many jobs may be ready when a start is accepted. It reads from the
-// queue only their counts.
+// Package admission refuses starts while too many jobs are ready. From the queue it reads only the
+// counts of ready jobs.
 package admission
 
 import (
@@ -11,35 +11,37 @@ import (
 )
 
 const (
-	// maxAge is how old a count of ready jobs may be.
+	// maxAge bounds the age of a count of ready jobs.
 	maxAge = 250 * time.Millisecond
-	// RetryAfter is when to retry a start that was refused because the queue is full.
+	// RetryAfter is how long a client waits before it repeats a start that was refused because the
+	// queue is full.
 	RetryAfter = time.Second
-	// maxTenants is how many counts are kept before the old ones are dropped.
+	// maxTenants is how many counts are kept before old counts are dropped.
 	maxTenants = 1024
 )
 
-// Counts are this process's counts of ready jobs by tenant. The empty tenant counts all tenants.
+// Counts keeps this process's counts of ready jobs by tenant. The empty tenant counts all tenants.
 type Counts struct {
 	Queue spool.Queue
-	// Most bounds the ready jobs of all tenants, MostOfTenant those of one. Zero: no bound.
+	// Most bounds the ready jobs of all tenants, and MostOfTenant the ready jobs of one. Zero: no
+	// bound.
 	Most, MostOfTenant int
 
 	mu sync.Mutex
 	of map[spool.Tenant]count
 }
 
-// count is how many jobs were ready at a time, plus the starts since then.
+// count is how many jobs were ready at a given time, plus the starts since then.
 type count struct {
 	at    time.Time
 	ready int
 }
 
-// Admitted is a start's part in the counts. [Counts.Release] removes it.
+// Admitted identifies the counts to which a start was added. [Counts.Release] removes it from them.
 type Admitted struct{ all, tenant time.Time }
 
-// Admit counts a start of the tenant, and reports whether the bounds allow it. If the start then
-// needs no job, its caller calls Release.
+// Admit counts a start of the tenant, and reports whether the bounds allow it. If the start then needs
+// no job, the caller must call Release.
 func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok bool, err error) {
 	if c.Queue == nil {
 		return Admitted{}, true, nil
@@ -63,7 +65,8 @@ func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok
 	return p, true, nil
 }
 
-// Release removes a start from the counts. Newer counts never had it.
+// Release removes a start from the counts that it was added to. It skips counts that were read since
+// then, because they do not include the start.
 func (c *Counts) Release(tenant spool.Tenant, p Admitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +106,7 @@ func (c *Counts) remove(tenant spool.Tenant, p Admitted) {
 	}
 }
 
-// forget drops old counts once there are many.
+// forget drops old counts if there are many.
 func (c *Counts) forget() {
 	if len(c.of) < maxTenants {
 		return

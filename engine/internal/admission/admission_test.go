@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 )
 
-// admit takes a place, and ends the test unless there is one or none as expected.
+// admit counts a start, and ends the test unless it was admitted as wanted.
 func admit(t *testing.T, c *Counts, tenant spool.Tenant, want bool) Admitted {
 	t.Helper()
 	p, ok, err := c.Admit(t.Context(), tenant)
@@ -20,7 +20,7 @@ func admit(t *testing.T, c *Counts, tenant spool.Tenant, want bool) Admitted {
 	return p
 }
 
-// Within the age of a count, starts take places and give them back. An older count is read again.
+// Until a count is too old, starts are added to it and released from it. An older count is read again.
 func TestAdmit(t *testing.T) {
 	t.Parallel()
 
@@ -28,8 +28,8 @@ func TestAdmit(t *testing.T) {
 		c := &Counts{Queue: memory.New(nil).Queue, Most: 3, MostOfTenant: 2}
 		admit(t, c, "acme", true)
 		second := admit(t, c, "acme", true)
-		admit(t, c, "acme", false) // of the tenant's two places
-		admit(t, c, "other", true) // the third of all
+		admit(t, c, "acme", false) // the tenant's bound is two
+		admit(t, c, "other", true) // the third of all tenants
 		admit(t, c, "other", false)
 		c.Release("acme", second)
 		admit(t, c, "other", true)
@@ -39,7 +39,7 @@ func TestAdmit(t *testing.T) {
 	})
 }
 
-// A place of an older count is not given back to the next one.
+// A start in an older count is not released from the next count.
 func TestReleaseLate(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +65,7 @@ func TestNoBounds(t *testing.T) {
 	}
 }
 
-// Many tenants take no more memory than their counts are worth.
+// Old counts of many tenants are dropped.
 func TestCountsAreForgotten(t *testing.T) {
 	t.Parallel()
 

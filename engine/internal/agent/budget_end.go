@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// parksForBudget reports whether the run waits for a larger budget instead of ending. It ends if no
-// run may have a larger budget.
+// parksForBudget reports whether the run waits for a larger budget instead of ending. A run that
+// already has the largest allowed budget ends.
 func (l *runState) parksForBudget(reason spool.StopReason) bool {
 	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // nobody can raise these limits
 		return false
@@ -22,13 +22,12 @@ func (l *runState) parksForBudget(reason spool.StopReason) bool {
 	return agent != nil && agent.OnBudget == spool.BudgetPark && !l.s.atMaxBudget(reason)
 }
 
-// distinctBudgetApprover reports whether only another subject than the run's own may raise the
-// budget.
+// distinctBudgetApprover reports whether the subject that started the run may not raise its budget.
 func (s *segment) distinctBudgetApprover() bool { return s.main.agent.DistinctApprover }
 
 // atMaxBudget reports whether the run already has the largest budget that any run may have.
 func (s *segment) atMaxBudget(reason spool.StopReason) bool {
-	a := s.main.self.Allowance // no answer raises it while a worker has the run
+	a := s.main.self.Allowance // no answer raises it while a worker executes the run
 	most := budget.Bound(s.runner.Budget.Max, reason)
 	return a != nil && most > 0 && budget.Bound(a.Budget, reason) >= most
 }
@@ -40,8 +39,8 @@ func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 	})
 }
 
-// exhausted is the transition of a run whose budget has no room for another step: it ends, or it
-// parks for a larger budget.
+// exhausted parks the run for a larger budget, or ends it, after its budget left no room for another
+// step.
 func (l *loop) exhausted(ctx context.Context, reason spool.StopReason) error {
 	if !l.parksForBudget(reason) {
 		if err := l.resume(ctx); err != nil {
@@ -97,7 +96,7 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutPark(*park) })
 	}
 	var asked budget.Question
-	_ = json.Unmarshal(park.Args, &asked) // the engine wrote it
+	_ = json.Unmarshal(park.Args, &asked) // the engine wrote these arguments
 	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if err := tx.Store.PutPark(*park); err != nil {
 			return err

@@ -25,12 +25,12 @@ type outcome struct {
 	waits, stopped bool
 }
 
-// act runs the planned calls concurrently and saves the step. It announces a result once it is
-// durable: the last one with the step, the others one by one. It returns the step's messages, and
-// whether the run has parked or ended.
+// act runs the planned calls concurrently and saves the step. It announces a result only when the
+// result is durable: the last one with the step, the others one by one. It returns the step's messages,
+// and whether the run has parked or ended.
 //
-// When ctx ends, act does not wait for the tools. What they return is lost, and their outcome
-// unknown. It does wait for nested runs, which write to the same stream.
+// When ctx ends, act does not wait for the tools. Their results are lost, and the outcome of their
+// calls is unknown. act does wait for nested runs, because they write to the same stream.
 func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -78,7 +78,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			}
 		}
 	}
-	if again != nil { // the other calls are done or saved, and the next segment finds them so
+	if again != nil { // the other calls are done and saved, and the next segment continues from there
 		return nil, false, again
 	}
 	return l.saveCalls(ctx)
@@ -101,8 +101,8 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 	return result, err
 }
 
-// storableJSON returns a tool's or a model's JSON as it is, or, if [spool.CheckJSON] refuses it, as
-// a JSON string of its text.
+// storableJSON returns JSON from a tool or a model unchanged, or as a JSON string of its text if
+// [spool.CheckJSON] refuses it.
 func storableJSON(text json.RawMessage) json.RawMessage {
 	if spool.CheckJSON("", text) != nil {
 		return toolresult.JSON(string(text))
@@ -150,7 +150,7 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 
 const panicked = "the tool panicked"
 
-// wasAsked reports whether somebody has answered the call's own question.
+// wasAsked reports whether the call has parked with a question of its own that was answered.
 func (p *plannedCall) wasAsked() bool {
 	return p.answered != nil && (p.answered.Reason != spool.ParkOutcomeUnknown || p.answered.Before != nil)
 }
@@ -175,8 +175,8 @@ func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = toolresult.Error(toolMessage(err))
 }
 
-// toolMessage returns the text of a tool's error for the model: a coded error's message, or the
-// whole text of any other error, whose author wrote it for the model.
+// toolMessage returns the text of a tool's error for the model. For a coded error this is its message.
+// For any other error it is the whole text, which the tool's author wrote for the model.
 func toolMessage(err error) string {
 	if coded, ok := errors.AsType[*spool.Error](err); ok {
 		return coded.Message
@@ -196,8 +196,8 @@ func (p *plannedCall) item() spool.ToolResulted {
 	return spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result}
 }
 
-// saveCalls saves the step, or the results of the parks that were answered, and parks or
-// ends the run if that follows.
+// saveCalls saves the step, or the results of calls whose parks were answered. In the same transaction
+// it parks or ends the run if necessary.
 func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := l.openStep()
 	err = l.commit(ctx, func(tx *thread.Tx) error {
@@ -245,8 +245,8 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 	}
 }
 
-// openStep is the step that the planned calls belong to: a draft, or nothing if the step was saved
-// and its calls parked.
+// openStep is the step that the planned calls belong to. Its draft is nil if the step was saved and its
+// calls parked.
 type openStep struct {
 	draft *spool.Draft
 	usage spool.TokenCount
@@ -259,8 +259,8 @@ func (l *calls) openStep() openStep {
 	return openStep{}
 }
 
-// saveCalls writes the results of a plan: with their draft as a whole step, or, after parks, as a
-// message of their own.
+// saveCalls writes the results of a plan: together with their draft as a whole step, or, after parks,
+// as a separate message.
 func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
 	for _, p := range plan {
@@ -283,7 +283,7 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 	return thread.SaveResults(tx, results)
 }
 
-// landed writes that a call has its result.
+// landed notes in the effect ledger, and in the answered park, that a call has its result.
 func landed(tx *thread.Tx, p *plannedCall) error {
 	if (p.ran || p.spawns) && !p.saved {
 		if err := tx.Store.PutEffect(p.effect(spool.EffectDone)); err != nil {
@@ -316,7 +316,7 @@ func countWaiting(plan []*plannedCall) (n int) {
 	return n
 }
 
-// resultOf returns what the model reads of a call that ran or failed.
+// resultOf returns what the model reads about a call that returned or failed.
 func (p *plannedCall) resultOf(result json.RawMessage, failure string) json.RawMessage {
 	if p.answered == nil {
 		return toolresult.Ran(result, failure)

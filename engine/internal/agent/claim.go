@@ -51,7 +51,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	return c, nil
 }
 
-// Settle settles a run that only lacks its settle hook.
+// Settle ends a run whose ending is already decided.
 func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
 	return r.unsettled(u).settle(ctx)
 }

@@ -17,9 +17,9 @@ import (
 // summary is tried again, because each attempt costs money and time.
 const worthwhile = 10
 
-// askFitting asks the model for the next turn with a prompt that fits into its context window. If
-// the provider refuses the prompt as a context overflow before the model has answered anything,
-// askFitting shortens it and asks once more. It adds new summaries to the history.
+// askFitting asks the model for the next turn with a prompt that fits into its context window. If the
+// provider refuses the prompt as a context overflow before any part of an answer came, askFitting
+// shortens the prompt and asks once more. It adds new summaries to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	to := l.s.runner.Compactor.Context.LimitsOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
@@ -50,7 +50,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 		return chat.Turn{}, err
 	case history.NewMeter(l.run.Context).Of(fitted.weight) >= size:
 		refusal, _ := errors.AsType[*spool.ModelError](refused)
-		return chat.Turn{}, refusal // the ledger has the attempt
+		return chat.Turn{}, refusal // the ledger already has the attempt
 	}
 	return l.ask(ctx, past, fitted)
 }
@@ -70,9 +70,9 @@ func (l *asker) weigh(past *history.Messages) weightedRequest {
 	return r
 }
 
-// fit returns a request for the next turn that fits into a room. It first summarises a history that
-// is too long; with must, it summarises any history that it can. If that is not enough, it shortens
-// the prompt alone.
+// fit returns a request for the next turn that fits within the limits. It first summarises a history
+// that is too long. With must, it summarises any history that can be summarised. If the request is
+// still too large, fit shortens the prompt, and leaves the stored messages as they are.
 func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limits, must bool) (weightedRequest, error) {
 	m, request := history.NewMeter(l.run.Context), l.weigh(past)
 	size := m.Of(request.weight)
@@ -103,8 +103,8 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	return request, nil
 }
 
-// compact has older messages summarised and saves the summary, which replaces them in prompts. The
-// messages stay.
+// compact asks a model for a summary of older messages and saves it. The summary replaces these
+// messages in prompts. The messages stay in the store.
 func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
 	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,

@@ -11,9 +11,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// askSpeaking asks the model for the next turn. If the turn has neither text nor calls, it asks
-// once more, in the same stream. Clients have seen the reasoning of the first turn, so it precedes
-// the second turn.
+// askSpeaking asks the model for the next turn. If the turn has neither text nor calls, askSpeaking
+// asks once more, in the same stream. It puts the reasoning of the first turn before the second turn,
+// because clients have already seen it.
 func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	first, err := l.askFitting(ctx, past)
 	if err != nil || !first.Empty() {
@@ -33,7 +33,7 @@ func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.T
 	}
 	thought := slices.Clone(first.Message.Content)
 	for i := range thought {
-		thought[i].Provider = nil // the provider's signature is for another answer
+		thought[i].Provider = nil // the provider's signature belongs to another answer
 	}
 	second, err := l.askFitting(ctx, past)
 	second.Message.Content = slices.Concat(thought, second.Message.Content)

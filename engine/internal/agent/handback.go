@@ -37,8 +37,8 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	return nil
 }
 
-// yieldSlot hands the run back if another tenant is entitled to its slot. It is called between two
-// steps, so that no work is lost or repeated. It reports whether the segment is over.
+// yieldSlot hands the run back if another tenant is entitled to its slot, and reports whether it did.
+// Callers call it between two steps, so that no work is lost or repeated.
 func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 	if l.parent != nil { // the dispatched run is inside a step
 		return false, nil

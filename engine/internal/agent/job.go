@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// HandleJob carries out a job. In is the job's slot of a worker, nil for none.
+// HandleJob executes a job. In is the worker's slot for the job, or nil.
 func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
@@ -24,10 +24,10 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 	r.CloseLost(ctx, j.Thread(), c.Lost)
 	switch {
 	case c.BusyFor > 0:
-		// The job comes back when the lease would have lapsed.
+		// The queue delivers the job again when the other worker's lease would have lapsed.
 		return spool.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
 	case c.Unsettled != nil:
-		return spool.JobResult{Accepted: true}, c.segment.settle(ctx)
+		return spool.JobResult{Accepted: true, Reason: c.Reason}, c.segment.settle(ctx)
 	case c.segment == nil:
 		return spool.JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
@@ -40,7 +40,8 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// CloseLost ends a lost stream, so that its readers move on. A nil stream is none.
+// CloseLost ends the stream of a lost segment, so that its readers stop waiting. It does nothing if
+// lost is nil.
 func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *thread.LostStream) {
 	if lost == nil {
 		return
@@ -50,7 +51,7 @@ func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *threa
 	r.Bus.Wake(key, spool.WakeStream)
 }
 
-// EndStream ends the stream of a dead worker as its RUN_ENDED entry says.
+// EndStream ends the stream of a dead worker with the content of its RUN_ENDED entry.
 func (r *Runner) EndStream(ctx context.Context, key spool.StreamKey, ended spool.Entry) {
 	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, spool.Offset{}), ended.After)
 }

@@ -19,15 +19,15 @@ type loop struct {
 	calls
 }
 
-// runState is a loop's run and its place in the segment.
+// runState is the part of a loop that its asker and its calls share: the run and its segment.
 type runState struct {
 	s      *segment
 	parent *runState // the run that spawned this one; nil for the dispatched run
 	agent  *registry.Agent
 	run    spool.RunRow // as last saved
-	self   spool.RunRow // as at first: other goroutines may read its ids, names and depth
+	self   spool.RunRow // the run when the loop began: other goroutines may read its ids, names and depth
 	answer string       // the text of the last saved answer
-	late   bool         // the run's time is up: its calls are cancelled
+	late   bool         // the run's time is up, so its calls are cancelled
 	events stream.Emitter
 }
 
@@ -36,7 +36,7 @@ type asker struct {
 
 	model  spool.Model
 	images attach.Fetched
-	failed int64 // the prompt's tokens when a summary last failed; 0 for never
+	failed int64 // the prompt's tokens when a summary last failed; 0 if none failed
 }
 
 // calls are the tool calls of the current step.
@@ -49,8 +49,7 @@ type calls struct {
 	resultRoom int
 }
 
-// newLoop returns the loop of a run. The parent is the run that spawned it, nil for a dispatched
-// run.
+// newLoop returns the loop of a run. Parent is the run that spawned it, or nil for a dispatched run.
 func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run spool.RunRow) *loop {
 	state := &runState{s: s, parent: parent, agent: agent, run: run, self: run, events: s.Writer.Emitter(run.AgentID())}
 	return &loop{
@@ -59,16 +58,17 @@ func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Mo
 	}
 }
 
-// update runs a transition of the loop's run under the segment's lease, even after ctx has ended,
-// and keeps the resulting run. fn finds the dispatched run at tx.Root().
+// update runs a transition of the loop's run under the segment's lease, even after ctx has ended, and
+// keeps the resulting run. fn finds the dispatched run at tx.Root().
 //
-// A failed update may have been committed nevertheless. The next update notices that and fails too,
-// because it would save the same step again. The next worker continues from what is saved.
+// If update returns an error, its transaction may still have been committed. In that case the next
+// update fails too, because it would save the same step again. The next worker continues from the saved
+// state.
 func (l *runState) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return l.transact(ctx, l.s.update, fn)
 }
 
-// commit is update for a transition that adds items or entries to the stream.
+// commit does the same as update, for a transition that adds items or entries to the stream.
 func (l *runState) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	l.events.EndBlock(ctx)
 	return l.transact(ctx, l.s.commit, fn)
@@ -96,7 +96,7 @@ func (l *runState) transact(ctx context.Context, by func(context.Context, func(*
 	return err
 }
 
-// isAt reports whether the stored run is as far as the loop's.
+// isAt reports whether the stored run has the same progress as the loop's copy.
 func (l *runState) isAt(run spool.RunRow) bool {
 	return run.Steps == l.run.Steps && run.Saved == l.run.Saved && (run.Draft == nil) == (l.run.Draft == nil)
 }

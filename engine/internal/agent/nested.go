@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// attemptError says that a nested run failed an attempt and will have another one. The segment ends
-// once its other calls are done.
+// attemptError says that an attempt of a nested run failed and that the run will have another attempt.
+// The segment ends once its other calls are done.
 type attemptError struct {
 	attempts int // of the nested run, including this one
 	err      error
@@ -26,7 +26,7 @@ type attemptError struct {
 func (a *attemptError) Error() string { return a.err.Error() }
 func (a *attemptError) Unwrap() error { return a.err }
 
-// later returns the error that asks for the longer delay.
+// later returns the error with the longer delay.
 func (a *attemptError) later(b *attemptError) *attemptError {
 	if b == nil || a.attempts > b.attempts {
 		return a
@@ -34,9 +34,9 @@ func (a *attemptError) later(b *attemptError) *attemptError {
 	return b
 }
 
-// delegate carries out a spawn call: it makes or resumes the nested run, and executes it until it
-// ends or waits. It may be called repeatedly for the same call, in any process, so the call's
-// outcome is never unknown.
+// delegate executes a spawn call: it creates or resumes the nested run, and executes the nested run
+// until it ends or waits. Any process may call it again for the same call, so the call's outcome is
+// never unknown.
 func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 	o.planned = p
 	defer func() {
@@ -74,8 +74,8 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 	return o
 }
 
-// limits returns the limits of the tree. If the configuration no longer has them, it returns the
-// defaults.
+// limits returns the tree's limits for nested runs, or the defaults if the configuration no longer has
+// them.
 func (s *segment) limits() spool.Spawn {
 	if s.main.agent != nil && s.main.agent.Spawn != nil {
 		return *s.main.agent.Spawn
@@ -83,7 +83,7 @@ func (s *segment) limits() spool.Spawn {
 	return spool.Spawn{MaxDepth: registry.DefaultMaxDepth, MaxConcurrent: registry.DefaultMaxConcurrent, ResultCap: registry.DefaultResultCap}
 }
 
-// acquireNested waits until one more nested run may be active at a depth.
+// acquireNested waits until one more nested run may be active at the given depth.
 func (s *segment) acquireNested(ctx context.Context, depth int) (release func(), err error) {
 	s.nestedMu.Lock()
 	slots := s.nestedSlots[depth]
@@ -103,8 +103,7 @@ func (s *segment) acquireNested(ctx context.Context, depth int) (release func(),
 	}
 }
 
-// nestedID returns the id of the run that a call spawns. It is the same for each repetition of the
-// call.
+// nestedID returns the id of the run that a call spawns. A repetition of the call gets the same id.
 func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 	sum := sha256.Sum256([]byte(string(parent) + "\x00" + string(call)))
 	return spool.RunID("sub_" + nestedEncoding.EncodeToString(sum[:16]))
@@ -112,7 +111,7 @@ func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 
 var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// spawn returns the nested run of a call, and makes it if it does not exist.
+// spawn returns the nested run of a call. It creates the run if it does not exist.
 func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
@@ -146,8 +145,8 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 	return run, cmp.Or(err, used)
 }
 
-// spawned reports whether the call made the run. Callers may choose any id for the runs that they
-// start.
+// spawned reports whether the call created the run. The check is needed because callers may choose any
+// id for the runs that they start.
 func (p *plannedCall) spawned(run spool.RunRow) bool { return run.ParentID == p.call.RunID }
 
 func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.RunRow {
@@ -178,7 +177,7 @@ func (l *loop) child(run spool.RunRow) *loop {
 	return newLoop(l.s, l.runState, agent, model, run)
 }
 
-// frames returns the calls that wait for a call of this run, the innermost first.
+// frames returns the calls that wait for this run, the innermost first.
 func (l *runState) frames() []spool.ParkFrame {
 	var frames []spool.ParkFrame
 	for ; l.parent != nil; l = l.parent {
@@ -191,7 +190,7 @@ func (l *runState) frames() []spool.ParkFrame {
 	return frames
 }
 
-// nestedResult is what the parent run reads of an ended nested run.
+// nestedResult returns what the parent run's model reads about a nested run that has ended.
 func nestedResult(run spool.RunRow) json.RawMessage {
 	result := struct {
 		AgentID spool.AgentID `json:"agentId"`

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// execute advances a nested run until it ends, waits, or cannot continue in this segment. It has
-// written all its data when it returns.
+// execute advances a nested run until it ends, waits, or cannot continue in this segment. When it
+// returns, it has written all its data.
 func (l *loop) execute(ctx context.Context) error {
 	err := l.advance(ctx)
 	var again *attemptError
@@ -26,10 +26,10 @@ func (l *loop) execute(ctx context.Context) error {
 	case errors.Is(cause, errOutOfTime):
 		return l.outOfTime(ctx, err)
 	case errors.Is(cause, errLost), errors.Is(cause, errLapsed), errors.Is(cause, errStepAbandoned):
-		return ctx.Err() // it may not write, or the store fails
+		return ctx.Err() // the loop may not write, or the store fails
 	case ctx.Err() != nil:
 		return l.handBack(ctx, err)
-	case errors.As(err, &again): // of a run that this run has spawned
+	case errors.As(err, &again): // a nested run of this run asked for another attempt
 		return err
 	default:
 		return l.fail(ctx, err)
@@ -39,7 +39,7 @@ func (l *loop) execute(ctx context.Context) error {
 // errStepAbandoned ends the nested runs of a step that failed.
 var errStepAbandoned = errors.New("the step was given up")
 
-// handBack gives up the work on a nested run whose worker shuts down. It costs no attempt.
+// handBack gives up the work on a nested run because the worker shuts down. This costs no attempt.
 func (l *loop) handBack(ctx context.Context, cause error) error {
 	l.events.EndBlock(ctx)
 	err := l.update(ctx, func(tx *thread.Tx) error {
@@ -57,9 +57,9 @@ func (l *loop) handBack(ctx context.Context, cause error) error {
 	return ctx.Err()
 }
 
-// fail ends a failed attempt of a nested run: with another attempt, for which the segment has to
-// end, or, for a permanent error and after the last attempt, with the nested run's end. The parent
-// run reads of that end and continues.
+// fail ends a failed attempt of a nested run. If the run may have another attempt, fail returns an
+// [attemptError], and the segment has to end. After a permanent error or the last attempt, the nested
+// run ends, and the parent run continues with that result.
 func (l *loop) fail(ctx context.Context, cause error) error {
 	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
@@ -89,7 +89,7 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	return &attemptError{attempts: l.run.Attempts, err: cause}
 }
 
-// started announces a nested run, once in each stream in which it is active.
+// started announces a nested run. Each stream in which the run is active gets one announcement.
 func (l *loop) started(ctx context.Context) {
 	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
 		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth,
@@ -109,7 +109,7 @@ func (l *runState) finishIn(tx *thread.Tx, ending spool.Ending) error {
 	return thread.FinishNested(tx, ending, registry.Shorten(l.answer, l.s.limits().ResultCap))
 }
 
-// afterFinish does what has to follow finishIn.
+// afterFinish does the work that has to follow the commit of finishIn.
 func (l *runState) afterFinish(ctx context.Context) error {
 	if l.parent == nil {
 		return l.s.afterFinish(ctx)
@@ -141,8 +141,7 @@ func (l *runState) resume(ctx context.Context) error {
 	return l.update(ctx, thread.ResumeNested)
 }
 
-// stopNested stops the nested runs of the planned calls, so that the results of their tools are
-// kept.
+// stopNested stops the nested runs of the planned calls, and keeps the results of their tools.
 func (l *loop) stopNested(ctx context.Context) error {
 	return l.finishNested(ctx, func(child *loop) error { return child.stopped(ctx, errStopped) })
 }
@@ -181,8 +180,8 @@ func (l *loop) finishNested(ctx context.Context, end func(child *loop) error) er
 	return nil
 }
 
-// outOfTimeNested ends the active nested runs of the planned calls because time is up. Waiting
-// nested runs keep waiting if the run parks for more time.
+// outOfTimeNested ends the active nested runs of the planned calls because the time is up. Waiting
+// nested runs keep waiting if the dispatched run parks for more time.
 func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 	err := l.finishNested(ctx, func(child *loop) error {
 		if child.run.State == spool.WaitingForInput && l.parksForBudget(spool.StopTimeBudget) {

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// newPark returns a park of the call. It lasts for ttl, or else as long as the tool or the engine
-// says, from the commit of [calls.park].
+// newPark returns a park of the call. It lasts for ttl or, if ttl is not positive, for the tool's or
+// the engine's duration. Its time begins with the commit of [calls.park].
 func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
 	call := p.call
 	for _, or := range []time.Duration{p.tool.Expiry.TTL, l.s.runner.Rules.ParkTTL} {
@@ -28,9 +28,9 @@ func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool
 	return park
 }
 
-// distinctApprover reports whether the subject that started the run may not answer the call's park.
-// Once one park of a call requires it, the next one does too, because this worker may have another
-// version of the tool. An agent's requirement holds for the runs that it spawns.
+// distinctApprover reports whether the subject that started the run may not answer the call's park. If
+// one park of a call requires another subject, the call's next park does too, because this worker may
+// have another version of the tool. An agent's requirement also applies to the runs that it spawns.
 func (l *calls) distinctApprover(p *plannedCall, reason string) bool {
 	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
 		return true
@@ -46,7 +46,7 @@ func (l *calls) distinctApprover(p *plannedCall, reason string) bool {
 	return false
 }
 
-// parkFor returns the park that a tool asked for. It shows the tool's payload; the call resumes
+// parkFor returns the park that a tool asked for. A client sees the tool's payload; the call resumes
 // with its own arguments.
 func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
@@ -62,8 +62,8 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	return p
 }
 
-// park writes the parks of a step. The dispatched run's transition opens the parks of the whole
-// tree.
+// park writes the parks of a step. They become open with the transition of the dispatched run, for the
+// whole tree at once.
 func (l *calls) park(tx *thread.Tx) error {
 	for _, p := range l.plan {
 		if p.park == nil {
@@ -92,7 +92,7 @@ func (l *calls) park(tx *thread.Tx) error {
 	return thread.Park(tx)
 }
 
-// parked wakes workers, so that they see when the parks expire.
+// parked wakes the workers, so that they learn when the parks expire.
 func (l *runState) parked() {
 	if l.parent == nil {
 		l.s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)

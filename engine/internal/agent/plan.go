@@ -12,14 +12,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// plannedCall is a tool call of the current step and its plan: it has a result, it parks, or it
-// runs.
+// plannedCall is a tool call of the current step and the plan for it: either it has a result, or it
+// parks, or it runs.
 type plannedCall struct {
 	call spool.ToolCall
 	tool spool.Tool
 	// result is what the model will read. Nil: not known yet.
 	result json.RawMessage
-	// park is the park to open for the call. Nil: none.
+	// park is the park to open for the call, or nil.
 	park *spool.Park
 	// answered is the park whose answer lets the call continue. Nil: the call is new.
 	answered *spool.Park
@@ -33,9 +33,9 @@ type plannedCall struct {
 	saved bool
 	// spawns is true for a spawn call.
 	spawns bool
-	// waits is true if the nested run waits.
+	// waits is true if the call's nested run waits.
 	waits bool
-	// nested is the loop of the nested run in this segment. Nil: none.
+	// nested is the loop of the nested run in this segment, or nil.
 	nested *loop
 }
 
@@ -75,8 +75,8 @@ func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 	return nil
 }
 
-// planCalls plans the calls of a step. Effects is the effect ledger of a step in which a worker
-// died, nil otherwise.
+// planCalls plans the calls of a step. If a worker died in the step, effects has the step's effect
+// ledger; otherwise it is nil.
 func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
@@ -99,7 +99,8 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 	return plan
 }
 
-// planFresh plans a call that has not run: its arguments may be invalid, and it may need approval.
+// planFresh plans a call that has not run. It checks the call's arguments, and whether the call needs
+// approval.
 func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // the check is application code, like the tool
 		if r := recover(); r != nil {
@@ -130,8 +131,8 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	}
 }
 
-// planUnknown plans a call that was pending when its worker died. It repeats idempotent tools only,
-// and asks a person about all others.
+// planUnknown plans a call that was pending when its worker died. It repeats the call if the tool is
+// idempotent. Otherwise it asks a person.
 func (l *calls) planUnknown(p *plannedCall) {
 	if p.tool.Idempotent {
 		p.begun = true
@@ -157,8 +158,8 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	return true, l.update(ctx, func(tx *thread.Tx) error { return putPending(tx, l.plan) })
 }
 
-// planLanding resumes the calls of the last step that waited: calls whose parks are resolved, and
-// calls whose nested runs may continue. It counts the parks that are still open.
+// planLanding resumes the last step's calls that waited: calls whose parks are resolved, and calls
+// whose nested runs may continue. It counts the parks that are still open.
 func (l *calls) planLanding(ctx context.Context) (bool, error) {
 	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // no call can have waited
 		return false, nil
@@ -240,7 +241,7 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 		p.call.Args = park.Answer.Args
 	}
 	unknown := park.Reason == spool.ParkOutcomeUnknown
-	if unknown { // the question was about the call's outcome, not the call's own
+	if unknown { // the question was about the outcome, so the call's earlier answer still applies
 		p.call.Answer = park.Before
 	}
 	switch {
@@ -254,13 +255,13 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 		p.result = toolresult.Denied(park.Answer)
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
 		p.result = toolresult.LateError("this call is not the one that was approved")
-	case park.Reason == spool.ParkClientTool: // the client ran it, even if a tool has the name by now
+	case park.Reason == spool.ParkClientTool: // the client executed the call, even if a tool has its name by now
 		p.result = toolresult.Client(park.Answer)
 	case effect.State == spool.EffectPending:
 		l.planUnknown(p)
 	case !known:
 		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
-	case registry.ArgsProblem(p.call.Args) != nil: // an older version let it park
+	case registry.ArgsProblem(p.call.Args) != nil: // an older version of the engine let it park
 		p.result = toolresult.LateError(registry.ArgsProblem(p.call.Args).Error())
 	case park.Answer.Args != nil: // the process that took the answer may have another version of the tool
 		if err := registry.CheckEdited(l.s.runner.Log, tool, park.Answer.Args); err != nil {
@@ -277,7 +278,7 @@ func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage,
 	}
 }
 
-// publishFunc returns the function by which a tool of this run publishes events.
+// publishFunc returns the function with which a tool of this run publishes events.
 func (l *calls) publishFunc(tool string) func(context.Context, spool.Event) error {
 	s, run := l.s, l.run.ID
 	return func(ctx context.Context, event spool.Event) error {
@@ -305,8 +306,8 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 	return spool.Effect{}
 }
 
-// replayDraft repeats a draft in this segment's stream, because readers of the interrupted stream
-// have dropped it.
+// replayDraft repeats a draft in this segment's stream, because readers have dropped the draft of the
+// interrupted stream.
 func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
 		switch p.Type {

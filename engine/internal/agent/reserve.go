@@ -14,10 +14,10 @@ type exhaustedError struct{ reason spool.StopReason }
 
 func (u *exhaustedError) Error() string { return "the budget is used up: " + string(u.reason) }
 
-// reserve sets aside what a model call may use while it is under way, so that loops that share a
-// budget cannot overspend it together. It limits the request's answer to what is left, and returns
-// the budget that limits it, if any. If other calls have reserved the rest of the budget, it waits
-// until they free some. It returns an [exhaustedError] if there is no room.
+// reserve sets aside what a model call may use while it is under way, so that loops that share a budget
+// cannot overspend it together. It limits the request's answer to the rest of the budget, and returns
+// the budget that limits the answer, if any. If other calls have reserved the rest, reserve waits until
+// they free some of it. It returns an [exhaustedError] if the budget has no room.
 func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
 	if !l.s.budgeted {
 		return "", nil
@@ -61,7 +61,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 	}
 }
 
-// callOf prices a model call before it is made: the prompt, and each token of the answer.
+// callOf returns a model call with its prices: of the prompt, and of each token of the answer.
 func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
 	window := 0
 	if w, ok := m.(spool.Windowed); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// failed ends the segment of a run whose step failed: with a delayed new attempt, or, for a
-// permanent error and after the last attempt, with the run's end.
+// failed ends the segment of a run whose step failed. Either the run has another attempt after a delay,
+// or, after a permanent error or the last attempt, the run ends.
 func (s *segment) failed(ctx context.Context, cause error) error {
 	s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)

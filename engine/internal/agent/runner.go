@@ -21,7 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
 
-// Host has the dependencies of a runner.
+// Host contains the dependencies of a runner.
 type Host struct {
 	*change.Threads
 

@@ -21,10 +21,10 @@ type segment struct {
 	runner *Runner
 	publish.Segment
 
-	main *loop // of the dispatched run
+	main *loop // the loop of the dispatched run
 
 	slot      *slots.Slot     // the worker's slot; nil for none
-	isolation *isolationClaim // until an isolated run has saved a step
+	isolation *isolationClaim // held until an isolated run has saved a step
 	overTime  atomic.Bool     // the run has reached the wall time limit of all runs
 
 	budgeted    bool   // whether the run has a budget
@@ -46,7 +46,7 @@ var (
 // saveTimeout bounds a write that continues after the segment's context has ended.
 const saveTimeout = 30 * time.Second
 
-// newSegment returns the segment of a leased run. Seq is the record's last entry.
+// newSegment returns the segment of a leased run. Seq is the seq of the record's last entry.
 func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segment {
 	s := &segment{
 		runner: r,
@@ -60,8 +60,8 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segmen
 	return s
 }
 
-// execute advances the run until it ends, parks or cannot continue, and does what has to follow. An
-// error means that the store failed, and that the run waits until the lease lapses.
+// execute advances the run until it ends, parks or cannot continue, and does the work that has to
+// follow. An error means that the store failed; the run then waits until its lease lapses.
 func (s *segment) execute(worker context.Context) error {
 	ctx, cancel := context.WithCancelCause(worker)
 	var watchers sync.WaitGroup
@@ -85,7 +85,7 @@ func (s *segment) execute(worker context.Context) error {
 	case err == nil:
 		return nil
 	case spool.CodeOf(err) == spool.Fenced, errors.Is(cause, errLost):
-		// Another worker has the run and has written this segment's end.
+		// Another worker has the lease and has written this segment's end.
 		s.abandon(ctx, "another worker took the run over")
 		return nil
 	case errors.Is(cause, errLapsed):
@@ -105,7 +105,8 @@ func (s *segment) execute(worker context.Context) error {
 	}
 }
 
-// ifSaved closes the stream of a segment whose last write failed.
+// ifSaved returns nil if err is nil. Otherwise the segment's last write failed, and ifSaved closes the
+// segment's stream.
 func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -118,8 +119,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	return err
 }
 
-// abandon closes the stream and adds nothing to the record. The next worker writes the segment's
-// end.
+// abandon closes the stream without an entry in the record. The next worker writes the segment's end.
 func (s *segment) abandon(ctx context.Context, reason string) {
 	s.Writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
 }
@@ -134,13 +134,13 @@ func isStoreError(err error) bool {
 	return errors.As(err, &s)
 }
 
-// update runs a transition that adds nothing to the stream, under the segment's lease, even after
-// ctx has ended. It refuses a run that has ended: the segment no longer owns it.
+// update runs a transition that adds nothing to the stream, under the segment's lease, even after ctx
+// has ended. It refuses a run that has ended, because the segment no longer owns it.
 func (s *segment) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return s.transact(ctx, nil, fn)
 }
 
-// commit is update for a transition that adds items or entries to the stream.
+// commit does the same as update, for a transition that adds items or entries to the stream.
 func (s *segment) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return s.Writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
 }
@@ -221,7 +221,7 @@ func (s *segment) renew(ctx context.Context) error {
 	})
 }
 
-// watchStop waits for a stop of the run. Wakes tell of it, and a poll finds the missed ones.
+// watchStop waits for a stop of the run. The bus wakes it; a poll finds stops whose wake was lost.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
 	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.Key, func(kind spool.WakeKind) {

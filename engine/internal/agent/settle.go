@@ -31,8 +31,8 @@ func (s *segment) afterFinish(ctx context.Context) error {
 	return nil
 }
 
-// settle calls the hook and writes the end state. A failed hook turns completion into failure, and
-// is called again from the queue.
+// settle calls the hook and writes the end state. If the hook fails, a run that would complete fails
+// instead, and the queue calls the hook again.
 func (s *segment) settle(ctx context.Context) error {
 	ending := *s.main.run.Ending
 	open := !ending.Closed
@@ -47,8 +47,8 @@ func (s *segment) settle(ctx context.Context) error {
 	return by(ctx, func(tx *thread.Tx) error { return thread.Settle(tx, ending, hookErr == nil) })
 }
 
-// callSettle calls the hook under the lease, which it renews itself, because no segment may be
-// executing.
+// callSettle calls the hook under the lease. It renews the lease itself, because the run may have no
+// executing segment.
 func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle.Claim)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// advance executes the run step by step from what was saved last: the results of answered parks, an
-// interrupted step, or the next question to the model. It returns nil once the run has ended or
-// parked.
+// advance executes the run step by step. It begins at the last saved state: the results of answered
+// parks, an interrupted step, or the next question to the model. It returns nil once the run has ended
+// or parked.
 func (l *loop) advance(ctx context.Context) (err error) {
 	ctx, span := l.s.runner.Telemetry.Agent(ctx, l.run.Run)
 	defer func() { span.Done(ctx, l.run.Run, errors.Is(context.Cause(ctx), errStopped), err) }()
@@ -79,8 +79,8 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	}
 }
 
-// finishIfDone ends a run that has nothing left to ask: it has had all its steps, or a worker saved
-// its last answer and died before it could end the run.
+// finishIfDone ends a run that needs no further step: it has had all its steps, or a worker saved its
+// last answer and died before it could end the run.
 func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.answer = history.LastAnswer(past.All)
@@ -136,7 +136,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 			return l.finishIn(tx, ending)
 		}
 		cut := t.Reason == spool.FinishLength && t.Capped != "" && !t.Exceeded()
-		if cut && l.parent == nil && l.parksForBudget(t.Capped) { // it continues with a larger budget
+		if cut && l.parent == nil && l.parksForBudget(t.Capped) { // the run continues with a larger budget
 			short, tx.Run.Allowance.Cut = t.Capped, true
 			return tx.Put()
 		}
@@ -157,7 +157,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 	return l.afterFinish(ctx)
 }
 
-// exhaustedBudget returns the budget that is exhausted, or "".
+// exhaustedBudget returns the stop reason of an exhausted budget, or "".
 func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err := v.Run(l.run.Root())
@@ -170,8 +170,7 @@ func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason
 	return reason, nil
 }
 
-// saveDraft makes the model's part of a step durable, together with its calls, before any of them
-// runs.
+// saveDraft makes the model's answer of a step durable before any of its calls runs.
 func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.events.EndBlock(ctx)
 	l.s.Writer.Flush(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// stopped ends a run after its stop was noticed. It keeps the model's partial answer and the
-// results of tools.
+// stopped ends a run whose stop was noticed. It keeps the model's partial answer and the results of
+// tools.
 func (l *loop) stopped(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()

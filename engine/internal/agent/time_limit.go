@@ -12,12 +12,12 @@ import (
 // defaultWallTime is the wall time limit of a run if the configuration has none.
 const defaultWallTime = time.Hour
 
-// errTimeLimit ends a run at the wall time limit of all runs. Only the stop reason distinguishes it
-// from an exhausted time budget.
-var errTimeLimit = fmt.Errorf("%w: workers carry no run for longer", errOutOfTime)
+// errTimeLimit ends a run that reaches the wall time limit of all runs. Only the stop reason
+// distinguishes it from an exhausted time budget.
+var errTimeLimit = fmt.Errorf("%w: workers execute no run for longer", errOutOfTime)
 
-// wallTimeLimit returns the wall time limit of the agent's runs. Agent is nil if this process lacks
-// it. Zero: no limit.
+// wallTimeLimit returns the wall time limit of the agent's runs. Agent is nil if this process lacks the
+// agent. Zero: no limit.
 func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
 	if r.Limits.WallTime != 0 {
 		return max(r.Limits.WallTime, 0)
@@ -29,7 +29,7 @@ func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
 	return limit
 }
 
-// limitTime ends the segment's work when the run's time is up: its own budget, or the limit of all
+// limitTime ends the segment's work when the run's time is up, by its own budget or by the limit of all
 // runs.
 func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 	run := s.main.run

@@ -1,7 +1,7 @@
 // Package attach validates the images of user turns, and fetches them for the model if the
-// configuration asks for that.
+// configuration says so.
 //
-// It reaches hosts only through internal/egress. It imports the root package, engine/config and
+// It connects to hosts only through internal/egress. It imports the root package, engine/config and
 // internal/egress, and knows neither the store nor the run.
 package attach
 
@@ -35,7 +35,7 @@ type Images struct {
 	client *http.Client // nil without Fetch
 }
 
-// New returns an Images for options that have their defaults. It returns an [spool.Invalid] error
+// New returns an Images for options whose defaults are filled in. It returns an [spool.Invalid] error
 // that names an invalid option.
 func New(o config.AttachmentOptions) (*Images, error) {
 	a := &Images{AttachmentOptions: o}
@@ -89,7 +89,7 @@ func (a *Images) check(one spool.Attachment) error {
 	return a.checkType(one.MediaType)
 }
 
-// checkType also accepts an empty type.
+// checkType returns an error for a media type that is not accepted. It accepts an empty type.
 func (a *Images) checkType(media string) error {
 	if media != "" && !slices.Contains(a.MediaTypes, mediaType(media)) {
 		return spool.Errorf(spool.Invalid, "mediaType must be %s", strings.Join(a.MediaTypes, ", "))
@@ -110,7 +110,7 @@ func mediaType(media string) string {
 	}
 }
 
-// checkData validates the data of a data URL, not only its declared type.
+// checkData validates the data of a data URL as well as its declared type.
 func (a *Images) checkData(one spool.Attachment) error {
 	declared, text, encoded, ok := cutData(one.URL)
 	if !ok {
@@ -124,7 +124,7 @@ func (a *Images) checkData(one spool.Attachment) error {
 	if one.MediaType != "" && declared != "" && mediaType(one.MediaType) != mediaType(declared) {
 		return spool.Errorf(spool.Invalid, "mediaType is not the one of the data URL")
 	}
-	if len(text) > 3*a.MaxBytes+4 { // percent-encoded at the worst
+	if len(text) > 3*a.MaxBytes+4 { // each byte may be percent-encoded
 		return spool.Errorf(spool.Invalid, "url holds more than %d bytes", a.MaxBytes)
 	}
 	data, err := decodeData(text, encoded)
@@ -139,7 +139,7 @@ func (a *Images) checkData(one spool.Attachment) error {
 	return err
 }
 
-// cutData splits a data URL.
+// cutData splits a data URL into its media type and its data. Encoded is true for base64.
 func cutData(text string) (media, data string, encoded, ok bool) {
 	_, rest, _ := strings.Cut(text, ":")
 	head, data, ok := strings.Cut(rest, ",")
@@ -169,7 +169,7 @@ func (a *Images) inspect(data []byte, declared string) (media string, err error)
 	}
 	size, _, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
-	case errors.Is(err, image.ErrFormat): // one that the standard library does not read
+	case errors.Is(err, image.ErrFormat): // the standard library cannot decode this format
 		return found, nil
 	case err != nil:
 		return "", spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
@@ -185,7 +185,7 @@ func (a *Images) inspect(data []byte, declared string) (media string, err error)
 // maxRedirects bounds the redirects of an image's URL.
 const maxRedirects = 3
 
-// redirect validates each hop like a requested URL. It forwards nothing from the hop before.
+// redirect validates each redirect like a requested URL. It forwards nothing from the previous request.
 func (a *Images) redirect(r *http.Request, via []*http.Request) error {
 	switch before := via[len(via)-1].URL; {
 	case len(via) > maxRedirects:

@@ -14,15 +14,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// imageGone is what a model reads in place of an earlier turn's unavailable image.
+// imageGone is what a model reads instead of an unavailable image of an earlier turn.
 const imageGone = "[an image that is not available any more]"
 
-// Fetched are the images that a segment has fetched, by their URLs. An unavailable image is a text.
+// Fetched maps the URLs of a segment's images to the fetched parts. The part of an unavailable image is
+// a text.
 type Fetched map[string]spool.Part
 
-// Inline returns the request with the data of its images in place of their URLs, if images are to
-// be fetched. It adds fetched images to known. It leaves out an unavailable image of another run,
-// which would block the thread for ever.
+// Inline returns the request with images' data instead of their URLs, if the configuration says so. It
+// adds fetched images to known. It replaces an unavailable image of another run by a text, because such
+// an image would block the thread for ever.
 func (a *Images) Inline(ctx context.Context, r spool.ModelRequest, run spool.RunID, known Fetched) (spool.ModelRequest, error) {
 	if a.client == nil || !slices.ContainsFunc(r.Messages, hasRemoteImage) {
 		return r, nil
@@ -54,8 +55,8 @@ func isRemoteImage(p spool.Part) bool {
 	return p.Type == spool.PartImage && !strings.HasPrefix(strings.ToLower(p.Image), "data:")
 }
 
-// image returns a part with the data, which is fetched once in a segment. If the image is not
-// needed and unavailable, the part is a text.
+// image returns the image as a part with its data, and fetches it once in a segment. If an image is
+// unavailable and needed is false, the part is a text.
 func (a *Images) image(ctx context.Context, p spool.Part, needed bool, known Fetched) (spool.Part, error) {
 	from := p.Image
 	if part, ok := known[from]; ok && (part.Type == spool.PartImage || !needed) {
@@ -109,7 +110,7 @@ func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, stri
 	return data, media, nil
 }
 
-// unreachable is the error of a fetch without a whole answer.
+// unreachable returns the error of a fetch that got no complete response.
 func (a *Images) unreachable(host string, err error) error {
 	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fetchError(spool.Unavailable, host, "does not come within "+a.FetchTimeout.String(), nil)

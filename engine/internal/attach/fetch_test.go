@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/internal/egress"
 )
 
-// imageHost is a peer with images of every kind, and what is reached of it.
+// imageHost is a host with images of every kind.
 func imageHost(t *testing.T) (url string) {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func imageHost(t *testing.T) (url string) {
 			if r.Referer() != "" || r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" {
 				t.Errorf("the request for %s carries %v", path, r.Header)
 			}
-			w.Header().Set("Content-Type", "image/png") // whatever it is
+			w.Header().Set("Content-Type", "image/png") // the header is wrong for some images
 			_, _ = w.Write(data)
 		})
 	}
@@ -64,7 +64,7 @@ func imageHost(t *testing.T) (url string) {
 	return server.URL
 }
 
-// resolving has a fetcher find every name at one address.
+// resolving makes a fetcher resolve every name to one address.
 func resolving(a *Images, to [4]byte) {
 	transport, _ := a.client.Transport.(*egress.Transport)
 	transport.Resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

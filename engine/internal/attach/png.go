@@ -7,13 +7,13 @@ import (
 
 const (
 	pngSignature = "\x89PNG\r\n\x1a\n"
-	// pngTrailer is how many bytes may follow the end of a PNG: some programs write there.
+	// pngTrailer is how many bytes may follow the end of a PNG. Some programs append data there.
 	pngTrailer = 4 << 10
 	// pngChunk is the size of a chunk without its data.
 	pngChunk = 12
 )
 
-// wholePNG reports whether data is a PNG up to its last chunk, not only a header followed by other
+// wholePNG reports whether data contains all chunks of a PNG, and not only a header followed by other
 // data. It does not decode the pixels, and allocates nothing.
 func wholePNG(data []byte) bool {
 	pixels := false

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/config"
 )
 
-// chunk returns a chunk of a PNG that says that it has so many bytes.
+// chunk returns a PNG chunk that claims to have length bytes.
 func chunk(kind string, data []byte, length uint32) []byte {
 	b := binary.BigEndian.AppendUint32(nil, length)
 	b = append(append(b, kind...), data...)
@@ -28,10 +28,10 @@ func TestPNGIsWhole(t *testing.T) {
 		want bool
 	}{
 		"whole":                           {whole, true},
-		"a little behind it":              {append(bytes.Clone(whole), "made by a program"...), true},
-		"much behind it":                  {append(bytes.Clone(whole), make([]byte, pngTrailer+1)...), false},
+		"a little after it":               {append(bytes.Clone(whole), "made by a program"...), true},
+		"much after it":                   {append(bytes.Clone(whole), make([]byte, pngTrailer+1)...), false},
 		"header alone":                    {small, false},
-		"junk behind header":              {append(bytes.Clone(small), bytes.Repeat([]byte("junk"), 1000)...), false},
+		"junk after header":               {append(bytes.Clone(small), bytes.Repeat([]byte("junk"), 1000)...), false},
 		"no pixels":                       {append(bytes.Clone(small), end...), false},
 		"cut off":                         {whole[:len(whole)-1], false},
 		"chunk that is said to be larger": {append(append(bytes.Clone(small), chunk("IDAT", []byte("x"), 1<<31)...), end...), false},
@@ -47,7 +47,7 @@ func TestPNGIsWhole(t *testing.T) {
 	}
 }
 
-// What is asked of an image takes no memory by what its header says.
+// Checking an image does not allocate what its header claims to need.
 func TestImageHeadersTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	a := testAttachments(t, config.AttachmentOptions{})
 	large := func(head string) []byte { return append([]byte(head), bytes.Repeat([]byte{0xff}, 4<<20)...) }

@@ -1,5 +1,6 @@
-// Package budget calculates a run's budget: what is spent, exhausted and reserved, and what an
-// answer may raise. It is pure: it changes only the [spool.Allowance] that it is given.
+// Package budget calculates with budgets: what a run has spent and reserved, whether its budget is
+// exhausted, and what an answer may raise. It is pure: it changes only the [spool.Allowance] that its
+// caller passes.
 package budget
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Of returns the initial allowance of a budget, nil for none.
+// Of returns the initial allowance of a budget, or nil if the budget bounds nothing.
 func Of(b spool.Budget) *spool.Allowance {
 	if !b.Bounds() {
 		return nil
@@ -17,7 +18,8 @@ func Of(b spool.Budget) *spool.Allowance {
 	return &spool.Allowance{Budget: b}
 }
 
-// UsedUp returns the exhausted budget that counts most, or "".
+// UsedUp returns the stop reason of an exhausted budget, or "" if none is exhausted. If several are
+// exhausted, it returns the first in the order cost, tokens, tool calls, time.
 func UsedUp(a *spool.Allowance, now time.Time) spool.StopReason {
 	if a == nil {
 		return ""
@@ -44,7 +46,7 @@ func WallTime(a *spool.Allowance, now time.Time) time.Duration {
 	return a.Spent.WallTime + max(0, now.Sub(a.Since))
 }
 
-// Settle counts a row of the usage ledger, and frees its call's reservation.
+// Settle adds a row of the usage ledger to what is spent, and frees the reservation of the row's call.
 func Settle(a *spool.Allowance, row spool.UsageRow) {
 	if a == nil {
 		return
@@ -62,7 +64,7 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 	a.Reservations = left
 }
 
-// AllowCall counts a tool call. It reports false if the call exceeds the budget.
+// AllowCall counts a tool call. It returns false if the call exceeds the budget.
 func AllowCall(a *spool.Allowance) bool {
 	switch {
 	case a == nil:
@@ -76,7 +78,7 @@ func AllowCall(a *spool.Allowance) bool {
 	}
 }
 
-// Bound returns the bound of a stop reason's budget. Zero: none.
+// Bound returns the bound of the budget that the stop reason is about. Zero: none.
 func Bound(b spool.Budget, reason spool.StopReason) int64 {
 	switch reason {
 	case spool.StopTokenBudget:
@@ -92,7 +94,7 @@ func Bound(b spool.Budget, reason spool.StopReason) int64 {
 	}
 }
 
-// Plus adds two non-negative numbers, up to the largest one.
+// Plus adds two non-negative numbers. It returns the largest number instead of an overflow.
 func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/internal/strictjson"
 )
 
-// Question is what a person sees of an exhausted budget.
+// Question is what a person sees about an exhausted budget.
 type Question struct {
 	Exhausted spool.StopReason `json:"exhausted"`
 	Spent     Totals           `json:"spent"`
@@ -46,9 +46,9 @@ func Ask(run spool.RunRow, reason spool.StopReason, now time.Time) Question {
 	return q
 }
 
-// Raise sets the totals of an approving answer, up to the largest budget of any run. Each total
-// must exceed what is spent, and the exhausted budget must be among them. Otherwise Raise returns
-// an [spool.Invalid] error that names the field.
+// Raise sets the totals of an approving answer, up to the largest budget of any run. Each total must
+// exceed what is spent, and the answer must raise the exhausted budget. Otherwise Raise returns an
+// [spool.Invalid] error that names the field.
 func Raise(a *spool.Allowance, question, payload json.RawMessage, most spool.Budget) error {
 	var asked Question
 	if err := json.Unmarshal(question, &asked); err != nil {
@@ -93,7 +93,7 @@ func Raise(a *spool.Allowance, question, payload json.RawMessage, most spool.Bud
 	return nil
 }
 
-// raiseTo sets one total. Most is the largest total of any run, 0 for no bound.
+// raiseTo sets one total. Most is the largest total of any run, or 0 for no bound.
 func raiseTo(name string, to *int64, spent int64, bound *int64, most int64, required bool) error {
 	switch {
 	case to == nil && required:

@@ -7,39 +7,40 @@ import (
 )
 
 const (
-	// leastOutput is the least number of answer tokens that a budget must have room for.
+	// leastOutput is the smallest number of answer tokens for which a budget must have room.
 	leastOutput = 16
-	// usualOutput bounds an answer in a run with a token or cost budget, if neither the agent nor
-	// the model's window bounds it.
+	// usualOutput bounds an answer in a run with a token or cost budget, if neither the agent nor the
+	// model's window bounds it.
 	usualOutput = 8192
 )
 
 // Call is a model call that needs room in a budget.
 type Call struct {
-	// Reservation is what the call sets aside, but for what depends on the bound of the answer.
+	// Reservation is what the call sets aside, except for the amounts that depend on the answer's
+	// bound.
 	Reservation spool.Reservation
 	// Want is the bound of the answer, in tokens.
 	Want int64
-	// PerToken is the highest cost of an answer's token.
+	// PerToken is the highest cost of a token of the answer.
 	PerToken int64
 }
 
-// Room is what a budget has for a [Call].
+// Room is the room that a budget has for a [Call].
 type Room struct {
 	// Reservation is what the call sets aside.
 	Reservation spool.Reservation
-	// Output bounds the answer. Zero: the budget bounds none.
+	// Output bounds the answer. Zero: no budget bounds it.
 	Output int64
-	// Capped is the budget that limits the answer. Empty: none.
+	// Capped is the budget that limits the answer, or empty.
 	Capped spool.StopReason
-	// Short is the budget that has no room at all. Empty: none.
+	// Short is the budget that has no room at all, or empty.
 	Short spool.StopReason
-	// Wait says that there may be room once other calls have ended.
+	// Wait is true if the call may get room when other calls have ended.
 	Wait bool
 }
 
-// Want returns the bound of an answer: the requested one, or else the usual one for a window, which
-// may be 0.
+// Want returns the bound of an answer: the requested bound or, if requested is 0, the usual bound for a
+// window. The window may be 0.
 func Want(requested, window int64) int64 {
 	switch {
 	case requested > 0:
@@ -51,7 +52,8 @@ func Want(requested, window int64) int64 {
 	}
 }
 
-// Price sets the call's cost from the price of its prompt and of the whole call. Nil: unknown.
+// Price sets the call's costs from the price of its prompt and the price of the whole call. A nil price
+// is unknown.
 func (c *Call) Price(prompt, whole *spool.Cost) {
 	c.Reservation.Prompt = prompt
 	if whole != nil && prompt != nil && whole.Micros > prompt.Micros {
@@ -91,7 +93,7 @@ func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 		r.Output, r.Capped = room, spool.StopCostBudget
 	}
 	switch {
-	case r.Capped != "" && others && !own: // an agent with a reservation waits for nobody, as others may wait for it
+	case r.Capped != "" && others && !own: // an agent with a reservation of its own waits for nobody, because others may wait for it
 		r.Wait = true
 	case r.Output < min(leastOutput, c.Want):
 		r.Short = r.Capped
@@ -101,7 +103,7 @@ func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 	return r
 }
 
-// roomFor returns how many tokens a sum pays for.
+// roomFor returns how many tokens an amount pays for.
 func roomFor(micros, perToken int64) int64 {
 	switch {
 	case micros < 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 )
 
-// TestReserveWaits has two agents share a budget that has no room for both. One that has a
-// reservation must not wait for what the other gives back: they would wait for each other.
+// TestReserveWaitsWithNothing has two agents that share a budget without room for both. An agent with a
+// reservation must not wait for the other's reservation, because they would wait for each other.
 func TestReserveWaitsWithNothing(t *testing.T) {
 	t.Parallel()
 
@@ -28,9 +28,8 @@ func TestReserveWaitsWithNothing(t *testing.T) {
 	}
 }
 
-// TestReservePaysWhatIsLeft has a call of which the prompt costs 100 and each token of the answer
-// 3, in a budget of which siblings have reserved something: what they have is not there, and the rest is
-// there to the last token.
+// TestReservePaysWhatIsLeft has a call whose prompt costs 100 and each token of whose answer costs 3.
+// Other agents have reserved a part of the budget; the call gets exactly the rest.
 func TestReservePaysWhatIsLeft(t *testing.T) {
 	t.Parallel()
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Threads are the threads of a store, with the rules of their transitions.
+// Threads runs transitions on a store's threads.
 type Threads struct {
 	Store spool.Store
 	Bus   spool.Bus
@@ -18,8 +18,8 @@ type Threads struct {
 	Rules thread.Rules
 }
 
-// Update runs a transition, which may run twice, and returns its result. It tells the clients that
-// watch the thread.
+// Update runs a transition, which the store may run twice, and returns its result. Then it tells the
+// clients that watch the thread.
 func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
 	var result T
 	var follow thread.Follow
@@ -41,8 +41,8 @@ func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transit
 	return result, err
 }
 
-// Announce tells the clients that watch the thread that it has changed. With jobs, it wakes workers
-// too.
+// Announce tells the clients that watch the thread that it has changed. If jobs is true, it wakes
+// workers too.
 func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
 	t.Bus.Wake(key, spool.WakeRecord)
 	if jobs {
@@ -50,7 +50,7 @@ func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
 	}
 }
 
-// Concerning returns a log whose lines name the thread and, if known, the run.
+// Concerning returns a logger whose lines name the thread and, if run is not empty, the run.
 func (t *Threads) Concerning(key spool.ThreadKey, run spool.RunID) *slog.Logger {
 	log := t.Log.With("tenant", string(key.Tenant), "thread", string(key.ID))
 	if run != "" {

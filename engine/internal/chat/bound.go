@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// callWeight is the size of a call without its arguments. It bounds the number of calls too.
+	// callWeight is the size of a call without its arguments. So the bound also limits the number of
+	// calls.
 	callWeight = 4 << 10
 )
 
@@ -18,8 +19,8 @@ type bound struct {
 	exceeded bool
 }
 
-// fit returns the part of an event that fits, nil for none, and whether that is the whole event.
-// Streamed is how many bytes of a call's arguments came before its end.
+// fit returns the part of an event that fits, or nil, and reports whether that is the whole event.
+// Streamed is how many bytes of a call's arguments came before the event that ends the call.
 func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, bool) {
 	size := 1 // an empty event takes time too
 	switch ev := event.(type) {
@@ -55,7 +56,7 @@ func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, boo
 	}
 }
 
-// head returns the first n bytes of a text, without a partial character.
+// head returns at most the first n bytes of a text, without a partial character.
 func head(text string, n int) string {
 	if len(text) <= n {
 		return text

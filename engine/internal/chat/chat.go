@@ -1,5 +1,5 @@
 // Package chat asks a model one question and reads its answer: it streams, bounds and prices the
-// answer, and gives its tool calls ids. It touches the model, the stream and the pricer. Its caller
+// answer, and gives its tool calls ids. It touches the model, the stream and the pricer. The caller
 // saves the usage, in a transition.
 package chat
 
@@ -20,7 +20,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Client has the dependencies of all questions.
+// Client contains the dependencies of all questions.
 type Client struct {
 	Telemetry *telemetry.Recorder
 	// Pricer prices model calls. Nil: no call has a price.
@@ -39,12 +39,12 @@ type Question struct {
 	Request spool.ModelRequest
 	// Weight is the request's size.
 	Weight history.Weight
-	// Past has the messages behind the request.
+	// Past has the messages from which the request was made.
 	Past   *history.Messages
 	Events *stream.Emitter
 	// Row is the call's ledger row without the usage.
 	Row spool.UsageRow
-	// Capped is the budget that limits the answer. Empty: none.
+	// Capped is the budget that limits the answer, or empty.
 	Capped spool.StopReason
 }
 
@@ -53,7 +53,7 @@ type call struct {
 	Question
 }
 
-// Ask asks the question and streams the answer. If the answer is incomplete, the error is a
+// Ask sends the question and streams the answer. If the answer is incomplete, the error is a
 // [CutOffError].
 func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	newest, _ := q.Past.Last()
@@ -139,7 +139,7 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	case spool.ReasoningEnd:
 		t.gathered.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 	case spool.ToolCallStart:
-		if ev.Name == "" { // no tool could be called
+		if ev.Name == "" { // a call without a name cannot be executed
 			return
 		}
 		w.EndBlock(ctx)
@@ -171,8 +171,8 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	}
 }
 
-// cutShort ends an answer that exceeds its bound. It closes the open calls with their partial
-// arguments as a text: they do not run.
+// cutShort ends an answer that exceeds its bound. It closes the open calls and keeps their partial
+// arguments as a text. These calls do not run.
 func (c *call) cutShort(ctx context.Context, t *Turn) {
 	t.Reason = spool.FinishLength
 	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
@@ -185,8 +185,8 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 		"step", c.Run.Steps+1, "max_answer_bytes", c.MaxAnswerBytes)
 }
 
-// account completes the turn's ledger row, including its price, because pricing may take too long
-// for the transaction that writes the row.
+// account completes the turn's ledger row, including its price. It does so before the transaction that
+// writes the row, because pricing may take too long for a transaction.
 func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
 	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0) {
@@ -196,7 +196,7 @@ func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 }
 
 // guess estimates the usage that the provider did not report for an interrupted answer. A refused
-// request, which has no answer, used nothing.
+// request has no answer and used nothing.
 func (c *call) guess(t *Turn) {
 	if t.Usage.Input == nil {
 		t.row.Guess.Input = new(history.NewMeter(c.Run.Context).Of(t.weight))

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// priceTimeout bounds how long a pricer may think.
+// priceTimeout bounds a call of the pricer.
 const priceTimeout = 5 * time.Second
 
 // guessTokens estimates a value's tokens from the length of its JSON.
@@ -22,7 +22,8 @@ func guessTokens(v any) int64 {
 	return int64(len(text)+3) / 4
 }
 
-// Price returns the cost of a row, nil if unknown. Receipt is the cost that the provider reported.
+// Price returns the cost of a row, or nil if it is unknown. Receipt is the cost that the provider
+// reported.
 func (c *Client) Price(ctx context.Context, m spool.Model, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 	if c.Pricer == nil {
 		return nil
@@ -48,7 +49,7 @@ func (c *Client) Price(ctx context.Context, m spool.Model, row spool.UsageRow, r
 	return &cost
 }
 
-// RequestedOf returns the provider's name of the model. Empty: unknown.
+// RequestedOf returns the provider's name of the model, or "" if it is unknown.
 func RequestedOf(m spool.Model) (name string) {
 	if m, ok := m.(spool.Described); ok {
 		_, name = m.Describe()

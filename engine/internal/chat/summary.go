@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 )
 
-// Summary makes one summary with a model, and counts the usage.
+// Summary asks a model for one summary, and collects the usage.
 type Summary struct {
 	*Client
 	history.Summariser
@@ -18,15 +18,16 @@ type Summary struct {
 	Model spool.Model
 	// Rows are the rows of the usage ledger.
 	Rows []spool.UsageRow
-	// Reserve reserves budget for the next request. Nil: there is no budget.
+	// Reserve reserves budget for the next request. Nil: the run has no budget.
 	Reserve func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
 
 	limits history.Limits
 	row    spool.UsageRow
 }
 
-// NewSummary returns a Summary that uses the named model, for prompts within to. The model's own
-// window is within limits. Row has the fields that all ledger rows share.
+// NewSummary returns a Summary that asks the given model. The summary is for prompts that are
+// bounded by to. Limits has the settings for the bounds of the model's own window. Row has the fields that all
+// ledger rows share.
 func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row spool.UsageRow) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
@@ -62,7 +63,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 			row.Usage, row.ModelID, receipt, finished = ev.Usage, ev.ModelID, ev.Cost, true
 		}
 	})
-	finished = finished || cut // a cut answer is only too long, and is shortened like any other
+	finished = finished || cut // a cut answer is just too long, and is shortened like any long summary
 	summary := strings.TrimSpace(answer.String())
 	switch {
 	case err == nil && ctx.Err() != nil && !finished:

@@ -20,14 +20,14 @@ type Turn struct {
 	Usage   spool.Usage
 	modelID string
 	receipt *spool.Cost // the cost that the provider reported
-	// Capped is the budget that limited the answer. Empty: none.
+	// Capped is the budget that limited the answer, or empty.
 	Capped spool.StopReason
 
 	row spool.UsageRow // the ledger row without its outcome
 
 	past     *history.Messages
 	messages int             // the number of messages when the model was asked
-	newest   spool.MessageID // the newest of them
+	newest   spool.MessageID // the newest of these messages
 	weight   history.Weight  // the prompt's size
 	run      spool.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
@@ -37,8 +37,8 @@ type Turn struct {
 	bound    bound
 }
 
-// uniqueID returns an id for a call that is unique in its thread and valid on the wire. Some
-// providers count from zero in each answer, or send no ids.
+// uniqueID returns an id for a call that is unique in its thread and valid on the wire. It is needed
+// because some providers count from zero in each answer, or send no ids.
 func (t *Turn) uniqueID(id spool.ToolCallID) spool.ToolCallID {
 	fit := t.past.Unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
@@ -52,7 +52,7 @@ func (t *Turn) uniqueID(id spool.ToolCallID) spool.ToolCallID {
 	return fit
 }
 
-// beginCall returns the open call with an id, and begins it if it is new.
+// beginCall returns the open call with the given id. If no such call is open, it begins one.
 func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	c := t.ids[id]
 	if c == nil {
@@ -63,7 +63,7 @@ func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	return c
 }
 
-// CountPrompt stores the provider's count of the prompt in the run.
+// CountPrompt stores the provider's token count of the prompt in the run.
 func (t *Turn) CountPrompt(tx *thread.Tx) {
 	if t.Usage.Input == nil || *t.Usage.Input <= 0 {
 		return
@@ -75,7 +75,7 @@ func (t *Turn) CountPrompt(tx *thread.Tx) {
 	}
 }
 
-// CutOffError is the error of an incomplete answer, with the part that came.
+// CutOffError is the error of an incomplete answer. Turn has the part that arrived.
 type CutOffError struct {
 	Turn Turn
 	Err  error
@@ -108,7 +108,7 @@ func (t *Turn) Completion() spool.Ending {
 	return ending
 }
 
-// CancelledCalls returns the results of the turn's calls, none of which will run.
+// CancelledCalls returns the results for the turn's calls when none of them will run.
 func (t *Turn) CancelledCalls() spool.Content {
 	var results spool.Content
 	for _, p := range t.Message.ToolCalls() {
@@ -124,7 +124,7 @@ func (t *Turn) Charge(tx *thread.Tx, outcome spool.Outcome) error {
 	return tx.Charge(row)
 }
 
-// SaveCut saves the part of an interrupted answer that can be a message.
+// SaveCut saves the part of an interrupted answer that [Storable] returns, if any.
 func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 	content := Storable(t.Message.Content)
 	if len(content) == 0 {
@@ -135,8 +135,8 @@ func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 	return true, err
 }
 
-// Storable returns the part of an interrupted answer that can be a message: its text and reasoning,
-// if it has any text.
+// Storable returns the part of an interrupted answer that can become a message: its text and reasoning,
+// or nothing if it has no text.
 func Storable(content spool.Content) spool.Content {
 	var out spool.Content
 	text := false
@@ -152,8 +152,8 @@ func Storable(content spool.Content) spool.Content {
 	return out
 }
 
-// callSuffix returns the end of a nested run's call ids. It makes them unique in the tree, because
-// an answer names only the call.
+// callSuffix returns the end of a nested run's call ids. It makes the ids unique in the tree, because a
+// response to a park names only the call.
 func callSuffix(run spool.RunRow) string {
 	if run.RootID == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Package compact summarises the older messages of a thread. For a thread without an active run it
-// also saves the summary; an active run's agent saves its own.
+// Package compact summarises the older messages of a thread. If the thread has no active run, it also
+// saves the summary. The agent of an active run saves its own summary.
 package compact
 
 import (
@@ -20,11 +20,11 @@ import (
 // saveTimeout bounds the save of a summary, which is already paid for.
 const saveTimeout = 30 * time.Second
 
-// idle is a thread without an active run, as it was read.
+// idle is what was read of a thread without an active run.
 type idle struct {
 	run     spool.RunRow
 	history []spool.Message
-	last    spool.MessageID // of all messages, including those of nested runs
+	last    spool.MessageID // of all messages, also those of nested runs
 }
 
 // Compactor makes summaries.
@@ -38,7 +38,8 @@ type Compactor struct {
 	compacting inProgress
 }
 
-// NewSummary returns a [chat.Summary] for prompts of the named model within to.
+// NewSummary returns a [chat.Summary] for prompts of the named model. To is the limits of these prompts.
+// The configured summarising model makes the summary, or else the named model.
 func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Limits, row spool.UsageRow) *chat.Summary {
 	if summarizer := c.Context.CompactionModel; summarizer != "" {
 		name, model = summarizer, c.Registry.Models[summarizer]
@@ -46,14 +47,14 @@ func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, 
 	return c.Chat.NewSummary(name, model, c.Context, m, to, row)
 }
 
-// Entry returns the record's entry about a summary.
+// Entry returns the record entry about a summary.
 func Entry(run spool.RunRow, summary *spool.Message, c history.Compaction) *spool.Entry {
 	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
 		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
 	})
 }
 
-// Count estimates the token count of a new prompt from the last counted one. It returns nil if no
+// Count estimates the token count of a new prompt from the last counted prompt. It returns nil if no
 // prompt was counted.
 func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.Meter) *spool.ContextCount {
 	if m.Tokens == 0 {
@@ -66,8 +67,8 @@ func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.
 	}
 }
 
-// Idle summarises the older messages of a thread without an active run. If checkRoom returns an
-// error, it asks no model.
+// Idle summarises the older messages of a thread without an active run. If checkRoom returns an error,
+// Idle returns that error and asks no model.
 func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom func() error) (spool.CompactResult, error) {
 	var before idle
 	err := c.Store.View(ctx, key, func(v spool.View) (err error) {
@@ -77,7 +78,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	if err != nil {
 		return compactRefused(err)
 	}
-	end, ok := c.compacting.start(key) // after readIdle, so that only callers that can read the thread learn of it
+	end, ok := c.compacting.start(key) // after readIdle: a caller that may not read the thread must not learn that it is being summarised
 	if !ok {
 		return compactRefused(thread.Refuse(spool.ReasonCompacting, "The thread is being summarised already"))
 	}
@@ -108,7 +109,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		}
 		return struct{}{}, saveIdle(tx, agent, before, text, plan, m, s.Rows)
 	})
-	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // the summary is paid for nevertheless
+	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // keep the usage: the provider charges for the summary anyway
 		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return spool.CompactResult{}, err

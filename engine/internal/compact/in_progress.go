@@ -6,14 +6,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// inProgress has the threads that this process is summarising on request.
+// inProgress keeps the threads that this process is summarising on request.
 type inProgress struct {
 	mu      sync.Mutex
 	threads map[spool.ThreadKey]bool
 }
 
-// start marks a thread until the returned function is called. It reports false if the thread is
-// already marked.
+// start marks a thread until the returned function is called. It returns false if the thread is already
+// marked.
 func (c *inProgress) start(key spool.ThreadKey) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 
 var endOfClientContext = regexp.MustCompile(`(?i)<\s*/\s*client_context`)
 
-// withClientContext puts the client context of the run's start before its user turn. Only the run's
-// own agent gets it, and no later run.
+// withClientContext puts the client context of a run's start before the run's user turn. Only the
+// prompts of that run's own agent contain it: nested and later runs do not get it.
 func withClientContext(run spool.RunRow, messages []spool.Message) []spool.Message {
 	if run.Client == nil || len(run.Client.Context) == 0 || run.AgentID() != "" {
 		return messages

@@ -25,14 +25,14 @@ func (c Compaction) Content(text string) spool.Content {
 	return spool.Content{{Type: spool.PartSummary, Text: text, ThroughMessageID: c.through}}
 }
 
-// Plan divides the recall into the messages to summarise and the newest ones, which stay verbatim
-// and have up to tail tokens. It divides before a user or agent message, never between a call and
-// its result. The last step always stays, and so do the turn that the run answers and every step of
-// the run that has a call without a result. Plan returns false if there is nothing to summarise.
+// Plan divides the recall into the messages to summarise and the newest messages, which stay verbatim
+// and have up to tail tokens. It divides before a user or agent message, never between a call and its
+// result. Three things always stay: the last step, the turn that the run answers, and every step of the
+// run that has a call without a result. Plan returns false if no message is left to summarise.
 func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
 	turn := turnOf(r.live[:cut], run)
-	if turn == cut-1 && cut > 0 { // the turn begins the part that stays
+	if turn == cut-1 && cut > 0 { // the turn is the last message before the cut, so the tail can begin with it
 		cut, turn = turn, -1
 	}
 	c := Compaction{before: r.summary.Text, through: r.summary.ThroughMessageID}
@@ -49,7 +49,7 @@ func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	return c, len(c.Gone) > 0
 }
 
-// cut returns the index of the live messages at which the tail begins.
+// cut returns the index in r.live at which the tail begins.
 func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 	borders := borders(r.live)
 	if len(borders) == 0 {
@@ -67,7 +67,7 @@ func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 		}
 		at = b
 	}
-	for _, b := range borders { // a step whose call waits stays
+	for _, b := range borders { // a step with a waiting call stays
 		if b < at && r.live[b].RunID == run && run != "" && unanswered(r.live[b:]) {
 			return b
 		}
@@ -91,7 +91,7 @@ func unanswered(live []spool.Message) bool {
 	if len(calls) == 0 {
 		return false
 	}
-	results := resultsBehind(live[1:])
+	results := resultsAfter(live[1:])
 	return slices.ContainsFunc(calls, func(p spool.Part) bool {
 		_, ok := results[p.ToolCallID]
 		return !ok
@@ -99,15 +99,16 @@ func unanswered(live []spool.Message) bool {
 }
 
 const (
-	// oversize is the fraction of a prompt's room (one quarter) from which Squeeze cuts a result first.
+	// oversize is the fraction of a prompt's room (one quarter) beyond which Squeeze cuts a result
+	// first.
 	oversize = 4
-	// minResult is the length in bytes to which every result is kept.
+	// minResult is the number of bytes that cutting leaves of every result.
 	minResult = 1_000
 )
 
-// Squeeze returns the messages of a recall within a bound, for the prompt alone: it cuts oversized
-// results, then drops the oldest steps, then cuts all results. If that is not enough, it returns
-// the smallest prompt that it can make.
+// Squeeze returns the messages of a recall within a bound. It shortens only the prompt: it cuts
+// oversized results, then drops the oldest steps, then cuts all results. If the prompt still exceeds
+// the bound, Squeeze returns the smallest prompt that it can make.
 func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	limit := max(m.bytes(bound/oversize), minResult)
 	messages := cutResults(r.Messages(), limit)
@@ -121,8 +122,8 @@ func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	return messages
 }
 
-// withoutOldest drops the oldest steps until the prompt, with results of up to limit bytes, is
-// within the bound. It keeps the last step and the turn that the run answers.
+// withoutOldest drops the oldest steps until the prompt is within the bound, with results cut to limit
+// bytes. It keeps the last step and the turn that the run answers.
 func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) Recall {
 	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
 	steps := make([]Weight, len(borders)-1)
@@ -147,7 +148,7 @@ func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) 
 	return r
 }
 
-// cutResults returns the messages with results of up to limit bytes.
+// cutResults returns the messages with each result cut to limit bytes.
 func cutResults(messages []spool.Message, limit int) []spool.Message {
 	out := slices.Clone(messages)
 	for i, m := range out {
@@ -177,7 +178,8 @@ func cutResult(result json.RawMessage, limit int) (string, bool) {
 	return headAndTail(text, limit), len(text) > limit
 }
 
-// headAndTail cuts a text to about limit bytes: its beginning, a mark, and its end, half as long.
+// headAndTail cuts a text to about limit bytes: two thirds for its beginning, a mark, and one third for
+// its end.
 func headAndTail(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// historyOf returns a random history of some runs, of which the last one is at work.
+// historyOf returns a random history of several runs, and its last run, which is active.
 func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 	n, calls := 0, 0
 	add := func(role spool.Role, content spool.Content) {
@@ -47,7 +47,7 @@ func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 	return history, run
 }
 
-// summarised returns a history with the summary of a compaction behind it.
+// summarised returns a history with the summary of a compaction after it.
 func summarised(history []spool.Message, c Compaction, run spool.RunID) []spool.Message {
 	return append(slices.Clip(history), spool.Message{
 		ID: spool.MessageID(fmt.Sprintf("s%d", len(history))), RunID: run, Role: spool.RoleSystem,
@@ -55,7 +55,7 @@ func summarised(history []spool.Message, c Compaction, run spool.RunID) []spool.
 	})
 }
 
-// TestPlan compacts random histories again and again, and has them go on in between.
+// TestPlan compacts random histories again and again, and adds messages in between.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 
@@ -115,7 +115,7 @@ func checkPlan(t *testing.T, seed uint64, before, after Recall, c Compaction, m 
 	}
 }
 
-// malformedPrompt says what providers would object to.
+// malformedPrompt returns what providers would reject in a prompt.
 func malformedPrompt(messages []spool.Message) string {
 	for i, m := range messages {
 		var calls, results []spool.ToolCallID
@@ -140,8 +140,8 @@ func malformedPrompt(messages []spool.Message) string {
 	return ""
 }
 
-// TestPlanKeepsWaitingCalls has calls of the run without results, which must not go, and of
-// an older run, which may.
+// TestPlanKeepsWaitingCalls has calls without results: those of the run must stay, and those of an
+// older run may go.
 func TestPlanKeepsWaitingCalls(t *testing.T) {
 	t.Parallel()
 
@@ -161,7 +161,7 @@ func TestPlanKeepsWaitingCalls(t *testing.T) {
 	}
 }
 
-// TestSqueeze bounds random prompts, and keeps the turn that is answered and the last step.
+// TestSqueeze bounds random prompts. It keeps the answered turn and the last step.
 func TestSqueeze(t *testing.T) {
 	t.Parallel()
 

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// imageTokens is the estimate for an image. Providers count between a hundred and two thousand,
-	// by size and detail.
+	// imageTokens is the estimate for an image. Providers count between a hundred and two thousand
+	// tokens, depending on size and detail.
 	imageTokens = 1_500
-	// guessedBytes is the estimated number of UTF-8 bytes per token before the first count.
-	// Tokenizers were measured at two to seven over the scripts of the world; characters per token
-	// vary more. A small estimate compacts too early rather than too late.
+	// guessedBytes is the estimated number of UTF-8 bytes per token before the first count. Across the
+	// world's scripts, tokenizers use two to seven bytes per token; characters per token vary more. A
+	// small estimate compacts too early rather than too late.
 	guessedBytes = 3
-	// maxBytes bounds the bytes per token that a count implies. Some servers do not count cached
-	// tokens.
+	// maxBytes bounds the bytes per token that a count implies, because some servers do not count
+	// cached tokens.
 	maxBytes = 10
-	// messageBytes is the overhead of a message, toolBytes that of a tool or a call.
+	// messageBytes is the overhead of a message, and toolBytes the overhead of a tool or a call.
 	messageBytes, toolBytes = 12, 24
 )
 
@@ -74,7 +74,7 @@ func weighMessage(m spool.Message) Weight {
 	return w
 }
 
-// textLen returns about the length of a result's text, without the escapes of JSON.
+// textLen returns the approximate length of a result's text, without the escapes of JSON.
 func textLen(raw json.RawMessage) int64 {
 	if len(raw) < 2 || raw[0] != '"' {
 		return int64(len(raw))
@@ -94,14 +94,14 @@ func textLen(raw json.RawMessage) int64 {
 	return n
 }
 
-// Meter converts weights to tokens by the provider's last count.
+// Meter converts weights to tokens, based on the provider's last count.
 type Meter struct {
 	counted Weight
 	Tokens  int64 // the last count
 	perByte float64
 }
 
-// NewMeter returns a meter for a count, nil for none.
+// NewMeter returns a meter based on a count. A nil count is none.
 func NewMeter(c *spool.ContextCount) Meter {
 	if c == nil || c.Tokens <= 0 || c.Bytes <= 0 {
 		return Meter{perByte: 1.0 / guessedBytes}
@@ -111,7 +111,7 @@ func NewMeter(c *spool.ContextCount) Meter {
 	return m
 }
 
-// Of returns the tokens of a prompt. If the prompt has grown since the last count, that is the
+// Of returns the tokens of a prompt. If the prompt has grown since the last count, the result is that
 // count plus an estimate of the growth.
 func (m Meter) Of(w Weight) int64 {
 	n := m.Part(w)

@@ -39,7 +39,7 @@ func turns(text string, times int) spool.ModelRequest {
 	return r
 }
 
-// TestEstimateGuessed states how wrong a guess may be before anything was counted.
+// TestEstimateGuessed bounds the error of an estimate before the first count.
 func TestEstimateGuessed(t *testing.T) {
 	t.Parallel()
 
@@ -53,8 +53,8 @@ func TestEstimateGuessed(t *testing.T) {
 	}
 }
 
-// TestEstimateCounted states how wrong an estimate may be that goes on from a count: in the
-// same script, and where what came since is in any other one.
+// TestEstimateCounted bounds the error of an estimate after a count, if the later text has the same
+// script and if it has another one.
 func TestEstimateCounted(t *testing.T) {
 	t.Parallel()
 
@@ -79,7 +79,7 @@ func TestEstimateCounted(t *testing.T) {
 					bound = 0.01
 				}
 				if wrong > bound {
-					t.Errorf("%s behind %s, %s tokenizer: %d for %d", grown.Name, counted.Name, tokenizer, got, want)
+					t.Errorf("%s after %s, %s tokenizer: %d for %d", grown.Name, counted.Name, tokenizer, got, want)
 				}
 			}
 		}

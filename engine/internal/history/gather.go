@@ -2,7 +2,7 @@ package history
 
 import "github.com/spoolhq/spool"
 
-// Gathered is the content of an answer so far. It joins text that comes in many small pieces only
+// Gathered is the content of an answer so far. It joins text that arrives in many small pieces only
 // once.
 type Gathered struct {
 	Parts spool.Content
@@ -10,7 +10,8 @@ type Gathered struct {
 	open  bool   // more text may belong to the last part
 }
 
-// AddText adds text to the last part if that part is open and has the type, else to a new part.
+// AddText adds text to the last part if that part is open and has the given type. Otherwise it begins a
+// new part.
 func (g *Gathered) AddText(t spool.PartType, text string) {
 	if !g.open || g.Parts[len(g.Parts)-1].Type != t {
 		g.Add(spool.Part{Type: t})
@@ -19,8 +20,8 @@ func (g *Gathered) AddText(t spool.PartType, text string) {
 	g.text = append(g.text, text...)
 }
 
-// EndReasoning closes an open reasoning block with its provider data, or adds the data as a block
-// of its own. Without provider data it does nothing.
+// EndReasoning closes an open reasoning block and adds the provider data to it. If no block is open, it
+// adds the data as a new block. Without provider data it does nothing.
 func (g *Gathered) EndReasoning(part spool.Part) {
 	switch last := len(g.Parts) - 1; {
 	case part.Provider == nil:

@@ -10,21 +10,21 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Messages has the messages of a loop's agent and the prompt that they make. A step only adds to
-// it. Messages does not read, convert or weigh earlier steps again, so that a step's cost does not
-// grow with the thread. It is for one goroutine.
+// Messages keeps the messages of a loop's agent, and builds prompts from them. Each step only adds
+// messages. Earlier steps are not read, converted or weighed again, so a step's cost does not grow with
+// the thread. Only one goroutine may use it.
 type Messages struct {
 	// All are the messages that a prompt may need, in order.
 	All []spool.Message
-	// Unread is the number of older messages that a summary replaces and that were not read.
+	// Unread is the number of older messages that were not read because a summary replaces them.
 	Unread int
 	// calls has the ids of the tool calls in All.
 	calls map[spool.ToolCallID]struct{}
 
 	// Recall is the recall of All. Adding a summary replaces it.
 	Recall Recall
-	// fixed is the prompt form of the first done messages of Recall.live. No later message can
-	// change it. fixedWeight is its weight.
+	// fixed is the prompt form of the first done messages of Recall.live. No later message can change
+	// it. fixedWeight is the weight of fixed.
 	fixed       []spool.Message
 	fixedWeight Weight
 	done        int
@@ -68,12 +68,11 @@ func (h *Messages) Last() (spool.Message, bool) {
 	return h.All[len(h.All)-1], true
 }
 
-// Prompt returns a prompt that every provider accepts, and its weight. Until the next call of
-// Prompt, the caller may keep the slice and change its messages, but not the values that they refer
-// to.
+// Prompt returns a prompt that every provider accepts, and its weight. Until the next call of Prompt,
+// the caller may keep the slice and change its messages, but not the values that they refer to.
 func (h *Messages) Prompt() ([]spool.Message, Weight) {
-	// The messages before the newest message without results are fixed: later results belong to
-	// that message.
+	// Everything before the last message that is not a tool result is fixed: a later result can only
+	// belong to that message.
 	border := len(h.Recall.live) - 1
 	for border >= 0 && h.Recall.live[border].Role == spool.RoleTool {
 		border--
@@ -95,20 +94,20 @@ func (h *Messages) Prompt() ([]spool.Message, Weight) {
 	total := h.fixedWeight
 	total.Add(weighMessages(tail))
 	total.Add(weighMessage(spool.Message{Content: preface}))
-	if len(messages) == len(h.fixed)+len(tail) { // the preface is part of the first message
+	if len(messages) == len(h.fixed)+len(tail) { // the preface has become part of the first message
 		total.Bytes -= messageBytes
 	}
 	return messages, total
 }
 
-// Has reports whether a read message has a tool call with the id.
+// Has reports whether a message in All has a tool call with the id.
 func (h *Messages) Has(id spool.ToolCallID) bool {
 	_, taken := h.calls[id]
 	return taken
 }
 
-// Unlike derives an id from a provider's call id that no unread message can have, because providers
-// may count from zero in each answer.
+// Unlike derives an id from a provider's call id. No unread message can have the derived id. The check
+// is needed because providers may count from zero in each answer.
 func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallID {
 	if h.Unread == 0 {
 		return id
@@ -119,7 +118,7 @@ func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallI
 
 // Read reads the messages of a run's agent.
 func Read(v spool.View, run spool.RunRow) (*Messages, error) {
-	if h, err := behindSummary(v, run); h != nil || err != nil {
+	if h, err := afterSummary(v, run); h != nil || err != nil {
 		return h, err
 	}
 	agent := run.AgentID()
@@ -127,11 +126,11 @@ func Read(v spool.View, run spool.RunRow) (*Messages, error) {
 	return New(withClientContext(run, messages), 0), err
 }
 
-// behindSummary reads only the messages that a prompt needs if the history has a summary: the turn
-// in whose run the summary was made, the last message that the summary covers, and all later
-// messages. It returns nil if the whole history has to be read: if no summary is valid, if the
-// number of messages is unknown, or if the run's last answer may be among the older messages.
-func behindSummary(v spool.View, run spool.RunRow) (*Messages, error) {
+// afterSummary reads only the messages that a prompt needs if the history has a summary: the turn in
+// whose run the summary was made, the last message that the summary covers, and all later messages. It
+// returns nil if the whole history has to be read: if no summary is valid, if the number of messages is
+// unknown, or if the run's last answer may be among the older messages.
+func afterSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {
 		return nil, nil //nolint:nilnil // nil is: read everything

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestHistory adds random messages and summaries in random pieces. The prompt that grows with
-// them is the one that the whole history makes.
+// TestHistory adds random messages and summaries in random pieces. The growing prompt must equal the
+// prompt of the whole history.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +61,7 @@ func checkHistory(t *testing.T, seed uint64, grown *Messages, all []spool.Messag
 	}
 }
 
-// TestHistoryPromptIsTheCallers changes a prompt, as an adapter may. The next one is whole.
+// TestHistoryPromptIsTheCallers changes a prompt, as an adapter may. The next prompt is not affected.
 func TestHistoryPromptIsTheCallers(t *testing.T) {
 	t.Parallel()
 
@@ -72,8 +72,7 @@ func TestHistoryPromptIsTheCallers(t *testing.T) {
 	checkHistory(t, 1, grown, all)
 }
 
-// TestUnreadCallsAreAnothers has a provider name a call as it may have named one that was
-// not read.
+// TestUnreadCallsAreAnothers has a provider that may repeat the id of an unread call.
 func TestUnreadCallsAreAnothers(t *testing.T) {
 	t.Parallel()
 

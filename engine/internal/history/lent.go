@@ -7,18 +7,18 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// lentPrompt is the prompt that a history gave out last. The next prompt continues in the same
-// memory, so that a step does not copy the whole thread. Earlier prompts stay unchanged, because
-// memory that was given out is never written again. After a caller has changed a prompt, the next
-// one gets other memory.
+// lentPrompt is the last prompt that a history returned. The next prompt continues in the same memory,
+// so that a step does not copy the whole thread. Earlier prompts stay unchanged, because memory that a
+// caller got is never written again. If a caller has changed its prompt, the next prompt gets new
+// memory.
 type lentPrompt struct {
 	messages []spool.Message
-	// same is how many of messages are identical to the history's fixed messages.
+	// same is how many of the messages are identical to the history's fixed messages.
 	same int
 }
 
 // extend returns the fixed messages followed by the tail. It may replace fixed messages by equal
-// ones.
+// messages.
 func (l *lentPrompt) extend(fixed, tail []spool.Message) []spool.Message {
 	if !l.continues(fixed, tail) {
 		all := make([]spool.Message, 0, len(fixed)+len(tail)+len(fixed)/4)

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A prompt that somebody has kept stays as it was, whatever comes behind it. Where somebody
-// changes prompts, the next one is whole.
+// A prompt that a caller keeps never changes. If a caller changes a prompt, the next prompt is not
+// affected.
 func TestKeptPromptsStay(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -36,7 +36,7 @@ func TestKeptPromptsStay(t *testing.T) {
 	}
 }
 
-// A step behind a thousand turns copies what the step has added, and not the thread.
+// A step after a thousand turns copies only what it has added.
 func TestPromptIsNotCopied(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
 	turn := func(n int) spool.Message {
 		return spool.Message{

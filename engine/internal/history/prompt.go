@@ -20,7 +20,7 @@ func prompt(history []spool.Message) []spool.Message {
 		if len(calls) == 0 {
 			continue
 		}
-		results := resultsBehind(history[i+1:])
+		results := resultsAfter(history[i+1:])
 		answer := spool.Message{ThreadID: m.ThreadID, RunID: m.RunID, Role: spool.RoleTool}
 		for _, c := range calls {
 			result, ok := results[c.ToolCallID]
@@ -34,9 +34,9 @@ func prompt(history []spool.Message) []spool.Message {
 	return out
 }
 
-// resultsBehind returns the results in the tool messages at the head of a history: a step's own,
-// and later ones of parked calls.
-func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
+// resultsAfter returns the results in the tool messages at the head of a history: the results of the
+// step before, and later results of its parked calls.
+func resultsAfter(history []spool.Message) map[spool.ToolCallID]spool.Part {
 	results := make(map[spool.ToolCallID]spool.Part)
 	for _, m := range history {
 		if m.Role != spool.RoleTool {

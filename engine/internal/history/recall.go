@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Recall is the part of a history for the prompt: a summary of the older part, if there is one, and
+// Recall is the part of a history that goes into the prompt: a summary of the older part, if any, and
 // the later messages verbatim.
 type Recall struct {
-	// summary is the newest valid summary. Its type is empty if there is none.
+	// summary is the newest valid summary. Its type is empty if the history has none.
 	summary spool.Part
-	// live are the messages after the summary, in order. They are preceded by the user turn in
-	// whose run the summary was made, because the run answers that turn.
+	// live contains the messages after the summary, in order. If the summary was made during a run, the
+	// user turn of that run comes first, because the run answers it.
 	live   []spool.Message
 	pinned bool // whether live begins with that turn
 	// omitted is the number of messages that were dropped without a summary.
@@ -84,8 +84,8 @@ func (r Recall) preface() spool.Content {
 	return before
 }
 
-// withPreface puts a preface before messages. It becomes part of the first message if that is the
-// user's, because some templates want turns to alternate. withPreface changes the slice, but no
+// withPreface puts a preface before messages. If the first message is a user's, the preface becomes
+// part of it, because some templates require alternating turns. withPreface changes the slice, but no
 // content.
 func withPreface(before spool.Content, messages []spool.Message) []spool.Message {
 	switch {
@@ -107,8 +107,8 @@ const (
 
 var endOfSummary = regexp.MustCompile(`(?i)<\s*/\s*summary`)
 
-// quoted returns a summary as data that cannot break out of its quotation. Its author is a model
-// that has read tool results and texts of strangers.
+// quoted returns a summary as data that cannot break out of its quotation. The author of the summary is
+// a model that has read tool results and texts of strangers.
 func quoted(text string) string {
 	return fmt.Sprintf(summaryText, endOfSummary.ReplaceAllString(text, `<\/summary`))
 }

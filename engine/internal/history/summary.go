@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// maxSummary bounds a summary in tokens, minSummary is what even a small window gives it.
+	// maxSummary bounds a summary in tokens. minSummary is the room for a summary even in a small
+	// window.
 	maxSummary, minSummary = 8_000, 256
-	// minPart is the smallest part that a model gets at once, in tokens.
+	// minPart is the smallest part of a text that a request contains, in tokens.
 	minPart = 200
-	// maxHalvings is how often a part is halved after context overflows.
+	// maxHalvings is how often a part is halved after a context overflow.
 	maxHalvings = 3
 )
 
-// Summariser has a model summarise a long text, in parts if the text does not fit into the model's
-// window. It is for one summary.
+// Summariser asks a model to summarise a long text, in parts if the text does not fit into the model's
+// window. It makes one summary.
 type Summariser struct {
 	// ask asks the model for a summary of a text. It returns a [spool.ModelError] with
 	// ContextOverflow if the text does not fit.
@@ -30,8 +31,8 @@ type Summariser struct {
 	part  int64 // of a request, in tokens
 }
 
-// NewSummariser returns a summariser for prompts within a limit. The summarising model has its own
-// limits.
+// NewSummariser returns a Summariser for prompts within the limits of prompts. The model that
+// summarises has its own limits.
 func NewSummariser(prompts, model Limits, m Meter, ask func(ctx context.Context, text string) (string, error)) Summariser {
 	return Summariser{
 		ask: ask, meter: Meter{perByte: m.perByte}, part: max(model.Budget*3/4, minPart),
@@ -44,7 +45,7 @@ func (s *Summariser) Instructions() string {
 	return fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50))
 }
 
-// TokensOf returns the tokens of a request by the thread's last count.
+// TokensOf returns the estimated tokens of a request, based on the thread's last count.
 func (s *Summariser) TokensOf(r spool.ModelRequest) int64 { return s.meter.Of(Weigh(r)) }
 
 // Summary summarises a compaction's messages and the previous summary.
@@ -63,8 +64,8 @@ func (s *Summariser) Summary(ctx context.Context, c Compaction) (string, error) 
 	return headAndTail(text, s.meter.bytes(s.limit)), nil
 }
 
-// shorten summarises lines. If they are too long for the model, it summarises them in parts, and
-// then the summaries of the parts.
+// shorten summarises lines. If they are too long for the model, it summarises them in parts, and then
+// summarises the summaries of the parts.
 func (s *Summariser) shorten(ctx context.Context, lines []string, halvings int) (string, error) {
 	parts := s.split(lines)
 	if len(parts) == 1 {
@@ -79,13 +80,13 @@ func (s *Summariser) shorten(ctx context.Context, lines []string, halvings int) 
 		text = headAndTail(text, s.meter.bytes(min(s.limit, s.part/4)))
 		merged[i] = fmt.Sprintf("summary of part %d of %d: %s", i+1, len(parts), jsonString(text))
 	}
-	if len(s.split(merged)) >= len(parts) { // a window so small that summaries do not help
+	if len(s.split(merged)) >= len(parts) { // the window is so small that summaries are as long as their parts
 		return s.askOrHalve(ctx, []string{headAndTail(strings.Join(merged, "\n"), s.meter.bytes(s.part))}, halvings)
 	}
 	return s.shorten(ctx, merged, halvings)
 }
 
-// split divides lines into parts for the model. A line that is too long keeps its head and its
+// split divides lines into parts that fit the model. A line that is too long keeps its head and its
 // tail.
 func (s *Summariser) split(lines []string) (parts [][]string) {
 	room := s.meter.bytes(s.part)

@@ -6,8 +6,8 @@ import (
 )
 
 // UsageOf returns how much of the limits the thread's history uses. It reads the messages after the
-// provider's last count, or all messages if there is no count or the counted message no longer
-// exists.
+// provider's last count. It reads all messages if the provider has not counted yet or the counted
+// message no longer exists.
 func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, error) {
 	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
 	newest, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
@@ -39,7 +39,7 @@ func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, err
 	m := NewMeter(counted)
 	for i, msg := range since {
 		if i == 0 && msg.Role == spool.RoleAssistant && counted.Answer > 0 {
-			continue // the answer that was counted
+			continue // the count includes this answer
 		}
 		u.UsedTokens += m.Part(weighMessage(msg))
 	}

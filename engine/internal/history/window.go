@@ -7,7 +7,8 @@ import (
 
 // Limits bound a prompt, in tokens.
 type Limits struct {
-	// Budget bounds the prompt. The history is compacted from At, or never if At is zero.
+	// Budget bounds the prompt. The history is compacted when the prompt reaches At, or never if At is
+	// zero.
 	Budget, At int64
 	// Tail bounds the part that a compaction leaves verbatim.
 	Tail int64
@@ -19,7 +20,7 @@ type Limits struct {
 type Context config.ContextOptions
 
 // LimitsOf returns the limits for a model's window. Name is the model's name in the configuration.
-// MaxOutput bounds an answer, zero for the provider's default.
+// MaxOutput bounds an answer, or is zero for the provider's default.
 func (c Context) LimitsOf(name string, model spool.Model, maxOutput int) Limits {
 	window := c.windowOf(name, model)
 	answer := c.OutputReserve

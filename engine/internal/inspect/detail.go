@@ -1,5 +1,5 @@
-// Package inspect reads what operators and callers ask about runs: their state, their steps and
-// their events. It only reads views of the store.
+// Package inspect reads what operators and callers ask about runs: their state, their steps and their
+// events. It only reads views of the store.
 package inspect
 
 import (
@@ -15,7 +15,7 @@ const detailLimit = 1000
 type detail struct{ spool.RunDetail }
 
 // Run returns a run with its steps, its entries, its parks and its usage, at most 1,000 of each. It
-// returns a [spool.NotFound] error if there is no such run.
+// returns a [spool.NotFound] error if the run does not exist.
 func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
 	var d detail
 	err := d.read(v, id)
@@ -48,7 +48,7 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if d.Usage, err = v.UsageRows(usage); err != nil {
 		return err
 	}
-	parks, err := v.Parks(d.Run.Root()) // the dispatched run has the parks of its tree
+	parks, err := v.Parks(d.Run.Root()) // the parks of a tree belong to its dispatched run
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (d *detail) readSteps(v spool.View) error {
 	return nil
 }
 
-// callOf returns the step's record of a call, and adds it if it is missing.
+// callOf returns the step's record of a call. It adds the record if it is missing.
 func callOf(s *spool.StepRecord, id spool.ToolCallID) *spool.CallRecord {
 	for i := range s.Calls {
 		if s.Calls[i].ToolCallID == id {

@@ -7,7 +7,7 @@ import (
 const (
 	defaultEventPage = 100
 	maxEventPage     = 1000
-	// maxEventScan bounds how many entries are read for one page, because most of them may be the
+	// maxEventScan bounds how many entries are read for one page, because most entries may be the
 	// engine's own.
 	maxEventScan = 2000
 )
@@ -25,7 +25,7 @@ func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
 	return q, nil
 }
 
-// Events returns a page of the application's events in the record.
+// Events returns a page of the application's events from the record.
 func Events(v spool.View, q spool.EventQuery) (spool.EventPage, error) {
 	page := spool.EventPage{Events: []spool.Entry{}}
 	entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})

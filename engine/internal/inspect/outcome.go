@@ -5,7 +5,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Outcome returns the outcome of a run so far.
+// Outcome returns the current outcome of a run.
 func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutcome, error) {
 	o := spool.RunOutcome{
 		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error,
@@ -42,8 +42,8 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 	return o, err
 }
 
-// openParks returns the questions that have to be answered before the run continues. A dispatched
-// run has the questions of its whole tree.
+// openParks returns the questions that have to be answered before the run continues. For a dispatched
+// run, these are the questions of its whole tree.
 func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.InputRequired, error) {
 	open := []spool.InputRequired{}
 	if run.State != spool.WaitingForInput || run.Ending != nil {
@@ -56,7 +56,7 @@ func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.Inpu
 	now := v.Now()
 	for _, p := range parks {
 		switch {
-		case thread.FailsRun(p): // the run has failed; a worker only has to finish it
+		case thread.FailsRun(p): // the run has already failed; a worker only has to end it
 			return []spool.InputRequired{}, nil
 		case p.State != spool.ParkOpen, !now.Before(p.ExpiresAt), run.RootID != "" && p.CallerID() != run.ID:
 			continue
@@ -70,5 +70,5 @@ func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.Inpu
 	return open, nil
 }
 
-// Settled reports whether a run needs a caller to continue: it has ended, or waits for an answer.
+// Settled reports whether the run has ended or waits for an answer.
 func Settled(o spool.RunOutcome) bool { return o.State.Terminal() || len(o.Parks) > 0 }

@@ -23,7 +23,7 @@ type Reader struct {
 // ErrNoRun says that a run does not exist.
 var ErrNoRun = spool.Errorf(spool.NotFound, "Run not found")
 
-// Key returns the key of a run's thread. It looks the thread up if key has no thread id.
+// Key returns the key of a run's thread. It looks the thread up if the key has no thread id.
 func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (spool.ThreadKey, error) {
 	if err := spool.CheckID("runId", string(id)); err != nil {
 		return key, err
@@ -69,16 +69,16 @@ func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID
 		d, err = Run(v, id)
 		return err
 	})
-	if record.Missing(err) { // its thread was deleted meanwhile
+	if record.Missing(err) { // the thread was deleted meanwhile
 		err = ErrNoRun
 	}
 	return d, err
 }
 
-// overviewActive is how many active runs an overview lists.
+// overviewActive bounds the active runs in an overview.
 const overviewActive = 50
 
-// Overview returns a tenant's totals and newest active runs.
+// Overview returns a tenant's totals and its newest active runs.
 func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overview, error) {
 	o := spool.Overview{Tenant: tenant, Active: []spool.Run{}}
 	tally, err := r.Store.Tally(ctx, tenant)

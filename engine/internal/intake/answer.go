@@ -63,7 +63,7 @@ const (
 	maxAnswer = 256 << 10
 )
 
-// checkResponse validates a response without looking at its park. It treats a JSON null as absent.
+// checkResponse validates a response without reading its park. It treats a JSON null as absent.
 func checkResponse(r *spool.Response) error {
 	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
 		return err
@@ -97,9 +97,9 @@ func checkResponse(r *spool.Response) error {
 	return nil
 }
 
-// checkEdit checks edited arguments with the tool that would run with them. The tool's check is
-// application code, so it runs outside the transaction. If no park waits for the response, the
-// transaction refuses it.
+// checkEdit checks edited arguments with the tool that would get them. The tool's check is application
+// code, so it runs outside the transaction. If no park waits for the response, checkEdit accepts it and
+// the transaction refuses it later.
 func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
 	if r.Args == nil {
 		return nil

@@ -55,13 +55,13 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 	return thread, nil
 }
 
-// ownerChange is the audit log's detail about a new owner.
+// ownerChange is the detail about a new owner in the audit log.
 type ownerChange struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// applied returns the changed thread.
+// applied returns the thread with the change applied.
 func applied(t spool.Thread, c spool.ThreadChange) (spool.Thread, error) {
 	if c.Title != nil {
 		t.Title = *c.Title

@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Reclaim moves a parked run that has an overdue park, and reports whether the run waits for no
-// park any more.
+// Reclaim expires the overdue parks of a parked run, and reports whether the run has no open park any
+// more.
 func (h *Handler) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error) {
 	overdue, err := h.overdue(ctx, key)
 	if !overdue || err != nil {
@@ -28,8 +28,8 @@ func (h *Handler) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error
 	return moved, nil
 }
 
-// overdue reports whether the thread is parked and has an overdue park. It only reads, because
-// nearly every connection calls it.
+// overdue reports whether the thread is parked and has an overdue park. It only reads, because nearly
+// every new connection calls it.
 func (h *Handler) overdue(ctx context.Context, key spool.ThreadKey) (overdue bool, err error) {
 	err = h.Store.View(ctx, key, func(v spool.View) error {
 		overdue = false

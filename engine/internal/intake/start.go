@@ -1,5 +1,5 @@
-// Package intake handles the requests of callers: starts, answers and changes. It validates them,
-// runs their transitions, and does what has to follow.
+// Package intake handles the requests of callers: starts, answers and changes. It validates them, runs
+// their transitions, and does the work that follows the commit.
 package intake
 
 import (
@@ -31,7 +31,7 @@ type Handler struct {
 	Telemetry   *telemetry.Recorder
 	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
-	// AfterStop does what has to follow the stop of a run.
+	// AfterStop does the work that has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
 	MaxPromptBytes int
@@ -77,7 +77,7 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 		h.Telemetry.Started(ctx, key.Tenant, r.RunID)
 		h.Bus.Wake(key, spool.WakeRecord)
 		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted nevertheless
+		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
 			h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
 		return spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
@@ -92,7 +92,7 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 	}
 }
 
-// started returns the result of the start that was accepted under an idempotency key.
+// started returns the result of the start that was accepted under an idempotency key, if any.
 func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
 	if startKey == "" {
 		return spool.RunResult{}, false, nil
@@ -111,7 +111,7 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey str
 	return result, true, nil
 }
 
-// transitionOf returns the transition's form of a validated request.
+// transitionOf returns a validated request in the form that the transition takes.
 func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartRequest {
 	var client *spool.ClientInput
 	if !r.Client.Empty() {

@@ -10,14 +10,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// ErrDeleted says that the thread was deleted while a caller waited for one of its runs.
+// ErrDeleted says that the thread was deleted while a caller was waiting for one of its runs.
 var ErrDeleted = errors.New("the thread was deleted")
 
-// Await calls read until it reports that the run is over: at once, and after each frame of the thread
-// after which the run may be over. Read returns the dispatched run that the run belongs to. Await
-// returns read's error, ctx's, [ErrDeleted], or an [spool.Unavailable] error after Close.
+// Await calls read until read reports that the run is over. It calls read at once, and again after each
+// frame of the thread after which the run may be over. Read returns the dispatched run of the run's
+// tree. Await returns read's error, ctx's error, [ErrDeleted], or an [spool.Unavailable] error after
+// Close.
 func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, read func() (root spool.RunID, over bool, err error)) error {
-	// A run that is over needs no hub, and one that is not there must not make one.
+	// A run that is over needs no hub, and a run that does not exist must not open one.
 	if _, over, err := read(); over || err != nil {
 		return err
 	}
@@ -31,12 +32,12 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 		return err
 	}
 	for {
-		from, placed, changed := hub.mark() // before the read, so that no change falls in between
+		from, positioned, changed := hub.mark() // before the read, so that no change is missed in between
 		var over bool
 		if w.root, over, err = read(); over || err != nil {
 			return err
 		}
-		if placed {
+		if positioned {
 			err = w.news(ctx, from)
 		} else {
 			err = h.wait(ctx, changed, nil)
@@ -47,17 +48,17 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 	}
 }
 
-// runWatch waits for the end of one run at a hub.
+// runWatch waits at a hub for the end of one run.
 type runWatch struct {
 	hubs *Hubs
 	hub  *hub
 	run  spool.RunID
-	// root is the dispatched run that the run belongs to, which may be itself.
+	// root is the dispatched run of the run's tree. It may be the run itself.
 	root spool.RunID
 }
 
-// news returns once the hub has a frame, from the index on, after which the run may be over, or once
-// the frames from the index on are lost.
+// news returns when the hub has a frame at or after the index from, after which the run may be over. It
+// also returns when the frames at from are lost.
 func (w *runWatch) news(ctx context.Context, from int64) error {
 	for {
 		next, found, changed, err := w.scan(from)
@@ -73,7 +74,7 @@ func (w *runWatch) news(ctx context.Context, from int64) error {
 	}
 }
 
-// scan looks at frames from the index on, and returns the index behind them.
+// scan looks at the frames from the index from on, and returns the index of the next frame.
 func (w *runWatch) scan(from int64) (next int64, found bool, changed <-chan struct{}, err error) {
 	batch, _ := batches.Get().(*[maxBatch]ringFrame)
 	defer func() {
@@ -84,12 +85,12 @@ func (w *runWatch) scan(from int64) (next int64, found bool, changed <-chan stru
 	if ended {
 		return from, false, nil, ErrDeleted
 	}
-	concerns := func(f ringFrame) bool { return w.concerns(f.Placed) }
+	concerns := func(f ringFrame) bool { return w.concerns(f.PositionedFrame) }
 	return from + int64(len(frames)), !ok || slices.ContainsFunc(frames, concerns), changed, nil
 }
 
-// concerns reports whether the run may be over by a frame. A frame too many costs a read.
-func (w *runWatch) concerns(f walk.Placed) bool {
+// concerns reports whether the run may be over after a frame. A wrong true only costs a read.
+func (w *runWatch) concerns(f walk.PositionedFrame) bool {
 	switch {
 	case f.IsSnapshot():
 		return true
@@ -108,7 +109,7 @@ func (w *runWatch) concerns(f walk.Placed) bool {
 	}
 }
 
-// mayBeOver reports whether a state of the thread leaves it open that the run goes on.
+// mayBeOver reports whether the run may be over after the state that the payload describes.
 func (w *runWatch) mayBeOver(payload json.RawMessage) bool {
 	var state spool.StateChange
 	if json.Unmarshal(payload, &state) != nil {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// FollowFrame returns a frame as a server-sent event, and moves the cursor `at` to the place of
-// a reader that has it. The frame's own cursor is taken where it has one. A notice moves
-// nothing and has no id.
+// FollowFrame returns a frame as a server-sent event, and moves the cursor at to the position after the
+// frame, or to the frame's own cursor if the frame has one. A notice has no id and does not move the
+// cursor.
 func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
 	if f.Cursor == nil {
 		f.Cursor = moved(f, *at)
@@ -20,10 +21,10 @@ func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
 	if f.Cursor != nil {
 		*at = *f.Cursor
 	}
-	return encodeFrame(f)
+	return appendFrame(nil, f)
 }
 
-// moved returns where a reader at c stands behind the frame, nil for a notice.
+// moved returns the cursor after the frame for a reader at c, or nil for a notice.
 func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
 	switch {
 	case f.Kind == spool.FrameStream:
@@ -41,31 +42,31 @@ func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
 	return &c
 }
 
-// encode makes the SSE message, unless it is there. The hub calls it while an event stream reads
-// the ring; other clients need the frame alone.
+// encode makes the SSE message if it does not exist yet. The hub calls it only while an event stream
+// reads the ring, because other clients do not need the message.
 func (f *ringFrame) encode() {
 	if f.text == nil {
-		f.text = encodeFrame(f.Frame)
+		f.text = appendFrame(nil, f.Frame)
 	}
 }
 
-// encodeFrame returns a frame as a server-sent event.
-func encodeFrame(f spool.Frame) []byte {
+// appendFrame writes a frame as a server-sent event.
+func appendFrame(b []byte, f spool.Frame) []byte {
 	if f.Kind == spool.FrameThread && plainPayload(f.Event) {
-		b := make([]byte, 0, entryBytes+len(f.Event.Payload))
+		b = slices.Grow(b, entryBytes+len(f.Event.Payload))
 		b = appendEntry(appendID(b, f.Cursor), f.Event)
 		return append(b, "\n\n"...)
 	}
 	body, err := f.MarshalJSON()
 	if err != nil {
-		body = []byte(`{"kind":"error"}`) // what is stored always encodes
+		body = []byte(`{"kind":"error"}`) // stored data always encodes, so this does not happen
 	}
-	b := appendID(make([]byte, 0, len(body)+96), f.Cursor)
+	b = appendID(slices.Grow(b, len(body)+96), f.Cursor)
 	b = append(b, body...)
 	return append(b, "\n\n"...)
 }
 
-// appendID writes the id line, where there is one, and the start of the data line.
+// appendID appends the id line, if the frame has a cursor, and the start of the data line.
 func appendID(b []byte, c *spool.Cursor) []byte {
 	if c != nil {
 		b = append(b, "id: "...)
@@ -75,14 +76,14 @@ func appendID(b []byte, c *spool.Cursor) []byte {
 	return append(b, "data: "...)
 }
 
-// plainPayload reports whether the payload can be on the wire as it is stored.
+// plainPayload reports whether the stored payload can be sent unchanged.
 func plainPayload(e *spool.Entry) bool {
 	return len(e.Payload) > 0 && bytes.IndexByte(e.Payload, '\n') < 0
 }
 
-// appendEntry writes what [spool.Frame.MarshalJSON] writes for an entry whose payload was
-// encoded before. It takes a fifth of the time, and a long replay spends most of its time here. The names and
-// ids are of a kind that needs no quoting.
+// appendEntry appends the same JSON as [spool.Frame.MarshalJSON], for an entry whose payload is already
+// encoded. It takes a fifth of the time, and long replays spend most of their time here. The names and
+// ids contain no characters that have to be escaped.
 func appendEntry(b []byte, e *spool.Entry) []byte {
 	b = append(b, `{"kind":"thread","event":{"threadId":"`...)
 	b = append(b, e.ThreadID...)
@@ -100,7 +101,7 @@ func appendEntry(b []byte, e *spool.Entry) []byte {
 		b = append(b, e.RunID...)
 		b = append(b, '"')
 	}
-	if e.PublishedBy != "" { // a subject may have any characters
+	if e.PublishedBy != "" { // a subject may contain any characters
 		b = append(b, `,"publishedBy":`...)
 		b = append(b, toolresult.JSON(e.PublishedBy)...)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// maxEvents bounds the live events that a hub has still to pass on.
+// maxEvents bounds the live events that wait in a hub.
 const maxEvents = 256
 
 // receive keeps a notice for the hub's goroutine. It drops notices beyond [maxEvents].
@@ -25,8 +25,8 @@ func (h *hub) receive(notice []byte) {
 	}
 }
 
-// takeEvents returns the notices that have come. The hub then reads the thread, and passes the notices
-// on after that, so that an event that was published after a change comes behind the change.
+// takeEvents returns the waiting notices. The hub reads the thread between taking the notices and
+// pushing them, so that an event that was published after a change comes after the change.
 func (h *hub) takeEvents() [][]byte {
 	h.events.mu.Lock()
 	defer h.events.mu.Unlock()
@@ -35,23 +35,23 @@ func (h *hub) takeEvents() [][]byte {
 	return notices
 }
 
-// pushEvents adds live events to the ring, unless the ring has no place or has ended.
+// pushEvents adds live events to the ring, unless the ring has no position or has ended.
 func (h *hub) pushEvents(notices [][]byte) {
-	if !h.placed || h.ended {
+	if !h.positioned || h.ended {
 		return
 	}
 	for batch := range slices.Chunk(notices, maxBatch) {
-		frames := make([]walk.Placed, 0, len(batch))
+		frames := make([]walk.PositionedFrame, 0, len(batch))
 		for _, notice := range batch {
 			if entry, ok := readEvent(h.key, notice); ok {
-				frames = append(frames, walk.Placed{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true})
+				frames = append(frames, walk.PositionedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true})
 			}
 		}
 		h.push(frames)
 	}
 }
 
-// readEvent returns the event of a notice. It reports false for an event that no application can have
+// readEvent returns the event of a notice. It returns false for an event that no application can have
 // published.
 func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	var entry spool.Entry

@@ -8,18 +8,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// Follow yields the frames behind the client's place, and goes on as they come.
+// Follow yields the frames after the client's cursor, and goes on with new frames.
 func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
 	return follow(ctx, h, key, c, walk.Mode{}, func(f *ringFrame) spool.Frame { return f.Frame })
 }
 
-// FollowRecord yields the record entries behind the client's place, and notices, without the run
+// FollowRecord yields the record entries after the client's cursor, and notices, but no items of run
 // streams.
 func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Entry, error] {
 	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) spool.Entry { return *f.Event })
 }
 
-// follow yields what convert returns for each frame after the client's place.
+// follow yields convert's result for each frame after the client's cursor.
 func follow[T any](
 	ctx context.Context, h *Hubs, key spool.ThreadKey, c Client, mode walk.Mode, convert func(f *ringFrame) T,
 ) iter.Seq2[T, error] {

@@ -7,9 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestFollowerWantsEachNoticeOnce gives a follower that has told its client of a state the
-// notices of the ring: those that came before it looked are told no more, those behind are,
-// and none that says what the last one has said.
+// TestFollowerWantsEachNoticeOnce has a follower whose client has a state, and the ring's notices. The
+// client must get only notices that are newer than its state, and none that repeats the last one.
 func TestFollowerWantsEachNoticeOnce(t *testing.T) {
 	t.Parallel()
 

@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// checkOwner returns [errOver] for a follower that must not see the thread any more. The follower calls
-// it when it has the next frames, and before the client gets them.
+// checkOwner returns [errOver] if the client must not see the thread any more. The follower calls it
+// after it has read the next frames and before the client gets them.
 func (f *follower) checkOwner(ctx context.Context) error {
 	if f.subject == nil || f.hub.ownedBy(*f.subject) {
 		return nil
@@ -16,7 +16,8 @@ func (f *follower) checkOwner(ctx context.Context) error {
 	return f.overWithoutThread(err)
 }
 
-// allowed returns the frames if the follower may still see the thread.
+// allowed returns the frames if the client may still see the thread. Otherwise it releases them and
+// returns [errOver].
 func (f *follower) allowed(ctx context.Context, frames []ringFrame) ([]ringFrame, error) {
 	if err := f.checkOwner(ctx); err != nil {
 		releaseFormed(frames)
@@ -26,8 +27,8 @@ func (f *follower) allowed(ctx context.Context, frames []ringFrame) ([]ringFrame
 	return frames, nil
 }
 
-// overWithoutThread returns [errOver] in place of a not-found error, for a follower that sees only its
-// own threads. The thread was deleted, or has another owner now.
+// overWithoutThread returns [errOver] instead of a not-found error if the client may see only its own
+// threads. Such an error means that the thread was deleted or has another owner now.
 func (f *follower) overWithoutThread(err error) error {
 	if f.subject != nil && spool.CodeOf(err) == spool.NotFound {
 		return errOver

@@ -10,43 +10,44 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// errOver ends a follower in order: the engine was closed, or the thread was deleted.
+// errOver ends a follower without an error for its client: the engine was closed, or the thread was
+// deleted.
 var errOver = spool.Errorf(spool.Unavailable, "the engine is closed")
 
-// errIdle says that no frame came within the time that the caller waits.
+// errIdle says that no frame came within the time for which the caller waits.
 var errIdle = errors.New("nothing came")
 
-// follower is one client: a walker until it has caught up, then a place in the hub's
-// ring, and a walker again when it falls behind.
+// follower follows a thread for one client. It reads storage with a walker until it has caught up. Then
+// it takes frames from the hub's ring. If it falls behind, it reads storage again.
 type follower struct {
 	hubs        *Hubs
 	hub         *hub
 	walker      walk.Walker
 	mode        walk.Mode
-	made        time.Time // when the thread was made
+	made        time.Time // the thread's creation time
 	first       []ringFrame
 	noticesSeen int64       // how many of the hub's notices the client knows
-	eventsFrom  int64       // how many notices stand before the first live event that the client still needs
+	eventsFrom  int64       // how many notices precede the first live event that the client still needs
 	state       []byte      // the last notice of the state
 	run         spool.RunID // the run of that notice
-	passed      bool        // the next snapshot frame of the hub is not for this client
+	passed      bool        // the next snapshot frame of the hub must not go to this client
 	joined      bool
 	closed      bool
 	index       int64                    // of the next frame in the ring
-	batch       *[maxBatch]ringFrame     // the ring frames that the caller has. Nil: none
-	lent        []*spool.EncodedSnapshot // the snapshots that the caller has
+	batch       *[maxBatch]ringFrame     // the ring frames that the caller is using, or nil
+	lent        []*spool.EncodedSnapshot // the snapshots that the caller is using
 	timer       *time.Timer
-	// subject is whose threads the client may see. Nil: all.
+	// subject is the owner whose threads the client may see. Nil: all threads.
 	subject *string
 }
 
 // maxBatch is how many frames a client takes from the ring at once.
 const maxBatch = 32
 
-// batches are pooled, so that a waiting client takes no memory for one.
+// batches is a pool, so that a waiting client uses no memory for a batch.
 var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 
-// close gives back all that the follower has. It may be called more than once.
+// close releases everything that the follower has. It may be called more than once.
 func (f *follower) close() {
 	if f.closed {
 		return
@@ -79,7 +80,7 @@ func (f *follower) release() {
 	f.lent = nil
 }
 
-// lend notes the snapshots that the caller has from now on.
+// lend notes the snapshots that the caller will use.
 func (f *follower) lend(frames []ringFrame) {
 	for i := range frames {
 		if snap := frames[i].Encoded; snap != nil {
@@ -88,25 +89,26 @@ func (f *follower) lend(frames []ringFrame) {
 	}
 }
 
-// unringed returns a walker's frames as frames of a ring.
-func unringed(frames []walk.Placed) []ringFrame {
+// toRing returns a walker's frames as frames of a ring.
+func toRing(frames []walk.PositionedFrame) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		out[i].Placed = f
+		out[i].PositionedFrame = f
 	}
 	return out
 }
 
-// releaseFormed releases the snapshots of frames that the client has not got.
+// releaseFormed releases the snapshots of frames that the client will not get.
 func releaseFormed(frames []ringFrame) {
 	for i := range frames {
 		frames[i].Formed.Release()
 	}
 }
 
-// isNews reports whether a notice differs from the last one that the client got, and remembers it.
-// The notice that a connection begins with may have read the state a moment before the hub did.
-func (f *follower) isNews(frame walk.Placed) bool {
+// isNews reports whether a notice differs from the last notice that the client got, and remembers it.
+// They may be equal at the beginning of a connection, when the follower reads the state a moment before
+// the hub does.
+func (f *follower) isNews(frame walk.PositionedFrame) bool {
 	if frame.Event.Type != spool.NoticeStateChange {
 		return true
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// follower returns a follower of the thread. The hub listens before the follower reads anything, so that
-// no change is missed in between. The caller must close the follower.
+// follower returns a follower of the thread. The hub listens to the bus before the follower reads, so
+// that no change is missed in between. The caller must close the follower.
 func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode walk.Mode) (*follower, error) {
 	if c.CreatedAt.IsZero() {
 		thread, err := readThread(ctx, h.Store, key)
@@ -47,11 +47,11 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 	return f, nil
 }
 
-// begin puts the follower at its place, and reads the state in the same transaction. If the place is
-// gone, the client gets a snapshot and then the state behind it.
+// begin puts the follower at the client's cursor, and reads the state in the same transaction. If the
+// cursor's position has expired, the client gets a snapshot, and the state after it.
 func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
-	var state walk.Placed
-	frames, err := f.walker.Place(ctx, at, func(read func(v spool.View) error) (err error) {
+	var state walk.PositionedFrame
+	frames, err := f.walker.StartAt(ctx, at, func(read func(v spool.View) error) (err error) {
 		state, f.noticesSeen, err = f.hub.state(ctx, f.made, read)
 		f.eventsFrom = f.noticesSeen
 		return err
@@ -63,14 +63,14 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 		f.first, err = f.withState(ctx, frames)
 		return err
 	case f.isNews(state):
-		f.first = unringed([]walk.Placed{state})
+		f.first = toRing([]walk.PositionedFrame{state})
 	}
 	return nil
 }
 
-// batches yields the frames that are there at the same time in one batch, which is good until
-// yield returns. If idle is positive, an empty batch says that no frame has come for that long.
-// Batches closes the follower. It reports whether the follower has ended in order.
+// batches yields the frames that are available at the same time in one batch, which is valid until
+// yield returns. If idle is positive, batches yields an empty batch when no frame came for that long.
+// It closes the follower at the end, and reports whether the follower has ended without an error.
 func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) (over bool) {
 	defer f.close()
 	for {
@@ -87,8 +87,8 @@ func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([
 	}
 }
 
-// next waits for the next frames. They are good until the next call. A positive idle bounds the wait,
-// after which next returns errIdle.
+// next waits for the next frames, which are valid until the next call. If idle is positive and no frame
+// comes for that long, next returns errIdle.
 func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
 	f.release()
 	if len(f.first) > 0 {
@@ -97,7 +97,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		f.lend(frames)
 		return f.allowed(ctx, frames)
 	}
-	var idleAt time.Time // however often the hub changes without a frame for this client
+	var idleAt time.Time // fixed now, because the hub may change often without a frame for this client
 	if idle > 0 {
 		idleAt = time.Now().Add(idle)
 	}
@@ -133,8 +133,8 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 	}
 }
 
-// wait waits until the hub has changed, or it is time to read anyway. It returns errIdle at idleAt,
-// unless that is zero.
+// wait waits until the hub has changed, or until the next poll if the follower still reads storage. It
+// returns errIdle at idleAt, unless idleAt is zero.
 func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt time.Time) error {
 	limit := f.hubs.Poll
 	if f.joined {
@@ -163,7 +163,7 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 
 // wait waits for one of two channels. It returns [errOver] once the hubs are closed.
 func (h *Hubs) wait(ctx context.Context, changed <-chan struct{}, expired <-chan time.Time) error {
-	select { // an end comes before a change: whether it is noticed must not be chance
+	select { // check for an end first, because the select below would choose at random
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-h.closing:

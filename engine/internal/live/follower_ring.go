@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// fromRing takes frames from the ring. A follower that has fallen behind the ring goes on from
-// storage.
+// fromRing takes frames from the ring. If the ring no longer has the client's next frame, the follower
+// goes on from storage.
 func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err error) {
 	f.batch, _ = batches.Get().(*[maxBatch]ringFrame)
 	frames, ok, ended, changed := f.hub.take(f.index, f.batch[:0])
@@ -40,25 +40,25 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	if frames = f.wanted(frames); len(frames) == 0 {
 		f.release()
 	}
-	f.walker.MoveTo(last.Stand)
-	if overtaken || f.walker.SnapshotDue { // it gets a snapshot from storage
+	f.walker.MoveTo(last.Progress)
+	if overtaken || f.walker.SnapshotDue { // the client gets a snapshot from storage
 		f.walkOn()
 	}
 	if len(frames) == 0 {
-		return nil, nil, nil // there may be more behind them
+		return nil, nil, nil // more frames may follow
 	}
 	return frames, changed, nil
 }
 
-// walkOn has the follower go on from storage, behind its last frame.
+// walkOn makes the follower go on from storage, after its last frame.
 func (f *follower) walkOn() {
 	f.joined = false
 	f.walker.Resume()
 }
 
-// untilOvertaken returns the frames before a snapshot that is older than the client's state, and
-// whether there is such a snapshot. States must not go back, so the client gets a snapshot of its own
-// in place of that one.
+// untilOvertaken returns the frames before the first snapshot that is older than the client's state,
+// and whether it found such a snapshot. The follower replaces that snapshot by one of its own, because
+// states must not go back.
 func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	if f.mode.RecordOnly {
 		return frames, false
@@ -72,8 +72,9 @@ func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	return frames[:at], true
 }
 
-// wanted leaves out the states that are older than the client's, the live events that the client has
-// and, for a follower of the record alone, all but new entries and user turns.
+// wanted returns the frames without states that are older than the client's and without live events
+// that the client has. A follower of the record alone gets only new entries, new user turns and
+// notices.
 func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
@@ -81,10 +82,10 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 		case frame.IsSnapshot():
 			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
 			if !f.mode.RecordOnly {
-				f.state = nil // the client gets the notice behind it in any case
+				f.state = nil // the client gets the following notice in any case
 				kept = append(kept, frame)
 			}
-		case isEvent(frame.Placed):
+		case isEvent(frame.PositionedFrame):
 			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
 			if frame.notices >= f.eventsFrom {
 				f.eventsFrom = frame.notices + 1
@@ -93,18 +94,18 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 		case frame.Notice && frame.notices < f.noticesSeen:
 		case frame.Notice:
 			f.noticesSeen = frame.notices + 1
-			if f.isNews(frame.Placed) {
+			if f.isNews(frame.PositionedFrame) {
 				kept = append(kept, frame)
 			}
-		case !f.mode.RecordOnly, f.isAhead(frame.Placed):
+		case !f.mode.RecordOnly, f.isAhead(frame.PositionedFrame):
 			kept = append(kept, frame)
 		}
 	}
 	return kept
 }
 
-// isAhead reports whether a frame is of the record, and comes after the follower's place.
-func (f *follower) isAhead(frame walk.Placed) bool {
+// isAhead reports whether a frame is an entry or a user turn after the follower's position.
+func (f *follower) isAhead(frame walk.PositionedFrame) bool {
 	switch at := f.walker.At.Seq; {
 	case frame.Kind != spool.FrameThread:
 		return false
@@ -115,14 +116,14 @@ func (f *follower) isAhead(frame walk.Placed) bool {
 	}
 }
 
-// untilRestored returns the frames up to an entry that a snapshot has to follow. It notes how they
-// change the messages that the client shows.
+// untilRestored returns the frames up to an entry after which the client needs a snapshot. It notes how
+// the frames change the messages that the client shows.
 func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
 	for i, frame := range frames {
 		if frame.Kind != spool.FrameThread || frame.Event.Seq == 0 {
 			continue
 		}
-		f.walker.NoteMessages(*frame.Event)
+		f.walker.NoteMessages(frame.Event)
 		if f.walker.SnapshotDue {
 			return frames[:i+1]
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// fromStorage joins the ring where the walker stands, or walks on.
+// fromStorage joins the ring at the walker's position, if the ring has it. Otherwise it reads the next
+// frames from storage.
 func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
 	index, notices, found, changed := f.findInRing()
 	if found {
@@ -20,16 +21,16 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		return nil, nil, err
 	case n == 0:
 		return nil, changed, nil
-	case slices.ContainsFunc(walked, walk.Placed.IsSnapshot):
+	case slices.ContainsFunc(walked, walk.PositionedFrame.IsSnapshot):
 		frames, err = f.withState(ctx, walked)
 		return frames, nil, err
 	default:
-		return unringed(walked), nil, nil
+		return toRing(walked), nil, nil
 	}
 }
 
-// findInRing returns the index of the client's next frame in the ring, and whether the follower can join
-// the ring there.
+// findInRing returns the index of the client's next frame in the ring, and whether the follower can
+// join the ring there.
 func (f *follower) findInRing() (index, notices int64, found bool, changed <-chan struct{}) {
 	p := f.walker.Position()
 	if f.mode.RecordOnly {
@@ -39,8 +40,9 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 	return index, notices, found && f.walker.CanJoin(), changed
 }
 
-// joinRing goes on with the frame of that index, which stands behind so many notices. It returns what
-// the follower has missed while it walked: live events, and the state as it is now.
+// joinRing continues in the ring with the frame of the given index. Notices is how many notices precede
+// this frame. It returns what the follower missed while it read storage: live events, and the present
+// state.
 func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
 	f.joined, f.index = true, index
 	var missed []ringFrame
@@ -54,15 +56,16 @@ func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFr
 	return append(missed, state...), err
 }
 
-// withState returns frames with the state behind them, even if the client has the same state already.
-func (f *follower) withState(ctx context.Context, frames []walk.Placed) ([]ringFrame, error) {
+// withState returns the frames followed by the present state, even if the client already has that
+// state.
+func (f *follower) withState(ctx context.Context, frames []walk.PositionedFrame) ([]ringFrame, error) {
 	f.state = nil
 	state, err := f.stateNow(ctx)
-	return append(unringed(frames), state...), err
+	return append(toRing(frames), state...), err
 }
 
-// stateNow returns a notice of the present state, in place of all the notices that the client may have
-// missed. It returns nothing if the client has the same state already.
+// stateNow returns a notice of the present state. It replaces all notices that the client may have
+// missed. If the client already has this state, stateNow returns nothing.
 func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
 	state, notices, err := f.hub.state(ctx, f.made, nil)
 	if err != nil {
@@ -72,5 +75,5 @@ func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
 	if !f.isNews(state) {
 		return nil, nil
 	}
-	return unringed([]walk.Placed{state}), nil
+	return toRing([]walk.PositionedFrame{state}), nil
 }

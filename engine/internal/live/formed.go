@@ -10,12 +10,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// FormedFollower is a client that follows a thread with the snapshots of whole threads in another
-// form. It is for one goroutine.
+// FormedFollower follows a thread for one client, with snapshots in another form. Only one goroutine
+// may use it.
 type FormedFollower struct{ f *follower }
 
-// FollowFormed follows as [Hubs.Follow] does, with the snapshots of whole threads in another form.
-// It returns once the follower has its place. The caller must call Frames or Close.
+// FollowFormed follows as [Hubs.Follow] does, but the snapshots of whole threads have another form.
+// When it returns, the follower has its position. The caller must call Frames or Close.
 func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form spool.SnapshotForm) (*FormedFollower, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Form: form})
 	if err != nil {
@@ -24,12 +24,13 @@ func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, 
 	return &FormedFollower{f}, nil
 }
 
-// Close ends the follower. It may be called more than once, and behind Frames.
+// Close ends the follower. It may be called more than once, and after Frames has ended.
 func (f *FormedFollower) Close() { f.f.close() }
 
-// Frames yields the frames as [Hubs.Follow] does, those that are there at the same time in one
-// batch, and closes the follower. A follower that is closed yields nothing. A batch is good until the
-// next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
+// Frames yields the frames of [Hubs.Follow] in batches, and closes the follower at the end. A batch has
+// the frames that are available at the same time, and is valid until the next one. Frames yields an
+// empty batch when no frame came for the duration idle; a zero idle turns empty batches off. A closed
+// follower yields nothing.
 func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]spool.FormedFrame, error] {
 	return func(yield func([]spool.FormedFrame, error) bool) {
 		if f.f.closed {
@@ -49,5 +50,5 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 	}
 }
 
-// formedBatches are shared, so that a client that waits holds none.
+// formedBatches is a pool, so that a waiting client uses no memory for a batch.
 var formedBatches = sync.Pool{New: func() any { return new([maxBatch]spool.FormedFrame) }}

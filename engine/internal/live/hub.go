@@ -10,39 +10,39 @@ import (
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
-// hub reads one thread for all its followers in this process, and puts what it reads into the
-// ring. Only its goroutine reads.
+// hub reads one thread for all its followers in this process, and adds the frames to the ring. Only the
+// hub's goroutine reads.
 type hub struct {
 	ring
 
 	from    *Config
 	key     spool.ThreadKey
-	clients int          // under Hubs.mu
-	readers atomic.Int32 // clients that want the frames as SSE messages
+	clients int          // guarded by Hubs.mu
+	readers atomic.Int32 // clients that need the frames as SSE messages
 	owned   atomic.Int32 // clients that see only their own threads
 	cancel  context.CancelFunc
 	done    chan struct{}
-	ready   chan struct{} // closed once the hub has looked for the first time
-	forget  func()        // called once the thread was deleted
+	ready   chan struct{} // closed after the hub's first read
+	forget  func()        // called when the thread was deleted
 	run     func()
 
-	woken  chan struct{}
-	dirty  atomic.Bool // the record may have grown
-	events liveEvents
-	walker walk.Walker
-	notice noticer
-	stand  walk.Stand // where the clients stand behind the last frame
-	// stateLock lets one goroutine read the state at a time, so that a later read returns the same
-	// state or a newer one.
+	woken    chan struct{}
+	dirty    atomic.Bool // the record may have grown
+	events   liveEvents
+	walker   walk.Walker
+	notice   noticer
+	progress walk.Progress // the clients' progress after the last frame
+	// stateLock lets one goroutine at a time read the state, so that a later read never returns an
+	// older state.
 	stateLock chanlock.Lock
-	// seen is the state at the end of the record, as the walker's last read has seen it. Nil: that
-	// read has not reached the end.
+	// seen is the state that the walker's last read found at the end of the record. It is nil if that
+	// read did not reach the end.
 	seen *stateSeen
 	// stateKnown is true once the clients know that state.
 	stateKnown bool
 }
 
-// look has the hub read the thread soon.
+// look makes the hub read the thread soon.
 func (h *hub) look() {
 	select {
 	case h.woken <- struct{}{}:
@@ -50,16 +50,17 @@ func (h *hub) look() {
 	}
 }
 
-// see reads the state in the transaction of a read of the record. It drops an error, which comes again
-// when the hub reads the state alone.
+// see reads the state in the transaction of a read of the record. It ignores an error, because the
+// error comes again when the hub reads the state alone.
 func (h *hub) see(v spool.View) {
 	if s, err := h.notice.see(v); err == nil {
 		h.seen = &s
 	}
 }
 
-// askOwner reads the thread's owner after a read of the run stream alone, for followers that see only
-// their own threads. A wake-up can get lost, and a step can take long.
+// askOwner reads the thread's owner after a read of the run stream alone, if a follower sees only its
+// own threads. The hub does not rely on wake-ups for this, because a wake-up can get lost and a step
+// can take long.
 func (h *hub) askOwner(ctx context.Context) {
 	if h.owned.Load() == 0 {
 		h.missedOwner()
@@ -74,27 +75,27 @@ func (h *hub) askOwner(ctx context.Context) {
 	h.sawOwner(thread.Owner, changes)
 }
 
-// push adds frames to the ring, encoded once for all.
-func (h *hub) push(frames []walk.Placed) {
+// push adds frames to the ring. If a client needs SSE messages, push encodes them once for all clients.
+func (h *hub) push(frames []walk.PositionedFrame) {
 	if len(frames) == 0 {
 		return
 	}
 	added := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		if f.Notice { // it moves nobody
-			f.Stand = h.stand
+		if f.Notice { // a notice moves no client
+			f.Progress = h.progress
 		} else {
-			h.stand = f.Stand
+			h.progress = f.Progress
 		}
-		added[i] = ringFrame{Placed: f}
+		added[i] = ringFrame{PositionedFrame: f}
 		if h.readers.Load() > 0 || f.IsSnapshot() {
 			added[i].encode()
 		}
 	}
-	h.add(added, h.stand.Position())
+	h.add(added, h.progress.Position())
 }
 
-// liveEvents are live events that came over the bus.
+// liveEvents keeps live events that came over the bus and wait for the hub.
 type liveEvents struct {
 	mu      sync.Mutex
 	waiting [][]byte

@@ -12,7 +12,8 @@ import (
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
-// openHub returns a hub with its first client, which listens. The caller must start it.
+// openHub returns a hub with its first client. The hub already listens to the bus. The caller must
+// start the hub.
 func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{
@@ -66,7 +67,7 @@ func (h *hub) wake(kind spool.WakeKind) {
 	h.look()
 }
 
-// follow reads the thread at each wake-up, and from time to time without one.
+// follow reads the thread after each wake-up, and at each poll.
 func (h *hub) follow(ctx context.Context) {
 	tick := time.NewTicker(h.from.Poll)
 	defer tick.Stop()
@@ -97,12 +98,12 @@ func (h *hub) read(ctx context.Context) error {
 	if grown {
 		h.walker.AtEnd = false
 	}
-	if !h.placed {
-		if err := h.place(ctx); err != nil {
+	if !h.positioned {
+		if err := h.startAtPresent(ctx); err != nil {
 			h.dirty.Store(true)
 			return h.endIfDeleted(err)
 		}
-		h.stateKnown = true // it has just been placed there
+		h.stateKnown = true // the hub has just read the state there
 	}
 	for {
 		more, rest, err := h.withSnapshots(ctx, grown)
@@ -125,21 +126,22 @@ func (h *hub) read(ctx context.Context) error {
 				return h.pushNotice(ctx)
 			}
 			if h.walker.Waits() {
-				h.dirty.Store(true) // the entry that waits has still to be passed
+				h.dirty.Store(true) // the blocked entry still has to be passed
 			}
 			return nil
 		}
-		grown = grown || !h.walker.Reading // an ended stream has an entry behind it
+		grown = grown || !h.walker.Reading // an entry follows the end of a stream
 	}
 }
 
-// withSnapshots reads the next frames, adds those up to the last snapshot to the ring, and returns the
-// rest. It reports false at the present. A snapshot frame has the state too, so no goroutine may read the
-// state while the frame is made and added. A notice of the state always follows the frame.
+// withSnapshots reads the next frames, adds the frames up to the last snapshot to the ring, and returns
+// the rest. It returns false when it has read everything. A snapshot frame contains the state, so no
+// goroutine may read the state while the frame is made and added. A notice of the state always follows
+// the frame.
 //
-// At the end of the record, the walker has read the state in the same transaction. If no other
-// notice comes in between, the hub adds all frames, and a notice of that state if it is new.
-func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.Placed, err error) {
+// At the end of the record, the walker has read the state in the same transaction. If no other notice
+// comes in between, the hub adds all frames, and a notice of that state if it is new.
+func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.PositionedFrame, err error) {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	h.seen = nil
@@ -152,7 +154,7 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	switch {
 	case h.seen != nil && n == 0:
 		h.sawOwner(h.seen.thread.Owner, changes)
-	case n > 0, slices.ContainsFunc(frames, func(f walk.Placed) bool { return f.Kind == spool.FrameThread }):
+	case n > 0, slices.ContainsFunc(frames, func(f walk.PositionedFrame) bool { return f.Kind == spool.FrameThread }):
 		h.missedOwner()
 	case len(frames) > 0:
 		h.askOwner(ctx)
@@ -163,7 +165,7 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	}
 	rest = frames[n:]
 	switch {
-	case n > 0 || slices.ContainsFunc(rest, walk.Placed.IsTurn):
+	case n > 0 || slices.ContainsFunc(rest, walk.PositionedFrame.IsTurn):
 		h.stateKnown = false
 	case err == nil && h.seen != nil && h.walker.AtEnd:
 		h.push(rest)
@@ -173,15 +175,15 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	return len(frames) > 0, rest, err
 }
 
-// place puts the walker at the present.
-func (h *hub) place(ctx context.Context) error {
+// startAtPresent moves the walker and the ring to the present.
+func (h *hub) startAtPresent(ctx context.Context) error {
 	changes := h.ownerChanges()
 	thread, err := h.walker.ToPresent(ctx, h.notice.start)
 	if err != nil {
 		return err
 	}
 	h.sawOwner(thread.Owner, changes)
-	h.stand = h.walker.Stand
-	h.ring.place(h.stand.Position())
+	h.progress = h.walker.Progress
+	h.moveTo(h.progress.Position())
 	return nil
 }

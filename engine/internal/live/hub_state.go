@@ -9,20 +9,20 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// pushWithStates adds the walker's frames. Before a user turn it adds the end state of the run before,
-// and behind the turn the state of the turn's own run.
-func (h *hub) pushWithStates(ctx context.Context, frames []walk.Placed) {
+// pushWithStates adds the walker's frames. Before a user turn it adds the end state of the previous
+// run, and after the turn the state of the turn's own run.
+func (h *hub) pushWithStates(ctx context.Context, frames []walk.PositionedFrame) {
 	for i, f := range frames {
 		if !f.IsTurn() {
 			continue
 		}
 		h.push(frames[:i])
-		err := h.pushState(ctx, func(v spool.View) ([]walk.Placed, error) { return h.notice.ended(v, f.Event.RunID) })
+		err := h.pushState(ctx, func(v spool.View) ([]walk.PositionedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
 		h.push(frames[i : i+1])
 		if err == nil {
-			err = h.pushState(ctx, func(v spool.View) ([]walk.Placed, error) { return h.notice.begun(v, f.Event.RunID) })
+			err = h.pushState(ctx, func(v spool.View) ([]walk.PositionedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
 		}
-		if err != nil { // the state follows when the hub has passed all frames
+		if err != nil { // the state follows after all frames
 			h.dirty.Store(true)
 		}
 		h.pushWithStates(ctx, frames[i+1:])
@@ -42,12 +42,12 @@ func (h *hub) pushNotice(ctx context.Context) error {
 }
 
 // pushState adds the notices that look returns.
-func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Placed, error)) error {
+func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.PositionedFrame, error)) error {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	changes := h.ownerChanges()
 	h.notice.ownerRead = false
-	var frames []walk.Placed
+	var frames []walk.PositionedFrame
 	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
 		frames, err = look(v)
 		return err
@@ -61,14 +61,14 @@ func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Place
 	return err
 }
 
-// state returns a notice of the present state, and how many notices are older. It returns
-// [record.ErrThreadGone] for a thread that was not made at that time. It calls also in the same
-// transaction; also may be nil.
-func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.Placed, notices int64, err error) {
+// state returns a notice of the present state, and how many notices preceded it. It returns
+// [record.ErrThreadGone] if the thread was not created at made. It calls also in the same transaction,
+// unless also is nil.
+func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.PositionedFrame, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():
-		return walk.Placed{}, 0, ctx.Err()
+		return walk.PositionedFrame{}, 0, ctx.Err()
 	}
 	defer h.stateLock.Unlock()
 	err = h.from.Store.View(ctx, h.key, func(v spool.View) error {
@@ -86,7 +86,8 @@ func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View)
 	return state, h.noticeCount(), err
 }
 
-// endIfDeleted ends the hub of a thread that does not exist any more.
+// endIfDeleted ends the hub if err says that the thread does not exist any more. It returns any other
+// error.
 func (h *hub) endIfDeleted(err error) error {
 	if spool.CodeOf(err) != spool.NotFound {
 		return err
@@ -95,7 +96,7 @@ func (h *hub) endIfDeleted(err error) error {
 	if h.ended {
 		return nil
 	}
-	h.push([]walk.Placed{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.push([]walk.PositionedFrame{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
 	h.end()
 	return nil
 }

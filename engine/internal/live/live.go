@@ -1,11 +1,11 @@
-// Package live gives clients what happens on a thread, as it happens: the entries of the record,
-// the items of the run streams, and notices of the thread's state, as one sequence of frames that
-// is the same live and replayed.
+// Package live sends clients what happens on a thread, when it happens: the entries of the record, the
+// items of the run streams, and notices of the thread's state. Clients get them as one sequence of
+// frames, which is the same live and replayed.
 //
-// Each thread that somebody follows has one hub in the process. The hub reads the thread once for
-// all its followers, with a [walk.Walker], and keeps the newest frames in a ring. A follower has a
-// place in the ring. One that comes back with a cursor, or falls behind, reads storage with a
-// walker of its own until it has caught up.
+// Each thread that a client follows has one hub in the process. The hub reads the thread once for all
+// its followers, with a [walk.Walker], and keeps the newest frames in a ring. A follower has an index
+// in the ring. A follower that starts at an old cursor or falls behind reads storage with its own
+// walker until it has caught up.
 //
 // The package reads the store, the run streams and the bus, and writes none of them. It imports the
 // root package and, of the engine's parts, record, snapshot and walk.
@@ -17,7 +17,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Hubs are the threads that somebody follows in this process. It is safe for concurrent use.
+// Hubs contains the hubs of the threads that clients follow in this process. It is safe for concurrent
+// use.
 type Hubs struct {
 	Config
 
@@ -28,7 +29,7 @@ type Hubs struct {
 	close   sync.Once
 }
 
-// New returns hubs, of which none is open.
+// New returns a Hubs without an open hub.
 func New(c Config) *Hubs {
 	return &Hubs{Config: c, open: make(map[spool.ThreadKey]*hub), closing: make(chan struct{})}
 }
@@ -46,7 +47,7 @@ func (h *Hubs) Clients() (n int64) {
 	return n
 }
 
-// join returns the hub of the thread, with one client more. The client must leave.
+// join returns the hub of the thread and adds a client to it. The client must leave.
 func (h *Hubs) join(key spool.ThreadKey) (*hub, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +65,7 @@ func (h *Hubs) join(key spool.ThreadKey) (*hub, error) {
 	return hub, nil
 }
 
-// leave takes a client away from its hub. The last one ends the hub.
+// leave removes a client from its hub. The last client stops the hub.
 func (h *Hubs) leave(hub *hub) {
 	h.mu.Lock()
 	hub.clients--
@@ -78,8 +79,8 @@ func (h *Hubs) leave(hub *hub) {
 	}
 }
 
-// forget takes a hub away whose thread was deleted. A client that follows a thread of the same name
-// from now on gets another one.
+// forget removes a hub whose thread was deleted. A client that follows a new thread with the same id
+// gets a new hub.
 func (h *Hubs) forget(hub *hub) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

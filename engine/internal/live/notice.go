@@ -9,37 +9,37 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// noticer derives the notices of a thread's state from the thread's row. So no notice of the state can
-// get lost for good: the next read of the row makes up for it.
+// noticer derives the notices of a thread's state from the thread's row. So no state is lost for good:
+// the next read of the row returns the present one.
 type noticer struct {
 	key   spool.ThreadKey
 	state spool.State
 	run   spool.RunID
-	made  time.Time // when the thread was made
+	made  time.Time // the thread's creation time
 	queue []spool.QueuedRun
-	again bool // the next notice is new, even if the state has not changed
-	// owner is the thread's owner at the last read that has set ownerRead.
+	again bool // the next notice is new even if the state has not changed
+	// owner is the thread's owner. It is valid if the last read has set ownerRead.
 	owner     string
 	ownerRead bool
 }
 
-// start takes the present state as known.
+// start assumes that clients already know the present state.
 func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 	n.made, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
 	n.queue, err = record.QueueOf(v, thread, false)
 	return err
 }
 
-// stateSeen is the state of a thread at one time.
+// stateSeen is the state of a thread at the time of a read.
 type stateSeen struct {
 	thread spool.Thread
 	queue  []spool.QueuedRun
-	notice walk.Placed
+	notice walk.PositionedFrame
 	news   bool // clients do not have the notice yet
 }
 
-// look returns a notice of the state if it has changed since the last one.
-func (n *noticer) look(v spool.View) ([]walk.Placed, error) {
+// look returns a notice of the state if the state has changed since the last notice.
+func (n *noticer) look(v spool.View) ([]walk.PositionedFrame, error) {
 	s, err := n.see(v)
 	if err != nil {
 		return nil, err
@@ -47,13 +47,13 @@ func (n *noticer) look(v spool.View) ([]walk.Placed, error) {
 	return n.notices(s), nil
 }
 
-// see reads the state. The caller hands it to notices.
+// see reads the state. The caller passes the result to notices.
 func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 	s.thread, err = v.Thread()
 	switch {
 	case err != nil:
 		return s, err
-	case !s.thread.CreatedAt.Equal(n.made): // deleted, and made again
+	case !s.thread.CreatedAt.Equal(n.made): // the thread was deleted and created again
 		return s, spool.Errorf(spool.NotFound, record.ThreadNotFound)
 	}
 	n.owner, n.ownerRead = s.thread.Owner, true
@@ -67,18 +67,18 @@ func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 	return s, err
 }
 
-// notices returns the notice of a state that see has read, if it is news.
-func (n *noticer) notices(s stateSeen) []walk.Placed {
+// notices returns the notice of a state that see has read, if clients do not have it yet.
+func (n *noticer) notices(s stateSeen) []walk.PositionedFrame {
 	if !s.news {
 		return nil
 	}
 	n.state, n.run, n.queue, n.again = s.thread.State, s.thread.RunID, s.queue, false
-	return []walk.Placed{s.notice}
+	return []walk.PositionedFrame{s.notice}
 }
 
-// ended returns a notice of the end of the last notice's run, if the run of the next turn has the thread
-// by now. The thread's row never shows that end.
-func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
+// ended returns a notice of the end of the last notice's run, if the run of the next turn already has
+// the thread. The thread's row never shows that end.
+func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.PositionedFrame, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
 	}
@@ -105,12 +105,12 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 	}
 	state.Past = true
 	n.state, n.run, n.queue, n.again = run.State, run.ID, queue, false
-	return []walk.Placed{state}, nil
+	return []walk.PositionedFrame{state}, nil
 }
 
-// begun returns a notice of the state if the turn's own run has the thread and is active. Otherwise the
-// notice follows behind the frames in between.
-func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
+// begun returns a notice of the state if the turn's own run has the thread and is active. Otherwise it
+// returns nothing, and the notice comes after the frames in between.
+func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.PositionedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
 		return nil, err
@@ -119,14 +119,14 @@ func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
 }
 
 // currentState returns a notice of the present state.
-func currentState(v spool.View) (walk.Placed, error) {
+func currentState(v spool.View) (walk.PositionedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil {
-		return walk.Placed{}, err
+		return walk.PositionedFrame{}, err
 	}
 	queue, err := record.QueueOf(v, thread, false)
 	if err != nil {
-		return walk.Placed{}, err
+		return walk.PositionedFrame{}, err
 	}
 	return stateNotice(v, thread, queue)
 }
@@ -136,13 +136,13 @@ func sameQueue(a, b []spool.QueuedRun) bool {
 	return slices.EqualFunc(a, b, func(a, b spool.QueuedRun) bool { return a.RunID == b.RunID })
 }
 
-// stateNotice returns a notice of the thread's state, of its run and of the runs that wait.
-func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.Placed, error) {
+// stateNotice returns a notice of the thread's state, its run and the runs that wait.
+func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.PositionedFrame, error) {
 	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
 		run, err := v.Run(thread.RunID)
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
-			return walk.Placed{}, err
+			return walk.PositionedFrame{}, err
 		}
 		switch {
 		case thread.State == spool.Queued:
@@ -160,8 +160,8 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 }
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
-func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walk.Placed {
+func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walk.PositionedFrame {
 	entry := spool.NewEntry(t, run, payload)
 	entry.ThreadID, entry.CreatedAt = key.ID, at
-	return walk.Placed{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true}
+	return walk.PositionedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true}
 }

@@ -1,12 +1,11 @@
 package live
 
-// A thread can be given to another subject while clients follow it. All followers share the frames
-// of a hub, and the hub has no actor of its own. So the hub keeps the owner that the thread had when
-// the hub read the frames. A follower that may see only its own threads compares
-// that owner before it passes frames on. Where the hub does not know the owner, or the owner is
-// another subject, the follower asks the store.
+// A thread can get another owner while clients follow it. All followers share the frames of a hub, and
+// the hub has no actor of its own. So the hub keeps the owner that the thread had when the hub read the
+// frames. A follower that may see only its own threads compares that owner before it passes frames on.
+// If the hub does not know the owner, or the owner is another subject, the follower asks the store.
 
-// ownerChanged has the followers ask the store for the owner at once.
+// ownerChanged makes the followers ask the store for the owner from now on.
 func (r *ring) ownerChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -15,14 +14,16 @@ func (r *ring) ownerChanged() {
 	r.change()
 }
 
-// ownerChanges returns the count that [ring.sawOwner] needs from before the read.
+// ownerChanges returns the number of owner changes. A reader calls it before the read and passes it to
+// [ring.sawOwner].
 func (r *ring) ownerChanges() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.owner.changes
 }
 
-// sawOwner notes the owner at the read whose frames are pushed next.
+// sawOwner notes the owner that was read together with the next frames. It does nothing if the owner
+// has changed since the read began.
 func (r *ring) sawOwner(subject string, changes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

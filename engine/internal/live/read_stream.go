@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// ReadStream yields the items of one run stream behind the offset after, to the stream's last one,
-// for a client whose subject alone counts.
+// ReadStream yields the items of one run stream after the given offset, up to the stream's last item.
+// Of the client it uses only the subject.
 func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset, c Client) iter.Seq2[spool.Item, error] {
 	return func(yield func(spool.Item, error) bool) {
 		var named record.NamedStream
@@ -42,9 +42,9 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 		defer tick.Stop()
 		for {
 			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walk.PageSize)
-			if c.Subject != nil { // after the read: the thread may have got another owner
+			if c.Subject != nil { // after the read, because the thread may have got another owner
 				if _, hidden := readThread(ctx, h.Store, key); hidden != nil {
-					err = hidden // even if the stream is gone: the client must not see that the thread exists
+					err = hidden // even if the stream has expired: the client must not learn that the thread exists
 				}
 			}
 			if err != nil {
@@ -59,7 +59,7 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 				after = item.Offset
 			}
 			switch {
-			case whole < len(page.Items), after.Compare(page.Last) > 0: // it has lost an item, or has begun anew
+			case whole < len(page.Items), after.Compare(page.Last) > 0: // an item is missing, or the stream has begun anew
 				yield(spool.Item{}, spool.ErrStreamGone)
 				return
 			case page.Ended:

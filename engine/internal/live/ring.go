@@ -8,53 +8,54 @@ import (
 )
 
 const (
-	// ringFrames and ringBytes bound what a ring keeps for its clients. A client that falls
-	// behind the ring reads storage until it has caught up.
+	// ringFrames and ringBytes bound the frames in a ring. A client that falls behind the ring reads
+	// storage until it has caught up.
 	ringFrames = 1024
 	ringBytes  = 1 << 20
 )
 
-// ring has the newest frames of a thread. Only the hub's goroutine changes the ring, and so may read
-// it without mu. Each client has a place in it.
+// ring keeps the newest frames of a thread. Only the hub's goroutine changes the ring, so that
+// goroutine may read it without mu. Each client has an index in the ring.
 type ring struct {
-	mu      sync.Mutex
-	frames  []ringFrame
-	first   int64 // index of the oldest frame held
-	next    int64 // index of the frame to come
-	bytes   int
-	notices int64 // how many there have been
-	head    walk.Position
-	placed  bool // head is valid
-	// base is where the hub was placed, before the frame with the index begin.
+	mu         sync.Mutex
+	frames     []ringFrame
+	first      int64 // index of the oldest frame in the ring
+	next       int64 // index of the next frame to be added
+	bytes      int
+	notices    int64 // the number of notices and snapshots so far
+	head       walk.Position
+	positioned bool // head is valid
+	// base is the position at which the hub started. The frame with the index begin was the first one
+	// after it.
 	base    walk.Position
 	begin   int64
 	ended   bool
 	owner   ownership
-	changed chan struct{} // closed when anything of the above changes
+	changed chan struct{} // closed when a field above changes
 }
 
-// ownership is whose a thread is, as its hub knows it.
+// ownership is what a hub knows about the owner of its thread.
 type ownership struct {
 	subject string
 	known   bool
-	// changes counts the wake-ups for a change of the owner. A read that began before the last
-	// wake-up may have seen the owner before.
+	// changes counts the wake-ups for a change of the owner. A read that began before the last wake-up
+	// may have seen the previous owner.
 	changes int64
 }
 
-// ringFrame is a frame as every client gets it.
+// ringFrame is a frame in the form that every client gets.
 type ringFrame struct {
-	walk.Placed
+	walk.PositionedFrame
 
-	text []byte // as an SSE message. Nil: nobody wanted it yet
-	// notices is how many notices and snapshots there were before this frame.
+	text []byte // the SSE message, nil until a client needs it
+	// notices is the number of notices and snapshots before this frame.
 	notices int64
 }
 
-// entryBytes is about how many bytes a frame takes besides its data.
+// entryBytes is the approximate size of a frame without its data.
 const entryBytes = 320
 
-// size returns about how many bytes the frame takes in the ring.
+// size returns the approximate size of the frame in the ring, in bytes.
 func (f *ringFrame) size() int {
 	switch {
 	case f.text != nil:
@@ -66,29 +67,29 @@ func (f *ringFrame) size() int {
 	}
 }
 
-// place sets the position at which the next frames begin.
-func (r *ring) place(at walk.Position) {
+// moveTo sets the position after which the next frames come.
+func (r *ring) moveTo(at walk.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.head, r.placed = at, true
+	r.head, r.positioned = at, true
 	r.base, r.begin = at, r.next
-	r.notices++ // no client has the state that the place takes for known
+	r.notices++ // no client has the state that the hub has just read
 	r.change()
 }
 
-// reset forgets the position. The clients read storage.
+// reset forgets the position. Then the clients read storage.
 func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.placed = false
-	r.next++ // no client is up to date, not even the one that had all
+	r.positioned = false
+	r.next++ // so that no client is up to date, not even one that has every frame
 	r.first = r.next
 	r.bytes = 0
 	r.frames = nil
 	r.change()
 }
 
-// end says that no frame will follow.
+// end notes that no frame will follow.
 func (r *ring) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *ring) end() {
 	r.change()
 }
 
-// add adds frames, behind which the head stands.
+// add adds frames. Head is the position after the last of them.
 func (r *ring) add(frames []ringFrame, head walk.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,30 +126,30 @@ func (r *ring) change() {
 	r.changed = make(chan struct{})
 }
 
-// mark returns the index of the frame to come, and whether the hub has its place. Changed is
-// closed when either may have changed.
-func (r *ring) mark() (next int64, placed bool, changed <-chan struct{}) {
+// mark returns the index of the next frame to be added, and whether the hub has a position or has
+// ended. Changed is closed when either may have changed.
+func (r *ring) mark() (next int64, positioned bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.next, r.placed || r.ended, r.changed
+	return r.next, r.positioned || r.ended, r.changed
 }
 
-// noticeCount returns how many notices there have been.
+// noticeCount returns the number of notices so far.
 func (r *ring) noticeCount() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.notices
 }
 
-// find returns the index of the frame behind p, if the ring has it, and how many notices
-// there were before. Changed is closed when a later call may answer differently.
-// A snapshot frame does not move p. It is behind p unless the client has it.
+// find returns the index of the frame after p if the ring has it, and how many notices precede that
+// frame. Changed is closed when a later call may return something else. A snapshot frame does not move
+// p, and counts as after p unless hasSnapshot is true.
 func (r *ring) find(p walk.Position, hasSnapshot bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	return r.findFrame(hasSnapshot, func(at walk.Position) bool { return at == p })
 }
 
-// findRecord is find for a client that reads the record alone. A seq beyond the record is behind
-// all frames.
+// findRecord does the same as find for a client that reads only the record. A position beyond the
+// record is after all frames.
 func (r *ring) findRecord(p walk.Position) (index, notices int64, ok bool, changed <-chan struct{}) {
 	p = p.Record()
 	index, notices, ok, changed = r.findFrame(true, func(at walk.Position) bool { return at.Record() == p })
@@ -157,21 +158,22 @@ func (r *ring) findRecord(p walk.Position) (index, notices int64, ok bool, chang
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.next, r.notices, r.placed && r.head.Seq < p.Seq, r.changed
+	return r.next, r.notices, r.positioned && r.head.Seq < p.Seq, r.changed
 }
 
-// findFrame returns the index of the first frame behind a position. With hasSnapshot, that is none
-// of the snapshot frames which do not move it.
+// findFrame returns the index of the first frame after a position. Snapshot frames may be at the
+// position itself, because they do not move it. With hasSnapshot, findFrame skips these.
 func (r *ring) findFrame(hasSnapshot bool, is func(at walk.Position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended { // the last frame says that the thread is gone
+	if r.ended { // the last frame says that the thread was deleted
 		return r.next - 1, r.notices - 1, true, r.changed
 	}
-	if !r.placed {
+	if !r.positioned {
 		return 0, 0, false, r.changed
 	}
-	// The frame after which the position stands, the first of several: notices do not move.
+	// at is the first of the frames that end at the position. Several may, because notices do not move
+	// it.
 	at, snapshot := int64(-1), int64(-1)
 	for i := r.next - 1; i >= r.first; i-- {
 		slot := &r.frames[i-r.first]
@@ -189,7 +191,7 @@ func (r *ring) findFrame(hasSnapshot bool, is func(at walk.Position) bool) (inde
 	switch {
 	case hasSnapshot && snapshot >= 0:
 		return snapshot + 1, r.noticesBefore(snapshot + 1), true, r.changed
-	case r.first == r.begin && is(r.base): // the ring has all that has come since, if only notices
+	case r.first == r.begin && is(r.base): // the ring has every frame since base, even if all of them are notices
 		return r.first, r.noticesBefore(r.first), true, r.changed
 	case at >= 0 && r.frames[at-r.first].IsSnapshot():
 		return at, r.noticesBefore(at), true, r.changed
@@ -209,12 +211,12 @@ func (r *ring) noticesBefore(index int64) int64 {
 	return r.frames[index-r.first].notices
 }
 
-// take returns the frames from index on. It reports false when the ring has lost them.
-// Ended is true when none will follow.
+// take returns the frames from index on. It returns false if the ring has lost them. Ended is true if
+// no frame will follow.
 func (r *ring) take(index int64, into []ringFrame) (frames []ringFrame, ok, ended bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if index < r.first || !r.placed && !r.ended {
+	if index < r.first || !r.positioned && !r.ended {
 		return nil, false, r.ended, r.changed
 	}
 	for ; index < r.next && len(into) < cap(into); index++ {
@@ -223,19 +225,20 @@ func (r *ring) take(index int64, into []ringFrame) (frames []ringFrame, ok, ende
 	return into, true, r.ended, r.changed
 }
 
-// eventsBefore returns the live events that the ring has before the index, behind so many notices.
+// eventsBefore returns the live events that are in the ring before the index and after the given number
+// of notices.
 func (r *ring) eventsBefore(index, notices int64) (events []ringFrame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.frames[:max(min(index, r.next)-r.first, 0)] {
-		if frame := r.frames[i]; isEvent(frame.Placed) && frame.notices >= notices {
+		if frame := r.frames[i]; isEvent(frame.PositionedFrame) && frame.notices >= notices {
 			events = append(events, frame)
 		}
 	}
 	return events
 }
 
-// isEvent reports whether the frame is a live event of an application's.
-func isEvent(f walk.Placed) bool {
+// isEvent reports whether the frame is a live event of an application.
+func isEvent(f walk.PositionedFrame) bool {
 	return f.Notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
 }

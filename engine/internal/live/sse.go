@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -13,15 +12,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// EventStream is a follower whose frames are server-sent events. It is for one goroutine.
+// EventStream is a follower whose frames are server-sent events. Only one goroutine may use it.
 type EventStream struct {
-	ctx    context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
+	ctx    context.Context //nolint:containedctx // the stream's lifetime, like a request's context
 	f      *follower
 	retry  time.Duration
-	events bool // what keeps the stream alive is an event
+	events bool // keepalive messages are events, not comments
 }
 
-// SSE returns an event stream of the frames behind the client's place. Of the options it reads Retry and
+// SSE returns an event stream of the frames after the client's cursor. Of the options it uses Retry and
 // KeepaliveEvent. The caller must call Chunks or Close.
 func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.SSEOptions) (*EventStream, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Encodes: true})
@@ -34,7 +33,7 @@ func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.S
 // Close ends the stream. It may be called more than once.
 func (s *EventStream) Close() { s.f.close() }
 
-// Chunks yields the messages in pieces of one or more, and closes the stream.
+// Chunks yields the body in pieces of one or more messages, and closes the stream at the end.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		defer s.Close()
@@ -57,13 +56,13 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 	}
 }
 
-// joins are shared, so that a client that waits holds none.
+// joins is a pool of buffers, so that a waiting client uses no memory for one.
 var joins = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxJoined bounds the buffers that are kept.
+// maxJoined bounds the size of a buffer that goes back to the pool.
 const maxJoined = 1 << 20
 
-// yieldJoined yields frames as one piece, and encoded snapshots as they are.
+// yieldJoined yields frames as one piece. It yields encoded snapshots without a copy.
 func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 	for i := range frames {
 		if snap := frames[i].Encoded; snap != nil {
@@ -71,18 +70,17 @@ func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 				(i == len(frames)-1 || yieldJoined(frames[i+1:], yield))
 		}
 	}
-	size := 0
-	for i := range frames {
-		frames[i].encode()
-		size += len(frames[i].text)
-	}
-	if len(frames) == 1 {
+	if len(frames) == 1 && frames[0].text != nil {
 		return yield(frames[0].text, nil)
 	}
 	joined, _ := joins.Get().(*[]byte)
-	text := slices.Grow((*joined)[:0], size)
+	text := (*joined)[:0]
 	for i := range frames {
-		text = append(text, frames[i].text...)
+		if frames[i].text != nil {
+			text = append(text, frames[i].text...)
+		} else {
+			text = appendFrame(text, frames[i].Frame)
+		}
 	}
 	more := yield(text, nil)
 	if cap(text) <= maxJoined {
@@ -92,8 +90,8 @@ func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 	return more
 }
 
-// yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
-// a copy for each client is what sharing avoids.
+// yieldSnapshot yields a snapshot as a server-sent event. It yields a large snapshot in several pieces,
+// because clients share the bytes and a copy for each client would waste memory.
 func yieldSnapshot(s *spool.EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
 	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
 	if s.Size <= maxWhole {
@@ -113,7 +111,7 @@ func yieldSnapshot(s *spool.EncodedSnapshot, at *spool.Cursor, yield func([]byte
 	return yield(frameEnd, nil)
 }
 
-// maxWhole is up to which size a snapshot is sent in one piece.
+// maxWhole is the largest size of a snapshot that is sent in one piece.
 const maxWhole = 64 << 10
 
 var frameEnd = []byte("}\n\n")
@@ -123,7 +121,7 @@ var (
 	keepaliveEvent = []byte("event: keepalive\ndata: {}\n\n")
 )
 
-// keepalive returns the sign of life of an idle stream.
+// keepalive returns the message that an idle stream sends.
 func (s *EventStream) keepalive() []byte {
 	if s.events {
 		return keepaliveEvent
@@ -135,8 +133,8 @@ func retryLine(d time.Duration) []byte {
 	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")
 }
 
-// comeBack returns the last piece of a stream that the server ends: clients come back each a little
-// later than the next, so that they do not come all at once.
+// comeBack returns the last piece of a stream that the server ends. It tells the client to reconnect
+// after a random delay, so that clients do not come back all at once.
 func (s *EventStream) comeBack() []byte {
 	if s.retry <= 0 {
 		return keepalive

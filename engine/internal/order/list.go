@@ -1,14 +1,14 @@
-// Package order has the one order of a run stream and the record: the [List] of what a
-// transition adds to both. It is pure.
+// Package order keeps one order of a run stream and the record. A transition adds to both through a
+// [List]. The package is pure.
 package order
 
 import "github.com/spoolhq/spool"
 
-// List is what a transition adds to the segment's stream and to the record, in the order in
-// which clients read it. The list numbers the items, and gives each entry its place between
-// them, so that no transition counts the items behind it.
+// List collects what a transition adds to the segment's stream and to the record, in the order in which
+// clients read it. The list numbers the items, and sets each entry's position between the items, so
+// that no transition has to count the items that follow.
 //
-// A transaction may run twice. It begins with [List.Begin] each time.
+// A transaction may run twice. Each time it begins with [List.Begin].
 type List struct {
 	stream spool.StreamID
 	fence  int64
@@ -18,32 +18,32 @@ type List struct {
 	ends   bool // the last item ends the stream
 }
 
-// Mark is a place in the order.
+// Mark is a position in the order.
 type Mark struct {
-	// N is the number of an item.
+	// N is the number of the last item before the position.
 	N int64
-	// Seq is the entry that the item stands behind.
+	// Seq is the seq of the last entry before the position.
 	Seq int64
 }
 
-// New returns an empty list behind the last item of a stream.
+// New returns an empty list that continues after the last item of a stream.
 func New(stream spool.StreamID, fence int64, last Mark) *List {
 	return &List{stream: stream, fence: fence, start: last, at: last}
 }
 
-// Begin empties the list. The record's last entry is seq.
+// Begin empties the list. Seq is the seq of the record's last entry.
 func (l *List) Begin(seq int64) {
 	l.at, l.items, l.ends = l.start, l.items[:0], false
-	l.Behind(seq)
+	l.After(seq)
 }
 
-// Items returns the items, the place of the last one, and whether it ends the stream.
+// Items returns the items, the position after the last one, and whether that item ends the stream.
 func (l *List) Items() (items []spool.Item, last Mark, ends bool) { return l.items, l.at, l.ends }
 
 // Last returns the offset of the last item.
 func (l *List) Last() spool.Offset { return spool.Offset{Fence: l.fence, N: l.at.N} }
 
-// Item adds an item of an agent: see [Wrap].
+// Item adds an item of an agent, in the form that [Wrap] returns.
 func (l *List) Item(agent spool.AgentID, t spool.ItemType, payload any) {
 	t, payload = Wrap(agent, t, payload)
 	l.at.N++
@@ -56,19 +56,19 @@ func (l *List) End(t spool.ItemType, payload any) {
 	l.ends = true
 }
 
-// Place puts entries behind the last item. The caller then appends them to the record and calls
-// Behind.
+// Place sets the position of entries to right after the last item. The caller then appends them to the
+// record and calls After.
 func (l *List) Place(entries ...*spool.Entry) {
 	for _, entry := range entries {
 		entry.Stream, entry.After = l.stream, l.Last()
 	}
 }
 
-// Behind puts the items that are added from now on behind an entry.
-func (l *List) Behind(seq int64) { l.at.Seq = seq }
+// After makes all items that are added from now on follow the entry with the given seq.
+func (l *List) After(seq int64) { l.at.Seq = seq }
 
-// Wrap returns an agent's item as the stream of the tree has it: a [spool.ItemSubagentEvent] carries
-// the content of a nested run. The dispatched run has the empty id.
+// Wrap returns an agent's item in the form that the stream of the tree has: a [spool.ItemSubagentEvent]
+// contains the content of a nested run. The dispatched run has the empty id.
 func Wrap(agent spool.AgentID, t spool.ItemType, payload any) (spool.ItemType, any) {
 	if agent != "" && t.Content() {
 		return spool.ItemSubagentEvent, spool.WrapItem(agent, t, payload)
@@ -76,9 +76,10 @@ func Wrap(agent spool.AgentID, t spool.ItemType, payload any) (spool.ItemType, a
 	return t, payload
 }
 
-// EndBehind returns the earliest offset at which a stream can end. The messages have the stream up to
-// saved; behind that come STEP_FINISHED and then the end. EndBehind returns zero if nothing is saved.
-func EndBehind(saved spool.Offset) spool.Offset {
+// EndAfter returns the earliest offset at which a stream can end if the messages contain the stream up
+// to saved: STEP_FINISHED follows, and then the end. EndAfter returns the zero offset if nothing is
+// saved.
+func EndAfter(saved spool.Offset) spool.Offset {
 	if !saved.IsZero() {
 		saved.N += 2
 	}

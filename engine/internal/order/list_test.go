@@ -9,11 +9,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// lines are the items of a list in short: the offset, the entry that the item stands behind, the type.
+// lines returns a line for each item of a list: the offset, the entry before it, the type.
 func lines(l *List) (lines []string) {
 	items, _, _ := l.Items()
 	for _, item := range items {
-		lines = append(lines, item.Offset.String()+" behind "+string(rune('0'+item.Seq))+" "+string(item.Type))
+		lines = append(lines, item.Offset.String()+" after "+string(rune('0'+item.Seq))+" "+string(item.Type))
 	}
 	return lines
 }
@@ -24,36 +24,36 @@ func custom(l *List) { l.Item("", spool.ItemCustom, spool.Custom{Name: "note"}) 
 func entry(l *List, seq int64) *spool.Entry {
 	e := &spool.Entry{}
 	l.Place(e)
-	l.Behind(seq)
+	l.After(seq)
 	return e
 }
 
-// Items and entries have the order in which a transition has added them, whichever comes first.
+// Items and entries have the order in which a transition has added them.
 func TestListNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		add   func(l *List) []*spool.Entry
 		items []string
-		after []string // the items that the entries stand behind
+		after []string // the items before the entries
 	}{
 		{"nothing", func(*List) []*spool.Entry { return nil }, nil, nil},
-		{"items", func(l *List) []*spool.Entry { custom(l); custom(l); return nil }, []string{"3-8 behind 4 CUSTOM", "3-9 behind 4 CUSTOM"}, nil},
+		{"items", func(l *List) []*spool.Entry { custom(l); custom(l); return nil }, []string{"3-8 after 4 CUSTOM", "3-9 after 4 CUSTOM"}, nil},
 		{"an entry before an item", func(l *List) []*spool.Entry {
 			e := entry(l, 5)
 			custom(l)
 			return []*spool.Entry{e}
-		}, []string{"3-8 behind 5 CUSTOM"}, []string{"3-7"}},
+		}, []string{"3-8 after 5 CUSTOM"}, []string{"3-7"}},
 		{"an entry among items", func(l *List) []*spool.Entry {
 			custom(l)
 			e := entry(l, 5)
 			custom(l)
 			return []*spool.Entry{e}
-		}, []string{"3-8 behind 4 CUSTOM", "3-9 behind 5 CUSTOM"}, []string{"3-8"}},
+		}, []string{"3-8 after 4 CUSTOM", "3-9 after 5 CUSTOM"}, []string{"3-8"}},
 		{"the end before its entry", func(l *List) []*spool.Entry {
 			l.End(spool.ItemRunFinished, spool.StreamFinished{})
 			return []*spool.Entry{entry(l, 5)}
-		}, []string{"3-8 behind 4 RUN_FINISHED"}, []string{"3-8"}},
+		}, []string{"3-8 after 4 RUN_FINISHED"}, []string{"3-8"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +85,7 @@ func TestListNumbers(t *testing.T) {
 	}
 }
 
-// Content of a nested run is carried by an item of the tree. All else says of itself whose it is.
+// Content of a nested run is wrapped in an item of the tree. Other items name their agent themselves.
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -106,13 +106,13 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// Behind what is saved come STEP_FINISHED and the end.
-func TestEndBehind(t *testing.T) {
+// STEP_FINISHED and the end follow the saved items.
+func TestEndAfter(t *testing.T) {
 	t.Parallel()
-	if got := EndBehind(spool.Offset{}); !got.IsZero() {
+	if got := EndAfter(spool.Offset{}); !got.IsZero() {
 		t.Errorf("the end stands at %s where nothing is saved", got)
 	}
-	if got := EndBehind(spool.Offset{Fence: 2, N: 5}); got != (spool.Offset{Fence: 2, N: 7}) {
+	if got := EndAfter(spool.Offset{Fence: 2, N: 5}); got != (spool.Offset{Fence: 2, N: 7}) {
 		t.Errorf("the end stands at %s", got)
 	}
 }

@@ -1,6 +1,6 @@
 // Package publish publishes the events of the application. A live event becomes an item of the run
-// stream if this process carries the run, and a notice otherwise. A durable event becomes an entry of
-// the record, with a place in the stream if this process carries the segment.
+// stream if this process executes the run, and a notice otherwise. A durable event becomes an entry of
+// the record. If this process executes the segment, the entry also has a position in the stream.
 package publish
 
 import (
@@ -14,60 +14,60 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
-// Segment is a segment that a worker carries, with the stream that the worker writes.
+// Segment is a segment that this process executes, with the writer of its stream.
 type Segment struct {
 	Key   spool.ThreadKey
 	Fence int64
 	RunID spool.RunID
-	// Made is when the thread was made. A deleted thread may be made again.
+	// Made is the time at which the thread was created. A deleted thread may be created again.
 	Made   time.Time
 	Writer *stream.Writer
 }
 
-// Owns reports whether the thread is still the segment's. The fence alone is not enough: a thread
-// that is deleted and made again counts from the start.
+// Owns reports whether the segment still has the lease on the thread. The fence alone is not enough: a
+// thread that is deleted and created again counts fences from the start.
 func (s *Segment) Owns(t spool.Thread) bool {
 	return t.Fence == s.Fence && t.RunID == s.RunID && t.CreatedAt.Equal(s.Made)
 }
 
-// saveTimeout bounds a write to the record of a segment.
+// saveTimeout bounds a write to the record during a segment.
 const saveTimeout = 30 * time.Second
 
-// Publisher publishes events. It knows the segments that this process carries.
+// Publisher publishes events. It knows the segments that this process executes.
 type Publisher struct {
 	Store spool.Store
 	Bus   spool.Bus
 
-	mu      sync.Mutex
-	carried map[spool.ThreadKey]*Segment
+	mu     sync.Mutex
+	active map[spool.ThreadKey]*Segment
 }
 
-// Add makes a segment known until the returned function is called.
+// Add registers a segment until the returned function is called.
 func (p *Publisher) Add(s *Segment) (remove func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.carried == nil {
-		p.carried = make(map[spool.ThreadKey]*Segment)
+	if p.active == nil {
+		p.active = make(map[spool.ThreadKey]*Segment)
 	}
-	p.carried[s.Key] = s
+	p.active[s.Key] = s
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.carried[s.Key] == s { // not a later one's
-			delete(p.carried, s.Key)
+		if p.active[s.Key] == s { // not a later segment's
+			delete(p.active, s.Key)
 		}
 	}
 }
 
-// find returns the thread's segment, nil if this process does not carry it.
+// find returns the thread's segment, or nil if this process does not execute it.
 func (p *Publisher) find(key spool.ThreadKey) *Segment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.carried[key]
+	return p.active[key]
 }
 
-// Publish publishes a subject's event about a run, or about none. The caller has checked that the
-// tenant has room for a durable event.
+// Publish publishes a subject's event. About is the run of the event. If it is empty, the event belongs
+// to the thread's active run, if any. The caller has checked that the tenant has room for a durable event.
 func (p *Publisher) Publish(
 	ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, subject string,
 ) (spool.Entry, error) {
@@ -77,14 +77,14 @@ func (p *Publisher) Publish(
 	}
 	if s != nil {
 		entry, err := p.recordInSegment(ctx, s, event, about, by)
-		if spool.CodeOf(err) != spool.Fenced { // otherwise another worker has the run by now
+		if spool.CodeOf(err) != spool.Fenced { // Fenced: another worker has the run now
 			return entry, err
 		}
 	}
 	return p.recordOutside(ctx, key, event, about, by)
 }
 
-// FromTool is [Publisher.Publish] for a tool of a segment.
+// FromTool publishes an event as [Publisher.Publish] does, for a tool of a segment.
 func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event, run spool.RunID, tool string) error {
 	by := record.Publisher{Tool: tool}
 	if event.Durable {
@@ -117,7 +117,8 @@ func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Seg
 	return entry, nil
 }
 
-// subject returns the run that an event is about, with the thread. The zero run is none.
+// subject returns the thread and the run that an event is about. An empty about stands for the thread's
+// active run. If there is none, the run is zero.
 func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Thread, err error) {
 	if thread, err = v.Thread(); err != nil {
 		return run, thread, err
@@ -139,8 +140,8 @@ func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Th
 	}
 }
 
-// recordOutside writes a durable event without a place in the stream. If a worker holds the thread,
-// recordOutside wakes it, so that the worker's next items stand behind the entry.
+// recordOutside writes a durable event without a position in the stream. If a worker holds the thread,
+// recordOutside wakes the worker, so that its next items follow the entry.
 func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
 	var entry spool.Entry
 	leased := false
@@ -164,8 +165,8 @@ func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, even
 	return entry, nil
 }
 
-// recordInSegment writes a durable event between the items of the segment, or behind them if the
-// segment is over.
+// recordInSegment writes a durable event between the items of the segment. If the segment has ended,
+// the event follows all of its items.
 func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
@@ -191,7 +192,7 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 			if err := tx.AppendEntries(&entry); err != nil {
 				return err
 			}
-			out.Behind(entry.Seq)
+			out.After(entry.Seq)
 			return nil
 		})
 	})
@@ -202,8 +203,8 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 	return entry, nil
 }
 
-// isOpen reports whether the record does not have the end of the segment yet. The segment has the
-// thread: one that another process has ended has an old fence.
+// isOpen reports whether the record does not yet contain the end of the segment. The caller has checked
+// the fence, so the thread is still the segment's.
 func isOpen(v spool.View, s *Segment, thread spool.Thread) (bool, error) {
 	if thread.State != spool.Running {
 		return false, nil

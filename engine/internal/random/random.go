@@ -1,4 +1,4 @@
-// Package random makes an engine's ids and the random part of its delays.
+// Package random returns ids and the random part of delays.
 package random
 
 import (
@@ -42,5 +42,5 @@ func (r Source) UpTo(most time.Duration) time.Duration {
 	} else {
 		_, _ = io.ReadFull(r.From, b[:])
 	}
-	return time.Duration(binary.BigEndian.Uint64(b[:]) % (uint64(most) + 1)) //nolint:gosec // it is no more than most
+	return time.Duration(binary.BigEndian.Uint64(b[:]) % (uint64(most) + 1)) //nolint:gosec // the result is bounded by most
 }

@@ -21,8 +21,9 @@ func EndItem(entry spool.Entry, at spool.Offset) spool.Item {
 	return spool.NewItem(spool.ItemRunFinished, at, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
 }
 
-// StreamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. It does not decode a
-// payload that the engine has written, as each client that connects needs the stream several times.
+// StreamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. It finds the id in a payload
+// of the engine without decoding the JSON, because each client that connects needs the stream several
+// times.
 func StreamOf(entry spool.Entry) (spool.StreamID, error) {
 	const run, stream = `{"runId":"`, `","streamId":"`
 	if text, ok := bytes.CutPrefix(entry.Payload, []byte(run)); ok {
@@ -43,8 +44,8 @@ func StreamOf(entry spool.Entry) (spool.StreamID, error) {
 	return p.StreamID, nil
 }
 
-// LastUpTo returns the last entry of a type up to seq, nil if there is none. It looks close to seq
-// first, where the entry nearly always is.
+// LastUpTo returns the last entry of a type up to seq, or nil. It looks close to seq first, because the
+// entry is nearly always there.
 func LastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) {
 	for near := int64(32); ; near *= 8 {
 		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
@@ -77,8 +78,9 @@ func Farther(a, b spool.Offset) spool.Offset {
 	return a
 }
 
-// Whole returns how many items follow the offset, and one another, without a hole. The worker of a
-// segment numbers its items consecutively. A later worker adds only the end, and begins at one again.
+// Whole returns how many of the items follow the offset and each other without a gap. The worker of a
+// segment numbers its items consecutively. If that worker dies, a later worker adds only the stream's
+// end, and its numbers begin at one again.
 func Whole(after spool.Offset, items []spool.Item) int {
 	for i, item := range items {
 		next := item.Offset
@@ -90,5 +92,5 @@ func Whole(after spool.Offset, items []spool.Item) int {
 	return len(items)
 }
 
-// Farthest stands behind every item.
+// Farthest is an offset after every item.
 var Farthest = spool.Offset{Fence: math.MaxInt64, N: math.MaxInt64}

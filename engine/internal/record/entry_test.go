@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// The stream of an entry is what its payload says, whoever has written it.
+// The stream of an entry comes from its payload, whoever has written the payload.
 func TestStreamOf(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{

@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// NonNil returns a slice that encodes as a JSON array.
+// NonNil returns the slice, or an empty slice for nil, so that it encodes as a JSON array.
 func NonNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -14,15 +14,15 @@ func NonNil[T any](s []T) []T {
 	return s
 }
 
-// MainAgent is the agent of dispatched runs. People write its user turns.
+// MainAgent is the agent id of dispatched runs. Only such a run has user turns that people wrote.
 var MainAgent spool.AgentID
 
-// TurnsAt returns the user turns that stand right behind an entry.
+// TurnsAt returns the user turns that come right after the entry with the given seq.
 func TurnsAt(v spool.View, seq int64) ([]spool.Message, error) {
 	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
 }
 
-// Encoded returns the view as one that has its messages encoded.
+// Encoded returns the view as one that yields its messages encoded.
 func Encoded(v spool.View) spool.EncodedMessages {
 	if encoded, ok := v.(spool.EncodedMessages); ok {
 		return encoded

@@ -6,10 +6,10 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// OpenCalls are the calls of the thread's run that wait for an answer.
+// OpenCalls is the set of the calls that wait for an answer, in the run that has the thread.
 type OpenCalls map[spool.ToolCallID]bool
 
-// OpenCallsOf returns the calls of the thread's run that wait for an answer.
+// OpenCallsOf returns the calls that wait for an answer, in the run that has the thread.
 func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 	if !thread.State.Active() {
 		return OpenCalls{}, nil
@@ -27,8 +27,8 @@ func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 	return open, nil
 }
 
-// Entries leaves out the entries about questions that are over. It keeps the last question of a call
-// that has asked more than once.
+// Entries returns all without the entries about questions that were answered or expired. If a call has
+// asked more than once, it keeps only the call's last question.
 func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
@@ -51,8 +51,8 @@ func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
 	return left
 }
 
-// Items leaves out the questions that were over at the entry with that seq. Items behind it are newer
-// than the parks that were read.
+// Items returns all without the questions that were answered or expired when the record had reached
+// seq. It keeps items after seq, because they are newer than the parks that were read.
 func (o OpenCalls) Items(all []spool.Item, seq int64) []spool.Item {
 	left := make([]spool.Item, 0, len(all))
 	for _, item := range all {
@@ -64,11 +64,11 @@ func (o OpenCalls) Items(all []spool.Item, seq int64) []spool.Item {
 	return left
 }
 
-// callOf returns the call that an event of a park is about.
+// callOf returns the call that an event about a park names.
 func callOf(payload json.RawMessage) spool.ToolCallID {
 	var p struct {
 		ToolCallID spool.ToolCallID `json:"toolCallId"`
 	}
-	_ = json.Unmarshal(payload, &p) // of no call, then
+	_ = json.Unmarshal(payload, &p) // an unreadable payload names no call
 	return p.ToolCallID
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Of a call that has asked more than once, only the question that is open is left, with
-// what has become of it.
+// If a call has asked more than once, only its open question is left, with the entries about it.
 func TestOpenCallsKeepTheLastQuestion(t *testing.T) {
 	t.Parallel()
 
@@ -34,7 +33,7 @@ func TestOpenCallsKeepTheLastQuestion(t *testing.T) {
 	}
 }
 
-// What a stream says behind the record that was read is newer than the parks that were.
+// Items that come after the record was read are newer than the parks that were read.
 func TestOpenCallsKeepNewerQuestions(t *testing.T) {
 	t.Parallel()
 

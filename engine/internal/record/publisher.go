@@ -11,16 +11,17 @@ import (
 // Publisher is the publisher of an event: a subject or a tool.
 type Publisher struct{ Subject, Tool string }
 
-// maxPublisher bounds the subject of an event, so that a live event fits into a notice with it.
+// maxPublisher bounds the subject of an event, so that the subject fits into the notice of a live
+// event.
 const maxPublisher = 200
 
-// Sign puts the publisher into the entry.
+// Sign writes the publisher into the entry.
 func (p Publisher) Sign(e *spool.Entry) {
 	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.Subject, ""), p.Tool
 	if len(e.PublishedBy) > maxPublisher {
 		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
 	}
-	for len(toolresult.JSON(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
+	for len(toolresult.JSON(e.PublishedBy)) > maxPublisher+len(`""`) { // escaped characters take more room
 		_, last := utf8.DecodeLastRuneInString(e.PublishedBy)
 		e.PublishedBy = e.PublishedBy[:len(e.PublishedBy)-last]
 	}

@@ -9,21 +9,21 @@ import (
 // RunPart is the part of a thread that belongs to one run. Its size does not grow with the thread.
 type RunPart struct {
 	Thread  spool.Thread
-	Run     spool.RunRow   // the dispatched one
-	Ended   spool.Entry    // the RUN_ENDED entry of the segment that has ended
-	Stream  spool.StreamID // of that segment
+	Run     spool.RunRow   // the dispatched run
+	Ended   spool.Entry    // the RUN_ENDED entry of the segment
+	Stream  spool.StreamID // the stream of that segment
 	Segment int64          // seq of the segment's RUN_STARTED entry
 	runs    []spool.Run
-	behind  spool.MessageID // the message before the messages of the run. Empty: there is none
-	all     []spool.Message // of the run and its nested runs, without the turn that started it
+	before  spool.MessageID // the message before the run's messages, or empty
+	all     []spool.Message // of the run and its nested runs, without the run's user turn
 	events  []spool.Entry
-	Open    OpenCalls // of a run that has not ended
+	Open    OpenCalls // the open calls of a run that has not ended
 	queue   []spool.QueuedRun
 }
 
-// ReadRunPart reads the part of the run of a RUN_ENDED entry, for a reader that stands at seq. Before
-// the entry, the part has no messages that were saved behind it. ReadRunPart returns a
-// [spool.NotFound] error for a run that is not there any more.
+// ReadRunPart reads the part of a thread that belongs to the run of a RUN_ENDED entry. Its reader is at
+// seq. If seq is before the entry, the part has no messages that were saved after the entry.
+// ReadRunPart returns a [spool.NotFound] error for a run that does not exist any more.
 func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err error) {
 	p.Ended = ended
 	if p.Stream, err = StreamOf(ended); err != nil {
@@ -59,7 +59,7 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err err
 	return p, err
 }
 
-// readRuns reads the runs of the tree, and the one that has the thread, the newest first.
+// readRuns reads the runs of the tree, and the run that has the thread, the newest first.
 func (p *RunPart) readRuns(v spool.View) error {
 	p.runs = []spool.Run{p.Run.Run}
 	if p.Run.Children > 0 {
@@ -84,8 +84,8 @@ func (p *RunPart) readRuns(v spool.View) error {
 	return nil
 }
 
-// readMessages reads the messages of the run that were saved before the record reached until. Zero:
-// all messages.
+// readMessages reads the messages of the run that were saved before the record reached until. A zero
+// until stands for all messages.
 func (p *RunPart) readMessages(v spool.View, until int64) error {
 	starts, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: p.Run.ID})
 	if err != nil || len(starts) == 0 {
@@ -113,7 +113,7 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 	switch {
 	case len(p.all) > 0:
 		q.Before = p.all[0].ID
-	case len(since) > 0: // of later runs
+	case len(since) > 0: // messages of later runs
 		q.Before = since[0].ID
 	}
 	last, err := v.Messages(q)
@@ -121,21 +121,22 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 		return err
 	}
 	if len(last) > 0 {
-		p.behind = last[0].ID
+		p.before = last[0].ID
 	}
 	if len(p.all) > 0 || len(last) > 0 && last[0].RunID == p.Run.ID {
 		return nil
 	}
-	// The turn was dropped. The client still shows it, as the MESSAGES_DROPPED comes later.
+	// The turn was dropped. The client still shows it, because the MESSAGES_DROPPED entry comes later.
 	turn, err := firstTurn(v, p.Run.ID, starts[0].Seq)
 	if turn != "" {
-		p.behind = turn
+		p.before = turn
 	}
 	return err
 }
 
-// firstTurn returns the turn with which a run began, even if the view has dropped it; empty if there is
-// none. Started is the seq of the run's first RUN_STARTED entry, which stands close behind the turn.
+// firstTurn returns the id of the user turn with which a run began, or "" if it began without one. It
+// also finds a turn that the view has dropped. Started is the seq of the run's first RUN_STARTED entry,
+// which comes shortly after the turn.
 func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, error) {
 	for near := int64(8); ; near *= 8 {
 		q := spool.MessageQuery{Turns: true, SinceSeq: max(started-near, 0), BeforeSeq: started}
@@ -151,7 +152,7 @@ func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, e
 	}
 }
 
-// Since returns the messages that were saved since the record reached seq.
+// Since returns the messages that were saved when the record had reached seq, or later.
 func (p *RunPart) Since(seq int64) (messages []spool.Message) {
 	for _, m := range p.all {
 		if m.AfterSeq >= seq {
@@ -161,13 +162,13 @@ func (p *RunPart) Since(seq int64) (messages []spool.Message) {
 	return messages
 }
 
-// Snapshot returns the part as clients get it, without a stream.
+// Snapshot returns the part in the form that clients get, without a stream.
 func (p *RunPart) Snapshot(seq int64) *spool.Snapshot {
 	if seq == 0 {
 		seq = -1
 	}
 	return &spool.Snapshot{
 		Thread: p.Thread, Messages: NonNil(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: NonNil(p.events), Queue: p.queue,
-		AfterMessageID: &p.behind,
+		AfterMessageID: &p.before,
 	}
 }

@@ -2,21 +2,26 @@ package record
 
 import "github.com/spoolhq/spool"
 
-// Saved says how much of a segment's stream is in the thread's messages. Each agent of the tree saves
+// Saved says how much of a segment's stream the thread's messages contain. Each agent of the tree saves
 // its own steps.
 type Saved struct {
 	Main   spool.Offset
 	Nested map[spool.AgentID]spool.Offset
 }
 
-// SavedOf returns what the runs of a tree have saved of the latest segment's stream.
+// SavedOf returns how much of the latest segment's stream the runs of a tree have saved.
 func SavedOf(v spool.View, run spool.RunRow) (Saved, error) {
-	s := Saved{Main: run.Saved}
 	if run.Children == 0 {
-		return s, nil
+		return SavedBy(run, nil), nil
 	}
-	runs, err := v.Nested(run.ID)
-	for _, r := range runs {
+	nested, err := v.Nested(run.ID)
+	return SavedBy(run, nested), err
+}
+
+// SavedBy returns the same as [SavedOf] from nested runs that the caller has read.
+func SavedBy(run spool.RunRow, nested []spool.RunRow) Saved {
+	s := Saved{Main: run.Saved}
+	for _, r := range nested {
 		if r.Segments != run.Segments || r.Saved.IsZero() {
 			continue
 		}
@@ -25,10 +30,10 @@ func SavedOf(v spool.View, run spool.RunRow) (Saved, error) {
 		}
 		s.Nested[r.AgentID()] = r.Saved
 	}
-	return s, err
+	return s
 }
 
-// Last returns the offset of the last item that is saved.
+// Last returns the offset of the last saved item.
 func (s Saved) Last() spool.Offset {
 	last := s.Main
 	for _, offset := range s.Nested {
@@ -39,7 +44,7 @@ func (s Saved) Last() spool.Offset {
 	return last
 }
 
-// Has reports whether the messages have the content of an item.
+// Has reports whether the messages contain the content of an item.
 func (s Saved) Has(item spool.Item) bool {
 	if !item.Type.Content() {
 		return false

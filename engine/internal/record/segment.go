@@ -8,14 +8,14 @@ import (
 
 // Segment is the latest segment of a thread.
 type Segment struct {
-	Stream spool.StreamID // empty: the thread has had none
+	Stream spool.StreamID // empty if the thread has had no segment
 	Run    spool.RunID
-	Seq    int64 // of its RUN_STARTED entry
-	// End is its RUN_ENDED entry. Nil: it has not ended.
+	Seq    int64 // seq of the segment's RUN_STARTED entry
+	// End is the segment's RUN_ENDED entry, or nil if the segment has not ended.
 	End *spool.Entry
-	// Saved is how much of the stream the messages have.
+	// Saved says how much of the stream the messages contain.
 	Saved Saved
-	// Live is true while a worker carries the run in this segment.
+	// Live is true while a worker executes the run in this segment.
 	Live bool
 	Now  time.Time
 }
@@ -53,12 +53,12 @@ func LatestSegment(v spool.View, thread spool.Thread) (Segment, error) {
 	return l, err
 }
 
-// NamedStream is what the record has about the stream that a cursor names.
+// NamedStream is what the record says about the stream that a cursor names.
 type NamedStream struct {
-	Seq  int64        // of its RUN_STARTED. Zero: it is none of the thread's
-	Over bool         // the cursor is behind its RUN_ENDED
-	Past bool         // its grace is over
-	Last spool.Offset // where clients stand behind its RUN_ENDED. Zero: the cursor is before that
+	Seq  int64        // seq of its RUN_STARTED entry; zero if the stream is not the thread's
+	Over bool         // the cursor is after its RUN_ENDED entry
+	Past bool         // the stream's grace period is over
+	Last spool.Offset // the offset of its RUN_ENDED entry; zero if the cursor is before that entry
 }
 
 // FindStream looks for the cursor's stream in the record.

@@ -2,28 +2,28 @@ package record
 
 import "github.com/spoolhq/spool"
 
-// Streamed sums up the items of an ended stream: how much content each agent has streamed, how much
-// of it was saved, and which calls have a result.
+// Streamed summarises the items of an ended stream: how much content each agent has streamed, how much
+// of the content was saved, and which calls have a result.
 type Streamed struct {
-	// content is the offset of each agent's last content, saved that of its last
+	// content is the offset of each agent's last content item, and saved the offset of its last
 	// STEP_FINISHED. The main agent is "".
 	content, saved map[spool.AgentID]spool.Offset
 	results        map[agentCall]bool
-	// holed is true if the stream has lost an item, which may have been content.
+	// holed is true if an item is missing from the stream. The item may have been content.
 	holed bool
-	// unmade is true when a step was saved without a call that the stream has begun: the
-	// model was stopped while it wrote the arguments.
+	// unmade is true if a step was saved without a call that the stream has begun: the model was
+	// stopped while it wrote the arguments.
 	unmade bool
 }
 
-// agentCall is a call of an agent. Two agents may have calls of the same id.
+// agentCall is a call of an agent. Two agents may have calls with the same id.
 type agentCall struct {
 	agent spool.AgentID
 	call  spool.ToolCallID
 }
 
-// StepStopped is the finish reason of a step whose answer was cut off. Its message has the
-// text that came, and no calls.
+// StepStopped is the finish reason of a step whose answer was cut off. Its message has the text that
+// arrived, and no calls.
 const StepStopped = "stopped"
 
 // ReadItems reads all items of a stream.
@@ -36,7 +36,7 @@ func ReadItems(items []spool.Item) Streamed {
 	for _, item := range items {
 		if item.Type == spool.ItemStepFinished {
 			var f spool.StepFinished
-			_ = item.Decode(&f) // the engine's own
+			_ = item.Decode(&f) // the engine wrote this item
 			agent := agentOf(f.AgentID)
 			s.unmade = s.unmade || f.FinishReason == StepStopped && begun[agent]
 			s.saved[agent] = item.Offset
@@ -61,8 +61,8 @@ func ReadItems(items []spool.Item) Streamed {
 	return s
 }
 
-// Unsaved reports whether clients of the stream may show something that no message has: content that
-// was not saved, or a text without the part that the stream has lost.
+// Unsaved reports whether clients of the stream may show something that no message contains: content
+// that was not saved, or a text with a gap.
 func (s Streamed) Unsaved() bool {
 	for agent, offset := range s.content {
 		if offset.Compare(s.saved[agent]) > 0 {
@@ -81,7 +81,7 @@ func (s Streamed) Lost(item spool.Item) bool {
 	return item.Offset.Compare(s.saved[agent]) > 0
 }
 
-// MissesResult reports whether the messages have a result that the stream does not have.
+// MissesResult reports whether the messages have a result that is missing from the stream.
 func (s Streamed) MissesResult(messages []spool.Message) bool {
 	for _, m := range messages {
 		for _, p := range m.ToolResults() {
@@ -93,7 +93,7 @@ func (s Streamed) MissesResult(messages []spool.Message) bool {
 	return false
 }
 
-// contentOf returns the agent of an item of content, and the item without its wrapping.
+// contentOf returns the agent of a content item, and the item without its wrapping.
 func contentOf(item spool.Item) (spool.AgentID, spool.Item) {
 	if item.Type != spool.ItemSubagentEvent {
 		return "", item

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// QueueOf returns the runs that wait for the thread, with their turns on request. No run waits for a
-// thread that has no active run.
+// QueueOf returns the runs that wait for the thread, with their user turns if turns is true. A thread
+// without an active run has no waiting runs.
 func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, error) {
 	if !thread.State.Active() {
 		return nil, nil
@@ -30,11 +30,11 @@ func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, 
 	return queue, nil
 }
 
-// ErrThreadGone says that the thread was deleted. Another one may have been made under its id.
+// ErrThreadGone says that the thread was deleted. Another thread may have been created with its id.
 var ErrThreadGone = spool.Errorf(spool.NotFound, ThreadNotFound)
 
-// CheckSame returns [ErrThreadGone] for a thread that was made at another time. A zero time stands
-// for any thread.
+// CheckSame returns [ErrThreadGone] for a thread that was not created at the given time. A zero time
+// accepts any thread.
 func CheckSame(thread spool.Thread, made time.Time) error {
 	if made.IsZero() || thread.CreatedAt.Equal(made) {
 		return nil
@@ -42,7 +42,7 @@ func CheckSame(thread spool.Thread, made time.Time) error {
 	return ErrThreadGone
 }
 
-// SameThread is [CheckSame] for the thread of a view.
+// SameThread checks the thread of a view as [CheckSame] does.
 func SameThread(v spool.View, made time.Time) error {
 	if made.IsZero() {
 		return nil
@@ -58,7 +58,7 @@ func SameThread(v spool.View, made time.Time) error {
 	}
 }
 
-// View reads a thread. It returns a [spool.NotFound] error for one that does not exist.
+// View reads a thread. It returns a [spool.NotFound] error for a thread that does not exist.
 func View(ctx context.Context, s Viewer, key spool.ThreadKey, read func(v spool.View, t spool.Thread) error) error {
 	return s.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
@@ -74,7 +74,7 @@ type Viewer interface {
 	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
 }
 
-// NotFound returns the error of a thread that does not exist where err is one, and else err.
+// NotFound returns the error "Thread not found" if err has the code NotFound, and err otherwise.
 func NotFound(err error) error {
 	if Missing(err) {
 		return spool.Errorf(spool.NotFound, ThreadNotFound)
@@ -84,5 +84,5 @@ func NotFound(err error) error {
 
 const ThreadNotFound = "Thread not found"
 
-// Missing reports whether err says that the thread, or its run, does not exist.
+// Missing reports whether err says that a thread or a run does not exist.
 func Missing(err error) bool { return spool.CodeOf(err) == spool.NotFound }

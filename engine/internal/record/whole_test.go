@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A hole in the numbers of a stream is seen, and what is none is not taken for one.
+// A gap in the numbers of a stream is noticed, and nothing else is mistaken for one.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -17,7 +17,7 @@ func TestWhole(t *testing.T) {
 		{"nothing", "", "", 0},
 		{"from the start", "", "4-1 4-2 4-3", 3},
 		{"the first is lost", "", "4-2 4-3", 0},
-		{"behind a place", "4-7", "4-8 4-9", 2},
+		{"after a place", "4-7", "4-8 4-9", 2},
 		{"the next is lost", "4-7", "4-9", 0},
 		{"one in the middle is lost", "4-7", "4-8 4-10 4-11", 1},
 		{"the end of a later worker", "4-7", "4-8 6-1", 2},

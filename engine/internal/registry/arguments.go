@@ -12,10 +12,10 @@ import (
 
 const noObject = "the arguments are not a JSON object"
 
-// CallArgs returns a model's arguments in their one canonical form, for display, digest, check,
-// storage and tool: as [json.Marshal] writes them, without white space, and an empty object for an
-// empty text. Arguments that [spool.CheckArguments] refuses become a JSON string of their text; no
-// tool is called with those.
+// CallArgs returns a model's arguments in one canonical form, which the client sees, the tool and its
+// check get, and the store and the digest use. It is the form that [json.Marshal] writes, without white
+// space. An empty text becomes an empty object. Arguments that [spool.CheckArguments] refuses become a
+// JSON string of their text; no tool is called with such a string.
 func CallArgs(text string) json.RawMessage {
 	if text == "" {
 		return json.RawMessage("{}")
@@ -37,12 +37,12 @@ func CheckArgs(t spool.Tool, args json.RawMessage) error {
 	return t.Check(args)
 }
 
-// ArgsProblem returns why no tool may be called with the arguments. Nil: a tool may.
+// ArgsProblem returns an error if no tool may be called with the arguments.
 func ArgsProblem(args json.RawMessage) error {
 	if len(args) > 0 && args[0] == '{' {
 		return spool.CheckArguments("the JSON of the arguments", args)
 	}
-	// Arguments that CallArgs refused get the same error again.
+	// The arguments are a string: CallArgs refused their JSON. Return the error that CallArgs got.
 	var text string
 	if json.Unmarshal(args, &text) == nil && json.Valid([]byte(text)) {
 		if err := spool.CheckArguments("the JSON of the arguments", json.RawMessage(text)); err != nil {
@@ -52,7 +52,8 @@ func ArgsProblem(args json.RawMessage) error {
 	return errors.New(noObject)
 }
 
-// CheckEdited is [CheckArgs] for a person's arguments. It turns a panic of the check into an error.
+// CheckEdited checks arguments that a person edited, as [CheckArgs] does. It turns a panic of the check
+// into an error.
 func CheckEdited(log *slog.Logger, tool spool.Tool, args json.RawMessage) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// FuzzCallArgs holds that a tool is only ever called with arguments that are the same bytes
-// wherever they are looked at: in the stream, behind the store, in an answer and in a digest.
+// FuzzCallArgs checks that a tool gets exactly the bytes of its arguments that are in the stream, in
+// the store, in an answer and in a digest.
 func FuzzCallArgs(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", ` {"a" : "<&>\u2028é\/"} `, `{"a":1,"a":2}`, `{"a":"\ud800"}`, `{"a":"\u0000"}`, `[1]`, `"{\"a\":1}"`, `{"a":1e400}`, "{\"a\":\"\xff\"}",
@@ -25,7 +25,7 @@ func FuzzCallArgs(f *testing.F) {
 			err = json.Unmarshal(message, &content)
 		}
 		if err != nil || !bytes.Equal(content[0].Args, args) {
-			t.Fatalf("%q is %s, and behind the store %s, %v", text, args, content[0].Args, err)
+			t.Fatalf("%q is %s, and after the store %s, %v", text, args, content[0].Args, err)
 		}
 		if again := CallArgs(string(args)); args[0] == '{' && !bytes.Equal(again, args) {
 			t.Errorf("%q is %s, and again %s", text, args, again)
@@ -72,7 +72,7 @@ func TestArgsProblem(t *testing.T) {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
-	// What a version has saved that let everything through.
+	// saved by a version that accepted everything
 	if err := ArgsProblem(json.RawMessage(`{"a":1,"a":2}`)); err == nil {
 		t.Error("an old call runs with a key that is there twice")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/internal/argschema"
 )
 
-// The most that a client may bring with a start.
+// Bounds of the client input of a start.
 const (
 	defaultClientTools   = 32
 	defaultClientContext = 64 << 10
@@ -100,8 +100,9 @@ func checkText(field, text string) error {
 	return nil
 }
 
-// addClientTools adds the client's tools. The agent's own tool wins if both have the name: a nested
-// run may have other tools than the validated start, and the configuration may have changed.
+// addClientTools adds the client's tools. If the agent has a tool of the same name, the agent's tool
+// wins. Such a conflict is possible because a nested run may have other tools than the validated start,
+// and because the configuration may have changed.
 func (a *Agent) addClientTools(tools []spool.ClientTool) {
 	a.AtClient = make(map[string]bool, len(tools))
 	for _, t := range tools {
@@ -113,7 +114,7 @@ func (a *Agent) addClientTools(tools []spool.ClientTool) {
 	}
 }
 
-// clientTool returns a tool whose calls wait for the client.
+// clientTool returns a tool that waits for the client to execute its calls.
 func clientTool(t spool.ClientTool) spool.Tool {
 	parameters := objectSchema(t.Parameters)
 	return spool.Tool{
@@ -131,8 +132,8 @@ func clientTool(t spool.ClientTool) spool.Tool {
 	}
 }
 
-// objectSchema adds the type "object" to a schema without a type: providers require it, and pages
-// omit it.
+// objectSchema adds the type "object" to a schema that has no type. Providers require the type, and
+// pages omit it.
 func objectSchema(parameters json.RawMessage) json.RawMessage {
 	var schema map[string]json.RawMessage
 	if len(parameters) > 0 && json.Unmarshal(parameters, &schema) != nil {
@@ -148,8 +149,8 @@ func objectSchema(parameters json.RawMessage) json.RawMessage {
 	return toolresult.JSON(schema)
 }
 
-// ToolsOnly returns a nested run's client input: the tools. Only the agent that answers the user
-// gets the context.
+// ToolsOnly returns the client input of a nested run: the client's tools, without the context. Only the
+// agent that answers the user gets the context.
 func ToolsOnly(c *spool.ClientInput) *spool.ClientInput {
 	if c == nil || len(c.Tools) == 0 {
 		return nil

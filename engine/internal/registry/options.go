@@ -13,14 +13,14 @@ import (
 // maxProviderOptions bounds the provider options of a start, in bytes.
 const maxProviderOptions = 16 << 10
 
-// engineOptions are request fields that only the engine sets, because they decide what the model
+// engineOptions lists request fields that only the engine sets, because they decide what the model
 // reads, what an answer may cost, and how it is decoded.
 var engineOptions = []string{
 	"model", "messages", "tools", "stream", "stream_options", "n",
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "prompt_cache_key",
 }
 
-// checkProviderOptions refuses an agent that leaves engine options to its starts.
+// checkProviderOptions refuses an agent whose ProviderOptions names an engine option.
 func (a *Agent) checkProviderOptions() error {
 	for i, name := range a.ProviderOptions {
 		switch {
@@ -35,7 +35,8 @@ func (a *Agent) checkProviderOptions() error {
 	return nil
 }
 
-// AllowedOptions validates the provider options of a start. It returns nil for none.
+// AllowedOptions validates the provider options of a start. It returns nil if the text is empty or
+// null.
 func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "null" {
@@ -65,8 +66,8 @@ func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error)
 	return text, nil
 }
 
-// Extra returns the fields to merge into a run's provider requests: the agent's, overridden by the
-// start's.
+// Extra returns the fields to merge into a run's provider requests. The start's fields override the
+// agent's.
 func Extra(agent *Agent, run spool.RunRow) map[string]any {
 	if len(run.ProviderOptions) == 0 {
 		return agent.Extra

@@ -1,6 +1,6 @@
-// Package registry has the validated agents and models of an engine: which agent a run has, which
-// tools it may call, and which arguments a call may have. It is pure, except for the tools' checks,
-// which are application code.
+// Package registry keeps the validated agents and models of an engine. It answers which agent a run
+// has, which tools it may call, and which arguments a call may have. It is pure, except for the tools'
+// checks, which are application code.
 package registry
 
 import (
@@ -18,7 +18,7 @@ const defaultMaxSteps = 25
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Config has the engine configuration's fields of the same names.
+// Config has fields of the engine configuration under the same names.
 type Config struct {
 	Agents         []spool.Agent
 	Models         map[string]spool.Model
@@ -26,7 +26,7 @@ type Config struct {
 	MaxPromptBytes int
 	OnBudget       spool.BudgetAction
 	WhenBusy       spool.WhenBusy
-	// Priced says that model calls have prices.
+	// Priced is true if model calls have prices.
 	Priced bool
 }
 
@@ -40,13 +40,13 @@ type Registry struct {
 type Agent struct {
 	spool.Agent
 
-	// AtClient are the tools that the client of the run's start runs.
+	// AtClient names the tools that the client of the run's start executes.
 	AtClient map[string]bool
-	// InheritModel says that a nested run uses its parent's model.
+	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
 
 	profiles     map[string]*Agent // the profiles of Spawn
-	personaTools []spool.Tool      // tools of an agent that the model makes up
+	personaTools []spool.Tool      // tools of an agent whose name the model made up
 }
 
 // New returns a registry. It returns an [spool.Invalid] error that names the field of an invalid
@@ -146,8 +146,9 @@ func (r *Registry) ByName(name string) (*Agent, error) {
 	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
 }
 
-// For returns the named agent, or for "" the first one, among the agents that the caller may use.
-// Nil: there is none. The caller cannot tell a forbidden agent from a missing one.
+// For returns the named agent, or the first agent if the name is empty. It considers only agents that
+// the caller may use, and returns nil if none matches. So the caller cannot tell a forbidden agent from
+// a missing one.
 func (r *Registry) For(name string, tenant spool.Tenant, scopes []string) *Agent {
 	for _, a := range r.Agents {
 		if (name == "" || a.Name == name) && a.Access.Allows(tenant, scopes) {
@@ -162,12 +163,12 @@ func (r *Registry) HasModelFor(name string, tenant spool.Tenant, scopes []string
 	return r.Models[name] != nil && r.ModelAccess[name].Allows(tenant, scopes)
 }
 
-// OfDispatched returns the agent of a dispatched run, with the run's permissions. Nil: this process
-// lacks it.
+// OfDispatched returns the agent of a dispatched run, with the run's permissions. It returns nil if
+// this process lacks the agent.
 func (r *Registry) OfDispatched(run spool.RunRow) *Agent { return r.byName[run.Agent].Permitted(run) }
 
-// OfRun returns the agent of a run. A nested run's agent depends on its ancestors. Nil: this
-// process lacks it.
+// OfRun returns the agent of a run. A nested run's agent depends on its ancestors. OfRun returns nil if
+// this process lacks the agent.
 func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
 	run, err := v.Run(id)
 	if err != nil || run.ParentID == "" {
@@ -180,8 +181,8 @@ func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
 	return above.Nested(run.Agent).Permitted(run), nil
 }
 
-// Model returns the named model, or the agent's model if the configuration no longer has the named
-// one. Nil: it has neither.
+// Model returns the named model, or the agent's model if the configuration no longer has the named one.
+// It returns nil if the configuration has neither.
 func (r *Registry) Model(name string, a *Agent) spool.Model {
 	if m := r.Models[name]; m != nil || a == nil {
 		return m
@@ -189,7 +190,8 @@ func (r *Registry) Model(name string, a *Agent) spool.Model {
 	return r.Models[a.Model]
 }
 
-// Parameters returns the argument schema of a parked call. Nil: this process lacks the tool.
+// Parameters returns the argument schema of a parked call's tool, or nil if this process lacks the
+// tool.
 func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, error) {
 	agent, err := r.OfRun(v, p.CallerID())
 	if err != nil || agent == nil {
@@ -199,9 +201,9 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 	return tool.Parameters, nil
 }
 
-// Permitted returns the agent with the tools that the run's subject may use and the client's tools.
-// It depends only on data that the run keeps from its start, so that it is the same in each process
-// and after a restart. A nil agent stays nil.
+// Permitted returns the agent with only the tools that the run's subject may use, plus the client's
+// tools. The result depends only on data that the run keeps from its start, so it is the same in each
+// process and after a restart. Permitted returns nil for a nil agent.
 func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
 	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, withheld) {

@@ -22,13 +22,14 @@ func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelR
 	return r
 }
 
-// cacheKey returns a provider's cache key for an agent on a thread. The key reveals neither.
+// cacheKey returns a provider's cache key for an agent on a thread. The key is a hash, so it reveals
+// neither.
 func cacheKey(key spool.ThreadKey, agent spool.AgentID) string {
 	sum := sha256.Sum256(toolresult.JSON([]any{"cache", key.Tenant, key.ID, agent}))
 	return hex.EncodeToString(sum[:16])
 }
 
-// cacheMarks returns the points from which later requests continue: after the instructions, after
+// cacheMarks returns the points up to which later requests are the same: after the instructions, after
 // the earlier turns, and after the last step.
 func cacheMarks(r spool.ModelRequest) []int {
 	var marks []int

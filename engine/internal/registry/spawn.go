@@ -20,13 +20,13 @@ const (
 	DefaultMaxConcurrent = 3
 	defaultNestedSteps   = 10
 	DefaultResultCap     = 8000
-	// PromptCap is how many characters of a brief the nested run's row has.
+	// PromptCap is how many characters of a brief are kept in the nested run's row.
 	PromptCap = 2000
 )
 
 var profileName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Brief are the arguments of a spawn call.
+// Brief contains the arguments of a spawn call.
 type Brief struct {
 	Name         string `json:"name"`
 	Instructions string `json:"instructions"`
@@ -85,9 +85,9 @@ func (c Config) checkSpawn(a *Agent) error {
 	return nil
 }
 
-// Nested returns the agent of a spawn by its name. A name without a profile, made up by the model
-// or removed from the configuration, is a persona. If the model may make up names, the persona has
-// the tools of the spawning agent.
+// Nested returns the agent of a spawn by its name. If no profile has the name, because the model made
+// it up or the configuration lost it, the agent is a persona. If the model may make up names, the
+// persona has the tools of the spawning agent.
 func (a *Agent) Nested(name string) *Agent {
 	if p := a.profiles[name]; p != nil {
 		return p
@@ -105,13 +105,14 @@ func (a *Agent) Nested(name string) *Agent {
 	return persona
 }
 
-// Spawns reports whether a call of the named tool makes a nested run.
+// Spawns reports whether a call of the named tool starts a nested run.
 func (a *Agent) Spawns(name string) bool { return a.Spawn != nil && name == spool.SpawnTool }
 
 // spawn is the spawn tool.
 type spawn struct{ *spool.Spawn }
 
-// tool returns the tool. The engine carries out its calls itself.
+// tool returns the spawn tool. The engine executes its calls itself, so the Call function is never
+// used.
 func (s spawn) tool(maxBrief int) spool.Tool {
 	return spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: spool.SpawnTool, Description: s.description(), Parameters: s.parameters()},

@@ -12,11 +12,11 @@ import (
 const (
 	// auditEvery is how often a worker removes old entries.
 	auditEvery = time.Hour
-	// auditPage is how many entries are removed at once, so that no other writer waits long.
+	// auditPage is how many entries are removed at once, so that other writers do not wait long.
 	auditPage = 1000
 )
 
-// RetainAudit removes audit entries that exceed the configured retention, at most once an hour.
+// RetainAudit removes audit entries whose retention has passed, at most once an hour.
 func (r *Remover) RetainAudit(ctx context.Context) error {
 	if r.Retention.Audit < 0 {
 		return nil
@@ -48,7 +48,6 @@ func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries 
 	return err
 }
 
-// purgeEntry returns the audit entry of a purge.
 func purgeEntry(q spool.DeadQuery) *spool.AuditEntry {
 	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
 	if !q.DiedBefore.IsZero() {

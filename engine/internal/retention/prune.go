@@ -20,7 +20,7 @@ type Remover struct {
 
 	Queue   spool.Queue
 	Streams spool.Streams
-	// Retention has zero Threads if threads are kept for ever.
+	// Retention.Threads is zero if threads are kept for ever.
 	Retention config.RetentionOptions
 
 	// auditPruned is when old audit entries were last removed, in Unix ns.
@@ -34,12 +34,12 @@ const (
 	retentionPage = 100
 )
 
-// Prune removes threads that have been idle for a while.
+// Prune removes threads that have not changed for a while.
 func (r *Remover) Prune(ctx context.Context, o spool.PruneOptions) (spool.PruneReport, error) {
 	return r.prune(ctx, o, "")
 }
 
-// prune is Prune with a reason for the audit log.
+// prune does the work of Prune. The reason is for the audit log.
 func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string) (spool.PruneReport, error) {
 	report := spool.PruneReport{Threads: []spool.ThreadKey{}}
 	switch {
@@ -94,7 +94,7 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 	return err
 }
 
-// Retain prunes threads that exceed the configured retention.
+// Retain prunes threads whose retention has passed.
 func (r *Remover) Retain(ctx context.Context) error {
 	if r.Retention.Threads == 0 {
 		return nil

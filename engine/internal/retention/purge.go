@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// PurgeJobs removes dead jobs. It returns their number, also with an error.
+// PurgeJobs removes dead jobs. It returns how many it removed, also with an error.
 func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
 	if q.JobID != 0 { // no audit entry for a job that does not exist
 		dead, err := r.Queue.Dead(ctx, tenant, spool.DeadQuery{JobID: q.JobID})
@@ -14,8 +14,8 @@ func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.De
 			return 0, err
 		}
 	}
-	// The queue has a transaction of its own. An entry about a purge that then failed does less
-	// harm than a purge without an entry.
+	// The queue uses a transaction of its own, so the audit entry is written before: an entry about a
+	// purge that then failed does less harm than a purge without an entry.
 	if err := r.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {
 		return 0, err
 	}

@@ -1,5 +1,5 @@
-// Package settle calls an engine's settle hook: when a run ends, and again from the queue if the
-// hook failed. It touches the store only to let one process at a time retry a run's settlement.
+// Package settle calls an engine's settle hook: when a run ends, and again from the queue if the hook
+// failed. It uses the store only to ensure that one process at a time retries a run's settlement.
 package settle
 
 import (
@@ -17,9 +17,10 @@ import (
 
 const (
 	tries = 3
-	// wait is the pause after the first try. It grows with each try.
+	// wait is the pause after the first try. The pause grows with each try.
 	wait = 200 * time.Millisecond
-	// Claim bounds a settlement. A process that retries one keeps others out for as long.
+	// Claim bounds the duration of a settlement. A process that retries a settlement keeps other
+	// processes from it for that long.
 	Claim = 10 * time.Minute
 	// retryAfter is the wait before the queue tries a failed settlement again.
 	retryAfter = time.Minute
@@ -42,8 +43,11 @@ func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 	}
 }
 
-// Call calls the hook until it returns no error, at most three times.
+// Call calls the hook until it returns no error, at most three times. It does nothing without a hook.
 func (h Hook) Call(ctx context.Context, s spool.Settlement) (err error) {
+	if h.Settle == nil {
+		return nil
+	}
 	for try := range tries {
 		if err = h.try(ctx, s); err == nil {
 			return nil
@@ -65,7 +69,7 @@ func (h Hook) try(ctx context.Context, s spool.Settlement) (err error) {
 	return h.Settle(ctx, s)
 }
 
-// Again settles a run whose hook failed when the run ended.
+// Again calls the hook for a run whose hook failed when the run ended.
 func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	if h.Settle == nil {
 		return spool.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
@@ -118,7 +122,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// pause waits for a time, or until ctx ends.
+// pause waits for the duration d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

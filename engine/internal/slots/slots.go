@@ -1,5 +1,5 @@
-// Package slots shares a worker's slots fairly among tenants. It reads from the queue which tenants
-// wait.
+// Package slots shares a worker's slots fairly among tenants. It asks the queue which tenants are
+// waiting.
 package slots
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A worker has WorkOptions.Concurrency slots that all tenants share, and a fourth more that are
-// reserved for tenants without an active segment. So a new tenant finds a slot although other
-// tenants have taken all shared slots. A slow run of a new tenant keeps a reserved slot from the
-// next new tenant. So tenants above their fair share give slots back: a segment hands its run back
-// after a saved step, and a later segment continues the run.
+// A worker has WorkOptions.Concurrency slots and a quarter more. All tenants share them, except one of
+// the first and all of the second: these are reserved for tenants without an active segment, so that a
+// new tenant finds a slot even if other tenants have taken all shared slots. But a slow run of a new tenant keeps a reserved slot from the
+// next new tenant. Therefore tenants above their fair share give slots back: a segment hands its run
+// back after a saved step, and a later segment continues the run.
 
-// minHold is how long a segment keeps its slot at least, so that runs with short steps do not
+// minHold is the shortest time for which a segment keeps its slot, so that runs with short steps do not
 // change slots all the time.
 const minHold = time.Second
 
@@ -31,15 +31,15 @@ type Slots struct {
 
 	mu    sync.Mutex
 	taken int
-	// leaving is how many of the taken slots are about to be released.
+	// leaving is how many of the taken slots will be released soon.
 	leaving int
-	// active counts the other taken slots by tenant.
+	// active counts, by tenant, the taken slots that are not leaving.
 	active map[spool.Tenant]int
-	// served is when a tenant last got or gave back a slot, for recent tenants.
+	// served maps recent tenants to the time when they last got or released a slot.
 	served map[spool.Tenant]time.Time
 }
 
-// maxServed bounds the tenants in served. All other tenants have priority over those.
+// maxServed bounds the number of tenants in served. A tenant that is not in served has priority.
 const maxServed = 1024
 
 // New returns the slots of a worker.
@@ -49,7 +49,7 @@ func New(o spool.WorkOptions) *Slots {
 		return s
 	}
 	s.reserved = 1
-	if o.Deliver == nil { // a push ends when the receiver has the job
+	if o.Deliver == nil { // a delivered job is over as soon as the receiver has it
 		more := (o.Concurrency + 3) / 4
 		s.slots, s.reserved = s.slots+more, s.reserved+more
 	}
@@ -63,14 +63,14 @@ func (s *Slots) Query(lease time.Duration) spool.ClaimQuery {
 	return spool.ClaimQuery{Limit: s.slots - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
 }
 
-// lastServed is [spool.ClaimQuery.Served].
+// lastServed implements [spool.ClaimQuery.Served].
 func (s *Slots) lastServed(tenant spool.Tenant) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.served[tenant]
 }
 
-// serve notes that a tenant gets or gives back a slot. The caller holds mu.
+// serve notes that a tenant gets or releases a slot. The caller must hold mu.
 func (s *Slots) serve(tenant spool.Tenant) {
 	s.served[tenant] = time.Now()
 	if len(s.served) <= maxServed {
@@ -91,7 +91,7 @@ func (s *Slots) Acquire(j spool.Job) *Slot {
 	return &Slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
 }
 
-// removeActive counts one active slot of the tenant less. The caller holds mu.
+// removeActive subtracts one from the tenant's active slots. The caller must hold mu.
 func (s *Slots) removeActive(tenant spool.Tenant) {
 	s.serve(tenant)
 	if s.active[tenant]--; s.active[tenant] == 0 {
@@ -99,7 +99,7 @@ func (s *Slots) removeActive(tenant spool.Tenant) {
 	}
 }
 
-// free is how many slots are free once the leaving segments are gone. The caller holds mu.
+// free returns how many slots will be free once the leaving segments are gone. The caller must hold mu.
 func (s *Slots) free() int { return s.slots - s.taken + s.leaving }
 
 // full reports whether no slot is free for a tenant with an active segment.
@@ -109,7 +109,8 @@ func (s *Slots) full() bool {
 	return s.free() <= s.reserved
 }
 
-// fairShare divides the slots among the tenants that are active or wait. The caller holds mu.
+// fairShare divides the slots among the tenants that have active slots or wait. The caller must hold
+// mu.
 func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
 	tenants := len(s.active)
 	for _, t := range waiting {
@@ -120,15 +121,16 @@ func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
 	return max(1, (s.slots-s.reserved)/max(1, tenants))
 }
 
-// mustYield reports whether a tenant above its share gives a slot back: because a tenant below its
-// share waits, or because the last free slot is reserved for a new tenant. The caller holds mu.
+// mustYield reports whether a tenant above its share must release a slot: either only the reserved slot
+// for the next new tenant is free, or a tenant below its share waits and only reserved slots are free.
+// The caller must hold mu.
 func (s *Slots) mustYield(share int, waiting []spool.WaitingTenant) bool {
 	if s.free() <= 1 && s.reserved > 0 {
 		return true
 	}
 	for _, t := range waiting {
 		bound := s.perTenant > 0 && t.InFlight >= s.perTenant
-		// A tenant with nothing in flight takes one of the reserved slots.
+		// A tenant with nothing in flight takes a reserved slot instead.
 		if !bound && t.InFlight > 0 && t.InFlight < share && s.free() <= s.reserved {
 			return true
 		}
@@ -136,9 +138,9 @@ func (s *Slots) mustYield(share int, waiting []spool.WaitingTenant) bool {
 	return false
 }
 
-// takesTurns reports whether a tenant within its share gives a slot back: all slots are taken, no
-// tenant has more of them, and a tenant without any waits. That tenant has the next turn, however
-// long this tenant's other jobs have waited. The caller holds mu.
+// takesTurns reports whether a tenant within its share releases a slot. It does so if all slots are
+// taken, no tenant has more slots than this one, and a tenant without any slot waits. The waiting
+// tenant is next, even if other jobs of this tenant have waited longer. The caller must hold mu.
 func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
@@ -151,18 +153,19 @@ func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) b
 	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
-// Slot is the slot of one job. It is nil for a segment outside a worker.
+// Slot is the slot of one job. A nil Slot stands for a segment outside a worker.
 type Slot struct {
 	all    *Slots
 	tenant spool.Tenant
-	// due is when the job became due. It orders the job among its tenant's jobs.
+	// due is the time at which the job became due. It orders the job among its tenant's jobs.
 	due     time.Time
 	since   time.Time
 	leaving bool // guarded by all.mu
 }
 
-// Wanted reports whether a segment has to give its slot back after a saved step. Due keeps the
-// run's place among its tenant's jobs. The slot then counts as leaving until Keep or Release.
+// Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
+// run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the
+// slot counts as leaving until Keep or Release.
 func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < minHold || !s.all.full() {
 		return time.Time{}, false, nil
@@ -187,7 +190,7 @@ func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted
 	return s.due, wanted, nil
 }
 
-// Keep keeps a wanted slot after all.
+// Keep cancels the release that Wanted asked for.
 func (s *Slot) Keep() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// waitingQueue is a queue of which only those who wait are known.
+// waitingQueue is a queue that only knows the waiting tenants.
 type waitingQueue struct {
 	spool.Queue
 
@@ -27,8 +27,8 @@ func (q *waitingQueue) Waiting(context.Context) ([]spool.WaitingTenant, error) {
 	return q.waiting, q.err
 }
 
-// waitingOf returns a queue where tenants wait, the first one for the longest. Each is written as
-// its letter and how many jobs it has in flight.
+// waitingOf returns a queue with waiting tenants, the longest waiting first. Each is written as its
+// letter and the number of its jobs in flight.
 func waitingOf(tenants ...string) *waitingQueue {
 	q := &waitingQueue{}
 	for _, t := range tenants {
@@ -41,8 +41,8 @@ func waitingOf(tenants ...string) *waitingQueue {
 	return q
 }
 
-// TestSlotWanted has a segment of a tenant save a step, and asks whether it gives its slot back,
-// in which case its run keeps its place in the tenant's line.
+// TestSlotWanted saves a step and checks whether the segment releases its slot. If it does, its run
+// keeps its position among its tenant's jobs.
 func TestSlotWanted(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestSlotWanted(t *testing.T) {
 				if wanted {
 					own.Keep()
 					if at2, again, _ := own.Wanted(t.Context(), test.queue); !again || !at2.Equal(at) {
-						t.Error("it is not wanted again behind stay")
+						t.Error("it is not wanted again after stay")
 					}
 				}
 				own.Release()
@@ -113,8 +113,8 @@ func TestSlotWanted(t *testing.T) {
 	}
 }
 
-// TestSlotWantedOnce has as many segments give their slots back as are wanted, although none of
-// them is gone yet.
+// TestSlotWantedOnce checks that only as many segments release their slots as are wanted, although none
+// has left yet.
 func TestSlotWantedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -145,7 +145,8 @@ func TestSlotWantedOnce(t *testing.T) {
 	})
 }
 
-// TestSlots says how many places there are, and how many are for tenants that have nothing.
+// TestSlots checks the number of slots, and how many are reserved for tenants without an active
+// segment.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 
@@ -166,7 +167,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestServedOfLately has more tenants come than slots remember: those of lately are known.
+// TestServedOfLately has more tenants than the slots remember: the recent ones are known.
 func TestServedOfLately(t *testing.T) {
 	t.Parallel()
 

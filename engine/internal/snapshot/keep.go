@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// readsAtOnce is how many snapshots are read at once. A store reads with more connections than
-	// that, so that starts and followers always have one.
+	// readsAtOnce bounds how many snapshots are read at once. It is smaller than a store's number of
+	// read connections, so that starts and followers always find one.
 	readsAtOnce = 2
 	// keptFor is how long the encoded messages of a thread are kept without use.
 	keptFor = 30 * time.Second
-	// patience is how long a snapshot waits for memory that other snapshots take.
+	// patience is how long a snapshot waits for memory that other snapshots use.
 	patience = 10 * time.Second
 )
 
-// sharing shares encoded snapshots between clients, and bounds how many are read at once
-// and how much memory they take.
+// sharing shares encoded snapshots between clients. It bounds how many snapshots are read at once and
+// how much memory they use.
 //
-// One goroutine at a time reads a thread. Clients that come before the read begins share it. Clients
-// that come later share the next read, because a client must see what was committed before it came.
+// One goroutine at a time reads a thread. Clients that come before the read begins share that read.
+// Clients that come later share the next read, because a client must see everything that was committed
+// before it came.
 type sharing struct {
 	extend extender
 	most   int64         // bytes
@@ -31,41 +32,41 @@ type sharing struct {
 
 	mu      sync.Mutex
 	threads map[threadForm]*sharedThread
-	used    int64      // bytes of all kept threads and of the states that clients have
-	idle    *list.List // of *keptThread that no client has, the last used one at the back
+	used    int64      // bytes of all kept threads and of the states that clients hold
+	idle    *list.List // of *keptThread that no client holds, the most recently used at the back
 	freed   chan struct{}
 	expire  *time.Timer
 	closed  bool
 }
 
-// extender reads a thread. Old has a part of its messages; nil has none. The extender reports whether
-// the list of the new state shares the blocks of old.
+// extender reads a thread. Old has a part of the thread's messages, or is nil. The extender reports
+// whether the list of the new state shares the blocks of old.
 type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)
 
-// sharedThread is a thread whose snapshot a client waits for, or whose messages are kept.
+// sharedThread is a thread with a client that waits for its snapshot, or with kept messages.
 type sharedThread struct {
 	kept *keptThread
 	next *sharedRead // the read that clients may still join
-	last *sharedRead // the newest read, nil when it is over
+	last *sharedRead // the newest read, nil when it has ended
 }
 
-// keptThread has the encoded messages of a thread that were read so far.
+// keptThread keeps the encoded messages of a thread that were read so far.
 type keptThread struct {
 	key  threadForm
-	list *encodedList // the newest
-	size int64        // what is charged for it
-	refs int          // how many states clients have
-	// current is true if the thread's next snapshot is made from it.
+	list *encodedList // the newest list
+	size int64        // the bytes that count against the bound
+	refs int          // how many of its states clients hold
+	// current is true if the thread's next snapshot extends these messages.
 	current bool
 	idle    *list.Element
 	used    time.Time
 }
 
-// sharedState is a state, and how many clients have it.
+// sharedState is a state with the number of clients that hold it.
 type sharedState struct {
 	*encodedState
 
-	// kept and refs are under sharing.mu.
+	// mu of sharing guards kept and refs.
 	kept *keptThread
 	refs int
 }
@@ -76,7 +77,7 @@ type sharedRead struct {
 	before  *sharedRead
 	cancel  context.CancelFunc
 	waiters int
-	done    chan struct{} // closed when state and err are there
+	done    chan struct{} // closed when state or err is set
 	state   *sharedState
 	err     error
 }
@@ -100,14 +101,14 @@ func (s *sharing) work(ctx context.Context) (release func(), err error) {
 	return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
 }
 
-// release gives back a state that get has returned.
+// release returns a state that the caller got from get.
 func (s *sharing) release(state *sharedState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(state)
 }
 
-// drop removes a client from a state. The caller must hold mu.
+// drop removes a client from the holders of a state. The caller must hold mu.
 func (s *sharing) drop(state *sharedState) {
 	if state.refs--; state.refs > 0 {
 		return
@@ -128,7 +129,7 @@ func (s *sharing) drop(state *sharedState) {
 	s.freed = make(chan struct{})
 }
 
-// retire says that no more snapshots are made from the kept messages. The caller must hold mu.
+// retire ensures that no further snapshot extends the kept messages. The caller must hold mu.
 func (s *sharing) retire(k *keptThread) {
 	s.unlist(k)
 	k.current = false
@@ -137,7 +138,7 @@ func (s *sharing) retire(k *keptThread) {
 	}
 }
 
-// enlist allows the removal of kept messages, unless a client has them. The caller must hold mu.
+// enlist allows the eviction of kept messages, unless a client holds them. The caller must hold mu.
 func (s *sharing) enlist(k *keptThread) {
 	if k.refs > 0 || k.idle != nil || !k.current {
 		return
@@ -153,15 +154,15 @@ func (s *sharing) unlist(k *keptThread) {
 	}
 }
 
-// trim removes unused messages until so many bytes are free, the longest unused first. The caller
-// must hold mu.
+// trim evicts unused messages until the given number of bytes is free, the longest unused first. The
+// caller must hold mu.
 func (s *sharing) trim(free int64) {
 	for s.used+free > s.most && s.idle.Len() > 0 {
 		s.evict()
 	}
 }
 
-// evict removes the messages that were not used for longest. The caller must hold mu.
+// evict removes the messages that were unused for the longest time. The caller must hold mu.
 func (s *sharing) evict() {
 	k, _ := s.idle.Front().Value.(*keptThread)
 	s.retire(k)
@@ -171,14 +172,15 @@ func (s *sharing) evict() {
 	s.forget(k.key)
 }
 
-// forget removes a thread without kept messages that no client waits for. The caller must hold mu.
+// forget removes a thread that has no kept messages and for which no client waits. The caller must hold
+// mu.
 func (s *sharing) forget(key threadForm) {
 	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
 		delete(s.threads, key)
 	}
 }
 
-// schedule has unused messages removed after [keptFor]. The caller must hold mu.
+// schedule starts the timer that removes messages unused for [keptFor]. The caller must hold mu.
 func (s *sharing) schedule() {
 	if s.expire != nil || s.closed || s.idle.Len() == 0 {
 		return
@@ -198,9 +200,9 @@ func (s *sharing) schedule() {
 	})
 }
 
-// room waits until there is memory for a snapshot, and then for a slot to read it. The size of a
-// snapshot is not known before it is read, so snapshots that are read at the same time may go beyond
-// the bound.
+// room waits until memory for a snapshot is free, and then for a slot to read it. The size of a
+// snapshot is unknown before it is read, so snapshots that are read at the same time may exceed the
+// bound together.
 func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	var late <-chan time.Time
 	for {
@@ -229,7 +231,7 @@ func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// full reports whether there is no memory for one more snapshot. Freed is closed when that may have
+// full reports whether no memory is left for another snapshot. Freed is closed when that may have
 // changed.
 func (s *sharing) full() (full bool, freed <-chan struct{}) {
 	s.mu.Lock()

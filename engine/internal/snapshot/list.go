@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	// minBlock and maxBlock bound the blocks of an [encodedList], unless one message needs
-	// more.
+	// minBlock and maxBlock bound the size of a block of an [encodedList]. A block for one large
+	// message may be larger.
 	minBlock = 2 << 10
 	maxBlock = 256 << 10
-	// indexCost is roughly what the index takes for a message.
+	// indexCost is the approximate number of bytes that the index uses for a message.
 	indexCost = 96
 )
 
 // encodedList has the messages in the view of a thread, each encoded once. Clients share the list, so
 // its messages never change: [encodedList.extend] returns another list, which shares the blocks.
 //
-// The last message names the whole list. A view only grows at its end, loses its end or gets a lost
-// end back, and the engine never uses a message id twice. So the messages before a message are always
-// the same.
+// The id of the last message identifies the whole list. A view only grows at its end, loses its end, or
+// gets a lost end back, and the engine never uses a message id twice. So the messages before a given
+// message are always the same.
 type encodedList struct {
-	made   time.Time // when the thread was made
+	made   time.Time // the thread's creation time
 	blocks [][]byte  // a message begins with a comma
 	index  []encodedMessage
 	size   int64 // in bytes, the index included
-	// form is the form of the next message. Nil: the JSON of [spool.Message].
+	// form is the form of the next message. Nil stands for the JSON of [spool.Message].
 	form spool.SnapshotForm
 }
 
-// encodedMessage is the place of a message in the blocks of a list.
+// encodedMessage locates a message in the blocks of a list.
 type encodedMessage struct {
 	id       spool.MessageID
 	block    int
@@ -42,7 +42,7 @@ type encodedMessage struct {
 	after    int64 // its AfterSeq
 }
 
-// last returns the id of the last message, empty for an empty list.
+// last returns the id of the last message, or "" for an empty list.
 func (l *encodedList) last() spool.MessageID {
 	if l == nil || len(l.index) == 0 {
 		return ""
@@ -50,10 +50,10 @@ func (l *encodedList) last() spool.MessageID {
 	return l.index[len(l.index)-1].id
 }
 
-// extend returns the list of the view, and whether it shares the blocks of l. A nil l is an empty
-// list, and form is the form of the first message.
+// extend returns the list of the view, and whether it shares the blocks of l. A nil l stands for an
+// empty list; form is then the form of the first message.
 //
-// Extend writes behind the messages of l in its last block, so a list must not be extended twice.
+// Extend writes after the messages of l in its last block, so a list must not be extended twice.
 func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.SnapshotForm) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.made.Equal(thread.CreatedAt) {
 		l = nil
@@ -79,7 +79,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.Snaps
 	return grown, after != "", err
 }
 
-// listPage returns a list with only the messages that o selects. O has a limit.
+// listPage returns a list with only the messages that o selects. O must have a limit.
 func listPage(v spool.View, thread spool.Thread, o spool.SnapshotOptions) (*encodedList, error) {
 	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
 	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
@@ -122,14 +122,14 @@ func (l *encodedList) add(m spool.Message, content []byte) error {
 	if err != nil {
 		return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
 	}
-	// This is the first such text: within a JSON string before it, the quotes would be escaped.
+	// This finds the content: inside an earlier JSON string, the quotes would be escaped.
 	head, tail, _ := bytes.Cut(text, []byte(`"content":[]`))
 	const name = `"content":`
 	l.put(m, []byte(","), head, []byte(name), content, tail)
 	return nil
 }
 
-// addFormed adds a message in the list's form.
+// addFormed adds a message in the form of the list.
 func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
 	text, next, err := l.form.AppendMessage((*scratch)[:0], m)
 	if err != nil {
@@ -140,7 +140,7 @@ func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
 	return nil
 }
 
-// put adds the text of a message, which comes in parts.
+// put adds a message whose text is the concatenation of parts.
 func (l *encodedList) put(m spool.Message, parts ...[]byte) {
 	size := 0
 	for _, p := range parts {
@@ -155,7 +155,7 @@ func (l *encodedList) put(m spool.Message, parts ...[]byte) {
 	l.size += indexCost
 }
 
-// room returns the last block, with room for so many bytes more.
+// room returns the last block with room for need more bytes.
 func (l *encodedList) room(need int) *[]byte {
 	if n := len(l.blocks); n > 0 && cap(l.blocks[n-1])-len(l.blocks[n-1]) >= need {
 		return &l.blocks[n-1]
@@ -166,7 +166,7 @@ func (l *encodedList) room(need int) *[]byte {
 	return &l.blocks[len(l.blocks)-1]
 }
 
-// cut returns the messages that o selects, as the elements of a JSON array, in pieces.
+// cut returns the messages that o selects: the elements of a JSON array, in pieces.
 func (l *encodedList) cut(o spool.SnapshotOptions) [][]byte {
 	from, to := 0, len(l.index)
 	if at := l.find(o.LastMessageID); at >= 0 {
@@ -197,8 +197,8 @@ func (l *encodedList) Before(seq int64) [][]byte {
 	return l.All()
 }
 
-// between returns the messages from one index up to another, as the elements of a JSON array, in
-// pieces. A message in another form may be empty.
+// between returns the messages from one index to another: the elements of a JSON array, in pieces. In
+// another form, a message may be empty.
 func (l *encodedList) between(from, to int) (pieces [][]byte) {
 	if from >= to {
 		return nil
@@ -223,7 +223,7 @@ func (l *encodedList) between(from, to int) (pieces [][]byte) {
 	return pieces
 }
 
-// find returns the index of a message, -1 if the list does not have it.
+// find returns the index of a message, or -1 if the list does not have it.
 func (l *encodedList) find(id spool.MessageID) int {
 	if id == "" {
 		return -1
@@ -236,7 +236,8 @@ func (l *encodedList) find(id spool.MessageID) int {
 	return -1
 }
 
-// since returns the messages that were saved since the record reached a seq, without their content.
+// since returns the messages that were saved when the record had reached seq, or later. They have no
+// content.
 func (l *encodedList) since(seq int64) (found []spool.Message) {
 	for _, m := range slices.Backward(l.index) {
 		if m.after < seq {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// RecentEnd is how long a stream stays in the snapshot after its segment's end.
+	// RecentEnd is how long a stream stays in snapshots after its segment has ended.
 	RecentEnd = time.Minute
-	// maxRuns is how many runs a snapshot carries, so that its cost does not grow
-	// with the age of the thread.
+	// maxRuns bounds how many runs a snapshot contains, so that its cost does not grow with the age of
+	// the thread.
 	maxRuns = 100
 )
 
-// Streams is what reads of threads need of [spool.Streams].
+// Streams is the part of [spool.Streams] that reads of threads need.
 type Streams interface {
 	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
 }
@@ -72,13 +72,13 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 	return err
 }
 
-// stream returns the segment's stream without the content that the messages have, or nil if the stream
-// is over and gone. A stream that the worker is about to open is empty. So is a stream that was lost
-// before the record has ended its segment: the client stands behind the saved part, which the
-// snapshot's messages have.
+// stream returns the segment's stream without the content that the messages have. It returns nil if the
+// stream has ended and has expired. A stream that the worker has not opened yet is empty. So is a
+// stream that was lost before the record has ended its segment: then the client's position is after the
+// saved part, which the snapshot's messages contain.
 func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
 	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= RecentEnd {
-		return nil, nil //nolint:nilnil // null is the wire's word for it
+		return nil, nil //nolint:nilnil // the wire has null here
 	}
 	snap := &spool.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []spool.Item{}}
 	page, err := r.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
@@ -89,7 +89,7 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 		}
 		return snap, nil
 	case errors.Is(err, spool.ErrStreamGone):
-		return nil, nil //nolint:nilnil // null is the wire's word for it
+		return nil, nil //nolint:nilnil // the wire has null here
 	case err != nil:
 		return nil, err
 	}
@@ -100,8 +100,7 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 		}
 		snap.Items = append(snap.Items, item)
 	}
-	// A step may have been saved whose last items are not yet in the stream, and so may the
-	// segment's end.
+	// The saved last items of a step, or the segment's end, may not be in the stream yet.
 	last := record.Farther(page.Last, l.Saved.Last())
 	switch {
 	case page.Ended && len(page.Items) > 0:
@@ -120,9 +119,9 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 }
 
 // deadIn returns a function that reports which items of a page must not be shown. If the record has
-// ended the segment, that is all content: the messages have the saved part, and no message will have
-// the rest. If only the stream has ended, it may have been read later than the messages. Then only
-// content that no step has saved is dead.
+// ended the segment, that is all content: the messages have the saved part, and no message will ever
+// have the rest. If only the stream has ended, the stream may have been read later than the messages.
+// Then only content that no step has saved must not be shown.
 func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
 	switch {
 	case l.End != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
-// TestSnapshotAtTheLastSavedItem cuts a stream into which two nested runs speak at what each
-// of them has saved: the item at that place is in the messages, and the one behind it is not.
+// TestSnapshotAtTheLastSavedItem reads a stream with items of two nested runs. Up to each run's last
+// saved item, its content is in the messages and not in the snapshot's stream.
 func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	t.Parallel()
 

@@ -19,14 +19,14 @@ func (s *sharing) get(ctx context.Context, key threadForm) (*sharedState, error)
 	}
 }
 
-// has reports whether the thread's messages are kept, or being read.
+// has reports whether the thread's messages are kept or are being read.
 func (s *sharing) has(key threadForm) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.threads[key] != nil
 }
 
-// alone returns a state that is not shared. The caller must release it.
+// alone returns a state that only this caller gets. The caller must release it.
 func (s *sharing) alone(ctx context.Context, read func() (*encodedState, error)) (*sharedState, error) {
 	done, err := s.room(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *sharing) alone(ctx context.Context, read func() (*encodedState, error))
 	return state, nil
 }
 
-// join returns a read that clients may still join, and starts one if there is none.
+// join adds the client to a read that has not begun, and starts such a read if none is waiting.
 func (s *sharing) join(ctx context.Context, key threadForm) *sharedRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,14 +58,14 @@ func (s *sharing) join(ctx context.Context, key threadForm) *sharedRead {
 		t.next.waiters++
 		return t.next
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives its first client
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the read outlives its first client
 	r := &sharedRead{key: key, before: t.last, cancel: cancel, waiters: 1, done: make(chan struct{})}
 	t.next, t.last = r, r
 	go s.read(ctx, r)
 	return r
 }
 
-// abandon removes a client from a read. The last client ends the read.
+// abandon removes a client from a read. It cancels the read if no client is left.
 func (s *sharing) abandon(r *sharedRead) {
 	s.mu.Lock()
 	r.waiters--
@@ -84,14 +84,14 @@ func (s *sharing) abandon(r *sharedRead) {
 	}
 }
 
-// shut lets no more clients join the read. The caller must hold mu.
+// shut prevents further clients from joining the read. The caller must hold mu.
 func (s *sharing) shut(r *sharedRead) {
 	if t := s.threads[r.key]; t.next == r {
 		t.next = nil
 	}
 }
 
-// read reads the thread once the read before it is over and there is room.
+// read reads the thread, after the previous read has ended and memory is free.
 func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	defer close(r.done)
 	defer r.cancel()
@@ -109,7 +109,7 @@ func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	kept := t.kept
 	var old *encodedList
 	if kept != nil {
-		s.unlist(kept) // so that it is not evicted meanwhile
+		s.unlist(kept) // so that the messages are not evicted meanwhile
 		old = kept.list
 	}
 	s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	s.forget(r.key)
 }
 
-// keep charges the memory of the read's state, and keeps its messages for the next read.
+// keep counts the memory of the read's state, and keeps its messages for the next read.
 func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, shares bool) *sharedState {
 	if t.kept != nil && !shares {
 		s.retire(t.kept)
@@ -144,9 +144,9 @@ func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, share
 	k := t.kept
 	s.used += made.list.size - k.size + made.size()
 	k.list, k.size, k.used = made.list, made.list.size, time.Now()
-	k.refs++ // the state's
+	k.refs++ // for the state
 	state := &sharedState{made, k, r.waiters}
-	if r.waiters == 0 { // all clients have gone meanwhile
+	if r.waiters == 0 { // all clients have left meanwhile
 		state.refs = 1
 		s.drop(state)
 	}
@@ -154,7 +154,7 @@ func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, share
 	return state
 }
 
-// close keeps nothing any more.
+// close evicts all kept messages, and keeps none from now on.
 func (s *sharing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,8 +57,8 @@ func threadOf(n int) threadForm {
 	return threadForm{ThreadKey: spool.ThreadKey{Tenant: "t", ID: spool.ThreadID(rune('a' + n))}}
 }
 
-// Five hundred clients that come at once share one read. Those that come while a read is
-// under way share the next one, as the thread may have changed since the read began.
+// Five hundred clients that come at once share one read. Clients that come during a read share the next
+// one, because the thread may have changed since the read began.
 func TestSnapshotIsReadOnceForMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestSnapshotIsReadOnceForMany(t *testing.T) {
 	})
 }
 
-// gone checks that nothing is left, once what is kept has expired.
+// gone checks that nothing is left after kept messages have expired.
 func (s *sharing) gone(t *testing.T) {
 	t.Helper()
 	<-time.After(keptFor + time.Second)
@@ -138,8 +138,8 @@ func TestSnapshotReadsAtOnce(t *testing.T) {
 	})
 }
 
-// While clients hold all the memory that there is, others wait, and hold no slot meanwhile.
-// What no client holds makes room.
+// While clients hold all of the memory, other clients wait, and use no slot meanwhile. Memory that no
+// client holds is freed.
 func TestSnapshotMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSnapshotMemory(t *testing.T) {
 			}
 			return state
 		}
-		for n := range 5 { // what is not held is no obstacle
+		for n := range 5 { // memory that no client holds does not block
 			s.release(take(n))
 		}
 		if s.used > 40 {
@@ -193,8 +193,8 @@ func TestSnapshotMemory(t *testing.T) {
 	})
 }
 
-// A client that goes does not end the read for others, the last one does, and whoever comes
-// then gets a read of its own.
+// A client that leaves does not end the read for others, but the last one does. A client that comes
+// after that gets a new read.
 func TestSnapshotClientsGo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestSnapshotClientsGo(t *testing.T) {
 	})
 }
 
-// Whatever clients do, all is given back, and the bound holds for what is kept.
+// Whatever clients do, everything is released in the end, and the bound holds for kept messages.
 func TestSnapshotAccounts(t *testing.T) {
 	t.Parallel()
 	for _, grow := range []bool{false, true} {

@@ -1,8 +1,8 @@
-// Package snapshot makes the snapshots of threads: all that a client needs to show a thread and
-// to follow it from there, as values, as JSON, or in the form of another protocol.
+// Package snapshot makes the snapshots of threads. A snapshot is all that a client needs to show a
+// thread and to follow it from there. It is a Go value, JSON, or the form of another protocol.
 //
-// Clients that ask for the JSON or a form at the same time share one read of the thread and its
-// bytes. The package bounds how many threads are read at once and how much memory the bytes take.
+// Clients that ask for the JSON or a form at the same time share one read of the thread and its bytes.
+// The package bounds how many threads are read at once and how much memory the bytes use.
 //
 // It reads the store and the run streams, and writes neither. It imports the root package and
 // engine/internal/record.
@@ -16,15 +16,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Sources are what snapshots are made of.
+// Sources is where the data of snapshots comes from.
 type Sources struct {
-	// Own is the store as the actor of a context may see it.
+	// Own is the store, restricted to what the actor of a context may see.
 	Own record.Viewer
-	// Shared is the store as it is. Several callers share what is read from it; CheckOwner is called
-	// for each.
+	// Shared is the unrestricted store. Several callers share what is read from it, and CheckOwner is
+	// called for each of them.
 	Shared record.Viewer
-	// CheckOwner returns a [spool.NotFound] error for a thread that the actor of the context must
-	// not see.
+	// CheckOwner returns a [spool.NotFound] error for a thread that the actor of the context must not
+	// see.
 	CheckOwner func(ctx context.Context, key spool.ThreadKey) error
 	Streams    Streams
 	// Memory bounds the bytes of shared snapshots that are kept or being sent.
@@ -38,7 +38,7 @@ type Snapshots struct {
 	sharing     *sharing
 }
 
-// New returns snapshots that are made of the sources. The caller must call Close.
+// New returns Snapshots that read from the sources. The caller must call Close.
 func New(s Sources) *Snapshots {
 	shared := reader{s.Shared, s.Streams}
 	return &Snapshots{
@@ -49,7 +49,7 @@ func New(s Sources) *Snapshots {
 // Close stops the timer that removes kept messages.
 func (s *Snapshots) Close() { s.sharing.close() }
 
-// Snapshot returns a snapshot that is the caller's alone.
+// Snapshot returns a snapshot that is not shared with other callers.
 func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*spool.Snapshot, error) {
 	release, err := s.sharing.work(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.S
 	return snap, nil
 }
 
-// Encoded returns a snapshot as JSON, which callers share, and what a follower has to know of it:
-// the thread, the cursor, the stream's end, and the messages behind the last entry.
+// Encoded returns a snapshot as JSON, which callers share, and the facts that a follower needs: the
+// thread, the cursor, the stream's end, and the messages after the last entry.
 func (s *Snapshots) Encoded(
 	ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions,
 ) (*spool.EncodedSnapshot, *spool.Snapshot, error) {
@@ -100,8 +100,8 @@ func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form spool.
 	}, nil
 }
 
-// get returns a shared state to a caller who may see the thread, before the state is read and
-// after: the thread may have been deleted meanwhile, and made again by somebody else.
+// get returns a shared state to a caller that may see the thread. It checks the owner before and after
+// the read, because the thread may be deleted meanwhile, and created again by another subject.
 func (s *Snapshots) get(ctx context.Context, key spool.ThreadKey, get func() (*sharedState, error)) (*sharedState, error) {
 	if err := s.checkOwner(ctx, key); err != nil {
 		return nil, err
@@ -117,8 +117,8 @@ func (s *Snapshots) get(ctx context.Context, key spool.ThreadKey, get func() (*s
 	return state, nil
 }
 
-// selected returns a state that has at least the messages that o selects. A page of a thread
-// whose messages are not kept is read by itself.
+// selected returns a state that has at least the messages that o selects. For a page of a thread whose
+// messages are not kept, it reads only that page.
 func (s *Snapshots) selected(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*sharedState, error) {
 	if all := (threadForm{ThreadKey: key}); o.Limit == 0 || s.sharing.has(all) {
 		return s.sharing.get(ctx, all)

@@ -8,21 +8,21 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// encodedState is one state of a thread, encoded. Clients share it, so it does not change.
+// encodedState is an encoded state of a thread. Clients share it, so it does not change.
 type encodedState struct {
 	list *encodedList
-	// head and tail are the JSON before and behind the messages. A state in another form has none.
+	// head and tail are the JSON before and after the messages. A state in another form has neither.
 	head, tail []byte
-	// rest has the thread, the cursor, the stream's end, and the messages behind the last entry. In
-	// another form, it has the rest of the snapshot too.
+	// rest has the thread, the cursor, the stream's end, and the messages after the last entry. In
+	// another form, it also has the rest of the snapshot.
 	rest *spool.Snapshot
-	// shared is what [spool.SnapshotForm.Finish] has returned. Formed is how many bytes shared and
-	// rest take.
+	// shared is the result of [spool.SnapshotForm.Finish]. Formed is the size of shared and rest in
+	// bytes.
 	shared any
 	formed int64
 }
 
-// size is how many bytes the state takes without its list.
+// size returns how many bytes the state uses without its list.
 func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.formed }
 
 // extend is the [extender] of the reader.
@@ -86,7 +86,7 @@ func (s *encodedState) finish(snap *spool.Snapshot) error {
 	return nil
 }
 
-// threadForm names what clients share: a thread in one form.
+// threadForm identifies what clients share: a thread in one form.
 type threadForm struct {
 	spool.ThreadKey
 

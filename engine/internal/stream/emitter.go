@@ -8,14 +8,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 )
 
-// Emitter is an agent's part in the stream of its segment. It keeps the agent's open block,
-// and wraps the content of a nested run. Only the agent's goroutine uses it.
+// Emitter emits the items of one agent into the stream of its segment. It tracks the agent's open
+// block, and wraps the content of a nested run. Only the agent's goroutine uses it.
 type Emitter struct {
 	w     *Writer
 	agent spool.AgentID
 
 	block    string         // id of the open block
-	blockEnd spool.ItemType // what closes it, empty when none is open
+	blockEnd spool.ItemType // the item type that closes the block; empty if none is open
 }
 
 // Emitter returns the emitter of an agent of the tree. The dispatched run has the empty id.
@@ -30,7 +30,7 @@ func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
 	}
 }
 
-// atOnce reports whether clients wait for an item of this type, so that it is written at once.
+// atOnce reports whether items of this type are written at once, because clients wait for them.
 func atOnce(t spool.ItemType) bool {
 	switch t {
 	case spool.ItemRunStarted, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
@@ -40,19 +40,19 @@ func atOnce(t spool.ItemType) bool {
 	}
 }
 
-// Text adds to the open block of text, or opens one.
+// Text adds a delta to the open text block. It opens a block if none is open.
 func (e *Emitter) Text(ctx context.Context, delta string) {
 	e.in(ctx, spool.ItemTextStart, spool.ItemTextEnd)
 	e.Item(ctx, spool.ItemTextContent, spool.Delta{MessageID: e.block, Delta: delta})
 }
 
-// Reasoning adds to the open block of reasoning, or opens one.
+// Reasoning adds a delta to the open reasoning block. It opens a block if none is open.
 func (e *Emitter) Reasoning(ctx context.Context, delta string) {
 	e.in(ctx, spool.ItemReasoningStart, spool.ItemReasoningEnd)
 	e.Item(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: e.block, Delta: delta})
 }
 
-// in opens a block of one kind, unless it is open.
+// in opens a block of the given kind, unless such a block is open.
 func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
 	if e.blockEnd == end {
 		return
@@ -66,7 +66,7 @@ func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
 	e.Item(ctx, start, b)
 }
 
-// EndBlock closes the open block, if there is one.
+// EndBlock closes the open block, if any.
 func (e *Emitter) EndBlock(ctx context.Context) {
 	if e.blockEnd == "" {
 		return
@@ -76,7 +76,7 @@ func (e *Emitter) EndBlock(ctx context.Context) {
 	e.Item(ctx, t, spool.Block{MessageID: e.block})
 }
 
-// newBlock returns an id that no other block of the stream has.
+// newBlock returns an id that is unique among the blocks of the stream.
 func (w *Writer) newBlock() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

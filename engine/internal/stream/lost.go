@@ -9,15 +9,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// CloseLost ends the stream of a worker that went away. The end stands at the offset at, or behind
-// it. A stream that lacks an item before at is not whole: the worker has saved that item, and died
-// before it could write it.
+// CloseLost ends the stream of a worker that died. The last item has at least the offset at. If an item
+// before at is missing, the stream is not whole: the worker has saved that item, and died before it
+// wrote the item to the stream.
 func (s Settings) CloseLost(ctx context.Context, key spool.StreamKey, end spool.Item, at spool.Offset) {
 	s.close(ctx, key, end, s.whole(ctx, key, at))
 }
 
-// close ends a stream with its last item. It removes a stream that is not whole, so that the stream's
-// readers get a snapshot.
+// close ends a stream with its last item. It removes a stream that is not whole; the stream's readers
+// then get a snapshot.
 func (s Settings) close(ctx context.Context, key spool.StreamKey, end spool.Item, whole bool) {
 	ctx, cancel := WithTimeout(ctx)
 	defer cancel()
@@ -30,7 +30,7 @@ func (s Settings) close(ctx context.Context, key spool.StreamKey, end spool.Item
 	}
 }
 
-// whole reports whether a stream has every item that stands before the one at end.
+// whole reports whether a stream has every item before the offset end.
 func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offset) bool {
 	if end.N <= 1 {
 		return true
@@ -44,7 +44,7 @@ func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offs
 	return page.Last.Compare(spool.Offset{Fence: end.Fence, N: end.N - 1}) >= 0
 }
 
-// Notify sends a live event to every client that follows the thread now, in any process.
+// Notify sends a live event to every client that follows the thread at this moment, in any process.
 func Notify(bus spool.Bus, key spool.ThreadKey, event spool.Entry) {
 	if notice, err := json.Marshal(event); err == nil {
 		bus.Notify(key, notice)

@@ -1,10 +1,9 @@
-// Package stream writes the run stream of one segment, and keeps the one order of stream and
-// record. A [Writer] numbers items and writes them in batches. [Writer.Commit] carries out a
-// transition: it numbers the items and entries of the transition's [order.List] together, saves
-// them, and then writes the items. All agents of the segment's tree share the writer; each has an
-// [Emitter].
+// Package stream writes the run stream of one segment, and keeps one order of stream and record. A
+// [Writer] numbers items and writes them in batches. [Writer.Commit] runs a transition: it numbers the
+// items and entries of the transition's [order.List] together, saves them, and then writes the items.
+// All agents of the segment's tree share the writer; each has an [Emitter].
 //
-// The package touches the streams and the bus. It does not know the store: its caller gives it a
+// The package touches the streams and the bus. It does not know the store: its caller passes a
 // transition as a function.
 package stream
 
@@ -19,16 +18,16 @@ import (
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
-// Settings say where streams are written, and how.
+// Settings say where and how streams are written.
 type Settings struct {
 	Streams spool.Streams
 	Bus     spool.Bus
 	Log     *slog.Logger
-	// FlushEvery is how long items may wait for others. Negative: each is written at once.
+	// FlushEvery is how long items may wait for more items. Negative: each item is written at once.
 	FlushEvery time.Duration
-	// FlushItems is how many items are written together at the most.
+	// FlushItems is the largest number of items that are written together.
 	FlushItems int
-	// Grace is how long a stream can be read after its end.
+	// Grace is how long a stream stays readable after its end.
 	Grace time.Duration
 }
 
@@ -43,26 +42,26 @@ type Writer struct {
 
 	mu         sync.Mutex
 	fence      int64
-	at         order.Mark // of the last item
-	blocks     int        // how many were opened
+	at         order.Mark // the position of the last item
+	blocks     int        // the number of blocks so far
 	batch      []spool.Item
 	timer      *time.Timer
-	committing bool          // a commit is under way
-	pending    []pendingItem // emitted during the commit; they get their numbers behind it
-	learned    int64         // the last known entry that somebody else has written
-	broken     bool          // the stream lacks an item; nothing more is written
+	committing bool          // a commit is in progress
+	pending    []pendingItem // items emitted during the commit; they are numbered after the commit's items
+	learned    int64         // the last known entry that another process has written
+	broken     bool          // an item is missing from the stream; nothing more is written
 	inherited  bool          // another worker has written the stream
 	ended      bool
 }
 
-// pendingItem is an item that has no number yet.
+// pendingItem is an item without a number.
 type pendingItem struct {
 	of      spool.ItemType
 	payload any
-	event   *spool.Entry // the live event that the item carries. Nil: none
+	event   *spool.Entry // the live event in the item, or nil
 }
 
-// New returns the writer of a segment's stream. The record's last entry is seq.
+// New returns the writer of a segment's stream. Seq is the seq of the record's last entry.
 func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
 	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, commits: chanlock.New(), flushing: chanlock.New()}
 }
@@ -70,7 +69,7 @@ func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
 // ID returns the id of the stream.
 func (w *Writer) ID() spool.StreamID { return w.key.ID }
 
-// Open makes the stream and writes its first item.
+// Open creates the stream and writes its first item.
 func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
 	if err := w.Streams.Open(ctx, w.key); err != nil {
 		w.fail(ctx, err)
@@ -79,10 +78,10 @@ func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
 	w.Flush(ctx)
 }
 
-// Commit carries out a transition, which lists what it adds to stream and record. It first writes
-// the items that were emitted before. Items that are emitted during the transition come behind the
-// list. Commit writes the list's items once the transition has succeeded. If the list has an end,
-// the stream ends. Commit returns the error of the transition.
+// Commit runs a transition, which lists what it adds to the stream and the record. Commit first writes
+// all items that were emitted before. Items that are emitted during the transition follow the list's
+// items. When the transition has succeeded, Commit writes the list's items. If the list has an end, the
+// stream ends. Commit returns the error of the transition.
 func (w *Writer) Commit(ctx context.Context, transition func(l *order.List) error) error {
 	w.commits.Lock()
 	defer w.commits.Unlock()
@@ -105,7 +104,7 @@ func (w *Writer) begin() *order.List {
 	return order.New(w.key.ID, w.fence, w.at)
 }
 
-// finish adds the list's items to the batch, if the transition has succeeded, and then the pending
+// finish adds the list's items to the batch if the transition has succeeded. Then it adds the pending
 // items.
 func (w *Writer) finish(l *order.List, err error) {
 	w.mu.Lock()
@@ -114,7 +113,7 @@ func (w *Writer) finish(l *order.List, err error) {
 	if err == nil {
 		items, last, ends := l.Items()
 		w.at = last
-		if ends { // the end is written by itself
+		if ends { // end writes the last item
 			w.batch = append(w.batch, items[:len(items)-1]...)
 			return
 		}
@@ -127,8 +126,8 @@ func (w *Writer) finish(l *order.List, err error) {
 	w.pending = nil
 }
 
-// Learn says that the record has reached seq. An item that gets its number from now on stands
-// behind that entry.
+// Learn tells the writer that the record has reached seq. Items that are numbered from now on follow
+// that entry.
 func (w *Writer) Learn(seq int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +135,7 @@ func (w *Writer) Learn(seq int64) {
 	w.at.Seq = max(w.at.Seq, seq)
 }
 
-// Event emits a live event. It reports false if the stream takes no more items.
+// Event emits a live event. It returns false if the stream takes no more items.
 func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
 	custom := spool.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
 	taken, full := w.add(ctx, pendingItem{of: spool.ItemCustom, payload: custom, event: &e})
@@ -146,8 +145,8 @@ func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
 	return taken
 }
 
-// add emits an item, which is written within the flush window. It reports whether the stream
-// still takes items, and whether the caller has to flush.
+// add emits an item, which is written within the flush window. It reports whether the stream has taken
+// the item, and whether the caller has to flush.
 func (w *Writer) add(ctx context.Context, q pendingItem) (taken, full bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,14 +167,14 @@ func (w *Writer) add(ctx context.Context, q pendingItem) (taken, full bool) {
 	return true, false
 }
 
-// number puts an item behind the last one. The caller holds mu.
+// number gives the item the next number and adds it to the batch. The caller must hold mu.
 func (w *Writer) number(q pendingItem) {
 	w.at.N++
 	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, q.payload))
 }
 
-// Flush writes the batch. It logs the first failure. The run goes on without a stream, and the
-// stream's readers get a snapshot.
+// Flush writes the batch. If a write fails, Flush logs the first failure, and the run goes on without a
+// stream. The stream's readers then get a snapshot.
 func (w *Writer) Flush(ctx context.Context) {
 	w.flushing.Lock()
 	defer w.flushing.Unlock()
@@ -203,16 +202,17 @@ func (w *Writer) take() (items []spool.Item, broken bool) {
 	return items, w.broken
 }
 
-// streamTimeout bounds a write to a stream, which goes on when the segment's context has
-// ended. A run must not wait for streams that hang.
+// streamTimeout bounds a write to a stream. Such a write goes on when the segment's context has ended,
+// and a run must not wait for a store of streams that hangs.
 const streamTimeout = 5 * time.Second
 
-// WithTimeout bounds a write to streams. It goes on when ctx ends.
+// WithTimeout returns a context for a write to streams. The context has a timeout and does not end with
+// ctx.
 func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), streamTimeout)
 }
 
-// fail logs the stream's first error. From then on the stream lacks an item.
+// fail logs the stream's first error and marks the stream as broken.
 func (w *Writer) fail(ctx context.Context, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,25 +222,25 @@ func (w *Writer) fail(ctx context.Context, err error) {
 	w.broken = true
 }
 
-// MarkBroken says that the stream lacks an item.
+// MarkBroken notes that an item is missing from the stream.
 func (w *Writer) MarkBroken() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = true
 }
 
-// Inherit has the writer end a stream that another worker has written. The messages have everything
-// up to saved.
+// Inherit prepares the writer to end a stream that another worker has written. The messages contain the
+// stream up to saved.
 func (w *Writer) Inherit(saved spool.Offset) {
 	w.inherited = true
-	if end := order.EndBehind(saved); !end.IsZero() {
+	if end := order.EndAfter(saved); !end.IsZero() {
 		w.fence, w.at.N = end.Fence, end.N-1
 	}
 }
 
-// Close ends the stream of a segment that the record has not ended yet.
+// Close ends the stream of a segment whose end is not in the record yet.
 func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
-	_ = w.Commit(ctx, func(l *order.List) error { // nothing is saved, so nothing fails
+	_ = w.Commit(ctx, func(l *order.List) error { // the transition saves nothing, so it cannot fail
 		l.End(t, payload)
 		return nil
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 )
 
-// sink notes what is written to a stream: a line for each batch, with the type and number of each
-// item, and one for the end.
+// sink records the writes to a stream: a line for each batch, with the type and number of each item,
+// and a line for the end.
 type sink struct {
 	spool.Streams
 	spool.Bus
@@ -63,8 +63,8 @@ func (s *sink) Wake(spool.ThreadKey, spool.WakeKind) {}
 
 func (s *sink) Notify(spool.ThreadKey, []byte) { s.notices++ }
 
-// short is an item in short: the name of a live event, else the type, with the offset and the entry
-// that the item stands behind.
+// short returns a short text for an item: the name of a live event or the type, with the offset and the
+// entry before it.
 func short(item spool.Item) string {
 	name := string(item.Type)
 	var c spool.Custom
@@ -96,7 +96,7 @@ func (w writing) says(name string) bool {
 	return w.Event(w.t.Context(), spool.Entry{Type: spool.EntryType(name), Payload: []byte("{}")})
 }
 
-// commits carries out a transition with an item before its entry, which gets that seq, and one behind
+// commits runs a transition with an item before its entry, which gets the given seq, and an item after
 // it.
 func (w writing) commits(seq int64, during func()) error {
 	return w.Commit(w.t.Context(), func(l *order.List) error {
@@ -104,8 +104,8 @@ func (w writing) commits(seq int64, during func()) error {
 		l.Item("", spool.ItemCustom, spool.Custom{Name: "before"})
 		e := &spool.Entry{}
 		l.Place(e)
-		l.Behind(seq)
-		l.Item("", spool.ItemCustom, spool.Custom{Name: "behind"})
+		l.After(seq)
+		l.Item("", spool.ItemCustom, spool.Custom{Name: "after"})
 		during()
 		return nil
 	})
@@ -123,7 +123,8 @@ func (w writing) wrote(want ...string) {
 // errRefused is a transition that the store refuses.
 var errRefused = errors.New("refused")
 
-// A commit has its place behind what was emitted before, and before what is emitted meanwhile.
+// The items of a commit come after items that were emitted before, and before items that are emitted
+// meanwhile.
 func TestWriterOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -150,7 +151,7 @@ func TestWriterOrder(t *testing.T) {
 			_ = w.commits(2, func() { w.says("meanwhile") })
 			w.says("last")
 			w.Flush(t.Context())
-		}, []string{"first@4-1/1", "before@4-2/1 behind@4-3/2 meanwhile@4-4/2", "last@4-5/2"}},
+		}, []string{"first@4-1/1", "before@4-2/1 after@4-3/2 meanwhile@4-4/2", "last@4-5/2"}},
 		{"around a commit that fails", func(w writing) {
 			w.says("first")
 			err := w.Commit(t.Context(), func(l *order.List) error {
@@ -165,14 +166,14 @@ func TestWriterOrder(t *testing.T) {
 		{"somebody else's entry", func(w writing) {
 			w.says("first")
 			w.Learn(5)
-			w.says("behind")
+			w.says("after")
 			w.Learn(3) // comes late
 			w.says("too")
 			w.Flush(t.Context())
-		}, []string{"first@4-1/1 behind@4-2/5 too@4-3/5"}},
+		}, []string{"first@4-1/1 after@4-2/5 too@4-3/5"}},
 		{"somebody else's entry during a commit", func(w writing) {
 			_ = w.commits(2, func() { w.Learn(5); w.says("meanwhile") })
-		}, []string{"before@4-1/1 behind@4-2/2 meanwhile@4-3/5"}},
+		}, []string{"before@4-1/1 after@4-2/2 meanwhile@4-3/5"}},
 		{"the end", func(w writing) {
 			w.says("first")
 			_ = w.Commit(t.Context(), func(l *order.List) error {
@@ -181,8 +182,8 @@ func TestWriterOrder(t *testing.T) {
 				w.says("meanwhile")
 				return nil
 			})
-			if w.says("behind") || w.out.notices != 1 {
-				t.Errorf("behind its end, the stream takes items or has told of %d live events", w.out.notices)
+			if w.says("after") || w.out.notices != 1 {
+				t.Errorf("after its end, the stream takes items or has told of %d live events", w.out.notices)
 			}
 		}, []string{"first@4-1/1", "before@4-2/1", "end RUN_FINISHED@4-3/1 for 1m0s"}},
 		{"an end that the store refuses", func(w writing) {
@@ -197,7 +198,7 @@ func TestWriterOrder(t *testing.T) {
 			w.says("lost")
 			w.Flush(t.Context())
 			w.out.fail = nil
-			w.says("behind")
+			w.says("after")
 			w.Close(t.Context(), spool.ItemRunError, spool.StreamFailed{})
 		}, []string{"end RUN_ERROR@4-2/1 for 0s"}},
 	} {
@@ -212,7 +213,7 @@ func TestWriterOrder(t *testing.T) {
 	}
 }
 
-// The stream of a worker that went away lacks nothing that was saved, or it is removed.
+// The stream of a dead worker has every saved item, or it is removed.
 func TestCloseLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -230,11 +231,11 @@ func TestCloseLost(t *testing.T) {
 			t.Parallel()
 			w := newWriting(t)
 			w.out.last = c.last
-			end := order.EndBehind(c.saved)
+			end := order.EndAfter(c.saved)
 			w.CloseLost(t.Context(), w.key, spool.NewItem(spool.ItemRunError, end, 1, spool.StreamFailed{}), end)
 			w.wrote("end RUN_ERROR@" + end.String() + "/1 for " + c.want)
 
-			later := newWriting(t) // which settles the run, and then ends its stream
+			later := newWriting(t) // the worker that settles the run and then ends its stream
 			later.out.last = c.last
 			later.Inherit(c.saved)
 			later.Close(t.Context(), spool.ItemRunError, spool.StreamFailed{})

@@ -24,14 +24,14 @@ type ChatSpan struct {
 	began time.Time
 	first time.Duration // zero: no event yet
 
-	// The answer so far, as far as the span has it.
+	// What the span has of the answer so far.
 	text    history.Gathered
 	usage   spool.Usage
 	modelID string
 	reason  spool.FinishReason
 }
 
-// Chat begins the span of an answer. Use is its ledger row. The thread may be unknown.
+// Chat begins the span of an answer. Use is the answer's ledger row. The thread may be empty.
 func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
 	if t == nil {
 		return ctx, nil
@@ -58,7 +58,8 @@ func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.Us
 	return ctx, &ChatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }
 
-// Watch passes an answer on, and notes its events and the time of the first one.
+// Watch yields the events of an answer unchanged. It notes them for the span, with the time of the
+// first event.
 func (c *ChatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
 	if c == nil {
 		return answer
@@ -99,7 +100,7 @@ func (c *ChatSpan) note(event spool.ModelEvent) {
 	}
 }
 
-// Cut notes that the reader has ended the answer.
+// Cut notes that the engine has cut the answer.
 func (c *ChatSpan) Cut() {
 	if c != nil {
 		c.reason = spool.FinishLength

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxText is how many bytes of a text a span has.
+	// maxText bounds a text on a span, in bytes.
 	maxText = 4 << 10
-	// maxMessages is how many of a prompt's newest messages a span has.
+	// maxMessages is how many messages of a prompt are on a span: the newest ones.
 	maxMessages = 16
 )
 
-// spanMessage is a message in the form of the conventions.
+// spanMessage is a message in the form of the OpenTelemetry conventions.
 type spanMessage struct {
 	Role         string     `json:"role"`
 	Parts        []spanPart `json:"parts"`
@@ -32,7 +32,7 @@ type spanPart struct {
 	Response  string `json:"response,omitempty"`
 }
 
-// asked returns a request's contents.
+// asked returns the attributes with a request's contents.
 func asked(r spool.ModelRequest) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	if r.Instructions != "" {
@@ -46,13 +46,14 @@ func asked(r spool.ModelRequest) []attribute.KeyValue {
 	return append(out, attrInput.String(jsonText(messages)))
 }
 
-// answered returns the contents of an answer, possibly incomplete.
+// answered returns the attribute with the contents of an answer, which may be incomplete.
 func answered(content spool.Content, reason spool.FinishReason) attribute.KeyValue {
 	message := spanMessage{Role: string(spool.RoleAssistant), Parts: spanParts(content), FinishReason: string(reason)}
 	return attrOutput.String(jsonText([]spanMessage{message}))
 }
 
-// spanParts leaves out images: their URLs do not help a reader, and data URLs are large.
+// spanParts converts content for a span. It leaves out images: their URLs do not help a reader, and
+// data URLs are large.
 func spanParts(content spool.Content) []spanPart {
 	parts := make([]spanPart, 0, len(content))
 	for _, p := range content {
@@ -68,7 +69,7 @@ func spanParts(content spool.Content) []spanPart {
 	return parts
 }
 
-// cut returns the beginning of a text that is too long, without a partial character.
+// cut returns a text, or its first maxText bytes without a partial character if it is longer.
 func cut(text string) string {
 	if len(text) <= maxText {
 		return text

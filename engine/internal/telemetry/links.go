@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxLinks bounds the runs in links. The run that was added first is dropped first.
+// maxLinks bounds the number of runs in links. Beyond it, the oldest run is dropped.
 const maxLinks = 4096
 
 type runKey struct {
@@ -16,9 +16,9 @@ type runKey struct {
 	run    spool.RunID
 }
 
-// links has, by run, the spans to which the run's next segment links: the span of its start, and
-// the span of its latest segment. Only this process knows them. The store has no column for them,
-// because every span has spool.run.id.
+// links keeps, for each run, the spans to which the run's next segment links: the span of its start,
+// and the span of its latest segment. Only this process knows them. The store has no column for them,
+// because every span has the attribute spool.run.id.
 type links struct {
 	mu    sync.Mutex
 	known map[runKey]*linked
@@ -68,7 +68,7 @@ func (l *links) of(key runKey) []trace.Link {
 	return out
 }
 
-// forget drops a run. Its place in the order stays until its turn.
+// forget drops a run. The run's key stays in order until it is the oldest.
 func (l *links) forget(key runKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// meters are the instruments that record as events happen.
+// meters holds the instruments that record events when they happen.
 type meters struct {
 	meter metric.Meter
 

@@ -5,9 +5,9 @@ import "go.opentelemetry.io/otel/attribute"
 // scope is the name of the engine's spans and metrics.
 const scope = "github.com/spoolhq/spool/engine"
 
-// The names of OpenTelemetry's conventions for generative AI, as of release 1.41.0, the last one
-// that has them together with all others. The conventions are in development: a name that changes
-// there changes only here.
+// Names from OpenTelemetry's conventions for generative AI, as of release 1.41.0, the last release that
+// has them together with all other conventions. These conventions are still in development. If one of
+// their names changes, only this file has to change.
 const (
 	attrOperation     = attribute.Key("gen_ai.operation.name")
 	attrProvider      = attribute.Key("gen_ai.provider.name")
@@ -48,7 +48,7 @@ const (
 	metricTool = "gen_ai.execute_tool.duration"
 )
 
-// Spool's own names, for which the conventions have none.
+// Spool's own names. The conventions have no name for these.
 const (
 	attrTenant        = attribute.Key("spool.tenant") // of spans, never of metrics
 	attrRun           = attribute.Key("spool.run.id")
@@ -82,7 +82,7 @@ const (
 	metricFailedLogins  = "spool.auth.failures"
 )
 
-// The boundaries of histograms. The conventions define those of tokens and of a model's answers.
+// The boundaries of histograms. For tokens and for model calls, the conventions define them.
 var (
 	tokenBounds = []float64{
 		1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864,

@@ -18,8 +18,8 @@ func (t *Recorder) FailedLogin(ctx context.Context, kind string) {
 	}
 }
 
-// Claimed records how long a claimed job was due. The two times come from two clocks if the store
-// is on another machine.
+// Claimed records how long a job was due before it was claimed. If the store is on another machine, the
+// two times come from different clocks.
 func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
 	if t == nil || d.DueAt.IsZero() {
 		return
@@ -27,16 +27,16 @@ func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
 	t.claims.Record(ctx, max(time.Since(d.DueAt).Seconds(), 0), labels(attrJobKind.String(string(d.Kind))))
 }
 
-// statsTimeout bounds the queue query of a metrics collection.
+// statsTimeout bounds the query of the queue when metrics are collected.
 const statsTimeout = 2 * time.Second
 
-// Sources are read when metrics are collected.
+// Sources are functions and ports that are read when metrics are collected.
 type Sources struct {
 	// Active returns how many segments this process executes.
 	Active func() int64
 	// Followers returns how many clients follow a thread in this process.
 	Followers func() int64
-	// Queue is the job queue. Nil: there is none.
+	// Queue is the job queue, or nil.
 	Queue spool.Queue
 }
 
@@ -51,7 +51,7 @@ func (t *Recorder) Observe(from Sources) (stop func(), err error) {
 		problems = append(problems, err)
 		return g
 	}
-	active := gauge(metricRunsActive, "{run}", "Runs that this process carries forward.")
+	active := gauge(metricRunsActive, "{run}", "Runs that this process executes.")
 	streams := gauge(metricStreamsOpen, "{stream}", "Clients that follow a thread in this process.")
 	jobs := gauge(metricQueueJobs, "{job}", "Jobs of the queue.")
 	age, err := t.meter.Float64ObservableGauge(metricQueueAge, metric.WithUnit("s"),

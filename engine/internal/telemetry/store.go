@@ -11,7 +11,7 @@ import (
 )
 
 // measuredStore counts committed changes, so that its counts match the store: token sums equal the
-// ledger's, and a run ends once, whatever ends it.
+// ledger's, and each run ends exactly once.
 //
 // It does not count a commit with an unknown outcome.
 type measuredStore struct {
@@ -62,7 +62,7 @@ func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence i
 	return err
 }
 
-// measuredTx notes what a transaction changes.
+// measuredTx notes the changes of a transaction.
 type measuredTx struct {
 	spool.Tx
 
@@ -71,7 +71,7 @@ type measuredTx struct {
 	usage []spool.UsageRow
 }
 
-// changed is a value before the transaction, if it was read, and after.
+// changed is a value before the transaction, if it was read, and after the transaction.
 type changed[T any] struct {
 	before, after           T
 	read, written, inserted bool
@@ -182,7 +182,7 @@ func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {
 	return &x.parks[len(x.parks)-1]
 }
 
-// count records what a committed transaction has changed.
+// count records the changes of a committed transaction.
 func (x *measuredTx) count(ctx context.Context, t *Recorder) {
 	for _, c := range x.runs {
 		if c.written {
@@ -211,8 +211,8 @@ func (t *Recorder) countRun(ctx context.Context, c changed[spool.Run]) {
 	}
 }
 
-// countPark counts a new park, including the next park of the same call, and a park that leaves the
-// open state.
+// countPark counts a park that becomes open, also if it is the next park of the same call, and a park
+// that is no longer open.
 func (t *Recorder) countPark(ctx context.Context, c changed[spool.Park]) {
 	was, is := c.before.State == spool.ParkOpen, c.after.State == spool.ParkOpen
 	tool := attrToolName.String(c.after.ToolName)

@@ -1,8 +1,8 @@
-// Package telemetry measures an engine: it makes the spans of segments, model calls and tool calls,
-// and the metrics of runs, parks, tokens, jobs and the store.
+// Package telemetry measures an engine: it makes the spans of segments, model calls and tool calls, and
+// the metrics of runs, parks, tokens, jobs and the store.
 //
-// A nil [Recorder] measures nothing and allocates nothing. The package decides nothing and changes
-// nothing that it is given. It imports the root package, engine/internal/history for the text of an
+// A nil [Recorder] measures nothing and allocates nothing. The package makes no decisions and changes
+// none of its arguments. It imports the root package, engine/internal/history for the text of an
 // answer, and the API of OpenTelemetry.
 package telemetry
 
@@ -33,24 +33,24 @@ type Recorder struct {
 	agents   map[string]bool // the configured names
 }
 
-// described is a model's description of itself.
+// described is what a model says about itself.
 type described struct{ provider, model string }
 
-// Settings say what is measured, and where the results go.
+// Settings say what is measured and where the results go.
 type Settings struct {
-	// TracerProvider takes the spans. Nil: none.
+	// TracerProvider takes the spans, or is nil.
 	TracerProvider trace.TracerProvider
-	// MeterProvider takes the metrics. Nil: none.
+	// MeterProvider takes the metrics, or is nil.
 	MeterProvider metric.MeterProvider
-	// Contents adds the texts of people, models and tools to spans.
+	// Contents is true if spans have the texts of people, models and tools.
 	Contents bool
-	// Models are the configured models by their names.
+	// Models maps names to the configured models.
 	Models map[string]spool.Model
-	// Agents are the configured names.
+	// Agents has the names of the configured agents.
 	Agents []string
 }
 
-// New returns a recorder, or nil for settings without a provider.
+// New returns a recorder, or nil if the settings have no provider.
 func New(o Settings) (*Recorder, error) {
 	if o.TracerProvider == nil && o.MeterProvider == nil {
 		return nil, nil //nolint:nilnil // a nil Recorder measures nothing
@@ -70,7 +70,8 @@ func New(o Settings) (*Recorder, error) {
 	return t, err
 }
 
-// describe returns the models' descriptions. A model without one has its configured name.
+// describe returns the models' descriptions. A model that does not describe itself is described by its
+// configured name.
 func describe(models map[string]spool.Model) map[string]described {
 	out := make(map[string]described, len(models))
 	for name, model := range models {
@@ -85,7 +86,7 @@ func describe(models map[string]spool.Model) map[string]described {
 	return out
 }
 
-// model returns the description of a model that the configuration may no longer have.
+// model returns the description of a model. The configuration may no longer have the model.
 func (t *Recorder) model(name string) described {
 	if d, ok := t.models[name]; ok {
 		return d
@@ -93,8 +94,8 @@ func (t *Recorder) model(name string) described {
 	return described{provider: "unknown", model: name}
 }
 
-// agentName returns an agent's name for a label. Names that a model has made up are no labels,
-// because they are unbounded and are content.
+// agentName returns an agent's name for a label. A name that a model has made up is replaced, because
+// such names are unbounded and may contain content.
 func (t *Recorder) agentName(name string) string {
 	if t.agents[name] {
 		return name
@@ -102,7 +103,7 @@ func (t *Recorder) agentName(name string) string {
 	return otherAgent
 }
 
-// spanAgent is agentName for spans, which may have contents.
+// spanAgent returns an agent's name for a span. It is the real name if spans have contents.
 func (t *Recorder) spanAgent(name string) string {
 	if t.contents {
 		return cut(name)
@@ -110,7 +111,8 @@ func (t *Recorder) spanAgent(name string) string {
 	return t.agentName(name)
 }
 
-// failed marks a span as failed. It leaves the error's text out, which may repeat content.
+// failed marks a span as failed. Without contents, it leaves out the error's text, which may repeat
+// content.
 func (t *Recorder) failed(span trace.Span, err error) {
 	span.SetAttributes(attrErrorType.String(errorType(err)))
 	text := ""
@@ -123,7 +125,7 @@ func (t *Recorder) failed(span trace.Span, err error) {
 // word matches a provider's error word that may become a label.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// errorType returns one of a few words for an error.
+// errorType returns a label for an error, from a small set of words.
 func errorType(err error) string {
 	if model, ok := errors.AsType[*spool.ModelError](err); ok {
 		switch {

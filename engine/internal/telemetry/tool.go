@@ -41,7 +41,7 @@ func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) 
 	return ctx, &ToolSpan{t: t, ctx: ctx, span: span, began: time.Now(), attrs: attrs}
 }
 
-// outcomeParked is a tool call's outcome that a model's answer does not have.
+// outcomeParked is an outcome that only tool calls have.
 const outcomeParked = "parked"
 
 // Done ends the span. A parked tool call has not failed.

@@ -14,31 +14,31 @@ type Response struct {
 	ToolCallID spool.ToolCallID
 	Approved   bool
 	Payload    json.RawMessage
-	// Args replace the arguments of an approved call. Nil: the call keeps its own.
+	// Args replaces the arguments of an approved call. Nil: the call keeps its own arguments.
 	Args json.RawMessage
 	// Reason explains the answer to the model and in the record.
 	Reason string
-	// Digest is the digest that the person saw. Empty: Answer does not compare it.
+	// Digest is the digest that the person saw. If it is empty, Answer does not compare digests.
 	Digest string
-	// By is the subject who answers. Empty: unknown.
+	// By is the subject that answers, or empty if unknown.
 	By string
 }
 
 // Answers is the outcome of [Answer].
 type Answers struct {
-	// Refused has an element for each response: nil if the response was delivered.
+	// Refused has an element for each response. The element is nil if the response was delivered.
 	Refused []*RefusedError
-	// Resumed is true if no park is open any more and the run has a ticket.
+	// Resumed is true if the run has no open park any more and has a ticket.
 	Resumed bool
 }
 
 const noPark = "No matching pending input request"
 
-// ErrNoPark refuses an answer for which no park waits.
+// ErrNoPark refuses an answer to a call that has no open park.
 var ErrNoPark = Refuse(spool.ReasonNoPark, noPark)
 
-// Answer is the compare-and-set that answers open parks. It returns [ErrUnchanged] if it delivered
-// no answer.
+// Answer answers open parks. A park that was answered or has expired refuses a further answer. Answer
+// returns [ErrUnchanged] if it delivered no answer.
 func Answer(tx *Tx, responses []Response) (Answers, error) {
 	a, delivered := Answers{Refused: make([]*RefusedError, len(responses))}, false
 	for i, r := range responses {
@@ -59,7 +59,7 @@ func Answer(tx *Tx, responses []Response) (Answers, error) {
 	return a, nil
 }
 
-// answer answers one park and reports whether that was the last open one.
+// answer answers one park and reports whether it was the last open one.
 func answer(tx *Tx, r Response) (last bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrNoPark
@@ -74,7 +74,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 		if parks[i].State == spool.ParkOpen {
 			open++
 		}
-		if FailsRun(parks[i]) { // the run has failed; a worker only has to finish it
+		if FailsRun(parks[i]) { // the run has already failed; a worker only has to end it
 			return false, ErrNoPark
 		}
 		if parks[i].ToolCallID == r.ToolCallID {
@@ -126,11 +126,11 @@ func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 	if err := tx.Store.CancelJob(expiryKey(park)); err != nil || !last {
 		return err
 	}
-	return tx.enqueue(spool.JobResume, 0)
+	return tx.enqueue(spool.JobResume)
 }
 
-// answerTo returns the stored form of a response to the park, or refuses the response: its digest
-// must match the park's, and only an approval may change the arguments.
+// answerTo returns a response in the form in which the park stores it, or a refusal. The response's
+// digest must match the park's, and only an approval may change the arguments.
 func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
 	switch {
 	case r.Digest == "" && p.Occurrence > 1: // the client may have repeated its answer to an earlier question

@@ -12,15 +12,15 @@ func (tx *Tx) note(entry spool.AuditEntry) {
 	tx.Follow.Audit = append(tx.Follow.Audit, &entry)
 }
 
-// noteStop notes that a subject stops a run, given the run as it was before. It ignores a second
-// stop.
+// noteStop notes that a subject stops a run. Run is the run before the stop. A second stop is not
+// noted.
 func (tx *Tx) noteStop(run spool.RunRow, by string) {
 	if run.StopAt.IsZero() {
 		tx.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
 	}
 }
 
-// noteAnswer notes the answer to a park, and the raised budget if the answer raises one.
+// noteAnswer notes the answer to a park, and the raised budget if the answer raises it.
 func noteAnswer(tx *Tx, park spool.Park, r Response) {
 	approved := r.Approved
 	entry := spool.AuditEntry{

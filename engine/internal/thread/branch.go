@@ -7,9 +7,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// RestoreBranch shows a branch again. It returns the branch that holds the messages shown until
-// then, or zero if there were none. The entries belong to no run, because the runs that wrote the
-// messages have ended.
+// RestoreBranch shows a branch again. It returns the new branch that contains the replaced messages, or
+// zero if it replaced none. Its entries belong to no run, because the runs that wrote the messages have
+// ended.
 func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
 	thread, err := store.Thread()
 	switch {

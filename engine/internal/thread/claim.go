@@ -13,22 +13,22 @@ type ClaimRequest struct {
 	Job spool.Job
 	// Knows returns an error if the worker's process lacks the agent.
 	Knows func(agent string) error
-	// Isolate reserves the process's slot for an isolated run. It reports false if another run has
-	// the slot. It may be called again for the same claim.
+	// Isolate reserves the process's slot for an isolated run. It returns false if another run has the
+	// slot. It may be called again for the same claim.
 	Isolate func() bool
 }
 
-// Claimed is the outcome of a claim: a segment to execute, or a reason why there is none.
+// Claimed is the outcome of a claim: a segment to execute, or the reason why there is none.
 type Claimed struct {
-	// Segment has the thread and the run to execute. Nil: there is nothing to execute.
+	// Segment is the segment to execute, or nil.
 	Segment *Segment
-	// Unsettled is the run that only lacks its settle hook. Nil: none.
+	// Unsettled is the run that the worker has to end, or nil.
 	Unsettled *Unsettled
 	// Reason is why there is no segment, for the log and the job's result.
 	Reason string
-	// BusyFor is how long the current owner's lease still lasts. Zero: the run has no owner.
+	// BusyFor is how long the current owner's lease still lasts, or zero if no worker has the run.
 	BusyFor time.Duration
-	// Lost is the stream that a dead worker left open. Nil: none.
+	// Lost is the stream that a dead worker left open, or nil.
 	Lost *LostStream
 }
 
@@ -40,9 +40,9 @@ type Segment struct {
 	Seq int64
 }
 
-// Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next
-// segment, and closes the segment of a dead worker. An obsolete ticket claims nothing. Claim
-// returns [ErrUnchanged] if the transaction has to be rolled back.
+// Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next segment,
+// and closes the segment of a dead worker. It returns a Claimed without a segment for an obsolete
+// ticket, and [ErrUnchanged] if the transaction has to be rolled back.
 func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
 	tx, err := Open(store, rules)
 	switch {
@@ -69,75 +69,77 @@ func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 	return c, tx.Follow, err
 }
 
-// claim catches the run up, decides how it continues, and does that.
+// claim brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
+// the worker does that afterwards, under the lease.
 func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
 	f, err := catchUp(tx)
 	if err != nil {
 		return Claimed{}, err
 	}
 	next := decide(tx, f, r.Job)
+	switch {
+	case next.do == doNothing:
+		return Claimed{Reason: next.reason}, ErrUnchanged
+	case next.isolated && !r.Isolate():
+		return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
+	}
+	if err := carryOut(tx, next, r.Job, &f.changes); err != nil {
+		return Claimed{}, err
+	}
 	c := Claimed{Reason: next.reason, Lost: f.lost}
 	switch next.do {
-	case doNothing:
-		return c, ErrUnchanged
-	case doFinish:
-		if next.deaths > 0 {
-			err = deadLetter(tx, r.Job, next)
-		}
-		if err == nil {
-			c.Unsettled, err = finishUnleased(tx, next.ending)
-		}
-		return c, err
-	case doBackOff:
-		err = backOff(tx)
 	case doRun:
-		tx.Run.Isolated = needsIsolation(tx)
-		if tx.Run.Isolated && !r.Isolate() {
-			return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
-		}
-		c.Segment, err = openSegment(tx)
-	case doWait:
+		started := f.changes.entries[len(f.changes.entries)-1]
+		c.Segment = &Segment{Thread: tx.Thread, Run: tx.Run, Seq: started.Seq}
+	case doFinish:
+		c.Unsettled = &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: f.tree.saved}
+	default:
 	}
-	if err != nil {
-		return c, err
-	}
-	return c, tx.save()
+	return c, nil
 }
 
-// found is what a claim learns about a run beyond the run's own state.
+// found is what a claim learns about a run besides the run's own row.
 type found struct {
-	open    int           // parks that nobody has answered yet
-	failing *spool.Ending // how the run ends because nobody answered; nil if it goes on
-	working bool          // a step of the tree has a draft: its tools may have run
-	lost    *LostStream   // the stream of a dead worker; nil if none died
+	expiry
+
+	tree    tree
+	lost    *LostStream // the stream of a dead worker; nil if none died
+	changes changes     // the changes that became due
 }
 
-// catchUp does what became due while no worker had the run: it expires parks, and closes the
-// segment of a dead worker.
+// catchUp makes the changes that became due while no worker had the run: it expires parks, and closes
+// the segment of a dead worker.
 func catchUp(tx *Tx) (f found, err error) {
+	if tx.Run.State == spool.Queued && tx.Run.Ending == nil {
+		return f, nil
+	}
+	if f.tree, err = readTree(tx); err != nil {
+		return f, err
+	}
 	switch {
-	case tx.Run.Ending != nil: // its worker died before or in the settle hook
+	case tx.Run.Ending != nil: // the run's worker died before the settle hook or while it ran
 	case tx.Run.State == spool.WaitingForInput:
-		f.open, f.failing, err = expire(tx)
-	case tx.Run.State == spool.Running:
+		f.expiry, err = expire(tx, f.tree.parks, &f.changes)
+	default:
 		if tx.Run.Isolated {
 			tx.Run.IsolatedDeaths++
 		} else {
 			tx.Run.Deaths++
 		}
-		if f.working, err = hasDraft(tx); err == nil {
-			f.lost, err = closeLostSegment(tx, WorkerDied)
-		}
+		f.lost = closeLostSegment(tx, f.tree, WorkerDied, &f.changes)
 	}
 	return f, err
 }
 
 // decision says how a run continues.
 type decision struct {
-	do     action
-	reason string
-	ending spool.Ending // for doFinish
-	deaths int          // the workers' deaths that end the run; its dead job has the number
+	do       action
+	reason   string
+	isolated bool          // for doRun
+	ending   spool.Ending  // for doFinish
+	deaths   int           // how many dead workers end the run; the dead job has the number
+	ticket   bool          // the run needs a ticket
+	after    time.Duration // until the ticket is due
 }
 
 type action int
@@ -147,15 +149,17 @@ const (
 	doNothing               // the job is obsolete
 	doWait                  // a person has to answer first
 	doBackOff               // the run waits for a while, and then runs isolated
-	doFinish
+	doFinish                // the worker ends the run
 )
 
 var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 
-// decide says how a claimed run continues. It does not touch the store and changes nothing.
+// decide returns how a claimed run continues. It does not use the store and changes nothing.
 func decide(tx *Tx, f found, j spool.Job) decision {
 	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
-	deaths := run.Deaths + run.IsolatedDeaths
+	end := func(reason string, ending spool.Ending) decision {
+		return decision{do: doFinish, reason: reason, ending: ending, ticket: true, after: tx.Lease}
+	}
 	switch {
 	case run.Ending != nil:
 		return decision{do: doFinish, ending: *run.Ending}
@@ -165,85 +169,99 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 	case run.State == spool.Queued && j.Segment != 0 && j.Segment <= run.Segments:
 		return decision{do: doNothing, reason: "a later ticket exists"}
 	case run.State == spool.Queued && stopped: // before its first segment
-		return decision{do: doFinish, reason: "the run was stopped before its turn", ending: cancelled}
+		return end("the run was stopped before its turn", cancelled)
 
-	case f.open > 0:
+	case len(f.open) > 0:
 		return decision{do: doWait, reason: "the run waits for input"}
 	case f.failing != nil:
-		return decision{do: doFinish, reason: "nobody has answered in time", ending: *f.failing}
+		return end("nobody has answered in time", *f.failing)
 
-	case f.lost != nil && stopped && !f.working:
-		return decision{do: doFinish, reason: endedWithWorker, ending: cancelled}
+	case f.lost != nil && stopped && !f.tree.working:
+		return end(endedWithWorker, cancelled)
 	case f.lost != nil && run.IsolatedDeaths >= tx.Retry.Deaths:
-		return decision{do: doFinish, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
+		deaths := run.Deaths + run.IsolatedDeaths
+		last := end(endedWithWorker, spool.Ending{
 			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
-		}}
+		})
+		last.deaths = deaths
+		return last
 	case f.lost != nil && !stopped && needsIsolation(tx):
-		return decision{do: doBackOff, reason: "several workers died in the run's step: it waits, and then runs isolated"}
+		return decision{
+			do: doBackOff, reason: "several workers died in the run's step: it waits, and then runs isolated",
+			ticket: true, after: tx.RetryDelay(run.IsolatedDeaths+1, nil),
+		}
 	}
-	return decision{do: doRun}
+	return decision{do: doRun, isolated: needsIsolation(tx)}
 }
 
 const endedWithWorker = "the run has ended with its worker"
 
-// openSegment leases the thread and begins the run's next segment.
-func openSegment(tx *Tx) (*Segment, error) {
-	if tx.Run.Segments == 0 {
-		tx.Run.StartedAt = tx.Now
-	}
-	if err := tx.move(spool.Running); err != nil {
-		return nil, err
-	}
-	tx.lease()
-	tx.startClock()
-	tx.Run.Segments++
-	tx.Run.Saved = spool.Offset{}
-	entry := spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
-		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments,
-	})
-	if err := tx.Store.AppendEntries(entry); err != nil {
-		return nil, err
-	}
-	return &Segment{Thread: tx.Thread, Run: tx.Run, Seq: entry.Seq}, nil
-}
-
-// When a process dies, all its segments die with it, and nothing says which of them was the
-// cause. After a few deaths in one step, a run waits for a while and then runs isolated: a process
-// executes one isolated run at a time, until that run has saved a step. Only deaths of isolated
-// workers count towards failing the run, so that a step which kills its worker does not fail the
-// other runs of that worker.
+// When a process dies, all its segments die with it, and it is unknown which of them was the cause.
+// Therefore, after a few deaths in one step, a run waits for a while and then runs isolated: a process
+// executes one isolated run at a time, until that run has saved a step. Only deaths of isolated workers
+// count towards failing a run, so that a step that kills its worker does not fail the worker's other
+// runs.
 
 const (
 	// isolationDeaths is how many workers die in a step before its run is isolated.
 	isolationDeaths = 3
-	// isolationWait is when a run comes back if another isolated run has the slot.
+	// isolationWait is the delay of a run's next ticket if another isolated run has the slot.
 	isolationWait = 2 * time.Second
 )
 
 func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, tx.Retry.Deaths) }
 
-// deadLetter adds a dead job for a run that ends because its workers died, so that an operator can
-// redrive it.
-func deadLetter(tx *Tx, j spool.Job, next decision) error {
-	dead := tx.jobOf(tx.Run, spool.JobReclaim, 0)
-	dead.Key, dead.Segment, dead.DueAt = j.Key, tx.Run.Segments+1, j.DueAt
-	return tx.Store.AddDead(dead, next.deaths, next.ending.Error)
+// carryOut writes a decision and the changes that became due before it.
+func carryOut(tx *Tx, next decision, j spool.Job, c *changes) error {
+	var to spool.State
+	switch next.do {
+	case doRun:
+		to, tx.Run.Isolated = spool.Running, next.isolated
+		c.entries = append(c.entries, nextSegment(tx))
+	case doBackOff:
+		to, tx.Follow.Jobs = spool.Queued, true
+	default:
+	}
+	if next.ticket {
+		ticket := tx.ticket(spool.JobReclaim, next.after)
+		c.jobs = append(c.jobs, ticket)
+		if next.do == doBackOff {
+			c.cancel = append(c.cancel, ticket.Key) // the claimed job may have this key
+		}
+	}
+	if next.deaths > 0 { // the dead job lets an operator redrive the run
+		dead := tx.ticket(spool.JobReclaim, 0)
+		dead.Key, dead.DueAt = j.Key, j.DueAt
+		c.dead = &spool.DeadJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error}
+	}
+	if next.do == doFinish {
+		decideEnding(tx, next.ending)
+	}
+	switch next.do {
+	case doRun:
+		tx.lease()
+		tx.startClock()
+	case doFinish:
+		tx.lease()
+	default:
+		tx.release()
+	}
+	if to != "" {
+		if err := tx.move(to); err != nil {
+			return err
+		}
+	}
+	return tx.writeAll(*c)
 }
 
-// backOff is the transition back to QUEUED of a run that is to be isolated, with a ticket for
-// later.
-func backOff(tx *Tx) error {
-	if err := tx.move(spool.Queued); err != nil {
-		return err
+// nextSegment begins the run's next segment and returns the entry about it.
+func nextSegment(tx *Tx) *spool.Entry {
+	if tx.Run.Segments == 0 {
+		tx.Run.StartedAt = tx.Now
 	}
-	next := tx.ticket(spool.JobReclaim, tx.RetryDelay(tx.Run.IsolatedDeaths+1, nil))
-	if err := tx.Store.CancelJob(next.Key); err != nil { // the claimed job may have this key
-		return err
-	}
-	if err := tx.Store.Enqueue(next); err != nil {
-		return err
-	}
-	tx.release()
-	tx.Follow.Jobs = true
-	return nil
+	tx.Run.Segments++
+	tx.Run.Saved = spool.Offset{}
+	return spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
+		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments,
+	})
 }

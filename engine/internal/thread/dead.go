@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Dead fails the run of a job that the queue has given up. It returns [ErrUnchanged] if the run has
-// moved on: it has ended, another run has the thread, or a worker has the lease.
+// Dead fails the run of a job that the queue has given up. It returns [ErrUnchanged] if the job is
+// obsolete: the run has ended, another run has the thread, or a worker has the lease.
 func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error) {
 	moved := tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
 		j.Segment != 0 && j.Segment <= tx.Run.Segments && tx.Run.State != spool.Running
@@ -18,11 +18,14 @@ func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error
 		State: spool.Failed, Reason: spool.StopFailed,
 		Error: fmt.Sprintf("dropped by the queue after %d attempts: %s", attempts, cause),
 	}
-	if tx.Run.Ending == nil && tx.Run.State == spool.Running {
-		if s.Lost, err = closeLostSegment(tx, ending.Error); err != nil {
-			return s, err
-		}
+	t, err := readTree(tx)
+	if err != nil {
+		return s, err
 	}
-	s.Unsettled, err = finishUnleased(tx, ending)
+	var c changes
+	if tx.Run.Ending == nil && tx.Run.State == spool.Running {
+		s.Lost = closeLostSegment(tx, t, ending.Error, &c)
+	}
+	s.Unsettled, err = finishUnleased(tx, ending, t, c)
 	return s, err
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// editable refuses an edit unless the message is a user turn of the thread.
+// editable returns a refusal unless the message is a user turn of the thread.
 func editable(tx *Tx, id spool.MessageID) error {
 	turn, err := tx.Store.Message(id)
 	switch {
@@ -19,8 +19,8 @@ func editable(tx *Tx, id spool.MessageID) error {
 	return nil
 }
 
-// edit drops a user turn and all later messages, which become a branch. It is part of the start
-// that replaces the turn.
+// edit drops a user turn and all later messages, which become a branch. The start that replaces the
+// turn calls it.
 func edit(tx *Tx, id spool.MessageID) error {
 	if err := editable(tx, id); err != nil {
 		return err
@@ -29,8 +29,8 @@ func edit(tx *Tx, id spool.MessageID) error {
 	return err
 }
 
-// drop hides a message and all later ones, and returns their branch. Run is the run that replaces
-// them; empty for none.
+// drop hides a message and all later ones, and returns their branch. Run is the run that replaces them,
+// or empty.
 func drop(store spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
 	entry := spool.NewEntry(spool.EntryMessagesDropped, run, spool.MessagesDropped{FromMessageID: id})
 	if err := store.AppendEntries(entry); err != nil {

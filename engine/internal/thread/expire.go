@@ -6,65 +6,56 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// expire is the compare-and-set that handles the open parks whose time has come: each is warned
-// about, extended or expired. It returns the number of parks that are still open. If an expired
-// park fails the run, it returns zero and how the run ends.
-func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
-	parks, err := tx.Parks()
-	if err != nil {
-		return 0, nil, err
-	}
+// expiry is the result of [expire].
+type expiry struct {
+	open []spool.Park // the parks without an answer; empty if the run fails
+	// failing is the ending of a run that fails because nobody answered in time. Nil: the run
+	// continues.
+	failing *spool.Ending
+}
+
+// expire handles the open parks that are due: it warns about each one, extends it or expires it.
+func expire(tx *Tx, parks []spool.Park, c *changes) (x expiry, err error) {
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
-			if err := expirePark(tx, &p); err != nil {
-				return 0, nil, err
+			if err := expirePark(tx, &p, c); err != nil {
+				return x, err
 			}
 		}
 		if p.State == spool.ParkOpen {
-			open++
+			x.open = append(x.open, p)
 		}
-		if failing == nil && FailsRun(p) {
-			failing = &spool.Ending{
+		if x.failing == nil && FailsRun(p) {
+			x.failing = &spool.Ending{
 				State: spool.Failed, Reason: spool.StopFailed, Error: "nobody answered the call of " + p.ToolName + " in time",
 			}
 		}
 	}
-	if failing != nil {
-		open = 0
+	if x.failing != nil {
+		x.open = nil
 	}
-	return open, failing, nil
+	return x, nil
 }
 
-// expirePark warns about, extends or expires an open park if the time has come.
-func expirePark(tx *Tx, p *spool.Park) error {
+// expirePark warns about, extends or expires an open park if the park is due.
+func expirePark(tx *Tx, p *spool.Park, c *changes) error {
 	t, payload := advancePark(p, tx.Now)
 	if t == "" {
 		return nil
 	}
-	if err := tx.Store.PutPark(*p); err != nil {
-		return err
-	}
-	if err := tx.Store.CancelJob(expiryKey(*p)); err != nil {
-		return err
-	}
-	if p.State == spool.ParkOpen {
-		if err := enqueueExpiry(tx, *p); err != nil {
-			return err
-		}
-	}
-	if err := tx.AppendNew(t, payload); err != nil || t != spool.EntryInputExtended {
-		return err
+	c.parks = append(c.parks, *p)
+	c.entries = append(c.entries, spool.NewEntry(t, tx.Run.ID, payload))
+	if t != spool.EntryInputExtended {
+		return nil
 	}
 	// Clients that do not know INPUT_EXTENDED get the question again.
 	required, err := tx.InputRequired(tx.Store, *p)
-	if err != nil {
-		return err
-	}
-	return tx.AppendNew(spool.EntryInputRequired, required)
+	c.entries = append(c.entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+	return err
 }
 
-// advancePark changes an open park that is due, and returns the entry about the change. It returns
-// "" if the park is not due.
+// advancePark changes an open park that is due, and returns the type and payload of the entry about the
+// change. The type is "" if the park is not due.
 func advancePark(p *spool.Park, now time.Time) (t spool.EntryType, payload any) {
 	switch warn := warnAt(*p); {
 	case now.Before(p.ExpiresAt) && (warn.IsZero() || now.Before(warn)):
@@ -90,77 +81,47 @@ func FailsRun(p spool.Park) bool {
 	return p.State == spool.ParkExpired && p.Expiry.Then == spool.ExpireFail
 }
 
-// Reclaim moves a parked run whose parks are due. It reports whether no park is open any more. It
+// Reclaim expires the due parks of a parked run, and reports whether no park is open any more. It
 // returns [ErrUnchanged] if the run is not parked.
 func Reclaim(tx *Tx) (moved bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrUnchanged
 	}
-	open, _, err := expire(tx)
-	if err != nil || open > 0 {
+	open, c, err := expireNow(tx)
+	if err != nil {
 		return false, err
 	}
-	return true, tx.enqueue(spool.JobResume, 0)
+	return len(open) == 0, tx.write(c)
 }
 
-// Redispatch adds the missing job of a run that nothing moves. It returns [ErrUnchanged] if the run
-// needs no job.
+// expireNow expires the parks of a parked run, and adds a ticket if no park is open any more.
+func expireNow(tx *Tx) (open []spool.Park, c changes, err error) {
+	parks, err := tx.Parks()
+	if err != nil {
+		return nil, c, err
+	}
+	x, err := expire(tx, parks, &c)
+	if len(x.open) == 0 {
+		c.jobs = append(c.jobs, tx.ticket(spool.JobResume, 0))
+	}
+	return x.open, c, err
+}
+
+// Redispatch adds a job to a run that has neither a worker nor a job. It returns [ErrUnchanged] if the
+// run needs no job.
 func Redispatch(tx *Tx) error {
 	if !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) {
 		return ErrUnchanged
 	}
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
-		return tx.enqueue(spool.JobReclaim, 0)
+		return tx.enqueue(spool.JobReclaim)
 	}
-	open, _, err := expire(tx)
+	open, c, err := expireNow(tx)
 	if err != nil {
 		return err
 	}
-	if open == 0 {
-		return tx.enqueue(spool.JobResume, 0)
+	for _, p := range open {
+		c.jobs = append(c.jobs, expiryJob(tx, p))
 	}
-	parks, err := tx.Parks()
-	if err != nil {
-		return err
-	}
-	for _, p := range parks {
-		if p.State != spool.ParkOpen {
-			continue
-		}
-		if err := enqueueExpiry(tx, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// onExpiry returns the expiry action for the wire, which omits the default.
-func onExpiry(p spool.Park) spool.ExpiryAction {
-	if p.Expiry.Then == spool.ExpireDeny {
-		return ""
-	}
-	return p.Expiry.Then
-}
-
-// warnAt returns when to warn about an open park. Zero: never.
-func warnAt(p spool.Park) time.Time {
-	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
-		return time.Time{}
-	}
-	return p.ExpiresAt.Add(-p.Expiry.Warn)
-}
-
-// enqueueExpiry adds the job for the next change of an open park: its warning, or its expiry.
-func enqueueExpiry(tx *Tx, p spool.Park) error {
-	due := p.ExpiresAt
-	if warn := warnAt(p); !warn.IsZero() {
-		due = warn
-	}
-	j := tx.jobOf(tx.Run, spool.JobExpiry, due.Sub(tx.Now))
-	j.Key = expiryKey(p)
-	return tx.Store.Enqueue(j)
-}
-
-func expiryKey(p spool.Park) string {
-	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
+	return tx.write(c)
 }

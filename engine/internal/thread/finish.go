@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Finish ends the dispatched run in the transaction of its last step. With a settle hook, [Settle]
-// writes the end state after the hook has returned.
+// Finish ends the dispatched run in the transaction of its last step. If the engine has a settle hook,
+// [Settle] writes the end state after the hook has returned.
 func Finish(tx *Tx, ending spool.Ending) error {
 	if tx.Settles {
 		tx.dropDraft()
@@ -23,13 +22,17 @@ func Finish(tx *Tx, ending spool.Ending) error {
 // settleRetry is the wait before the queue tries a failed settlement again.
 const settleRetry = time.Minute
 
-// Settle writes the end state after the settle hook has returned. If the hook failed, Settle adds a
-// job that calls it again.
+// Settle writes the end state of a run whose ending is decided, after the settle hook has returned. If
+// the hook failed, Settle adds a job that calls it again.
 func Settle(tx *Tx, ending spool.Ending, settled bool) error {
-	if settled {
+	switch {
+	case !tx.Settles:
+	case settled:
 		tx.Run.SettledAt = tx.Now
-	} else if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
-		return err
+	default:
+		if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
+			return err
+		}
 	}
 	return finish(tx, ending)
 }
@@ -48,7 +51,7 @@ func finish(tx *Tx, ending spool.Ending) error {
 }
 
 // finishTree brings the runs of the tree to their end states, the dispatched run last. The caller
-// writes the dispatched run.
+// stores the dispatched run.
 func finishTree(tx *Tx, ending spool.Ending) error {
 	runs, err := activeNested(tx)
 	if err != nil {
@@ -78,10 +81,10 @@ func activeNested(tx *Tx) ([]spool.RunRow, error) {
 	return slices.DeleteFunc(runs, func(r spool.RunRow) bool { return r.State.Terminal() }), err
 }
 
-// endingBelow returns how the nested runs of a run end with it.
+// endingBelow returns the ending of the nested runs when their dispatched run has the given ending.
 func endingBelow(ending spool.Ending) spool.Ending {
 	switch ending.State {
-	case spool.Completed: // no nested run is active then
+	case spool.Completed: // no nested run is active in this case
 		return cancelled
 	case spool.Failed:
 		ending.Error = "the run that it belongs to failed"
@@ -119,7 +122,7 @@ func closeLastSegment(tx *Tx, ending spool.Ending) error {
 	}, ended)
 }
 
-// Unsettled is a run that only lacks its settle hook, with a lease for that.
+// Unsettled is a run whose ending is decided. The process that settles it has its lease.
 type Unsettled struct {
 	Thread spool.Thread
 	Run    spool.RunRow
@@ -127,33 +130,43 @@ type Unsettled struct {
 	Saved spool.Offset
 }
 
-// finishUnleased ends a run that no worker has leased: as cancelled if it was asked to stop. With a
-// settle hook, finishUnleased takes the lease instead and returns the run for settlement. If the
-// run has an ending already, it only lacks the hook.
-func finishUnleased(tx *Tx, ending spool.Ending) (*Unsettled, error) {
+// finishUnleased ends a run that no worker has leased. If the engine has a settle hook, it takes the
+// lease instead and returns the run for settlement. It also adds a ticket for the case that this
+// process dies before the settlement.
+func finishUnleased(tx *Tx, ending spool.Ending, t tree, c changes) (*Unsettled, error) {
 	if tx.Run.Ending == nil {
-		if !tx.Run.StopAt.IsZero() {
-			ending = cancelled
-		}
 		if !tx.Settles {
-			if err := finishTree(tx, ending); err != nil {
+			if err := tx.write(c); err != nil {
+				return nil, err
+			}
+			if err := finishTree(tx, endingNow(tx, ending)); err != nil {
 				return nil, err
 			}
 			return nil, handOver(tx)
 		}
-		tx.dropDraft()
+		c.jobs = append(c.jobs, tx.ticket(spool.JobReclaim, tx.Lease))
+	}
+	decideEnding(tx, ending)
+	tx.lease()
+	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: t.saved}, tx.writeAll(c)
+}
+
+// decideEnding stores the ending of a run without a worker, unless the run already has one.
+func decideEnding(tx *Tx, ending spool.Ending) {
+	if tx.Run.Ending == nil {
+		ending = endingNow(tx, ending)
 		ending.Closed = true
 		tx.Run.Ending = &ending
-		if err := tx.enqueue(spool.JobReclaim, tx.Lease); err != nil {
-			return nil, err
-		}
+		tx.dropDraft()
 	}
-	saved, err := record.SavedOf(tx.Store, tx.Run)
-	if err != nil {
-		return nil, err
+}
+
+// endingNow returns the run's ending, which is cancelled if the run was asked to stop.
+func endingNow(tx *Tx, ending spool.Ending) spool.Ending {
+	if !tx.Run.StopAt.IsZero() {
+		return cancelled
 	}
-	tx.lease()
-	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: saved.Last()}, tx.save()
+	return ending
 }
 
 // finishNested is the transition of a nested run to an end state.
@@ -161,15 +174,15 @@ func finishNested(tx *Tx, ending spool.Ending, text string) error {
 	if err := finishRun(tx, ending); err != nil {
 		return err
 	}
-	tx.Run.Allowance = nil // the dispatched run has the tree's
+	tx.Run.Allowance = nil // the dispatched run has the allowance of the tree
 	if ending.State == spool.Completed {
 		tx.Run.Result = &spool.NestedResult{Text: text}
 	}
 	return tx.Put()
 }
 
-// finishRun brings one run to its end state and gives its waiting calls a result. The caller writes
-// the run.
+// finishRun brings one run to its end state and gives its waiting calls a result. The caller stores the
+// run.
 func finishRun(tx *Tx, ending spool.Ending) error {
 	if !tx.Run.State.CanBecome(ending.State) {
 		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
@@ -232,7 +245,7 @@ func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 		if err := tx.Store.PutPark(p); err != nil {
 			return nil, err
 		}
-		if p.Reason != spool.ParkBudget { // it belongs to no call
+		if p.Reason != spool.ParkBudget { // a park for a budget belongs to no call
 			content = append(content, toolresult.Part(p.ToolCallID, p.ToolName, result))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // budgetTool is the tool name of parks that ask for a larger budget.
 const budgetTool = "budget"
 
-// Limits are the bounds that belong to no budget.
+// Limits contains the limits that are not part of a budget.
 type Limits struct {
 	// WallTimeMS bounds the wall time of any run.
 	WallTimeMS int64
@@ -55,9 +55,9 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 	return tx.Append(entry)
 }
 
-// ParkForBudget parks the run until somebody answers with a larger budget. All runs of the tree
-// wait for that one answer, which is no call's result. With distinct, the subject that started the
-// run may not answer.
+// ParkForBudget parks the run until somebody answers with a larger budget. All runs of the tree wait
+// for that one answer. The answer does not become the result of a call. If distinct is true, the
+// subject that started the run may not answer.
 func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -87,8 +87,8 @@ func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	return tx.Store.PutPark(park)
 }
 
-// AskForTime adds a park for more time if no park is open: the nested runs have their answers, and
-// had no time to continue.
+// AskForTime adds a park for more time if no park is open. This happens when the nested runs have their
+// answers but had no time to continue.
 func AskForTime(tx *Tx, distinct bool) error {
 	parks, err := tx.Parks()
 	if err != nil || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen }) {

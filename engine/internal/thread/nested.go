@@ -4,9 +4,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Spawn adds a nested run with its first turn. If the tenant has a run with that id, Spawn adds
-// nothing and returns a [spool.Conflict] error: callers may choose any id for the runs that they
-// start.
+// Spawn adds a nested run with its first turn. If the tenant already has a run with that id, Spawn adds
+// nothing and returns a [spool.Conflict] error. This is possible because callers may choose any id for
+// the runs that they start.
 func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 	if err := tx.Store.InsertRun(run); err != nil {
 		return err
@@ -19,8 +19,8 @@ func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 	return tx.Put()
 }
 
-// FinishNested is the transition of an active nested run to an end state. Text is its last answer,
-// for the parent run.
+// FinishNested is the transition of an active nested run to an end state. Text is the run's last
+// answer, which the parent run gets.
 func FinishNested(tx *Tx, ending spool.Ending, text string) error {
 	if err := finishNested(tx, ending, text); err != nil {
 		return err

@@ -1,12 +1,14 @@
 package thread
 
 import (
+	"time"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// ParkNested is the transition of a nested run to WAITING_FOR_INPUT. The dispatched run parks for
-// it.
+// ParkNested is the transition of a nested run to WAITING_FOR_INPUT. The dispatched run parks later,
+// for the whole tree.
 func ParkNested(tx *Tx) error {
 	tx.Run.State = spool.WaitingForInput
 	return tx.Put()
@@ -18,9 +20,9 @@ func ResumeNested(tx *Tx) error {
 	return tx.Put()
 }
 
-// Park is the transition to WAITING_FOR_INPUT. It opens the parks of all runs of the tree, which
-// nobody could answer before. It writes their entries and expiry jobs, and gives up the lease. The
-// stream gets an item for each entry, after all the entries, and then ends.
+// Park is the transition to WAITING_FOR_INPUT. It opens the parks of all runs of the tree, which nobody
+// could answer before. It writes their entries and expiry jobs, and releases the lease. The stream gets
+// an item for each entry, after all the entries, and then ends.
 func Park(tx *Tx) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -36,7 +38,7 @@ func Park(tx *Tx) error {
 		if err := tx.Store.PutPark(park); err != nil {
 			return err
 		}
-		if err := enqueueExpiry(tx, park); err != nil {
+		if err := tx.Store.Enqueue(expiryJob(tx, park)); err != nil {
 			return err
 		}
 		required, err := tx.InputRequired(tx.Store, park)
@@ -62,7 +64,7 @@ func Park(tx *Tx) error {
 	return tx.save()
 }
 
-// InputRequired returns the record's payload about an open park.
+// InputRequired returns the payload of the record entry about an open park.
 func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
@@ -89,4 +91,35 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	required.AgentID = &p.AgentID
 	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
 	return required, nil
+}
+
+// onExpiry returns the expiry action as it is on the wire, which omits the default.
+func onExpiry(p spool.Park) spool.ExpiryAction {
+	if p.Expiry.Then == spool.ExpireDeny {
+		return ""
+	}
+	return p.Expiry.Then
+}
+
+// warnAt returns when to warn about an open park, or zero for never.
+func warnAt(p spool.Park) time.Time {
+	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
+		return time.Time{}
+	}
+	return p.ExpiresAt.Add(-p.Expiry.Warn)
+}
+
+// expiryJob returns the job for the next change of an open park: its warning, or its expiry.
+func expiryJob(tx *Tx, p spool.Park) spool.Job {
+	due := p.ExpiresAt
+	if warn := warnAt(p); !warn.IsZero() {
+		due = warn
+	}
+	j := tx.jobOf(tx.Run, spool.JobExpiry, due.Sub(tx.Now))
+	j.Key = expiryKey(p)
+	return j
+}
+
+func expiryKey(p spool.Park) string {
+	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
 }

@@ -2,9 +2,9 @@ package thread
 
 import "github.com/spoolhq/spool"
 
-// Redrive continues the work of a dead job. It returns the run that moves: for a settlement the
-// job's own run, otherwise a new run with the fresh id. It returns a [RefusedError] if there is
-// nothing left to do, and a [spool.NotFound] error if there is no such dead job.
+// Redrive continues the work of a dead job. It returns the run that continues: for a settlement the
+// job's own run, otherwise a new run with the id fresh. It returns a [RefusedError] if nothing is left
+// to do, and a [spool.NotFound] error if no such dead job exists.
 func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err error) {
 	defer func() {
 		if err == nil {
@@ -25,7 +25,7 @@ func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err err
 	return fresh, startSuccessor(tx, run, fresh)
 }
 
-// requeueSettle queues a run's settlement again.
+// requeueSettle queues the settlement of a run again.
 func requeueSettle(tx *Tx, run spool.RunRow, j spool.Job) error {
 	if !tx.Settles || !run.SettledAt.IsZero() || !run.State.Terminal() {
 		return Refuse(spool.ReasonMovedOn, "There is nothing to settle")
@@ -58,10 +58,10 @@ func startSuccessor(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	if err := tx.Store.PutThread(tx.Thread); err != nil {
 		return err
 	}
-	return tx.enqueue(spool.JobStart, 0)
+	return tx.enqueue(spool.JobStart)
 }
 
-// successor returns a new run for the request of a failed one.
+// successor returns a new run with the request of a failed run.
 func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
 	next := spool.RunRow{
 		Run: spool.Run{

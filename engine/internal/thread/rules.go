@@ -11,29 +11,30 @@ import (
 	"github.com/spoolhq/spool/engine/internal/random"
 )
 
-// Rules are the settings of the transitions.
+// Rules contains the settings of the transitions.
 type Rules struct {
-	// Lease is how long a silent worker keeps a run.
+	// Lease is how long a worker keeps a run without renewing its lease.
 	Lease time.Duration
-	// Settles says that a settle hook is called for each run before its end state is written.
+	// Settles is true if a settle hook is called for each run before its end state is written.
 	Settles bool
 	// MaxWaiting bounds how many runs wait for a thread.
 	MaxWaiting int
-	// MaxBudget bounds the budget that an answer may give a run.
+	// MaxBudget bounds the budget to which an answer may raise a run's budget.
 	MaxBudget spool.Budget
 	// ParkTTL is how long a park stays open if neither tool nor request says otherwise.
 	ParkTTL time.Duration
 	Retry   config.RetryOptions
 	Random  random.Source
 	Log     *slog.Logger
-	// Parameters returns the argument schema of a parked call. It returns nil if this process lacks
-	// the tool.
+	// Parameters returns the argument schema of a parked call's tool, or nil if this process lacks the
+	// tool.
 	Parameters func(v spool.View, p spool.Park) (json.RawMessage, error)
 }
 
-// RetryDelay returns the delay before the next attempt. It doubles from Backoff, plus up to a
-// quarter, so that runs that failed together do not come back together. If a provider asks for a
-// longer delay, it gets up to AfterMax, which may be less than BackoffMax.
+// RetryDelay returns the delay before the next attempt. The delay doubles with each attempt, from
+// Backoff up to BackoffMax. A random part of up to a quarter is added, so that runs that failed
+// together do not come back together. If a provider asks for a longer delay, the delay is that long,
+// but at most AfterMax.
 func (r Rules) RetryDelay(attempts int, cause error) time.Duration {
 	delay := r.Retry.Backoff
 	for range attempts - 1 {
@@ -53,10 +54,10 @@ func askedDelay(cause error) time.Duration {
 	return 0
 }
 
-// RefusedError says that the state of a thread does not allow a request. It rolls the transaction
-// back and becomes the request's result.
+// RefusedError says that the state of a thread does not allow a request. It rolls the transaction back,
+// and becomes the request's result.
 type RefusedError struct {
-	// Reason is one of the constants named Reason.
+	// Reason is one of the root package's constants whose names begin with Reason.
 	Reason string
 	Text   string
 }
@@ -65,5 +66,5 @@ func (r *RefusedError) Error() string { return r.Text }
 
 func Refuse(reason, text string) *RefusedError { return &RefusedError{Reason: reason, Text: text} }
 
-// ErrUnchanged rolls back a transition that has nothing to do.
+// ErrUnchanged rolls back a transition that has no effect.
 var ErrUnchanged = errors.New("nothing to do")

@@ -6,16 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// HandBack is the transition back to QUEUED of a run that its worker gives up, with a ticket for
-// the next segment. A zero due means now.
+// HandBack is the transition back to QUEUED when a worker gives the run up. It adds a ticket for the
+// next segment, due at the given time or, if that is zero, now.
 func HandBack(tx *Tx, due time.Time, reason string) error {
 	next := tx.ticket(spool.JobHandBack, 0)
 	next.DueAt = due
 	return requeue(tx, next, spool.RunEnded{Status: spool.SegmentLost, Error: reason})
 }
 
-// RetryLater is the transition back to QUEUED of a run whose step failed, with a delayed ticket for
-// the next attempt.
+// RetryLater is the transition back to QUEUED when a step of the run failed. It adds a ticket for the
+// next attempt, due after the given wait.
 func RetryLater(tx *Tx, wait time.Duration, reason string) error {
 	ended := spool.RunEnded{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()}
 	return requeue(tx, tx.ticket(spool.JobRetry, wait), ended)
@@ -37,4 +37,16 @@ func requeue(tx *Tx, next spool.Job, ended spool.RunEnded) error {
 	}
 	tx.release()
 	return tx.save()
+}
+
+// closeSegment ends the latest segment: first its stream, with an item, and then the segment in the
+// record.
+func (tx *Tx) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) error {
+	tx.list.End(t, item)
+	return tx.Append(tx.runEnded(ended))
+}
+
+func (tx *Tx) runEnded(ended spool.RunEnded) *spool.Entry {
+	ended.RunID, ended.StreamID, ended.Segment = tx.Run.ID, tx.Run.Stream(), tx.Run.Segments
+	return spool.NewEntry(spool.EntryRunEnded, tx.Run.ID, ended)
 }

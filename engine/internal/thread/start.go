@@ -12,10 +12,11 @@ type StartRequest struct {
 	// Content is the user turn.
 	Content         spool.Content
 	ClientMessageID string
-	// Title and Labels are for a thread that the start creates. The run's subject owns that thread.
+	// Title and Labels are for a thread that the start creates. The run's subject becomes the thread's
+	// owner.
 	Title  string
 	Labels map[string]string
-	// EditMessageID is a user turn to replace together with all later messages. Empty: none.
+	// EditMessageID is the id of a user turn to replace, together with all later messages. Empty: none.
 	EditMessageID spool.MessageID
 	WhenBusy      spool.WhenBusy
 	// MayNotStop forbids the start to stop runs of other subjects.
@@ -24,9 +25,9 @@ type StartRequest struct {
 
 // Started is the outcome of a start.
 type Started struct {
-	// Position is the run's position among the waiting runs. Zero: the run has the thread.
+	// Position is the run's position among the waiting runs, or zero if the run has the thread.
 	Position int
-	// Stopped has the consequences of stopping the run before.
+	// Stopped is what has to follow if the start has stopped another run.
 	Stopped Stopped
 	// Audit has the entries for the audit log.
 	Audit []*spool.AuditEntry
@@ -62,7 +63,7 @@ func start(tx *Tx, s StartRequest) error {
 		return err
 	}
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
-	if fresh { // the run and the message refer to the row
+	if fresh { // the run and the message refer to the thread's row
 		if err := tx.Store.PutThread(tx.Thread); err != nil {
 			return err
 		}
@@ -85,10 +86,10 @@ func start(tx *Tx, s StartRequest) error {
 			return err
 		}
 	}
-	return tx.enqueue(spool.JobStart, 0)
+	return tx.enqueue(spool.JobStart)
 }
 
-// newRun returns the run of a start. It inherits what is known about the thread's prompt size.
+// newRun returns the run of a start. The run gets the known prompt size of the thread's last run.
 func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
 	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now

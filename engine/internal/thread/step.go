@@ -2,9 +2,9 @@ package thread
 
 import "github.com/spoolhq/spool"
 
-// SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on the
-// messages contain everything that the stream has up to here; STEP_FINISHED says so. SaveStep
-// returns the messages.
+// SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on, the
+// messages contain everything up to this point of the stream, and STEP_FINISHED tells clients so.
+// SaveStep returns the messages.
 func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
 	messages := make([]*spool.Message, 0, 2)
 	if len(content) > 0 {
@@ -32,7 +32,7 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 	return saved, nil
 }
 
-// SaveResults adds the results of calls that waited to the step that made them.
+// SaveResults adds the results of calls that have waited. They belong to the step that made the calls.
 func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 	stepFinished(tx, string(spool.FinishToolCalls), spool.TokenCount{})
 	if len(results) == 0 {
@@ -43,7 +43,7 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 	return []spool.Message{*m}, err
 }
 
-// stepFinished notes that the messages contain everything that the stream has up to here.
+// stepFinished notes that the messages contain everything up to this point of the stream.
 func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	tx.Run.Saved = tx.list.Last()
 	finished := spool.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
@@ -54,7 +54,7 @@ func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	progressed(tx)
 }
 
-// progressed notes that a run has saved something. With a nested run, the dispatched run has
+// progressed notes that a run has saved something. If the run is nested, the dispatched run has
 // progressed too.
 func progressed(tx *Tx) {
 	tx.Run.Attempts, tx.Run.Deaths = 0, 0
@@ -65,9 +65,9 @@ func progressed(tx *Tx) {
 	}
 }
 
-// NoteCut notes that a limit cut off the last answer, so that it does not end the run. A nested run
-// has no budget of its own and keeps only this flag. A dispatched run without a budget was cut off
-// by the time limit, which the next worker sees anyway.
+// NoteCut notes that a limit cut off the last answer, so that this answer does not end the run. A
+// nested run has no budget of its own and keeps only the flag. A dispatched run without a budget was
+// cut off by the time limit. It needs no flag, because the next worker checks that limit anyway.
 func NoteCut(tx *Tx) {
 	if tx.Run.Allowance == nil {
 		if tx.root == nil {
@@ -76,4 +76,12 @@ func NoteCut(tx *Tx) {
 		tx.Run.Allowance = &spool.Allowance{}
 	}
 	tx.Run.Allowance.Cut = true
+}
+
+// dropDraft drops the draft of a step. Its usage stays counted.
+func (tx *Tx) dropDraft() {
+	if d := tx.Run.Draft; d != nil {
+		tx.Add(d.Usage)
+		tx.Run.Draft = nil
+	}
 }

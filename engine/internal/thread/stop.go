@@ -6,20 +6,20 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Stopped says what has to follow a stop.
+// Stopped is what has to follow the commit of a stop.
 type Stopped struct {
 	// Worker is true if a worker has leased the run and has to be woken.
 	Worker bool
-	// Unsettled is the run that still has to be settled. Nil: none.
+	// Unsettled is the run that still has to be settled, or nil.
 	Unsettled *Unsettled
-	// Lost is the stream that a dead worker left open. Nil: none.
+	// Lost is the stream that a dead worker left open, or nil.
 	Lost *LostStream
 	// State is the state of the thread or run before the stop.
 	State spool.State
 }
 
-// Stop stops the thread's run and all waiting runs, or, with an id, only that run. It returns
-// [ErrUnchanged] if there is nothing to stop.
+// Stop stops the thread's run and all waiting runs or, if only is not empty, that run alone. It returns
+// [ErrUnchanged] if no run has to be stopped.
 func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 	if only != "" && only != tx.Run.ID {
 		return stopWaiting(tx, only)
@@ -31,7 +31,7 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 			return Stopped{State: state}, err
 		}
 	}
-	if tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled { // its ending is decided
+	if tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled { // the ending is already decided
 		state = tx.Run.Ending.State
 	}
 	stopped, err := stop(tx)
@@ -57,7 +57,7 @@ func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 	return Stopped{State: run.State}, stopOneWaiting(tx, run)
 }
 
-// stopAllWaiting stops all waiting runs and returns their number.
+// stopAllWaiting stops all waiting runs and returns how many they were.
 func stopAllWaiting(tx *Tx) (int, error) {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
@@ -76,37 +76,35 @@ func stopOneWaiting(tx *Tx, run spool.RunRow) error {
 	return finishWaiting(tx, run, cancelled)
 }
 
-// stop stops the thread's run. It returns [ErrUnchanged] if there is none, or if its ending is
+// stop stops the thread's run. It returns [ErrUnchanged] if no run is active or the run's ending is
 // already decided.
 func stop(tx *Tx) (s Stopped, err error) {
 	state := tx.Thread.State
-	working, err := hasDraft(tx)
-	switch {
-	case err != nil:
-		return s, err
-	case !state.Active(), tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled:
+	if !state.Active() || tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled {
 		return s, ErrUnchanged
-	case tx.Thread.Leased(tx.Now):
+	}
+	if tx.Thread.Leased(tx.Now) {
 		s.Worker = true
 		if tx.Run.StopAt.IsZero() {
 			tx.Run.StopAt = tx.Now
 		}
 		return s, tx.Store.UpdateRun(tx.Run)
-	case tx.Run.Ending != nil: // the process that stopped it died before the settlement
-		s.Unsettled, err = finishUnleased(tx, *tx.Run.Ending)
+	}
+	t, err := readTree(tx)
+	if err != nil {
 		return s, err
-	case state == spool.Running && working: // a last segment saves what its tools have done
+	}
+	var c changes
+	if tx.Run.Ending == nil { // otherwise an earlier process stopped the run and died before the settlement
 		tx.Run.StopAt = tx.Now
-		if err := tx.enqueue(spool.JobReclaim, 0); err != nil {
-			return s, err
-		}
-		return s, tx.save()
-	case state == spool.Running:
-		if s.Lost, err = closeLostSegment(tx, WorkerDied); err != nil {
-			return s, err
+		switch {
+		case state == spool.Running && t.working: // a last segment saves the results of the tools
+			c.jobs = append(c.jobs, tx.ticket(spool.JobReclaim, 0))
+			return s, tx.writeAll(c)
+		case state == spool.Running:
+			s.Lost = closeLostSegment(tx, t, WorkerDied, &c)
 		}
 	}
-	tx.Run.StopAt = tx.Now
-	s.Unsettled, err = finishUnleased(tx, cancelled)
+	s.Unsettled, err = finishUnleased(tx, cancelled, t, c)
 	return s, err
 }

@@ -20,7 +20,7 @@ import (
 
 var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
 
-// scene is a thread in a store, whose transitions are carried out one by one.
+// scene is a thread in a store. Tests run its transitions one by one.
 type scene struct {
 	t     *testing.T
 	store spool.Store
@@ -85,7 +85,7 @@ func (s *scene) start(id spool.RunID, busy spool.WhenBusy) string {
 	})
 }
 
-// followed is what has to follow a stop, behind what a transition says.
+// followed is what has to follow a stop, after what a transition says.
 func followed(said string, stopped Stopped) string {
 	if stopped.Worker {
 		said += ", wake the worker"
@@ -121,6 +121,11 @@ func (s *scene) park() {
 		})
 		return "parked", errors.Join(err, Park(tx))
 	})
+}
+
+// settle writes the ending that was decided for the run.
+func (s *scene) settle() string {
+	return s.on(nil, func(tx *Tx) (string, error) { return "settled", Settle(tx, *tx.Run.Ending, true) })
 }
 
 // states are the ways to each state of a thread. The run is "r", and its first segment "r:1".
@@ -181,7 +186,7 @@ var moves = []struct {
 	}},
 }
 
-// after is the state of a thread, and the entries that were added behind seq.
+// after is the state of a thread, and the entries that were added after seq.
 func (s *scene) after(seq int64) (state string, last int64) {
 	s.check(s.store.View(s.t.Context(), chat, func(v spool.View) error {
 		thread, err := v.Thread()
@@ -389,10 +394,14 @@ func TestDeathsOfWorkers(t *testing.T) {
 			"carry r:3 | RUNNING of r, leased",
 			"several workers died in the run's step: it waits, and then runs isolated, close r:3 | QUEUED of r",
 			"carry r:4 | RUNNING of r, leased",
-			"the run has ended with its worker, close r:4 | FAILED of r",
+			"the run has ended with its worker, settle, close r:4 | RUNNING of r, leased",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("claims (-want +got):\n%s", diff)
+		}
+		s.settle()
+		if state, _ := s.after(1 << 40); state != "FAILED of r" {
+			t.Errorf("after the settlement: %s", state)
 		}
 	})
 }
@@ -410,7 +419,7 @@ func TestSettleUnheld(t *testing.T) {
 	if state, _ := s.after(0); said != "stopped, settle" || state != "QUEUED of r, leased" {
 		t.Errorf("a stop: %s | %s", said, state)
 	}
-	said = s.on(nil, func(tx *Tx) (string, error) { return "settled", Settle(tx, *tx.Run.Ending, true) })
+	said = s.settle()
 	if state, _ := s.after(0); said != "settled" || state != "CANCELLED of r" {
 		t.Errorf("the hook returns: %s | %s", said, state)
 	}

@@ -1,8 +1,19 @@
 package thread
 
 import (
+	"cmp"
+
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
 )
+
+// Add adds tokens to the run and to the dispatched run, which counts the tokens of its whole tree.
+func (tx *Tx) Add(used spool.TokenCount) {
+	tx.Run.Add(used)
+	if tx.root != nil {
+		tx.root.Run.Add(used)
+	}
+}
 
 // ChargeCompactions adds the usage of summaries to the ledger and to the run.
 func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
@@ -10,4 +21,63 @@ func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
 		tx.Add(row.Usage.Count())
 	}
 	return tx.Charge(rows...)
+}
+
+// Charge writes rows of the usage ledger and adds their costs to the dispatched run.
+func (tx *Tx) Charge(rows ...spool.UsageRow) error {
+	for _, row := range tx.price(rows) {
+		if err := tx.Store.AddUsage(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// price adds the costs of rows to the dispatched run, and returns the rows for the ledger. A run has
+// one currency: price removes a cost in another currency from its row.
+func (tx *Tx) price(rows []spool.UsageRow) []spool.UsageRow {
+	root := &tx.Root().Run
+	for i := range rows {
+		row := &rows[i]
+		if row.Cost != nil && !tx.sameCurrency(*row) {
+			row.Cost = nil
+		}
+		if row.Cost != nil {
+			root.Currency = row.Cost.Currency
+			root.CostMicros = budget.Plus(root.CostMicros, row.Cost.Micros)
+		}
+		budget.Settle(root.Allowance, *row)
+	}
+	return rows
+}
+
+// sameCurrency reports whether a row's cost is in the dispatched run's currency.
+func (tx *Tx) sameCurrency(row spool.UsageRow) bool {
+	root := &tx.Root().Run
+	currency := root.Currency
+	if root.Allowance != nil {
+		currency = cmp.Or(currency, root.Allowance.Budget.Currency)
+	}
+	if currency == "" || currency == row.Cost.Currency {
+		return true
+	}
+	tx.Log.Error("a call was priced in another currency than its run",
+		"tenant", string(root.Tenant), "thread", string(root.ThreadID), "run", string(root.ID),
+		"model", row.Model, "currency", row.Cost.Currency, "run_currency", currency)
+	return false
+}
+
+// reservations returns ledger rows for the model calls whose outcome nobody will report. They count the
+// whole prompt as read. The size of the answer is unknown.
+func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
+	if tx.Run.Allowance == nil {
+		return nil
+	}
+	for _, reserved := range tx.Run.Allowance.Reservations {
+		rows = append(rows, spool.UsageRow{
+			RunID: tx.Run.ID, AgentID: reserved.AgentID, Agent: reserved.Agent, Kind: reserved.Kind, Step: reserved.Step,
+			Model: reserved.Model, Outcome: outcome, Guess: spool.Usage{Input: new(reserved.Input)}, Cost: reserved.Prompt,
+		})
+	}
+	return rows
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// behindAll precedes the first queue position of the runs that wait without stopping another run.
-// Runs that stop another one come before those, in order of arrival.
-const behindAll int64 = 1 << 32
+// afterStops is one less than the first queue position of the runs that wait without stopping another
+// run. Runs that stop another run have lower positions, in order of arrival.
+const afterStops int64 = 1 << 32
 
-// joinQueue starts a run on a thread that has an active run: the new run waits. A start that stops
-// takes the next turn. It gets the thread at once if no worker has leased the active run.
+// joinQueue starts a run on a thread that has an active run: the new run waits. A start that stops the
+// active run is next. It gets the thread at once if no worker has leased the active run.
 func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	var out Started
 	if s.WhenBusy == spool.BusyReject {
@@ -43,7 +43,7 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		return out, err
 	}
 	if s.WhenBusy.Stops() {
-		// A run whose ending is decided needs no stop: it gives up the thread anyway.
+		// A run whose ending is decided need not be stopped, because it releases the thread anyway.
 		was := tx.Run
 		out.Stopped, err = stop(tx)
 		if err != nil && !errors.Is(err, ErrUnchanged) {
@@ -57,10 +57,10 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	return out, err
 }
 
-// makeRoom applies the new run's policy to the waiting runs and returns the runs that still wait. A
-// run that has stopped its predecessor counts as having the thread already, so that nothing depends
-// on how long the predecessor takes to stop. With mayNotStop, the new run supersedes only runs of
-// its own subject.
+// makeRoom applies the new run's policy to the waiting runs and returns the runs that still wait. A run
+// that has stopped its predecessor counts as if it already had the thread, so that the result does not
+// depend on how long the predecessor takes to stop. If mayNotStop is true, the new run supersedes only
+// runs of its own subject.
 func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool) ([]spool.RunRow, error) {
 	left := make([]spool.RunRow, 0, len(waiting))
 	for _, r := range waiting {
@@ -73,7 +73,7 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 			continue
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
 			tx.noteStop(r, run.StartedBy)
-			r.StopAt = tx.Now // it gets its user turn before it ends
+			r.StopAt = tx.Now // the run gets its user turn before it ends
 			if err := tx.Store.UpdateRun(r); err != nil {
 				return nil, err
 			}
@@ -86,10 +86,9 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 	return left, nil
 }
 
-// rollBack finds what the new run drops together with the run that it stops. If a waiting run has
-// stopped another one, the new run supersedes the last such run, which has added nothing yet, and
-// drops what that run would have dropped. Otherwise the new run drops the user turn of the thread's
-// run.
+// rollBack finds the messages that the new run drops. Normally these are the user turn of the thread's
+// run and everything after it. But if waiting runs have stopped another run, the new run supersedes the
+// last of these, which has added no messages yet, and drops what that run would have dropped.
 func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow, error) {
 	last := -1
 	for i, r := range waiting {
@@ -120,7 +119,7 @@ func supersede(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
 
 // positionFor returns the queue position of a new run.
 func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
-	position := behindAll
+	position := afterStops
 	if w.Stops() {
 		position = 0
 	}
@@ -132,8 +131,8 @@ func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 	return position + 1
 }
 
-// keepPosition stores the run's position among the waiting runs, because an idempotent repetition
-// of the start returns it. The position of a run that already has the thread is 0.
+// keepPosition stores the run's position among the waiting runs, because an idempotent repetition of
+// the start returns that position. The position of a run that already has the thread is 0.
 func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
@@ -163,7 +162,7 @@ func finishWaiting(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	return tx.Store.UpdateRun(r)
 }
 
-// startNext gives the thread of an ended run to the first waiting run that can have it.
+// startNext gives the thread of an ended run to the first waiting run that can start.
 func startNext(tx *Tx) error {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
@@ -173,7 +172,7 @@ func startNext(tx *Tx) error {
 		r.Context = tx.Run.Context
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := startWaiting(next)
-		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that it edits is gone
+		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that the run edits is gone
 			if err := finishWaiting(tx, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.Text}); err != nil {
 				return err
 			}
@@ -185,8 +184,8 @@ func startNext(tx *Tx) error {
 	return nil
 }
 
-// startWaiting is the transition to QUEUED of a waiting run, which adds its user turn now. It
-// writes nothing and returns a refusal if the message that it edits is gone.
+// startWaiting is the transition to QUEUED of a waiting run. The run's user turn is added only now. If
+// the message that the run edits is gone, startWaiting writes nothing and returns a refusal.
 func startWaiting(tx *Tx) error {
 	wait := *tx.Run.Wait
 	if wait.EditMessageID != "" {
@@ -214,5 +213,5 @@ func startWaiting(tx *Tx) error {
 	if err := tx.save(); err != nil {
 		return err
 	}
-	return tx.enqueue(spool.JobStart, 0)
+	return tx.enqueue(spool.JobStart)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Ran returns what the model reads of a call that ran or failed. It is the tool's own result,
-// unless a person edited the call or gave a reason, which the model has to know. Answers are the
-// answers to the call's parks, the earliest first.
+// Ran returns what the model reads about a call that returned or failed. Normally this is the tool's
+// own result. If a person edited the call or gave a reason, the model reads about that too. Answers are
+// the answers to the call's parks, the earliest first.
 func Ran(result json.RawMessage, failure string, answers ...*spool.Answer) json.RawMessage {
 	out := struct {
 		Approved  bool            `json:"approved"`

@@ -1,5 +1,5 @@
-// Package toolresult makes what the model reads of a tool call that did not simply return: an
-// error, a denial, a cancellation. It is pure.
+// Package toolresult makes what the model reads about a tool call that did not simply return, such as
+// an error, a denial or a cancellation. It is pure.
 package toolresult
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Part returns a tool message's part with a result.
+// Part returns the part of a tool message that contains a result.
 func Part(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
 	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
 }
 
-// Cancelled is the result of a cancelled call.
+// Cancelled returns the result of a cancelled call.
 func Cancelled(reason string) json.RawMessage {
 	return JSON(struct {
 		Cancelled bool   `json:"cancelled"`
@@ -22,7 +22,7 @@ func Cancelled(reason string) json.RawMessage {
 	}{true, reason})
 }
 
-// CancelledBy is [Cancelled] with the run's ending as its reason.
+// CancelledBy returns the result of a call that was cancelled because its run ended.
 func CancelledBy(ending spool.Ending) json.RawMessage {
 	switch ending.State {
 	case spool.Cancelled:
@@ -34,18 +34,18 @@ func CancelledBy(ending spool.Ending) json.RawMessage {
 	}
 }
 
-// Error is the result of a call that failed in its step.
+// Error returns the result of a call that failed in its step.
 func Error(text string) json.RawMessage { return JSON("error: " + text) }
 
-// LateError is the result of a call that failed after its park.
+// LateError returns the result of a call that failed after its park.
 func LateError(text string) json.RawMessage { return JSON(map[string]string{"error": text}) }
 
-// Refused is the result of a call beyond the budget, for a run whose budget is raised.
+// Refused returns the result of a call beyond the budget, in a run whose budget was raised later.
 func Refused() json.RawMessage {
 	return Error("the run's budget of tool calls was used up, and this call did not run")
 }
 
-// Expired is the result of a call whose park expired.
+// Expired returns the result of a call whose park expired.
 func Expired(p spool.Park) json.RawMessage {
 	if p.Reason == spool.ParkOutcomeUnknown {
 		return LateError("the worker died during this call; whether it took effect is not known")
@@ -53,7 +53,7 @@ func Expired(p spool.Park) json.RawMessage {
 	return json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
 }
 
-// Denied is the result of a call that a person denied.
+// Denied returns the result of a call that a person denied.
 func Denied(a *spool.Answer) json.RawMessage {
 	return JSON(struct {
 		Denied bool   `json:"denied"`
@@ -61,8 +61,8 @@ func Denied(a *spool.Answer) json.RawMessage {
 	}{true, a.Reason})
 }
 
-// Reported is the result of a call whose worker died and that must not be repeated: the outcome
-// that a person reports, if known.
+// Reported returns the result of a call whose worker died and that must not be repeated: the outcome
+// that a person reported, if any.
 func Reported(a *spool.Answer) json.RawMessage {
 	if a.Payload != nil {
 		return withReason(a.Reason, a.Payload)
@@ -74,7 +74,7 @@ func Reported(a *spool.Answer) json.RawMessage {
 	return Cancelled(text)
 }
 
-// Client is the result of a call that the client has run.
+// Client returns the result of a call that the client executed.
 func Client(a *spool.Answer) json.RawMessage {
 	if a.Payload == nil {
 		return withReason(a.Reason, json.RawMessage("null"))
@@ -92,7 +92,7 @@ func withReason(reason string, result json.RawMessage) json.RawMessage {
 	}{reason, result})
 }
 
-// JSON panics if the value has no JSON.
+// JSON returns the JSON of a value. It panics if the value has none.
 func JSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -2,17 +2,18 @@ package walk
 
 import "github.com/spoolhq/spool"
 
-// Stand is where a walker stands, or a client.
-type Stand struct {
+// Progress says how far a walker or a client has read.
+type Progress struct {
 	At spool.Cursor
-	// Turn is the last user turn behind the entry at At.Seq that the client has. Empty: none.
+	// Turn is the last user turn that the client has of those right after the entry at At.Seq. Empty:
+	// none.
 	Turn spool.MessageID
-	// Reading is true while the stream At.Stream has more to come.
+	// Reading is true until the walker has read the end of the stream At.Stream.
 	Reading bool
 }
 
-// Position returns the place for comparison.
-func (s Stand) Position() Position {
+// Position returns the progress in a form that can be compared.
+func (s Progress) Position() Position {
 	p := Position{Seq: s.At.Seq, Turn: s.Turn}
 	if s.Reading {
 		p.stream, p.offset = s.At.Stream, s.At.Offset
@@ -20,8 +21,8 @@ func (s Stand) Position() Position {
 	return p
 }
 
-// Position is where a walker stands, for comparison with another's. A stream counts only
-// while it is read.
+// Position is a walker's progress, for comparison with another walker's. The stream counts only while
+// it is being read.
 type Position struct {
 	Seq    int64
 	Turn   spool.MessageID
@@ -32,26 +33,26 @@ type Position struct {
 // Record returns the position of a walker that reads no streams.
 func (p Position) Record() Position { return Position{Seq: p.Seq, Turn: p.Turn} }
 
-// Placed is a frame, and where it leaves the walker.
-type Placed struct {
+// PositionedFrame is a frame with the walker's progress after it.
+type PositionedFrame struct {
 	spool.Frame
-	Stand
+	Progress
 
-	// Encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
+	// Encoded is the whole snapshot as JSON, or nil. If it is set, the frame's Snapshot has only a few
+	// of the messages.
 	Encoded *spool.EncodedSnapshot
-	// Formed is the same for a client of another protocol.
+	// Formed is the same in the form of another protocol.
 	Formed *spool.FormedSnapshot
-	// Notice is true for what has no place in the order: the state, and live events.
+	// Notice is true for frames that have no position in the order: states and live events.
 	Notice bool
-	// Past is true for the state in which a run has ended that does not have the thread any
-	// more.
+	// Past is true for the end state of a run that does not have the thread any more.
 	Past bool
 }
 
-// IsSnapshot reports whether the frame tells of a thread or a run as a whole.
-func (f Placed) IsSnapshot() bool { return f.Kind == spool.FrameSnapshot }
+// IsSnapshot reports whether the frame is a snapshot of a thread or of a run.
+func (f PositionedFrame) IsSnapshot() bool { return f.Kind == spool.FrameSnapshot }
 
-// IsTurn reports whether the frame tells of a user turn.
-func (f Placed) IsTurn() bool {
+// IsTurn reports whether the frame is a user turn.
+func (f PositionedFrame) IsTurn() bool {
 	return f.Kind == spool.FrameThread && f.Event.Seq == 0 && f.Event.Type == spool.NoticeMessageAppended
 }

@@ -2,13 +2,13 @@ package walk
 
 import "github.com/spoolhq/spool"
 
-// A MESSAGES_RESTORED entry does not have the messages of the branch. So each client gets a
-// snapshot behind the entry, which clients understand that do not know the entry. Clients that ask
-// at the same time share its bytes.
+// A MESSAGES_RESTORED entry does not contain the messages of the branch. So each client gets a snapshot
+// after the entry, which also helps clients that do not know the entry. Clients that ask at the same
+// time share the bytes of the snapshot.
 
-// placeRestored notes that a client needs the snapshot if it comes back right behind the entry: its
-// cursor does not say whether it has got the snapshot.
-func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Cursor) error {
+// noteRestored notes whether a client at the cursor c needs that snapshot. A client right after the
+// entry does, because its cursor does not say whether it has got the snapshot.
+func (w *Walker) noteRestored(v spool.View, thread spool.Thread, c *spool.Cursor) error {
 	if c == nil {
 		w.restoredTo = thread.LastSeq
 		return nil
@@ -18,16 +18,16 @@ func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Curso
 	}
 	entries, err := v.Entries(spool.EntryQuery{After: c.Seq - 1, Limit: 1})
 	if err == nil && len(entries) == 1 && entries[0].Type == spool.EntryMessagesRestored {
-		w.NoteMessages(entries[0])
+		w.NoteMessages(&entries[0])
 	}
 	return err
 }
 
 // NoteMessages notes how an entry changes the messages that the client shows.
-func (w *Walker) NoteMessages(entry spool.Entry) {
+func (w *Walker) NoteMessages(entry *spool.Entry) {
 	switch entry.Type {
 	case spool.EntryMessagesDropped:
-		w.last = "" // the view has other messages up to that one than the client
+		w.last = "" // up to that message, the view now has other messages than the client
 	case spool.EntryMessagesRestored:
 		w.last = ""
 		w.SnapshotDue = !w.RecordOnly && !w.shared && entry.Seq > w.restoredTo

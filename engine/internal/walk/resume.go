@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Place puts the walker at a client's cursor, or at the present without one. It returns a snapshot
-// frame if the cursor's place does not exist any more. View runs a function in a transaction.
-func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]Placed, error) {
+// StartAt puts the walker at a client's cursor, or at the present if c is nil. It returns a snapshot
+// frame if the cursor's position has expired. View runs a function in a transaction.
+func (w *Walker) StartAt(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]PositionedFrame, error) {
 	var thread spool.Thread
 	var last record.Segment
 	var named record.NamedStream
@@ -18,10 +18,10 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 		if thread, last, err = w.latest(v); err != nil {
 			return err
 		}
-		if err := w.placeTurn(v, c); err != nil {
+		if err := w.startTurn(v, c); err != nil {
 			return err
 		}
-		if err := w.placeRestored(v, thread, c); err != nil || c == nil {
+		if err := w.noteRestored(v, thread, c); err != nil || c == nil {
 			return err
 		}
 		if err := w.shown.find(v, *c); err != nil || c.Stream == "" {
@@ -45,7 +45,7 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.SnapshotDue:
 		return w.snapshot(ctx)
 	case c.Stream == "":
-		w.beginBehind(last, max(c.Seq, 0))
+		w.beginAfter(last, max(c.Seq, 0))
 		return w.closeCalls(ctx)
 	}
 	w.At = *c
@@ -80,9 +80,9 @@ func (w *Walker) latest(v spool.View) (thread spool.Thread, last record.Segment,
 	return thread, last, err
 }
 
-// placeTurn finds the last user turn at the client's place that the client has. The client has named
-// its last message, or its last turn.
-func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
+// startTurn finds the last user turn that the client has of those right after its cursor. The client
+// has sent the id of its last message or of its last turn.
+func (w *Walker) startTurn(v spool.View, c *spool.Cursor) error {
 	shown := w.Turn
 	if w.known == "" && shown == "" {
 		return nil
@@ -96,23 +96,23 @@ func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
 	return err
 }
 
-// beginNow places a walker without a cursor. It reads the record from its start. Of the streams it
-// reads only the one in flight, behind the part that the messages have.
+// beginNow starts a walker without a cursor. The walker reads the record from its start. It reads only
+// the stream of the segment in flight, after the part that the messages contain.
 func (w *Walker) beginNow(last record.Segment) {
 	w.At = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
 	w.cut = last.Saved
 	w.jump, w.jumpRead = last.Seq, last.InFlight()
 	w.shown = shownSegment{stream: last.Stream}
-	if last.End != nil { // all segments are over: only the record is read
+	if last.End != nil { // all segments have ended, so only the record is read
 		w.At.Offset = last.End.After
 		w.shown = shownSegment{ended: last.End}
 	}
 }
 
-// beginBehind places a walker whose cursor names no stream. If the cursor is inside the segment in
-// flight, the walker reads its stream behind the part that the messages have. It reads every later
+// beginAfter starts a walker whose cursor names no stream. If the cursor is inside the segment in
+// flight, the walker reads its stream after the part that the messages contain. It reads every later
 // stream from its start.
-func (w *Walker) beginBehind(last record.Segment, seq int64) {
+func (w *Walker) beginAfter(last record.Segment, seq int64) {
 	w.At = spool.Cursor{Seq: seq}
 	if last.InFlight() && last.Seq <= seq {
 		w.At.Stream, w.At.Offset, w.Reading = last.Stream, last.Saved.Main, true
@@ -157,9 +157,9 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 			}
 		case !errors.Is(err, spool.ErrStreamGone):
 			return thread, err
-		case last.Live && last.InFlight(): // its worker is about to open it
+		case last.Live && last.InFlight(): // its worker has not opened the stream yet
 			w.At.Stream, w.Reading = last.Stream, true
-		case last.End == nil: // clients stand behind the saved part: see package snapshot
+		case last.End == nil: // clients are at the end of the saved part: see package snapshot
 			w.At.Stream, w.At.Offset = last.Stream, last.Saved.Last()
 		}
 	}

@@ -8,25 +8,26 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// A segment can end although a part of its stream is in no message: its step failed, somebody stopped
-// it, its worker died, or the stream has lost an item. A run can end although the stream has shown a
-// call without a result: somebody stopped the run, or nobody answered, while no segment was open. In
-// both cases each client gets one snapshot frame, which has the saved messages of this run only.
+// A segment can end although no message contains a part of its stream: its step failed, somebody
+// stopped the run, its worker died, or the stream has lost an item. A run can end although its stream
+// has shown a call without a result: no segment was open when somebody stopped the run, or when the
+// time for an answer passed. In both cases each client gets one snapshot frame, which has only the
+// saved messages of this run.
 //
-// The frame has a place in the order. In the first case it stands directly before the segment's
-// RUN_ENDED. In the second case it stands behind the last RUN_ENDED of the run, and
-// before the RUN_STARTED of the next run. The cursor of the frame is the walker's own place: the
-// frame jumps over no entry, and a client that comes back with this cursor gets the frame again.
-// The walker makes the frame of what the store has now. It takes only the messages that were saved
-// before the place, so that a client which replays an old segment gets all later ones in their turn.
+// The frame has a position in the order. In the first case it comes directly before the segment's
+// RUN_ENDED. In the second case it comes after the last RUN_ENDED of the run, and before the
+// RUN_STARTED of the next run. The cursor of the frame is the walker's own position: the frame skips no
+// entry, and a client that comes back with this cursor gets the frame again. The walker makes the frame
+// from the store's present data. It takes only messages that were saved before the frame's position, so
+// that a client that replays an old segment gets all later messages in order.
 
-// retract returns the snapshot that stands before an entry, with which clients drop the content of a
-// segment that no message has. It returns none before most entries.
-func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, error) {
+// retract returns the snapshot that comes before an entry and makes clients drop the streamed content
+// that no message contains. For most entries it returns nothing.
+func (w *Walker) retract(ctx context.Context, ended *spool.Entry) ([]PositionedFrame, error) {
 	if ended.Type != spool.EntryRunEnded || w.RecordOnly || ended.Seq <= w.jump {
 		return nil, nil
 	}
-	id, err := record.StreamOf(ended)
+	id, err := record.StreamOf(*ended)
 	if err != nil || id == "" || id != w.shown.stream || w.shown.quiet(ended) {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	}
 	var p record.RunPart
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
-		p, err = record.ReadRunPart(v, ended, ended.Seq-1)
+		p, err = record.ReadRunPart(v, *ended, ended.Seq-1)
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {
@@ -51,9 +52,9 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	return w.partial(p, page, gone), nil
 }
 
-// closeCalls returns the snapshot with which clients close the calls of a run that has ended between
-// two segments. It returns none while the run is active.
-func (w *Walker) closeCalls(ctx context.Context) ([]Placed, error) {
+// closeCalls returns the snapshot that makes clients close the calls of a run that has ended between
+// two segments. It returns nothing while the run is active.
+func (w *Walker) closeCalls(ctx context.Context) ([]PositionedFrame, error) {
 	h := &w.shown
 	if w.RecordOnly || w.Reading || h.resolved() || h.ended != nil && w.At.Seq < h.ended.Seq {
 		return nil, nil
@@ -87,9 +88,9 @@ func (w *Walker) closeCalls(ctx context.Context) ([]Placed, error) {
 	return w.partial(*closes, page, gone), nil
 }
 
-// closing returns the part of the run of a RUN_ENDED entry that closes its calls, for a client that
-// stands at seq. Nil: there is nothing to close. Open is true while the run is active. Nearly all runs
-// have nothing to close, and closing reads no messages of those.
+// closing returns the part of the thread that closes the open calls of a RUN_ENDED entry's run, for a
+// client at seq. It returns nil if the run has no open calls. Open is true while the run is active.
+// Nearly all runs have no open calls; closing does not read the messages of these runs.
 func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, open bool, err error) {
 	id, err := record.StreamOf(ended)
 	if err != nil {
@@ -100,7 +101,7 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 		return nil, false, err
 	}
 	run, err := v.Run(ended.RunID)
-	if err != nil || run.Stream() != id { // the run has gone on
+	if err != nil || run.Stream() != id { // the run has continued
 		return nil, false, err
 	}
 	if !run.State.Terminal() {
@@ -113,8 +114,8 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 			return nil, false, err
 		}
 	}
-	// A MESSAGES_DROPPED entry takes the last turn, and all behind it: a client that has read it shows
-	// nothing of the run any more.
+	// A MESSAGES_DROPPED entry drops the last turn and everything after it. A client that has read it
+	// shows nothing of the run any more.
 	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended.Seq, Limit: 1})
 	if err != nil || len(dropped) > 0 && dropped[0].Seq <= seq {
 		return nil, false, err
@@ -126,7 +127,7 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 	return &part, false, nil
 }
 
-// whole returns all items of a stream, or true where it is gone.
+// whole returns all items of a stream. Gone is true if the stream has expired.
 func (w *Walker) whole(ctx context.Context, id spool.StreamID) (page spool.StreamPage, gone bool, err error) {
 	page, err = w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: id}, spool.Offset{}, 0)
 	if errors.Is(err, spool.ErrStreamGone) {
@@ -135,10 +136,10 @@ func (w *Walker) whole(ctx context.Context, id spool.StreamID) (page spool.Strea
 	return page, false, err
 }
 
-// partial returns the frame with a part of the thread. The walker stands where it stood.
-func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []Placed {
+// partial returns the frame with a part of the thread. It does not move the walker.
+func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []PositionedFrame {
 	past := w.shared && p.Thread.RunID != p.Run.ID
-	if past { // the notice of the next run comes behind the frame
+	if past { // the notice of the next run comes after the frame
 		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
 	}
 	snap := p.Snapshot(w.At.Seq)
@@ -151,12 +152,12 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 	w.At = at
 	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	frame.Past = past
-	return []Placed{frame}
+	return []PositionedFrame{frame}
 }
 
-// endedStream returns the stream of a segment that is over, without content: the messages have the
-// saved content. The record gets the end before the stream does, so a stream without its end ends
-// here as its RUN_ENDED entry says.
+// endedStream returns the stream of an ended segment without content, because the messages contain the
+// saved content. The end reaches the record before the stream. So if the stream has no end yet,
+// endedStream takes the end from the RUN_ENDED entry.
 func (w *Walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
 	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []spool.Item{}}
 	for _, item := range page.Items {

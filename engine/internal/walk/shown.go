@@ -5,18 +5,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// shownSegment is what a walker knows of the segment that its client shows.
+// shownSegment is what a walker knows about the segment that its client shows.
 type shownSegment struct {
-	// stream is the stream that the client may have items of. Empty: the client has the RUN_ENDED
-	// of the last stream.
+	// stream is the stream of which the client may have items. Empty: the client has the RUN_ENDED of
+	// the last stream.
 	stream spool.StreamID
-	// plain is true while the walker has read every item of the stream by itself, and no item is
-	// about a nested run or a limit that has ended the run.
+	// plain is true while the walker has read every item of the stream, and no item is about a nested
+	// run or about a limit that has ended the run.
 	plain bool
-	// ended is the RUN_ENDED entry that the client stands behind, if the run may have had open
-	// calls there. Nil: there is nothing to close.
+	// ended is the last RUN_ENDED entry that the client has, if its run may have had open calls at that
+	// point. Nil: no calls have to be closed.
 	ended *spool.Entry
-	// open is true once the walker has seen that the run of ended is still active.
+	// open is true if the walker has seen that the run of ended is still active.
 	open bool
 	// unsure is true until the walker has looked for ended.
 	unsure bool
@@ -24,7 +24,7 @@ type shownSegment struct {
 	closed bool
 }
 
-// resolved reports whether the client needs nothing from here on that a hub does not send.
+// resolved reports whether the client needs no frame that a hub does not send.
 func (h *shownSegment) resolved() bool { return !h.unsure && (h.ended == nil || h.open) }
 
 // item notes an item that the walker has read.
@@ -40,29 +40,29 @@ func (h *shownSegment) item(item spool.Item) {
 }
 
 // entry notes an entry that the walker has passed.
-func (h *shownSegment) entry(entry spool.Entry) {
+func (h *shownSegment) entry(entry *spool.Entry) {
 	h.closed = false
 	if entry.Type != spool.EntryRunEnded {
 		return
 	}
-	if id, err := record.StreamOf(entry); err != nil || id != h.stream {
+	if id, err := record.StreamOf(*entry); err != nil || id != h.stream {
 		return
 	}
 	quiet := h.quiet(entry)
 	*h = shownSegment{}
 	if !quiet {
-		h.ended = &entry
+		h.ended = entry
 	}
 }
 
-// quiet reports whether the messages have everything that the segment has streamed, and the stream
-// every result that they have.
-func (h *shownSegment) quiet(ended spool.Entry) bool {
-	return h.plain && record.StatusOf(ended) == spool.SegmentFinished
+// quiet reports whether messages and stream agree: the messages have everything that the segment has
+// streamed, and the stream has every result that the messages have.
+func (h *shownSegment) quiet(ended *spool.Entry) bool {
+	return h.plain && record.StatusOf(*ended) == spool.SegmentFinished
 }
 
-// find looks for the RUN_ENDED entry that a client with this cursor stands behind. A cursor without a
-// stream may also stand inside a segment.
+// find looks for the last RUN_ENDED entry before a client's cursor. A cursor without a stream may also
+// be inside a segment.
 func (h *shownSegment) find(v spool.View, at spool.Cursor) error {
 	*h = shownSegment{stream: at.Stream}
 	if at.Stream == "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// gone returns the frames that follow if the stream is gone: a snapshot, in most cases. It returns
-// none if the worker is about to open the stream, or if the stream was already gone at the client's
-// last snapshot and the segment goes on.
-func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
+// gone returns the frames for a stream that has expired, in most cases a snapshot. It returns nothing
+// if the worker has not opened the stream yet. It also returns nothing if the stream had already
+// expired at the client's last snapshot and the segment goes on.
+func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 	if w.At.Offset.IsZero() || w.emptySnapshot {
 		var last record.Segment
 		err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
@@ -26,7 +26,7 @@ func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 			if last.Live && w.At.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.emptySnapshot && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a snapshot would say the same again
+			if w.emptySnapshot && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a new snapshot would contain nothing new
 				w.Reading = false
 				return nil, nil
 			}
@@ -35,9 +35,9 @@ func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 	return w.snapshot(ctx)
 }
 
-// snapshot returns a snapshot frame in place of everything that is missing. The walker goes on behind
-// it.
-func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
+// snapshot returns a snapshot frame, which replaces everything that is missing. The walker continues
+// after the frame.
+func (w *Walker) snapshot(ctx context.Context) ([]PositionedFrame, error) {
 	if w.RecordOnly {
 		return nil, nil
 	}
@@ -65,12 +65,12 @@ func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
 	at := w.At
 	f.Cursor = &at
 	w.At.Seq = max(w.At.Seq, 0)
-	f.Stand = w.Stand
-	return []Placed{f}, nil
+	f.Progress = w.Progress
+	return []PositionedFrame{f}, nil
 }
 
-// turnIn returns the last user turn behind the last entry of a snapshot that the client has once it
-// has the snapshot.
+// turnIn returns the user turn that the client has last after it has got the snapshot, among the turns
+// right after the snapshot's last entry.
 func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		turns, err := record.TurnsAt(v, max(snap.LastEventSeq, 0))
@@ -82,9 +82,9 @@ func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.M
 	return turn, err
 }
 
-// takeSnapshot returns a frame with a snapshot in the mode's encoding or form. An encoded or formed
-// snapshot has, as values, only the messages behind its last entry.
-func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
+// takeSnapshot returns a frame with a snapshot in the encoding or form of the mode. The values of an
+// encoded or formed snapshot include only the messages after its last entry.
+func (w *Walker) takeSnapshot(ctx context.Context) (f PositionedFrame, err error) {
 	f.Kind = spool.FrameSnapshot
 	o := spool.SnapshotOptions{LastMessageID: w.last}
 	switch {
@@ -100,5 +100,5 @@ func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
 	return f, err
 }
 
-// ErrReset says that the walker of a hub has lost its place: the stream is gone or has a hole.
+// ErrReset says that the walker of a hub has lost its position: the stream has expired or has a gap.
 var ErrReset = errors.New("the stream is gone or has a hole")

@@ -9,20 +9,21 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// walkTurns is how many user turns a walker reads at once. A turn may have large images.
+// walkTurns is how many user turns a walker reads at once. It is small because a turn may have large
+// images.
 const walkTurns = 32
 
-// stretch is a part of the record with its user turns. A turn stands behind the entry that was the
-// last one when the turn was saved: see [spool.Message.AfterSeq].
+// stretch is a part of the record with its user turns. A turn comes after the entry that was the last
+// one when the turn was saved: see [spool.Message.AfterSeq].
 type stretch struct {
 	entries []spool.Entry
 	turns   []spool.Message
-	last    bool // the record has no more
+	last    bool // the record has no more entries
 }
 
-// stretch reads up to limit entries behind the walker, the turns between them and, at the end of the
-// record, the turns behind the last entry. It reads them in one view, so that no turn can come too
-// late.
+// stretch reads up to limit entries after the walker's position and the turns between them. At the end
+// of the record, it also reads the turns after the last entry. It reads everything in one view, so that
+// no turn can come too late.
 func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		if err := record.SameThread(v, w.made); err != nil {
@@ -41,15 +42,15 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 		}
 		return err
 	})
-	if n := len(s.turns); n == walkTurns { // the entries behind the last turn may have turns before them
+	if n := len(s.turns); n == walkTurns { // more turns may follow, so leave out the entries after the last turn
 		last := s.turns[n-1].AfterSeq
 		s.entries = slices.DeleteFunc(s.entries, func(e spool.Entry) bool { return e.Seq > last })
 	}
 	return s, err
 }
 
-// before takes the turns that stand before the entry with that seq, and returns their frames.
-func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
+// before removes the turns that come before the entry with that seq, and returns their frames.
+func (s *stretch) before(seq int64, w *Walker) (frames []PositionedFrame) {
 	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
 		w.Turn = s.turns[0].ID
 		frames = append(frames, w.framed(turnFrame(w.key, s.turns[0])))
@@ -58,7 +59,7 @@ func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
 	return frames
 }
 
-// lastOf returns the id of the last turn for which has is true, "" if there is none.
+// lastOf returns the id of the last turn for which has returns true, or "".
 func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.MessageID {
 	for _, m := range slices.Backward(turns) {
 		if has(m.ID) {
@@ -68,7 +69,7 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 	return ""
 }
 
-// turnFrame returns the notice of a user turn. Its fields are the message's, flat.
+// turnFrame returns the notice of a user turn. Its payload has the fields of the message.
 func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
 	event := spool.NewEntry(spool.NoticeMessageAppended, m.RunID, m)
 	event.ThreadID, event.CreatedAt = key.ID, m.CreatedAt

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -11,16 +12,19 @@ import (
 )
 
 const (
-	// PageSize is how much a walker reads at once.
+	// PageSize is how many items or entries a walker reads at once.
 	PageSize = 256
-	// healAfter is how long a walker waits for an item that the record refers to, before it takes
-	// the item for lost with its worker.
+	// healAfter is how long a walker waits for an item that the record refers to. After that, the
+	// walker assumes that the item was lost with its worker.
 	healAfter = 2 * time.Second
+	// manyFrames is the number of frames after which a walker allocates room for the whole stretch.
+	// Most stretches have fewer frames, because a stream comes next.
+	manyFrames = 16
 )
 
-// Next returns the next frames that storage has, none at the present. Grown says whether the record
-// may have more entries than the walker has read.
-func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
+// Next returns the next frames in storage, or none at the present. Grown says whether the record may
+// have entries that the walker has not read.
+func (w *Walker) Next(ctx context.Context, grown bool) ([]PositionedFrame, error) {
 	if w.SnapshotDue {
 		return w.snapshot(ctx)
 	}
@@ -37,18 +41,18 @@ func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.shown.open = false // it may have ended since
+	w.shown.open = false // the run may have ended since
 	frames, err := w.along(ctx, &s)
 	if len(frames) > 0 {
-		return frames, nil // an error comes again
+		return frames, nil // the error comes again at the next call
 	}
 	return nil, err
 }
 
-// along returns the frames of a stretch, up to the place where items or a snapshot come next.
-func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err error) {
+// along returns the frames of a stretch, up to the point at which items or a snapshot come next.
+func (w *Walker) along(ctx context.Context, s *stretch) (frames []PositionedFrame, err error) {
 	for len(s.entries) > 0 {
-		entry := s.entries[0]
+		entry := &s.entries[0]
 		closed, err := w.closeCalls(ctx)
 		frames = append(frames, closed...)
 		if err != nil {
@@ -66,6 +70,9 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err er
 		if err != nil {
 			return frames, err
 		}
+		if len(frames) == manyFrames {
+			frames = slices.Grow(frames, len(s.entries)+len(s.turns))
+		}
 		frames, s.entries = append(frames, w.pass(entry)), s.entries[1:]
 		if w.Reading || w.SnapshotDue {
 			w.AtEnd = w.shared && s.last && len(s.entries) == 0 && len(s.turns) == 0 && !w.SnapshotDue
@@ -82,7 +89,7 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err er
 }
 
 // items returns the next items of the stream, with the entries between them.
-func (w *Walker) items(ctx context.Context) ([]Placed, error) {
+func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	page, err := w.from.Streams.Read(ctx, w.stream(), w.At.Offset, PageSize)
 	if errors.Is(err, spool.ErrStreamGone) {
 		return w.gone(ctx)
@@ -94,12 +101,12 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 		return nil, err
 	}
 	if whole := record.Whole(w.At.Offset, page.Items); whole < len(page.Items) {
-		if whole == 0 { // the item that comes next was lost
+		if whole == 0 { // the next item was lost
 			return w.snapshot(ctx)
 		}
 		page.Items, page.Ended = page.Items[:whole], false
 	}
-	frames := make([]Placed, 0, len(page.Items))
+	frames := make([]PositionedFrame, 0, len(page.Items))
 	for i := range page.Items {
 		item := &page.Items[i]
 		entries, err := w.upTo(ctx, item.Seq)
@@ -116,10 +123,10 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 		frames = append(frames, w.framed(spool.Frame{Kind: spool.FrameStream, StreamID: w.At.Stream, Item: item}))
 	}
 	if page.Ended {
-		w.Reading = false // the end was read before
+		w.Reading = false // the end was already read
 	}
 	if !w.Reading {
-		w.AtEnd = false // an ended stream has an entry behind it
+		w.AtEnd = false // an entry follows the end of a stream
 	}
 	if len(frames) == 0 && len(page.Items) > 0 && w.Reading { // all of them were cut
 		return w.items(ctx)
@@ -131,7 +138,7 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 }
 
 // upTo passes the entries up to a seq, with the turns between them.
-func (w *Walker) upTo(ctx context.Context, seq int64) (frames []Placed, err error) {
+func (w *Walker) upTo(ctx context.Context, seq int64) (frames []PositionedFrame, err error) {
 	for w.At.Seq < seq {
 		s, err := w.stretch(ctx, int(seq-w.At.Seq))
 		if err != nil {
@@ -140,28 +147,28 @@ func (w *Walker) upTo(ctx context.Context, seq int64) (frames []Placed, err erro
 		if len(s.entries) == 0 && len(s.turns) == 0 {
 			break
 		}
-		for _, entry := range s.entries {
-			frames = append(frames, s.before(entry.Seq, w)...)
-			frames = append(frames, w.pass(entry))
+		for i := range s.entries {
+			frames = append(frames, s.before(s.entries[i].Seq, w)...)
+			frames = append(frames, w.pass(&s.entries[i]))
 		}
 		frames = append(frames, s.before(math.MaxInt64, w)...)
 	}
 	return frames, nil
 }
 
-// pass goes behind an entry, and to the stream that it opens.
-func (w *Walker) pass(entry spool.Entry) Placed {
+// pass moves the walker after an entry, and to the stream that the entry opens.
+func (w *Walker) pass(entry *spool.Entry) PositionedFrame {
 	w.At.Seq, w.Turn = entry.Seq, ""
 	w.blocked = time.Time{}
 	w.NoteMessages(entry)
 	w.shown.entry(entry)
 	switch {
 	case entry.Type == spool.EntryRunEnded:
-		if id, err := record.StreamOf(entry); err == nil && id == w.At.Stream && id != "" {
-			w.At.Offset = record.Farther(w.At.Offset, entry.After) // also where its last items were lost
+		if id, err := record.StreamOf(*entry); err == nil && id == w.At.Stream && id != "" {
+			w.At.Offset = record.Farther(w.At.Offset, entry.After) // even if its last items were lost
 		}
 	case entry.Type == spool.EntryRunStarted && !w.RecordOnly:
-		switch id, err := record.StreamOf(entry); {
+		switch id, err := record.StreamOf(*entry); {
 		case err != nil, entry.Seq < w.jump:
 		case entry.Seq == w.jump:
 			w.Reading = w.jumpRead
@@ -171,25 +178,26 @@ func (w *Walker) pass(entry spool.Entry) Placed {
 			w.shown = shownSegment{stream: id, plain: true}
 		}
 	}
-	return w.framed(spool.Frame{Kind: spool.FrameThread, Event: &entry})
+	return w.framed(spool.Frame{Kind: spool.FrameThread, Event: entry})
 }
 
-// itemsFirst reports whether items of the stream that is read stand before the entry.
-func (w *Walker) itemsFirst(entry spool.Entry) bool {
+// itemsFirst reports whether items of the current stream come before the entry.
+func (w *Walker) itemsFirst(entry *spool.Entry) bool {
 	switch entry.Type {
 	case spool.EntryRunEnded, spool.EntryRunStarted:
 		return true
 	default:
-		if entry.Stream == "" { // written outside of the segment: the next item that knows the entry comes behind it
+		if entry.Stream == "" { // written outside the segment: the next item after the entry comes with its seq
 			return true
 		}
 		return entry.Stream == w.At.Stream && entry.After.Compare(w.At.Offset) > 0
 	}
 }
 
-// await returns the items that stand before an entry. An item that does not come in time was lost
-// with its worker: the walker passes the entry, or has the stream ended before a RUN_ENDED.
-func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error) {
+// await returns the items that come before an entry. If an item does not come in time, it was lost with
+// its worker. Then the walker passes the entry. But before a RUN_ENDED entry it ends the stream and
+// reads the end.
+func (w *Walker) await(ctx context.Context, entry *spool.Entry) ([]PositionedFrame, error) {
 	frames, err := w.items(ctx)
 	if len(frames) > 0 || err != nil || !w.Reading {
 		return frames, err
@@ -202,17 +210,17 @@ func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error)
 		return nil, nil
 	}
 	if entry.Type != spool.EntryRunEnded {
-		return []Placed{w.pass(entry)}, nil
+		return []PositionedFrame{w.pass(entry)}, nil
 	}
-	w.from.EndStream(ctx, w.stream(), entry)
+	w.from.EndStream(ctx, w.stream(), *entry)
 	return w.items(ctx)
 }
 
 func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.At.Stream} }
 
-// checkItems returns [record.ErrThreadGone] if the items may be of another thread, whose run and stream
-// can have the same ids. A hub's walker checks only after a wake-up for a deletion: it reads each
-// delta, and the check costs more than that.
+// checkItems returns [record.ErrThreadGone] if the items may belong to another thread, whose run and
+// stream can have the same ids. The walker of a hub checks only after a wake-up for a deletion, because
+// the check costs more than reading a delta.
 func (w *Walker) checkItems(ctx context.Context, page spool.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil

@@ -20,7 +20,7 @@ import (
 var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
 
 // scene is a thread with one run of one segment, whose stream has six items. A note stands among them,
-// behind the third. The run has ended, unless it is open.
+// after the third. The run has ended, unless it is open.
 type scene struct {
 	t       *testing.T
 	store   spool.Store
@@ -110,10 +110,10 @@ func (s *scene) close(end spool.Item) {
 }
 
 // walker returns the walker of a client, at its place, and the frames that it begins with.
-func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []Placed) {
+func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []PositionedFrame) {
 	s.t.Helper()
 	w := New(s.from, chat, spool.FollowOptions{}, mode)
-	frames, err := w.Place(s.t.Context(), c, func(read func(v spool.View) error) error {
+	frames, err := w.StartAt(s.t.Context(), c, func(read func(v spool.View) error) error {
 		return s.store.View(s.t.Context(), chat, read)
 	})
 	s.check(err)
@@ -121,7 +121,7 @@ func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []Placed) {
 }
 
 // walk returns the frames of a client up to the present.
-func (s *scene) walk(c *spool.Cursor, mode Mode) []Placed {
+func (s *scene) walk(c *spool.Cursor, mode Mode) []PositionedFrame {
 	s.t.Helper()
 	w, frames := s.walker(c, mode)
 	for {
@@ -135,7 +135,7 @@ func (s *scene) walk(c *spool.Cursor, mode Mode) []Placed {
 }
 
 // lines are frames in short: an entry begins with "=", and an item is its type.
-func lines(frames []Placed) (all []string) {
+func lines(frames []PositionedFrame) (all []string) {
 	for _, f := range frames {
 		switch f.Kind {
 		case spool.FrameStream:
@@ -149,7 +149,7 @@ func lines(frames []Placed) (all []string) {
 	return all
 }
 
-func (s *scene) want(what string, frames []Placed, want ...string) {
+func (s *scene) want(what string, frames []PositionedFrame, want ...string) {
 	s.t.Helper()
 	if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(lines(frames), "\n")); diff != "" {
 		s.t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -162,7 +162,7 @@ var whole = []string{
 	"RUN_FINISHED", "=RUN_ENDED",
 }
 
-// From behind each frame, a client gets exactly the frames behind it.
+// From after each frame, a client gets exactly the frames after it.
 func TestWalkFromEverywhere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, false)
@@ -170,7 +170,7 @@ func TestWalkFromEverywhere(t *testing.T) {
 	s.want("from the start", all, whole...)
 	for i, f := range all {
 		if f.Cursor != nil {
-			s.want("behind "+whole[i], s.walk(f.Cursor, Mode{}), whole[i+1:]...)
+			s.want("after "+whole[i], s.walk(f.Cursor, Mode{}), whole[i+1:]...)
 		}
 	}
 	s.want("the record", s.walk(&spool.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
@@ -192,7 +192,7 @@ func TestWalkSnapshots(t *testing.T) {
 		{"a hole before the end", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"}},
 		{"a hole before the cursor", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{2}, false, []string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"}},
 		{"a stream that is gone", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, nil, true, []string{"snapshot"}},
-		{"behind a stream that is gone", &spool.Cursor{Seq: 3}, nil, true, nil},
+		{"after a stream that is gone", &spool.Cursor{Seq: 3}, nil, true, nil},
 		{"beyond the record", &spool.Cursor{Seq: 9}, nil, false, []string{"snapshot"}},
 		{"beyond the stream", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(9)}, nil, false, []string{"snapshot"}},
 		{"a stream of nobody", &spool.Cursor{Seq: 1, Stream: "x:1", Offset: at(2)}, nil, false, []string{"snapshot"}},

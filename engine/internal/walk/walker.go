@@ -1,10 +1,10 @@
-// Package walk reads a thread's record and run streams from storage as one sequence of frames, which
-// is the same whenever it is read: a segment's RUN_STARTED, its items with the entries written among
-// them, its RUN_ENDED, the next segment.
+// Package walk reads a thread's record and run streams from storage as one sequence of frames. The
+// sequence is the same whenever it is read: a segment's RUN_STARTED, its items with the entries that
+// were written between them, its RUN_ENDED, the next segment.
 //
-// An entry knows the item that it stands behind, an item knows the entry, and a user turn knows the
-// entry. A [Walker] respects all three, and puts a snapshot in the place of what is gone or what no
-// message will have.
+// An entry stores the item before it, an item stores the entry before it, and a user turn stores the
+// entry before it. A [Walker] keeps all three orders. It puts a snapshot where data has expired, or
+// where a stream had content that no message will contain.
 //
 // The package reads the store and the run streams, and writes neither. It knows neither hubs nor
 // clients. It imports the root package, engine/internal/record and engine/internal/snapshot.
@@ -20,104 +20,106 @@ import (
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
-// Sources are what a walker reads.
+// Sources is what a walker reads.
 type Sources struct {
 	// Store hides the threads that the actor of a context must not see.
 	Store     record.Viewer
 	Streams   snapshot.Streams
 	Snapshots *snapshot.Snapshots
-	// EndStream ends the stream of a worker that went away, as the RUN_ENDED entry of its segment
-	// says.
+	// EndStream ends the stream of a worker that died, with the content of its segment's RUN_ENDED
+	// entry.
 	EndStream func(ctx context.Context, key spool.StreamKey, ended spool.Entry)
-	// StreamGrace is how long a run stream can be read after its end.
+	// StreamGrace is how long a run stream stays readable after its end.
 	StreamGrace time.Duration
 }
 
-// Mode says what a client wants of the frames.
+// Mode says in which form a client wants the frames.
 type Mode struct {
 	// RecordOnly leaves the streams out.
 	RecordOnly bool
-	// Encodes has the snapshots encoded.
+	// Encodes makes snapshots encoded as JSON.
 	Encodes bool
-	// Form is the form of the snapshots. Nil: as they are.
+	// Form is the form of the snapshots, or nil.
 	Form spool.SnapshotForm
 }
 
-// Walker walks over one thread for one reader. It is for one goroutine.
+// Walker reads one thread for one reader. Only one goroutine may use it.
 type Walker struct {
 	Mode
-	Stand
+	Progress
 
-	// SnapshotDue is true while the client has still to get a snapshot, as a branch has come back.
+	// SnapshotDue is true if the client needs a snapshot because a branch was restored.
 	SnapshotDue bool
-	// AtEnd is true once a hub's walker has passed all of the record. The hub clears it when it
-	// hears of more.
+	// AtEnd is true if a hub's walker has read the whole record. The hub clears it when the record may
+	// have grown.
 	AtEnd bool
 
 	from *Sources
 	key  spool.ThreadKey
-	// made is when the thread was. The walker reads no other thread of its id. Zero: not known
-	// yet.
+	// made is the thread's creation time. The walker reads no other thread with the same id. Zero: not
+	// known yet.
 	made time.Time
-	// deleted is set once a thread of the id was deleted. Nil: nobody sets it.
+	// deleted becomes true when a thread with this id was deleted. It is nil except in the walker of a
+	// hub.
 	deleted *atomic.Bool
-	// last is the last message that the client has, for a snapshot. Empty: none, or one that a
-	// later frame has the client drop.
+	// last is the last message that the client has, for a snapshot. It is empty if the client has none,
+	// or if a later frame makes the client drop it.
 	last spool.MessageID
-	// known is the last message that the client came with: it gets no user turn up to there.
+	// known is the last message that the client had when it came. The client gets no user turns up to
+	// that message.
 	known spool.MessageID
 	// restoredTo is the seq up to which a client without a cursor has read the messages by itself.
 	restoredTo int64
-	// emptySnapshot is true while the client has a snapshot without any item of the stream that the
-	// walker reads, and has got no item of it since. The stream may have been gone.
+	// emptySnapshot is true if the client's snapshot has no item of the current stream and the client
+	// has got no item of it since. The stream may have expired.
 	emptySnapshot bool
-	// jump is the RUN_STARTED entry of the stream that the client stands in, while the walker reads
-	// the entries before it. None of them moves the walker to another stream. Zero: none.
+	// jump is the seq of the RUN_STARTED entry of the cursor's stream, while the walker reads the
+	// entries before that. None of these entries moves the walker to another stream. Zero: none.
 	jump     int64
-	jumpRead bool // whether that stream has more to come
-	// cut is the part of the stream that the messages have, for a walker that began without a place
-	// in the stream. The walker leaves that part out: nested runs save their steps before the step
-	// around them is saved.
+	jumpRead bool // the value of Reading for that stream
+	// cut is the part of the stream that the messages contain, if the walker began without an offset in
+	// the stream. The walker skips that part item by item, because nested runs save their steps before
+	// the enclosing step is saved.
 	cut record.Saved
 	// shown decides about the snapshot frames between segments.
 	shown shownSegment
-	// shared is true for a hub's walker, which has no client to send a snapshot to.
+	// shared is true for the walker of a hub, which has no client that a snapshot could go to.
 	shared bool
-	// atRecordEnd is called in the transaction of each read that reaches the end of the record. It
-	// may be nil.
+	// atRecordEnd is called in the transaction of each read that reaches the end of the record. It may
+	// be nil.
 	atRecordEnd func(v spool.View)
-	// blocked is since when the walker waits for an item.
+	// blocked is the time since when the walker waits for an item.
 	blocked time.Time
 }
 
-// New returns the walker of a client, for the thread that was made at o.CreatedAt.
+// New returns the walker of a client, for the thread that was created at o.CreatedAt.
 func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
 	return Walker{
-		Mode: mode, Stand: Stand{Turn: o.LastTurnID},
+		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
 		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID,
 	}
 }
 
 // NewShared returns the walker of a hub. AtRecordEnd is called in the transaction of each read that
-// goes to the end of the record.
+// reaches the end of the record.
 func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View)) Walker {
 	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
 }
 
-// MoveTo puts the walker where its client stands behind a hub's frames.
-func (w *Walker) MoveTo(s Stand) {
+// MoveTo sets the walker's progress to its client's progress after frames of a hub.
+func (w *Walker) MoveTo(s Progress) {
 	switch {
 	case !w.RecordOnly:
-		w.Stand = s
+		w.Progress = s
 	case s.At.Seq >= w.At.Seq:
 		w.At.Seq, w.Turn = s.At.Seq, s.Turn
 	}
 }
 
-// Resume has the walker go on from where its client stands.
+// Resume prepares the walker to continue from its client's position.
 func (w *Walker) Resume() { w.shown = shownSegment{stream: w.At.Stream, unsure: true} }
 
-// CanJoin reports whether the client would get the same frames from a hub that stands here.
+// CanJoin reports whether a hub at the same position would send the client the same frames.
 func (w *Walker) CanJoin() bool {
 	cutting := w.Reading && w.At.Offset.Compare(w.cut.Last()) < 0
 	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.resolved()
@@ -129,15 +131,15 @@ func (w *Walker) HasSnapshot() bool { return w.shown.closed }
 // Waits reports whether the walker waits for an item before it passes the next entry.
 func (w *Walker) Waits() bool { return !w.blocked.IsZero() }
 
-// ThreadDeleted says that a thread of the id was deleted. It may be called from any goroutine.
+// ThreadDeleted notes that a thread with the walker's id was deleted. Any goroutine may call it.
 func (w *Walker) ThreadDeleted() { w.deleted.Store(true) }
 
-// framed returns a frame that leaves the walker where it stands. The frame has a cursor, by
-// which a client comes back, unless it tells of a user turn.
-func (w *Walker) framed(f spool.Frame) Placed {
+// framed returns a frame that does not move the walker. Unless it is a user turn, the frame has a
+// cursor with which a client comes back.
+func (w *Walker) framed(f spool.Frame) PositionedFrame {
 	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
 		at := w.At
 		f.Cursor = &at
 	}
-	return Placed{Frame: f, Stand: w.Stand}
+	return PositionedFrame{Frame: f, Progress: w.Progress}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Health is the result of the last poll of the process's workers. The zero value has no workers.
+// Health keeps the result of the last poll of this process's workers. The zero value has no workers.
 type Health struct {
 	mu      sync.Mutex
 	workers int
@@ -40,7 +40,7 @@ const (
 	latePoll  = 15 * time.Second
 )
 
-// Check reports why the workers do not poll for jobs. Clients may see the error.
+// Check returns an error if the workers do not poll for jobs. Clients may see the error.
 func (h *Health) Check(every time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

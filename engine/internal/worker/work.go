@@ -1,6 +1,6 @@
-// Package worker claims jobs and has them carried out: it keeps them leased, and tells the queue
-// their outcomes. It also sweeps periodically. It touches the queue and the bus. Its caller
-// provides the functions that carry out jobs.
+// Package worker claims jobs and executes them: it keeps them leased, and tells the queue their
+// outcomes. It also sweeps periodically. It touches the queue and the bus. Its caller provides the
+// functions that execute jobs.
 package worker
 
 import (
@@ -29,11 +29,11 @@ type Config struct {
 	Bus    spool.Bus
 	Log    *slog.Logger
 	Random random.Source
-	// Lease is how long a claimed job is kept from other workers. Poll and SweepEvery are the
-	// intervals between polls for due jobs, and between sweeps.
+	// Lease is how long a claimed job is kept from other workers. Poll is the interval between polls
+	// for due jobs, and SweepEvery the interval between sweeps.
 	Lease, Poll, SweepEvery time.Duration
 
-	// Handle carries out a job that has a slot.
+	// Handle executes a job that has a slot.
 	Handle func(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error)
 	// Dead fails the run of a dead job.
 	Dead func(ctx context.Context, j spool.Job, attempts int, cause string) error
@@ -103,7 +103,7 @@ func (w *worker) loop(ctx context.Context) {
 	}
 }
 
-// claim takes due jobs as far as slots are free. It returns the delay until the next poll.
+// claim claims due jobs for the free slots. It returns the delay until the next poll.
 func (w *worker) claim(ctx context.Context) time.Duration {
 	poll := w.Poll
 	q := w.slots.Query(w.Lease)
@@ -136,7 +136,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	return min(poll, max(time.Until(next), time.Millisecond))
 }
 
-// deliver carries a job out and tells the queue its outcome.
+// deliver executes a job and tells the queue its outcome.
 func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
@@ -172,7 +172,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) 
 	}
 }
 
-// handle carries the job out, in this process or by the Deliver option.
+// handle executes the job in this process, or passes it to the Deliver option.
 func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (spool.JobResult, error) {
 	if w.options.Deliver != nil {
 		return w.options.Deliver(ctx, d)
@@ -180,8 +180,8 @@ func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (
 	return w.Handle(ctx, d.Job, in)
 }
 
-// deliveryWait returns the delay of a failed delivery, at random, so that jobs that failed together
-// do not come back together.
+// deliveryWait returns the delay after a failed delivery. A part is random, so that jobs that failed
+// together do not come back together.
 func deliveryWait(attempt int, r random.Source) time.Duration {
 	wait := min(time.Second<<min(attempt, 6), maxDeliveryWait)
 	return wait + r.UpTo(wait/4)
@@ -211,7 +211,7 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// Losing the delivery does no harm: the run has a lease of its own.
+				// Losing the delivery does no harm, because the run has its own lease.
 				_ = w.Queue.Extend(ctx, d, w.Lease)
 			}
 		}
@@ -222,8 +222,8 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 	}
 }
 
-// sweepPeriodically sweeps at once, because an earlier process may have left runs behind, and then
-// every SweepEvery.
+// sweepPeriodically sweeps at once, because an earlier process may have left runs without a job, and
+// then every SweepEvery.
 func (w *worker) sweepPeriodically(ctx context.Context) {
 	tick := time.NewTicker(w.SweepEvery)
 	defer tick.Stop()

@@ -13,18 +13,19 @@ import (
 	"github.com/spoolhq/spool/rest/auth"
 )
 
-// Bearer authenticates by tokens as [User] makes users of them. It panics when the
-// configuration is wrong.
+// Bearer authenticates by tokens and turns their claims into a [rest.User] with [User]. It
+// panics if the configuration is wrong.
 func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 	return BearerAs(config, User, options...)
 }
 
-// BearerAs authenticates by tokens, of which principal makes the program's own principals.
-// It is called with the claims of good tokens only, and returns what an [auth.Lookup] does:
-// nil when the claims belong to no principal. It panics when the configuration is wrong.
+// BearerAs authenticates by tokens. The function principal turns claims into the program's own
+// principal. It is called only with the claims of valid tokens, and its results mean the same
+// as those of an [auth.Lookup]; nil means that the claims belong to no principal. BearerAs
+// panics if the configuration is wrong.
 func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, claims Claims) (P, error), options ...auth.Option) rest.Authenticator {
 	if principal == nil {
-		panic("jwt: BearerAs has no function that makes principals")
+		panic("jwt: BearerAs needs a function that returns principals")
 	}
 	v, err := NewVerifier(config)
 	if err != nil {
@@ -41,14 +42,14 @@ func BearerAs[P rest.Principal](config Config, principal func(ctx context.Contex
 	return auth.Bearer(lookup, append([]auth.Option{auth.BearerFormat("JWT"), auth.MaxLength(v.config.MaxLength)}, options...)...)
 }
 
-// Verifier checks tokens that came some other way than in a request's header: a token to
-// refresh others with, in a body. It is safe for concurrent use.
+// Verifier checks tokens that do not come in a request's header, for example a refresh token
+// in a body. It is safe for concurrent use.
 type Verifier struct {
 	config Config
 	parser *gojwt.Parser
 }
 
-// NewVerifier returns a verifier, or an error when the configuration is wrong.
+// NewVerifier returns a verifier, or an error if the configuration is wrong.
 func NewVerifier(config Config) (*Verifier, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -59,15 +60,15 @@ func NewVerifier(config Config) (*Verifier, error) {
 	return &Verifier{config: config, parser: config.parser()}, nil
 }
 
-// Verify returns the claims of a good token. A token that is not good is
-// [rest.ErrBadCredentials], and keys that could not be loaded are a [rest.Error] with the
+// Verify returns the claims of a valid token. For an invalid token, the error is
+// [rest.ErrBadCredentials]. If the keys could not be loaded, it is a [rest.Error] with the
 // status 503.
 func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 	if len(token) > v.config.MaxLength {
 		return nil, fmt.Errorf("%w: the token is too long", rest.ErrBadCredentials)
 	}
-	if strings.ContainsFunc(token, outsideToken) { // decoders of base64 pass over line breaks
-		return nil, fmt.Errorf("%w: the token has characters that no token has", rest.ErrBadCredentials)
+	if strings.ContainsFunc(token, outsideToken) { // base64 decoders skip line breaks
+		return nil, fmt.Errorf("%w: the token has characters that a token cannot have", rest.ErrBadCredentials)
 	}
 	claims := gojwt.MapClaims{}
 	_, err := v.parser.ParseWithClaims(token, claims, func(t *gojwt.Token) (any, error) {
@@ -84,7 +85,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 	}
 }
 
-// outsideToken reports whether a character is none of the compact form of a token (RFC 7515).
+// outsideToken reports whether the character cannot be part of a compact token (RFC 7515).
 func outsideToken(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 }
@@ -99,7 +100,7 @@ func (v *Verifier) keys(ctx context.Context, t *gojwt.Token) (any, error) {
 	}
 	id, ok := t.Header["kid"].(string)
 	if _, given := t.Header["kid"]; given && !ok {
-		return nil, errors.New("the id of the token's key is no text")
+		return nil, errors.New("the id of the token's key is not a text")
 	}
 	algorithm := t.Method.Alg()
 	found, err := v.config.Keys.Find(ctx, id, algorithm)
@@ -111,7 +112,8 @@ func (v *Verifier) keys(ctx context.Context, t *gojwt.Token) (any, error) {
 	}
 	var set gojwt.VerificationKeySet
 	for _, key := range found {
-		// Not left to a source of keys: this is what keeps a public key from being a secret.
+		// Checked here for every source of keys, so that a public key is never used as a
+		// secret.
 		if len(set.Keys) < maxTries && fits(algorithm, key) == nil {
 			set.Keys = append(set.Keys, key)
 		}
@@ -122,11 +124,10 @@ func (v *Verifier) keys(ctx context.Context, t *gojwt.Token) (any, error) {
 	return set, nil
 }
 
-// maxTries is how many signatures are checked for one token, which are all of the same id,
-// or have none.
+// maxTries is the maximum number of keys that are tried for one token.
 const maxTries = 8
 
-// sameType compares types of media, which may lack their beginning (RFC 7515, 4.1.9).
+// sameType compares media types. The prefix "application/" may be missing (RFC 7515, 4.1.9).
 func sameType(have any, want string) bool {
 	typ, _ := have.(string)
 	return strings.EqualFold(bare(typ), bare(want))

@@ -9,20 +9,20 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// Claims are what a token says, as JSON: text is string, numbers are float64.
+// Claims are the claims of a token as decoded JSON: a text is a string, a number is a float64.
 type Claims map[string]any
 
-// Text returns a claim that is text, and "" when it is not.
+// Text returns a claim that is a text, or "" if it is not.
 func (c Claims) Text(name string) string {
 	text, _ := c[name].(string)
 	return text
 }
 
-// Subject returns the sub claim: who the token is for.
+// Subject returns the sub claim: the id of the principal.
 func (c Claims) Subject() string { return c.Text("sub") }
 
-// Scopes returns what was granted: the scope claim, which is a list or words with spaces
-// between them, or else the scp claim.
+// Scopes returns the granted scopes: the scope claim, or else the scp claim. Either is a list
+// or a text with spaces between the scopes.
 func (c Claims) Scopes() []string {
 	if scopes := words(c["scope"]); len(scopes) > 0 {
 		return scopes
@@ -59,9 +59,9 @@ func words(claim any) []string {
 	}
 }
 
-// User makes a user of claims: its ID is the subject, without which a token is nobody's, its
-// name the name claim, and its scopes those of [Claims.Scopes]. It is never an
-// administrator.
+// User returns a user for the claims. Its ID is the subject, its name is the name claim, and
+// its scopes are those of [Claims.Scopes]. A token without a subject is
+// [rest.ErrBadCredentials]. The user is never an administrator.
 func User(_ context.Context, c Claims) (*rest.User, error) {
 	if c.Subject() == "" {
 		return nil, fmt.Errorf("%w: the token has no subject", rest.ErrBadCredentials)

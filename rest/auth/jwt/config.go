@@ -10,28 +10,28 @@ import (
 	gojwt "github.com/golang-jwt/jwt/v5"
 )
 
-// Config says which tokens are good.
+// Config says which tokens are valid.
 type Config struct {
-	// Algorithms are those that a token may be signed with: HS256, HS384, HS512, RS256,
-	// RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA. At least one.
+	// Algorithms are the allowed signature algorithms: HS256, HS384, HS512, RS256, RS384,
+	// RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA. At least one is required.
 	Algorithms []string
-	// Keys finds what a signature is checked with: [Static] or [JWKS].
+	// Keys finds the keys that check signatures: [Static] or [JWKS]. Required.
 	Keys Keys
 
-	// AllowNoExpiry lets tokens in that never expire. Defaults to false.
+	// AllowNoExpiry accepts tokens that never expire. Defaults to false.
 	AllowNoExpiry bool
-	// Audience are names of this program, of which a token's aud claim has to have one.
-	// Without it, tokens that were made for others are good here too. Defaults to none.
+	// Audience lists the names of this program; a token's aud claim must have one of them. If
+	// it is empty, tokens for other programs are accepted too. Defaults to none.
 	Audience []string
-	// Issuer is what the iss claim has to be. Defaults to none.
+	// Issuer is the required iss claim. Defaults to any.
 	Issuer string
-	// Leeway is by how much the clocks of the issuer and of this program may differ.
+	// Leeway is the allowed difference between the clocks of the issuer and of this program.
 	// Defaults to none.
 	Leeway time.Duration
-	// MaxLength is how many bytes a token may have. Defaults to 8192.
+	// MaxLength is the maximum length of a token in bytes. Defaults to 8192.
 	MaxLength int
-	// Type is what the typ header has to be, "at+jwt" for example. It keeps tokens of one
-	// purpose, such as to refresh others, from being used for another one. Defaults to any.
+	// Type is the required typ header, for example "at+jwt". It keeps tokens for one purpose,
+	// such as refresh tokens, from being used for another. Defaults to any.
 	Type string
 }
 
@@ -48,9 +48,9 @@ func (c Config) check() error {
 	case c.Keys == nil:
 		return errors.New("the configuration has no keys")
 	case c.Leeway < 0:
-		return fmt.Errorf("a leeway of %s makes no sense", c.Leeway)
+		return fmt.Errorf("the leeway %s is negative", c.Leeway)
 	case c.MaxLength < 0:
-		return fmt.Errorf("a length of %d makes no sense", c.MaxLength)
+		return fmt.Errorf("the maximum length %d is negative", c.MaxLength)
 	default:
 		return nil
 	}

@@ -10,12 +10,12 @@
 //
 // # What a token must be
 //
-// Signed with one of the algorithms that the configuration names, by a key that is one of
-// that algorithm; so "none" is never one, and a public key is never taken for a secret. With
-// the issuer, the audience and the type that the configuration names; not expired, with a
-// time at which it expires, not from the future; not longer than allowed, and without
-// critical headers, which this package knows none of. Everything else is
-// [rest.ErrBadCredentials], and the reason is for the log.
+// A token must be signed with one of the configured algorithms and a key for that algorithm.
+// So "none" is never accepted, and a public key is never used as a secret. Issuer, audience
+// and type must be as configured. The token must expire, must not have expired, and must not
+// be from the future. It must not be too long and must have no critical headers, because this
+// package supports none. Any other token is [rest.ErrBadCredentials]; the reason is for the
+// log.
 //
-// Keys that cannot be loaded are no fault of the token: the answer is 503 then.
+// If the keys cannot be loaded, that is not the token's fault, and the answer is 503.
 package jwt

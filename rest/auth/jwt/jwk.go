@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// jwk is a key of a set (RFC 7517), with the members of the kinds that are known.
+// jwk is a key of a set (RFC 7517), with the members of the supported kinds.
 type jwk struct {
 	Kty    string   `json:"kty"`
 	Kid    string   `json:"kid"`
@@ -29,18 +29,19 @@ type jwk struct {
 	Y      string   `json:"y"`
 }
 
-// remoteKey is a key of a set, for one algorithm or for all that it is fit for.
+// remoteKey is a key of a set. It is for one algorithm, or if that is empty, for all that it
+// fits.
 type remoteKey struct {
 	id, algorithm string
 	value         any
 }
 
-// errNotOurs marks keys that are not for signatures, or of a kind that is not known. Sets
-// may have those; they are left out.
+// errNotOurs marks keys that are not for signatures or are of an unknown kind. A set may have
+// such keys; they are skipped.
 var errNotOurs = errors.New("not a key to check signatures with")
 
-// parseKeys reads a set of keys. A key that is broken is left out as one of another kind is
-// (RFC 7517, 5), but a set that has keys and none that is good is an error.
+// parseKeys reads a set of keys. Broken keys are skipped, like keys of other kinds (RFC 7517,
+// 5). If no key is usable, that is an error.
 func parseKeys(text []byte, most int) ([]remoteKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -64,7 +65,7 @@ func parseKeys(text []byte, most int) ([]remoteKey, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("the set of keys has no good one: %w", last)
+		return nil, fmt.Errorf("the set has no usable key: %w", last)
 	}
 	return keys, nil
 }
@@ -88,7 +89,7 @@ func parseKey(raw json.RawMessage) (remoteKey, error) {
 	return key, fits(k.Alg, value)
 }
 
-// fitsOne refuses a key that is fit for no algorithm at all, such as a short one.
+// fitsOne returns an error if the key fits no algorithm, for example because it is too short.
 func (k remoteKey) fitsOne() error {
 	err := errNotOurs
 	for _, algorithm := range algorithms {
@@ -103,7 +104,7 @@ func (k remoteKey) fitsOne() error {
 	return err
 }
 
-// public returns the public key. Secrets are never taken from a set.
+// public returns the public key. Secrets are never read from a set.
 func (k *jwk) public() (any, error) {
 	switch k.Kty {
 	case "RSA":
@@ -130,7 +131,8 @@ func (k *jwk) rsa() (*rsa.PublicKey, error) {
 	if !e.IsInt64() || e.Int64() < 3 || e.Int64() > most || e.Bit(0) == 0 {
 		return nil, errors.New("the exponent is not odd, or none that is used")
 	}
-	// A check costs with the square of the bits: a huge key would be a way to keep us busy.
+	// The cost of a check grows with the square of the bits, so a huge key could keep the
+	// program busy.
 	if bits := n.BitLen(); bits < minRSABits || bits > 16384 || n.Bit(0) == 0 {
 		return nil, fmt.Errorf("an RSA key of %d bits is too short, too long or even", bits)
 	}
@@ -174,7 +176,7 @@ func (k *jwk) okp() (ed25519.PublicKey, error) {
 	return x, nil
 }
 
-// octets reads base64url. Some issuers pad it, which is not right and does no harm.
+// octets decodes base64url. Some issuers add padding, which is wrong but harmless.
 func octets(text string) ([]byte, error) {
 	decoded, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {

@@ -12,42 +12,40 @@ import (
 	"github.com/spoolhq/spool/rest/auth/internal/refresh"
 )
 
-// JWKSOptions are what [JWKS] may be told. The zero value is ready for use.
+// JWKSOptions are the options of [JWKS]. The zero value is ready for use.
 type JWKSOptions struct {
-	// AllowHTTP lets keys come by plain HTTP, where anybody on the way can replace them.
+	// AllowHTTP allows plain HTTP, where anybody on the network path can replace the keys.
 	// Defaults to false.
 	AllowHTTP bool
-	// Client makes the requests. Its policy for redirects is replaced. Defaults to one with
-	// the transport of [http.DefaultTransport].
+	// Client makes the requests. Its redirect policy is replaced. Defaults to a client with
+	// [http.DefaultTransport].
 	Client *http.Client
-	// MaxBytes is how long a set may be. Defaults to 256 KiB.
+	// MaxBytes is the maximum length of a set. Defaults to 256 KiB.
 	MaxBytes int64
-	// MaxStale is how long keys are used when no newer ones can be loaded. Defaults to 24
-	// hours.
+	// MaxStale is how long keys are used if no newer ones can be loaded. Defaults to 24 hours.
 	MaxStale time.Duration
-	// MinRefresh is the least time between two requests, however many tokens come that name
-	// keys that are not known. Defaults to 10 seconds.
+	// MinRefresh is the minimum time between two requests, however many tokens name unknown
+	// keys. Defaults to 10 seconds.
 	MinRefresh time.Duration
-	// Timeout bounds a request. Defaults to 5 seconds.
+	// Timeout is the time limit of a request. Defaults to 5 seconds.
 	Timeout time.Duration
 	// TTL is how long keys are used before newer ones are loaded. A key that its issuer has
-	// taken back is good here for that long. Defaults to 10 minutes.
+	// withdrawn stays valid here for that long. Defaults to 10 minutes.
 	TTL time.Duration
 }
 
-// The bounds of a set of keys and of the way to it.
+// The limits for a set of keys and for loading it.
 const (
 	maxKeys      = 100
 	maxRedirects = 3
 )
 
-// JWKS returns the keys of the set at a URL (RFC 7517), of kind RSA, EC and OKP with
-// Ed25519. It panics when the URL is none, or is not of https without AllowHTTP.
+// JWKS returns the keys of the set at a URL (RFC 7517): RSA keys, EC keys and Ed25519 keys
+// (OKP). It panics if the URL is invalid, or does not use https and AllowHTTP is false.
 //
-// The set is loaded with the first token and kept. It is loaded again when it is old, which
-// no request waits for, and when a token names a key that it does not have; but not more
-// often than options say. Any number of requests share one load. A redirect is followed to
-// https only.
+// The set is loaded for the first token and then kept. It is loaded again if it is old,
+// without making a request wait, and if a token names an unknown key. MinRefresh limits how
+// often. All requests share one load. Redirects are followed only to https.
 func JWKS(address string, options *JWKSOptions) Keys {
 	var o JWKSOptions
 	if options != nil {
@@ -107,7 +105,6 @@ func (o *JWKSOptions) client() *http.Client {
 	return &client
 }
 
-// keySet is a set of keys at a URL.
 type keySet struct {
 	address string
 	options JWKSOptions

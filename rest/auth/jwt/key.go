@@ -11,31 +11,30 @@ import (
 	"strings"
 )
 
-// Keys finds the keys that tokens are signed with.
+// Keys finds the keys that check the signatures of tokens.
 type Keys interface {
-	// Find returns the keys with the id that are for the algorithm: a []byte of HS*, an
-	// *rsa.PublicKey of RS* and PS*, an *ecdsa.PublicKey of ES*, an ed25519.PublicKey of
-	// EdDSA. The id is empty when the token names none; then it returns all that are for the
-	// algorithm. None is no error: the token is bad then. An error means that the keys could
-	// not be looked at, and is answered 503. It is safe for concurrent use.
+	// Find returns the keys with the id for the algorithm: a []byte for HS*, an *rsa.PublicKey
+	// for RS* and PS*, an *ecdsa.PublicKey for ES*, an ed25519.PublicKey for EdDSA. If the
+	// token names no key, the id is empty and Find returns all keys for the algorithm. If it
+	// returns no keys, the token is invalid. An error means that the keys are not available;
+	// the answer is 503. Find must be safe for concurrent use.
 	Find(ctx context.Context, id, algorithm string) ([]any, error)
 }
 
 // Key is a key for one algorithm.
 type Key struct {
-	// ID is the kid header of the tokens that it has signed. A key without one is tried for
-	// all tokens of its algorithm.
+	// ID is the kid header of the tokens that the key has signed. A key without an ID is tried
+	// for all tokens of its algorithm.
 	ID string
-	// Algorithm is the only one that the key is used with.
+	// Algorithm is the only algorithm that the key is used for.
 	Algorithm string
-	// Value is what [Keys] returns: a []byte, *rsa.PublicKey, *ecdsa.PublicKey or
-	// ed25519.PublicKey. A secret has at least as many bytes as the hash of its algorithm,
-	// and an RSA key at least 2048 bits.
+	// Value is a []byte, *rsa.PublicKey, *ecdsa.PublicKey or ed25519.PublicKey. A secret has
+	// at least as many bytes as the hash of its algorithm. An RSA key has at least 2048 bits.
 	Value any
 }
 
-// Static returns keys that do not change. It panics when one of them is not fit for its
-// algorithm, or two have the same ID and algorithm.
+// Static returns keys that do not change. It panics if a key does not fit its algorithm, or if
+// two keys have the same ID and algorithm.
 func Static(keys ...Key) Keys {
 	if len(keys) == 0 {
 		panic("jwt: Static needs keys")
@@ -70,8 +69,8 @@ var algorithms = []string{
 	"HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 }
 
-// hashBytes is the size of an algorithm's hash; less is not enough for a secret (RFC 7518,
-// 3.2). curveBits is the curve that an algorithm is of.
+// hashBytes is the size of an algorithm's hash, which is the minimum size of a secret (RFC
+// 7518, 3.2). curveBits is the size of an algorithm's elliptic curve.
 var (
 	hashBytes = map[string]int{"HS256": 32, "HS384": 48, "HS512": 64}
 	curveBits = map[string]int{"ES256": 256, "ES384": 384, "ES512": 521}
@@ -79,7 +78,6 @@ var (
 
 const minRSABits = 2048
 
-// fits returns why the key cannot be used with the algorithm.
 func fits(algorithm string, key any) error {
 	if !slices.Contains(algorithms, algorithm) {
 		return fmt.Errorf("there is no algorithm %q", algorithm)
@@ -103,7 +101,7 @@ func fits(algorithm string, key any) error {
 			return fmt.Errorf("an Ed25519 key is not for %s", algorithm)
 		}
 	default:
-		return fmt.Errorf("a %T is no key to check signatures with", key)
+		return fmt.Errorf("a %T cannot check signatures", key)
 	}
 	return nil
 }

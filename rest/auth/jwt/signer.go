@@ -15,21 +15,20 @@ import (
 
 // SignerConfig says how tokens are signed.
 type SignerConfig struct {
-	// Algorithm is one of the algorithms of [Config].
+	// Algorithm is one of the algorithms of [Config]. Required.
 	Algorithm string
-	// Key is a []byte of HS*, an *rsa.PrivateKey of RS* and PS*, an *ecdsa.PrivateKey of
-	// ES*, or an ed25519.PrivateKey of EdDSA. It is as strong as that of a [Key].
+	// Key is a []byte for HS*, an *rsa.PrivateKey for RS* and PS*, an *ecdsa.PrivateKey for
+	// ES*, or an ed25519.PrivateKey for EdDSA. The minimum sizes are those of [Key]. Required.
 	Key any
 
-	// Audience is who the tokens are for, the aud claim. Defaults to none.
+	// Audience is the aud claim: the programs that the tokens are for. Defaults to none.
 	Audience []string
 	// Issuer is the iss claim. Defaults to none.
 	Issuer string
 	// KeyID is the kid header. Defaults to none.
 	KeyID string
-	// Type is the typ header. A program that gives out tokens of two purposes, to be used
-	// and to refresh others with, gives each a type of its own, and demands it in its
-	// [Config]. Defaults to "JWT".
+	// Type is the typ header. A program that issues both access and refresh tokens gives each
+	// kind its own type, and requires that type in its [Config]. Defaults to "JWT".
 	Type string
 }
 
@@ -39,7 +38,7 @@ type Signer struct {
 	method gojwt.SigningMethod
 }
 
-// NewSigner returns a signer, or an error when the key is not fit for the algorithm.
+// NewSigner returns a signer, or an error if the key does not fit the algorithm.
 func NewSigner(config SignerConfig) (*Signer, error) {
 	public, err := publicOf(config.Key)
 	if err != nil {
@@ -54,12 +53,12 @@ func NewSigner(config SignerConfig) (*Signer, error) {
 	return &Signer{config: config, method: gojwt.GetSigningMethod(config.Algorithm)}, nil
 }
 
-// Sign returns a token with the claims, which is good from now on for as long as ttl, a
-// second at least. It sets exp, iat and a random jti, and iss and aud when the signer has
-// them, whatever claims say; it leaves claims as they are.
+// Sign returns a token with the claims, valid for ttl from now. ttl must be at least a second.
+// Sign sets exp, iat and a random jti, and also iss and aud if the signer has them; these
+// replace the same claims. It does not change the map.
 func (s *Signer) Sign(claims Claims, ttl time.Duration) (string, error) {
 	if ttl < time.Second {
-		return "", fmt.Errorf("a token that is good for %s is none", ttl)
+		return "", fmt.Errorf("a token must be valid for at least a second, not for %s", ttl)
 	}
 	now := time.Now()
 	all := gojwt.MapClaims{}
@@ -83,7 +82,7 @@ func (s *Signer) Sign(claims Claims, ttl time.Duration) (string, error) {
 	return signed, nil
 }
 
-// publicOf returns what the signatures of a key are checked with.
+// publicOf returns the key that checks the signatures of a signing key.
 func publicOf(key any) (any, error) {
 	switch key := key.(type) {
 	case []byte:

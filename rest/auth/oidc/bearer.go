@@ -12,21 +12,22 @@ import (
 	"github.com/spoolhq/spool/rest/auth/internal/refresh"
 )
 
-// Token is a good token. Its Claims method reads what else it says.
+// Token is a valid token. Its Claims method decodes its other claims.
 type Token = gooidc.IDToken
 
-// Bearer authenticates by tokens as [User] makes users of them. It panics when the
-// configuration is wrong.
+// Bearer authenticates by tokens and turns them into a [rest.User] with [User]. It panics if
+// the configuration is wrong.
 func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 	return BearerAs(config, User, options...)
 }
 
-// BearerAs authenticates by tokens, of which principal makes the program's own principals.
-// It is called with good tokens only, and returns what an [auth.Lookup] does: nil when the
-// token belongs to no principal. It panics when the configuration is wrong.
+// BearerAs authenticates by tokens. The function principal turns a token into the program's
+// own principal. It is called only with valid tokens, and its results mean the same as those
+// of an [auth.Lookup]; nil means that the token belongs to no principal. BearerAs panics if
+// the configuration is wrong.
 func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, token *Token) (P, error), options ...auth.Option) rest.Authenticator {
 	if principal == nil {
-		panic("oidc: BearerAs has no function that makes principals")
+		panic("oidc: BearerAs needs a function that returns principals")
 	}
 	v, err := newVerifier(config)
 	if err != nil {
@@ -58,9 +59,9 @@ func (a *authenticator) Scheme() rest.Scheme {
 	return s
 }
 
-// User makes a user of a token: its ID is the subject, without which a token is nobody's,
-// its name the name claim or else preferred_username, and its scopes the words of the scope
-// claim. It is never an administrator.
+// User returns a user for the token. Its ID is the subject, its name is the name claim or else
+// preferred_username, and its scopes are the words of the scope claim. A token without a
+// subject is [rest.ErrBadCredentials]. The user is never an administrator.
 func User(_ context.Context, token *Token) (*rest.User, error) {
 	var claims struct {
 		Name     string `json:"name"`

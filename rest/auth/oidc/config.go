@@ -9,46 +9,44 @@ import (
 	"time"
 )
 
-// Config says whose tokens are good.
+// Config says which tokens are valid.
 type Config struct {
-	// Issuer is the address of the provider, as it writes it in its tokens. Required.
+	// Issuer is the address of the provider, exactly as in its tokens. Required.
 	Issuer string
-	// Audience is who the tokens have to be for: a client ID in ID tokens, and the name of
+	// Audience is whom the tokens must be for: the client ID in ID tokens, and the name of
 	// this program in access tokens. Required, unless AnyAudience is true.
 	Audience string
 
-	// Algorithms are those that a token may be signed with: RS256, RS384, RS512, PS256,
-	// PS384, PS512, ES256, ES384, ES512 or EdDSA. Defaults to those of them that the provider
-	// names.
+	// Algorithms are the allowed signature algorithms: RS256, RS384, RS512, PS256, PS384,
+	// PS512, ES256, ES384, ES512 or EdDSA. Defaults to those that the provider lists.
 	Algorithms []string
-	// AllowHTTP lets the provider be reached by plain HTTP, where anybody on the way can
-	// speak for it. Defaults to false.
+	// AllowHTTP allows plain HTTP to the provider, where anybody on the network path can
+	// impersonate it. Defaults to false.
 	AllowHTTP bool
-	// AnyAudience takes tokens that the provider made for any other program: any of those can
-	// then use the tokens of its users here. Defaults to false.
+	// AnyAudience accepts tokens that the provider issued for other programs. Each of those
+	// programs can then use its users' tokens here. Defaults to false.
 	AnyAudience bool
 	// Client makes the requests to the provider. Its transport and timeout are used. Defaults
 	// to [http.DefaultTransport].
 	Client *http.Client
-	// MaxBytes is how long an answer of the provider may be. Defaults to 256 KiB.
+	// MaxBytes is the maximum length of an answer of the provider. Defaults to 256 KiB.
 	MaxBytes int64
-	// MaxLength is how many bytes a token may have. Defaults to 8192.
+	// MaxLength is the maximum length of a token in bytes. Defaults to 8192.
 	MaxLength int
-	// MaxStale is how long what the provider said is used while it cannot be reached.
-	// Defaults to 24 hours.
+	// MaxStale is how long the provider's last answer is used if the provider cannot be
+	// reached. Defaults to 24 hours.
 	MaxStale time.Duration
-	// MinRefresh is the least time between two requests for its description, and between two
-	// for its keys, however many tokens come that name keys that are not known. Defaults to
-	// 10 seconds.
+	// MinRefresh is the minimum time between two requests for the provider's metadata, and
+	// between two for its keys, however many tokens name unknown keys. Defaults to 10 seconds.
 	MinRefresh time.Duration
-	// Timeout bounds a request to the provider. Defaults to 5 seconds.
+	// Timeout is the time limit of a request to the provider. Defaults to 5 seconds.
 	Timeout time.Duration
-	// TTL is how long what the provider said is used before it is asked again. Defaults to an
-	// hour.
+	// TTL is how long the provider's answer is used before the provider is asked again.
+	// Defaults to an hour.
 	TTL time.Duration
 }
 
-// asymmetric are the algorithms whose keys a provider can publish.
+// asymmetric are the algorithms with public keys, which a provider can publish.
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 func (c *Config) complete() error {
@@ -63,7 +61,7 @@ func (c *Config) complete() error {
 	case c.Audience == "" && !c.AnyAudience:
 		return errors.New("the configuration names no audience")
 	case c.Audience != "" && c.AnyAudience:
-		return errors.New("the configuration names an audience, and wants any")
+		return errors.New("the configuration has both Audience and AnyAudience")
 	}
 	for _, algorithm := range c.Algorithms {
 		if !slices.Contains(asymmetric, algorithm) {

@@ -15,7 +15,7 @@ import (
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
 )
 
-// discover asks the provider who it is and how it signs, and loads its keys.
+// discover loads the provider's metadata and its keys.
 func discover(ctx context.Context, config *Config) (*gooidc.IDTokenVerifier, error) {
 	ctx = gooidc.ClientContext(ctx, config.client(nil))
 	provider, err := gooidc.NewProvider(ctx, config.Issuer)
@@ -30,7 +30,7 @@ func discover(ctx context.Context, config *Config) (*gooidc.IDTokenVerifier, err
 		return nil, fmt.Errorf("discover %s: %w", config.Issuer, err)
 	}
 	if said.KeysURL == "" {
-		return nil, fmt.Errorf("discover %s: it says nothing of its keys", config.Issuer)
+		return nil, fmt.Errorf("discover %s: its metadata has no jwks_uri", config.Issuer)
 	}
 	algorithms := config.Algorithms
 	if len(algorithms) == 0 {
@@ -45,20 +45,22 @@ func discover(ctx context.Context, config *Config) (*gooidc.IDTokenVerifier, err
 	}), nil
 }
 
-// nobodysToken has no valid signature. Checking it makes the key set load its keys: without that,
-// a provider that answers, but whose keys cannot be loaded, would replace one whose keys are there.
+// nobodysToken has an invalid signature. Checking it makes the key set load its keys.
+// Otherwise a provider whose metadata loads but whose keys do not would replace one that
+// works.
 const nobodysToken = "eyJhbGciOiJSUzI1NiJ9.e30.AA" //nolint:gosec // not a credential
 
-// failedToLoad tells a fault of the provider from one of the token.
+// failedToLoad reports whether the error is a failure to load keys, and not an invalid token.
 func failedToLoad(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "fetching keys ") && !errors.Is(err, errTooSoon)
 }
 
-// errUnavailable is a fault of the provider or of the way to it, and none of the token.
+// errUnavailable means that the provider cannot be reached or has failed; the token may be
+// valid.
 var errUnavailable = errors.New("the keys of the provider cannot be loaded")
 
-// keySet tells why a signature could not be checked, which the verifier above it keeps only
-// as text.
+// keySet reports why a signature could not be checked. The gooidc verifier keeps that error
+// only as text, so keySet stores it under faultKey.
 type keySet struct{ remote *gooidc.RemoteKeySet }
 
 // VerifySignature implements [gooidc.KeySet].
@@ -75,13 +77,13 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return nil, err
 }
 
-// faultKey is the key of a context under which a call of Verify finds its fault.
+// faultKey is the context key of the *error that receives the failure to load keys.
 type faultKey struct{}
 
-// errTooSoon is what a request for keys gets when the last one was just now.
+// errTooSoon is the error of a request for keys soon after the last one.
 var errTooSoon = errors.New("the keys have just been loaded")
 
-// seldom lets a request through, and no other one before some time has passed.
+// seldom allows one request, and the next one only after the time least.
 type seldom struct {
 	least time.Duration
 
@@ -129,8 +131,8 @@ func (c *Config) client(limit *seldom) *http.Client {
 	return &client
 }
 
-// transport keeps the bounds of the configuration: no plain HTTP, also in redirects and in
-// the addresses that a provider gives, no long answers, no requests in quick succession.
+// transport enforces the limits of the configuration: no plain HTTP, also in redirects and in
+// addresses from the provider, no long answers, and no requests in quick succession.
 type transport struct {
 	config *Config
 	limit  *seldom
@@ -142,7 +144,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !t.config.allows(r.URL) {
 		return nil, fmt.Errorf("%s is not https", r.URL.Redacted())
 	}
-	// A redirect belongs to the request before it.
+	// A redirect belongs to the request that was redirected.
 	if t.limit == nil || r.Response != nil {
 		return t.fetch(r)
 	}
@@ -154,8 +156,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// fetch reads the whole answer, so that what fails on the way is an error of the request. An
-// answer that says that it is none is an error too.
+// fetch reads the whole answer, so that a failure while reading is an error of the request. An
+// error status is an error too.
 func (t *transport) fetch(r *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(r)
 	if err != nil {

@@ -105,7 +105,7 @@ func (s *suite) testUnique() {
 	breaks(t, s.Update(t.Context(), b.ID, &next, nil), crud.Unique, "slug")
 	equal(t, b, s.get(t, b.ID))
 
-	// A row is not in its own way.
+	// A row does not conflict with itself.
 	same := a
 	if err := s.Update(t.Context(), a.ID, &same, nil); err != nil {
 		t.Error(err)

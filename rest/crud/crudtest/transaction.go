@@ -53,7 +53,7 @@ func (s *suite) testRollback() {
 	equal(t, a, s.get(t, a.ID))
 }
 
-// A transaction in another one is a part of that.
+// testNested checks that a transaction inside another one is part of it.
 func (s *suite) testNested() {
 	t := s.t
 	err := s.Tx(t.Context(), func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func (s *suite) testNested() {
 	s.count(t, 0)
 }
 
-// What a transaction does is not seen before it ends.
+// testIsolated checks that changes are invisible before the transaction ends.
 func (s *suite) testIsolated() {
 	t := s.t
 	s.inTx(t, func(ctx context.Context) error {
@@ -77,13 +77,13 @@ func (s *suite) testIsolated() {
 		if err := s.Insert(ctx, &a); err != nil {
 			return err
 		}
-		s.count(t, 0) //nolint:contextcheck // it looks from outside of the transaction
+		s.count(t, 0) //nolint:contextcheck // reads outside of the transaction
 		return nil
 	})
 	s.count(t, 1)
 }
 
-// Everybody raises the same number.
+// testLostUpdate has concurrent writers that increment the same number.
 func (s *suite) testLostUpdate() {
 	t := s.t
 	const writers, rounds = 4, 5
@@ -114,7 +114,7 @@ func (s *suite) testLostUpdate() {
 	}
 }
 
-// Everybody inserts the same row, and one does.
+// testRace has concurrent writers that insert the same row; exactly one succeeds.
 func (s *suite) testRace() {
 	t := s.t
 	const writers = 6

@@ -1,5 +1,5 @@
-// Package actas lets tests say who makes a request, whatever its credentials are. It is
-// internal, so that nothing but package resttest can.
+// Package actas lets tests choose the principal of a request, whatever its credentials are. It is internal,
+// so that only package resttest can use it.
 package actas
 
 import (
@@ -9,16 +9,16 @@ import (
 
 type key struct{}
 
-// used is set by the first [Context], so that a program which is no test never looks.
+// used is set by the first [Context], so that programs other than tests never look into the context.
 var used atomic.Bool
 
-// Context says that a request with the context is made by the principal.
+// Context returns a context whose requests are made by the principal.
 func Context(ctx context.Context, principal any) context.Context {
 	used.Store(true)
 	return context.WithValue(ctx, key{}, principal)
 }
 
-// Principal returns who makes the request, or nil when its credentials decide.
+// Principal returns the principal of the request, or nil if its credentials decide.
 func Principal(ctx context.Context) any {
 	if !used.Load() {
 		return nil

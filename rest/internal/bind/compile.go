@@ -13,12 +13,11 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fieldtag"
 )
 
-// sources are the tags that name a parameter, which are also the places in faults.
+// sources are the tags that name a parameter. Faults use the same words for its place.
 var sources = [...]string{fault.Path, fault.Query, fault.Header, fault.Cookie, fault.Form, fault.File}
 
-// Compile reads the fields and tags of the struct type t. The errors name the place of the
-// options, the type, the field and what is wrong with it; all of the type are returned at
-// once, joined.
+// Compile compiles the fields and tags of the struct type t. Its errors have [Options.Place], the type, the
+// field and the mistake. It returns all errors of the type at once, joined.
 func Compile(t reflect.Type, o Options) (*Plan, error) {
 	c := compiler{options: o, root: t, seen: map[[2]string]string{}}
 	if t == nil || t.Kind() != reflect.Struct {
@@ -65,17 +64,17 @@ func (c *compiler) prefixed(err error) error {
 	return fmt.Errorf("%s: %w", c.options.Place, err)
 }
 
-// fail notes what is wrong with a field.
+// fail records a mistake of a field.
 func (c *compiler) fail(f reflect.StructField, err error) {
 	c.errs = append(c.errs, c.prefixed(fmt.Errorf("%s: %w", c.called(f), err)))
 }
 
-// called is the field's name with its type's and those of the embedded structs between.
+// called returns the field's name, with those of its type and of the embedded structs between them.
 func (c *compiler) called(f reflect.StructField) string {
 	return c.root.String() + "." + strings.Join(append(slices.Clone(c.path), f.Name), ".")
 }
 
-// walk compiles the fields of t, which lies at offset in the plan's type.
+// walk compiles the fields of t, a struct at the offset in the plan's type.
 func (c *compiler) walk(t reflect.Type, offset uintptr, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -107,8 +106,8 @@ func (c *compiler) embedded(f reflect.StructField, offset uintptr, index []int) 
 	}
 }
 
-// hasParams reports whether there are parameters in t. Embedded pointers may lead back to
-// t, so the types on the way are remembered.
+// hasParams reports whether t has parameters. Embedded pointers may lead back to t, so it remembers the types
+// that it has visited.
 func hasParams(t reflect.Type, untagged bool, above []reflect.Type) bool {
 	if slices.Contains(above, t) {
 		return false
@@ -137,7 +136,7 @@ func hasParams(t reflect.Type, untagged bool, above []reflect.Type) bool {
 	return false
 }
 
-// source finds the tag that makes f a parameter. in is empty when it is none.
+// source finds the tag that makes f a parameter. If there is none, in is empty.
 func (c *compiler) source(f reflect.StructField) (tag, in string, err error) {
 	ignored := false
 

@@ -94,7 +94,7 @@ func (f *field) compileValue(t reflect.Type, tags tags) (err error) {
 	return f.compileLimits(tags)
 }
 
-// flags reads what follows the name in the tag.
+// flags reads the part of the tag after the name.
 func (f *field) flags(flags string) error {
 	if flags == "" {
 		return nil
@@ -115,8 +115,8 @@ func (f *field) flags(flags string) error {
 	return nil
 }
 
-// presence reads whether the parameter has to be sent. A path is not matched without its
-// wildcards, so there the question does not arise.
+// presence reads whether a request must have the parameter. A path parameter is always there, because the
+// route does not match without it.
 func (f *field) presence(tags tags) error {
 	if err := tags.bool("required", &f.required); err != nil {
 		return err

@@ -46,8 +46,8 @@ func (s *scalar) compileEnum(tags tags) error {
 	return nil
 }
 
-// key is a value that is equal to another one's when the two mean the same: times when they
-// are the same instant, whatever their zone.
+// key returns a value that is equal for values with the same meaning: times are equal if they are the same
+// instant, in any zone.
 func key(value reflect.Value) any {
 	held := value.Interface()
 	if moment, ok := held.(time.Time); ok {

@@ -30,7 +30,7 @@ type wrapper struct {
 	offset uintptr       // of the value inside that Opt
 }
 
-// open is the place of the value inside the field at a, which from then on is present.
+// open returns the place of the value inside the field at a, and makes the value present.
 func (w *wrapper) open(a place) place {
 	switch {
 	case w.elem != nil:
@@ -68,7 +68,7 @@ func (f *field) bind(in *Input, a place, faults []fault.Fault) []fault.Fault {
 	}
 }
 
-// headerTexts are the lines of a header. The host is moved out of the header by net/http.
+// headerTexts returns the lines of a header. It also finds Host, which net/http moves out of the header.
 func headerTexts(r *http.Request, name string) []string {
 	if name == "Host" && r.Host != "" {
 		return []string{r.Host}
@@ -94,7 +94,7 @@ func (f *field) bindPairs(pairs []pair, a place, faults []fault.Fault) []fault.F
 	return f.setList(a, f.texts(pairs, n), faults)
 }
 
-// looseTexts are the texts of a query parameter in their order, those of malformed pairs empty.
+// looseTexts returns the texts of a query parameter in their order. The texts of malformed pairs are empty.
 func (f *field) looseTexts(pairs []pair) []string {
 	first, n := find(pairs, f.name)
 	switch {
@@ -107,7 +107,7 @@ func (f *field) looseTexts(pairs []pair) []string {
 	return f.texts(pairs, n)
 }
 
-// bindLoose reads the first text, or the list of those that are not empty. See [Input.Tolerate].
+// bindLoose reads the first text, or for a list all texts that are not empty. See [Input.Tolerate].
 func (f *field) bindLoose(texts []string, a place, faults []fault.Fault) []fault.Fault {
 	if f.list == nil {
 		texts = texts[:min(len(texts), 1)]
@@ -162,7 +162,7 @@ func (f *field) bindCookies(cookies []*http.Cookie, a place, faults []fault.Faul
 	return f.bindTexts(texts, a, faults)
 }
 
-// absent is a parameter that was not sent.
+// absent handles a parameter that was not sent.
 func (f *field) absent(a place, faults []fault.Fault) []fault.Fault {
 	if f.required {
 		return append(faults, fault.Missing(f.in, []any{f.name}))
@@ -171,8 +171,8 @@ func (f *field) absent(a place, faults []fault.Fault) []fault.Fault {
 		return faults
 	}
 
-	// A default is parsed anew for each request, so that no two requests share a list, a
-	// pointer or what a type of the program keeps inside. It met its limits at registration.
+	// A default is parsed again for each request, so that requests do not share a list, a pointer or the
+	// inside of a program's type. Registration has checked it against its limits.
 	a = f.wrap.open(a)
 	if f.list == nil {
 		f.scalar.parse(a, f.fallback[0])

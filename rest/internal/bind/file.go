@@ -19,17 +19,16 @@ var (
 	filesType = reflect.TypeFor[[]*multipart.FileHeader]()
 )
 
-// fileRule is what a file field accepts.
+// fileRule says which files a field accepts.
 type fileRule struct {
 	types   []string // media types, also as image/*; empty accepts all
 	maxSize int64    // in bytes; -1 accepts all
 }
 
-// compileFile compiles a field of files. The tag contentType lists media types, separated
-// by commas, with * for any subtype. It is held against what the client declares, because a
-// guess from the content can be fooled as well; a program that depends on it must look into
-// the file itself. maxSize is a number of bytes, also with KB, MB or GB (powers of 1000) or
-// KiB, MiB or GiB (powers of 1024).
+// compileFile compiles a field of files. The tag contentType lists media types, separated by commas, with *
+// for any subtype. It is compared with the type that the client declares. A guess from the content could be
+// fooled as well, so a program that depends on the type must check the file itself. maxSize is a number of
+// bytes, also with KB, MB or GB (powers of 1000) or KiB, MiB or GiB (powers of 1024).
 func (f *field) compileFile(t reflect.Type, tags tags) error {
 	if f.wrap.elem != nil || f.wrap.some.IsValid() {
 		return fmt.Errorf("a file is a %s or a %s", fileType, filesType)

@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// The ways in which a form cannot be read at all. They are not faults of a field: an API
-// answers 415, 413 and 400.
+// The reasons why a form cannot be read at all. They are not faults of a field: an API answers 415, 413 and
+// 400.
 var (
 	ErrFormType     = errors.New("body is not a form")
 	ErrFormTooLarge = errors.New("form is too large")
@@ -22,25 +22,25 @@ var (
 )
 
 const (
-	// maxMemory is how many bytes of the files are kept in memory; the rest goes to temporary
-	// files. Fields are kept in memory, at most 10 MiB more than this of them.
+	// maxMemory is how many bytes of files are kept in memory. Further files go to temporary files. Fields
+	// are kept in memory, and may use 10 MiB more than maxMemory.
 	maxMemory = 8 << 20
 	// maxFiles is how many files a form may have.
 	maxFiles = 20
-	// maxFields is how many fields a form may have that are not files.
+	// maxFields is how many fields other than files a form may have.
 	maxFields = 1000
 )
 
 // ParseForm reads the request's body as a form, of the type multipart/form-data or
-// application/x-www-form-urlencoded, so that plans find its fields and files. It is for
-// plans that need a form, and is called once per request and before [Plan.Bind]. A body of more
-// than maxBytes is refused when reading reaches that point.
+// application/x-www-form-urlencoded, so that plans find its fields and files. Call it once per request,
+// before [Plan.Bind], if a plan needs a form. It refuses a body of more than maxBytes when it has read that
+// many.
 //
-// The returned function removes the temporary files. It is never nil, also beside an error,
-// and has to be called when the request is over: the files are gone then.
+// The returned function removes the temporary files. It is never nil, even with an error. Call it when the
+// request is over; the files cannot be read after that.
 //
-// The error is an [ErrFormType], [ErrFormTooLarge] or [ErrFormSyntax]; its words hold
-// nothing that was sent. Malformed escapes in single fields are faults instead.
+// The error is an [ErrFormType], [ErrFormTooLarge] or [ErrFormSyntax], and has no part of the body in its
+// text. Malformed escapes in single fields are faults instead.
 func (in *Input) ParseForm(maxBytes int64) (cleanup func(), faults []fault.Fault, err error) {
 	r := in.request
 
@@ -117,7 +117,7 @@ func (in *Input) parseMultipart(body io.Reader, boundary string) (func(), error)
 	return cleanup, nil
 }
 
-// formError names the way in which reading failed.
+// formError returns the reason why reading failed.
 func formError(err error) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return fmt.Errorf("%w: more than %d bytes", ErrFormTooLarge, tooLarge.Limit)

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// formats are the formats of texts that are checked. Others only stand in the document.
+// formats are the formats of texts that are checked. Other formats are only shown in the document.
 var formats = map[string]func(text string) bool{
 	"date-time": func(text string) bool { _, ok := dateTimeOf(text); return ok },
 	"date":      func(text string) bool { _, ok := textform.ParseDate(text); return ok },
@@ -24,7 +24,7 @@ var formats = map[string]func(text string) bool{
 	"uuid":      isUUID,
 }
 
-// isEmail accepts an address alone, without the name that may stand before it in a letter.
+// isEmail accepts only an address, without the name that mail programs put before it.
 func isEmail(text string) bool {
 	addr, err := mail.ParseAddress(text)
 	return err == nil && addr.Address == text

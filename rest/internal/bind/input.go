@@ -8,17 +8,16 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// PathValues gives the texts of a route's wildcards by name, percent-decoded. A
-// [*http.Request] that a [http.ServeMux] has routed is one.
+// PathValues returns the percent-decoded texts of a route's wildcards by name. A [*http.Request] that a
+// [http.ServeMux] has routed implements it.
 type PathValues interface{ PathValue(name string) string }
 
-// inlinePairs is how many pairs of a query string need no memory of their own.
+// inlinePairs is how many pairs of a query string fit into an [Input] without an allocation.
 const inlinePairs = 8
 
-// Input is one request as parameters are read from it. The query string is cut into pairs
-// when something asks for it first, and once. An Input belongs to one request at a time,
-// is not safe for concurrent use and must not be copied; [Input.Reset] makes it ready for
-// the next request without allocating.
+// Input is a request whose parameters are read. The first access to a query parameter splits the query
+// string, once. An Input is for one request at a time, is not safe for concurrent use and must not be copied.
+// [Input.Reset] makes it ready for the next request without an allocation.
 type Input struct {
 	request *http.Request
 	path    PathValues
@@ -37,7 +36,7 @@ type Input struct {
 	inline [inlinePairs]pair
 }
 
-// NewInput makes an Input of r. When path is nil, wildcards are read from r itself.
+// NewInput returns an Input of r. If path is nil, wildcards are read from r itself.
 func NewInput(r *http.Request, path PathValues) *Input {
 	in := new(Input)
 	in.Reset(r, path)
@@ -45,14 +44,14 @@ func NewInput(r *http.Request, path PathValues) *Input {
 	return in
 }
 
-// Reset makes in an Input of r, as [NewInput] does, and forgets the request before.
+// Reset makes in an Input of r, as [NewInput] does, and forgets the last request.
 func (in *Input) Reset(r *http.Request, path PathValues) {
 	if path == nil && r != nil {
 		path = r
 	}
 
-	// Only what was used is cleared: most requests have fewer pairs than there is room for.
-	// More of them than that lie elsewhere, after the room was used up.
+	// Only the used pairs are cleared: most requests have fewer pairs than fit inline. Further pairs are
+	// allocated elsewhere.
 	clear(in.inline[:min(len(in.query), inlinePairs)])
 	in.request, in.path = r, path
 	in.query, in.cut, in.tooMany, in.reported = nil, false, false, false
@@ -60,17 +59,16 @@ func (in *Input) Reset(r *http.Request, path PathValues) {
 	in.loose, in.broken = false, false
 }
 
-// Tolerate sets what is taken although a plan would refuse it. Loose: the first of several
-// parameters or headers counts, an empty one is absent, and U+FFFD stands for what is no text.
-// A pair with a semicolon is malformed, as net/url has it. Broken: malformed pairs of the query string are as if they were not there.
+// Tolerate sets which mistakes of a request are accepted. With loose, the first of several parameters or
+// headers counts, an empty one is absent, U+FFFD replaces invalid text, and a pair with a semicolon is
+// malformed, as in net/url. With broken, malformed pairs of the query string are ignored.
 func (in *Input) Tolerate(loose, broken bool) { in.loose, in.broken = loose, broken }
 
 // Request is the request that in reads.
 func (in *Input) Request() *http.Request { return in.request }
 
-// Query returns the text of the query parameter, and true only when it was sent exactly
-// once and is well formed. It reports nothing; see
-// [Input.QueryText].
+// Query returns the text of the query parameter. It reports true only if the parameter was sent exactly once
+// and is well formed. It reports no faults; [Input.QueryText] does.
 func (in *Input) Query(name string) (text string, ok bool) {
 	found, n := find(in.pairs(), name)
 	if n != 1 || found.bad {
@@ -80,8 +78,8 @@ func (in *Input) Query(name string) (text string, ok bool) {
 	return found.text, true
 }
 
-// QueryText reads the query parameter as a plan reads a string: sent twice, malformed,
-// not UTF-8 or holding NUL it is a fault. ok is true when there is a text without faults.
+// QueryText reads the query parameter as a plan reads a string. It is a fault if the parameter is sent twice,
+// malformed, not UTF-8 or has a NUL. ok is true if there is a text without faults.
 func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fault) {
 	found, n := find(in.pairs(), name)
 	faults = in.QueryFaults()
@@ -100,8 +98,8 @@ func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fa
 	return found.text, true, faults
 }
 
-// QueryTexts reads the query parameter as a list that is split at commas: each of its texts,
-// however often it was sent. What is wrong with one of them is a fault, as by [Input.QueryText].
+// QueryTexts reads the query parameter as a list that is split at commas, and may be sent more than once.
+// Each text is checked as by [Input.QueryText].
 func (in *Input) QueryTexts(name string) (texts []string, faults []fault.Fault) {
 	faults = in.QueryFaults()
 	for _, p := range in.pairs() {
@@ -129,9 +127,9 @@ func (in *Input) QueryNames() iter.Seq[string] {
 	}
 }
 
-// QueryFaults returns what is wrong with the query string as a whole: malformed escapes and
-// too many parameters. It is for requests that no plan with query parameters reads. Like
-// [Plan.Bind] it returns these faults once per request, to the first caller.
+// QueryFaults returns the faults of the query string as a whole: malformed escapes and too many parameters.
+// It is for requests that no plan with query parameters reads. Like [Plan.Bind], it returns these faults once
+// per request, to the first caller.
 func (in *Input) QueryFaults() []fault.Fault {
 	if in.reported {
 		return nil
@@ -144,7 +142,7 @@ func (in *Input) QueryFaults() []fault.Fault {
 	return pairFaults(nil, fault.Query, in.pairs(), in.tooMany)
 }
 
-// pairs is the query string in pairs.
+// pairs returns the pairs of the query string.
 func (in *Input) pairs() []pair {
 	if !in.cut {
 		in.cut = true

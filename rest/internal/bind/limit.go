@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// compileLimits compiles what the tags say of the value's limits, and refuses the ones
-// that do not fit its type: a limit that is documented and not enforced is worse than none.
+// compileLimits compiles the tags of the value's limits. It refuses tags that do not fit the type: a limit
+// that is documented and not enforced is worse than none.
 func (f *field) compileLimits(tags tags) error {
 	if err := f.compileListLimits(tags); err != nil {
 		return err

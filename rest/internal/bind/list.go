@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// list is what is known of a list as a whole.
+// list has the rules of a list as a whole.
 type list struct {
 	typ      reflect.Type
 	size     uintptr // of an item
@@ -15,7 +15,7 @@ type list struct {
 	unique   bool
 }
 
-// texts are the texts of a list that n pairs carry.
+// texts returns the texts of a list from n pairs.
 func (f *field) texts(pairs []pair, n int) []string {
 	texts := make([]string, 0, n)
 	for i := range pairs {
@@ -27,8 +27,8 @@ func (f *field) texts(pairs []pair, n int) []string {
 	return texts
 }
 
-// split appends the items of one pair. A comma that was sent as an escape belongs to its
-// item, so what was sent is split before it is decoded.
+// split appends the items of one pair. It splits before it decodes, because an escaped comma belongs to its
+// item.
 func (f *field) split(texts []string, p *pair) []string {
 	if !f.comma {
 		return append(texts, p.text)

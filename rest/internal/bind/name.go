@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// SnakeCase is the name of a Go field as a parameter: ID is "id", AuthorID is "author_id",
-// HTTPServer is "http_server", IDs is "ids", Line2 is "line2".
+// SnakeCase returns the name of a Go field as a parameter: ID is "id", AuthorID is "author_id", HTTPServer is
+// "http_server", IDs is "ids", Line2 is "line2".
 func SnakeCase(name string) string {
 	runes := []rune(name)
 

@@ -71,7 +71,7 @@ func parseFinite(text string) (float64, error) {
 	return n, err
 }
 
-// divides allows for what binary fractions do to decimal ones: 0.3 is a multiple of 0.1.
+// divides allows for rounding of binary fractions: 0.3 is a multiple of 0.1.
 func divides(step, value float64) bool {
 	quotient := value / step
 	return math.Abs(quotient-math.Round(quotient)) <= 1e-9*math.Max(1, math.Abs(quotient))
@@ -116,8 +116,8 @@ func compileBounds[N cmp.Ordered](
 	return nil
 }
 
-// failing is a check that gives the fault when the condition holds. The fault is made once:
-// a report fills the place into a copy.
+// failing returns a check that returns the fault if the condition holds. The fault is created once: a report
+// fills the place into a copy.
 func failing(bad *fault.Fault, condition func(place) bool) check {
 	return func(a place, _ string) *fault.Fault {
 		if condition(a) {

@@ -8,8 +8,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// maxPairs is how many pairs of a query string are read. It bounds the memory that a
-// request line can ask for.
+// maxPairs is how many pairs of a query string are read. It bounds the memory that a request line can use.
 const maxPairs = 10_000
 
 // The kinds of faults that only parameters have.
@@ -21,7 +20,7 @@ const (
 	// digits follow.
 	KindEscape = "percent_encoding"
 
-	// KindTooMany is a query string with more parameters than are read.
+	// KindTooMany is a query string with more than maxPairs parameters.
 	KindTooMany = "too_many_parameters"
 )
 
@@ -30,14 +29,13 @@ type pair struct {
 	name string
 	text string
 	raw  string // the text as it was sent; empty when nothing in it was escaped
-	bad  bool   // an escape is malformed: text is empty, and so is name if it is at fault
+	bad  bool   // an escape is malformed: the text, or the name, is empty then
 }
 
-// cutPairs appends the pairs of a query string to dst, as [url.ParseQuery] reads them save
-// that a malformed pair stays, marked as bad, and that a semicolon is a character like others
-// unless semicolons are refused.
-// Texts without escapes are slices of raw. It stops after limit pairs and then reports
-// true.
+// cutPairs appends the pairs of a query string to dst. It reads them as [url.ParseQuery] does, with two
+// exceptions: a malformed pair stays and is marked as bad, and a semicolon is an ordinary character unless
+// semicolons are refused. Texts without escapes are slices of raw. cutPairs stops after limit pairs and then
+// reports true.
 func cutPairs(dst []pair, raw string, limit int, noSemicolons bool) ([]pair, bool) {
 	plain := strings.IndexByte(raw, '%') < 0 && strings.IndexByte(raw, '+') < 0
 
@@ -83,7 +81,7 @@ func decodePair(rawName, rawText string) pair {
 	return pair{name: name, text: text, raw: rawText}
 }
 
-// find returns the first pair of the name and how many there are.
+// find returns the first pair with the name, and the number of such pairs.
 func find(pairs []pair, name string) (first *pair, n int) {
 	for i := range pairs {
 		if pairs[i].name != name || pairs[i].nameless() {
@@ -98,11 +96,11 @@ func find(pairs []pair, name string) (first *pair, n int) {
 	return first, n
 }
 
-// nameless reports whether the pair's name could not be decoded. A parameter may really
-// be named "", and must not find such a pair.
+// nameless reports whether the pair's name could not be decoded. A parameter with the name "" must not find
+// such a pair.
 func (p *pair) nameless() bool { return p.bad && p.name == "" }
 
-// pairFaults appends what is wrong with pairs whatever their names mean.
+// pairFaults appends the faults of pairs that do not depend on their names.
 func pairFaults(faults []fault.Fault, in string, pairs []pair, tooMany bool) []fault.Fault {
 	for i := range pairs {
 		if !pairs[i].bad || len(faults) >= maxFaults {
@@ -129,7 +127,7 @@ func repeated(in, name string) fault.Fault {
 	return fault.New(in, []any{name}, KindRepeated, "must be given only once")
 }
 
-// placed fills the place into a fault that was made without.
+// placed returns the fault with its place.
 func placed(bad *fault.Fault, in string, path ...any) fault.Fault {
 	at := *bad
 	at.In, at.Path = in, path
@@ -137,7 +135,7 @@ func placed(bad *fault.Fault, in string, path ...any) fault.Fault {
 	return at
 }
 
-// unescape decodes a part of a text that was decoded as a whole before.
+// unescape decodes a part of a text. The whole text was decoded without an error before.
 func unescape(text string) string {
 	decoded, err := url.QueryUnescape(text)
 	if err != nil {

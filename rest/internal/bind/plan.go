@@ -12,20 +12,19 @@ const maxFaults = 100
 
 // Options say how a type is compiled.
 type Options struct {
-	// Default is the source of exported fields without a source tag: "query", whose names
-	// are then [SnakeCase] of the fields' names, or "", when such fields are no parameters.
+	// Default is the source of exported fields without a source tag. With "query", the parameters have the
+	// [SnakeCase] of the fields' names. With "", such fields are not parameters.
 	//
 	// Defaults to "".
 	Default string
 
-	// Format, when it is set, is asked for the format of a field that has no such tag, with the
-	// name of its parameter.
+	// Format returns the format of a field that has no such tag, by the name of its parameter. Nil: such
+	// fields have no format.
 	Format func(f reflect.StructField, name string) string
 
-	// Filled is the type that [Plan.Bind] fills: one with the fields of the type that is
-	// compiled, but other tags.
+	// Filled is the type that [Plan.Bind] fills. It has the fields of the compiled type, with other tags.
 	//
-	// Defaults to the type that is compiled.
+	// Defaults to the compiled type.
 	Filled reflect.Type
 
 	// Place starts the messages of mistakes, such as "GET /books: Books.list".
@@ -45,8 +44,8 @@ type Plan struct {
 	form    bool
 }
 
-// Param describes one parameter for the document of the API. What the tags of limits say
-// is in the tags of Field, and was checked.
+// Param describes one parameter for the document of the API. The tags of Field have the limits, which were
+// checked.
 type Param struct {
 	// Name is the parameter's name; of a header in its canonical form.
 	Name string
@@ -65,7 +64,7 @@ type Param struct {
 	// Required is true when a request without the parameter is refused.
 	Required bool
 
-	// Deprecated is what the tag of that name says.
+	// Deprecated is the value of the tag deprecated.
 	Deprecated bool
 
 	// Explode is true for a list whose items come as repeated parameters, and false for one
@@ -78,30 +77,27 @@ type Param struct {
 	// Default is the value of Type that an absent parameter gets, or nil.
 	Default any
 
-	// Doc and Example are what the tags of these names say.
+	// Doc and Example are the values of the tags doc and example.
 	Doc, Example string
 }
 
-// Type is the struct type that was compiled, and that p fills unless the options said another.
+// Type returns the compiled struct type. p fills it unless [Options.Filled] names another one.
 func (p *Plan) Type() reflect.Type { return p.typ }
 
 // Params describes the parameters in the order of their fields. The caller must not change
 // them.
 func (p *Plan) Params() []Param { return p.params }
 
-// NeedsForm reports whether there are form fields or files, which are read only after
-// [Input.ParseForm].
+// NeedsForm reports whether the plan has form fields or files. They are read only after [Input.ParseForm].
 func (p *Plan) NeedsForm() bool { return p.form }
 
-// Bind fills dst, a pointer to a zero value of the type to fill, from in, and returns all
-// that is wrong, at most a hundred faults. With faults dst holds whatever was read until
-// then. Form fields and files are absent when in has parsed no form.
+// Bind fills dst, a pointer to a zero value of the plan's type, from in. It returns all faults, at most one
+// hundred. With faults, dst has the values that were read before. Form fields and files are absent if in has
+// parsed no form.
 //
-// A malformed query string is reported by the first plan with query parameters that reads
-// the Input.
+// The first plan with query parameters that reads the Input reports a malformed query string.
 //
-// Bind panics when dst is not of that type or is nil, which is a mistake of the
-// program.
+// Bind panics if dst is nil or of another type, which is a mistake of the program.
 func (p *Plan) Bind(in *Input, dst any) []fault.Fault {
 	base, ok := placeOf(dst, p.pointer)
 	if !ok {

@@ -19,10 +19,10 @@ import (
 // parser reads a text into the memory of a value. The fault has no place.
 type parser func(a place, text string) *fault.Fault
 
-// check holds a value, and the text that it was read from, against one limit.
+// check compares a value, and the text that it was read from, with one limit.
 type check func(a place, text string) *fault.Fault
 
-// scalar is how one value of a type is read.
+// scalar reads one value of a type.
 type scalar struct {
 	typ    reflect.Type
 	class  class
@@ -52,8 +52,7 @@ var (
 
 var errUnsupported = errors.New("unsupported type")
 
-// scalarOf compiles the reading of a type. Format is the tag of that name, which decides
-// what form a time has.
+// scalarOf compiles the reader of a type. Format is the tag of that name, which decides the form of a time.
 func scalarOf(t reflect.Type, format string) (scalar, error) {
 	switch {
 	case t == timeType:
@@ -103,7 +102,7 @@ var kinds = map[reflect.Kind]struct {
 	reflect.Float64: {parseFloat[float64](64), classFloat},
 }
 
-// checkText refuses texts that a database or a terminal would choke on.
+// checkText refuses texts that databases or terminals cannot handle.
 func checkText(text string) *fault.Fault {
 	if strings.IndexByte(text, 0) >= 0 {
 		return new(fault.NUL("", nil))
@@ -175,8 +174,8 @@ func parseUint[T uint | uint8 | uint16 | uint32 | uint64](bits int) parser {
 	}
 }
 
-// isNegative reports whether text is an integer below zero, which an unsigned one cannot
-// hold but which is an integer all the same.
+// isNegative reports whether text is an integer below zero. It is a valid integer, but no unsigned type can
+// have it.
 func isNegative(text string) bool {
 	digits, ok := strings.CutPrefix(text, "-")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""

@@ -17,8 +17,7 @@ func (t tags) lookup(name string) (string, bool) { return t.tag.Lookup(name) }
 
 func (t tags) text(name string) string { return t.tag.Get(name) }
 
-// bool reads a tag that says true or false into dst, which it leaves alone when there is
-// no such tag.
+// bool reads a tag with true or false into dst. Without the tag, dst does not change.
 func (t tags) bool(name string, dst *bool) error {
 	switch text, ok := t.lookup(name); {
 	case !ok:
@@ -89,7 +88,7 @@ func (t tags) list(name string) ([]string, bool, error) {
 	return items, true, nil
 }
 
-// refuse fails when one of the tags is there.
+// refuse records a mistake if one of the tags is present.
 func (t tags) refuse(why string, names ...string) error {
 	for _, name := range names {
 		if text, ok := t.lookup(name); ok {

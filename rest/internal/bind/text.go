@@ -7,8 +7,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// compileText compiles the limits of texts, which also hold for the text of types that
-// unmarshal it.
+// compileText compiles the limits of texts. They also apply to the text of types that unmarshal it.
 func (s *scalar) compileText(tags tags) error {
 	if s.class != classText {
 		return tags.refuse("is for text, not for "+s.typ.String(), "minLength", "maxLength", "pattern")

@@ -9,9 +9,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// unmarshalParser reads a type that unmarshals its own text. What it says of a bad text
-// may quote the text or tell of the program's insides, so [fault.Own] decides whether its words are
-// passed on.
+// unmarshalParser reads a type that unmarshals its own text. The type's error may quote the text or reveal
+// the program's insides, so [fault.Own] decides whether a client gets it.
 func unmarshalParser(t reflect.Type) parser {
 	bad := unmarshalFault(t)
 
@@ -51,7 +50,7 @@ func unmarshalFault(t reflect.Type) fault.Fault {
 	}
 }
 
-// words is the name of a type for a person, with its article: "BookID" is "a book id".
+// words returns the name of a type for a person, with its article: "BookID" is "a book id".
 func words(name string) string {
 	if name == "" {
 		return "another value"

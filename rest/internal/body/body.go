@@ -1,13 +1,11 @@
-// Package body reads JSON bodies into Go values. A [Plan] is compiled once for a type and
-// its [Schema]; reading goes over the text once, checks everything (syntax, types, limits,
-// required and unknown and repeated keys) and stores the values on the way. A [Codec] is
-// asked for the values that are not of a plain kind. So every fault of a document is
-// reported, each at its own place, and what encoding/json would make of a doubtful document
-// never matters.
+// Package body reads JSON bodies into Go values. A [Plan] is compiled once for a type and its [Schema]. It
+// reads a text in one pass, in which it checks everything (syntax, types, limits, required, unknown and
+// repeated keys) and stores the values. A [Codec] decodes only values that are not of a plain kind. So the
+// plan reports every fault of a document at its own place, and does not depend on how encoding/json treats a
+// doubtful document.
 //
-// What is refused on purpose although encoding/json takes it: a key given twice in one
-// object, and a key that differs from a known one only in upper and lower case. Both let
-// a value past a check that looked at its sibling.
+// It refuses two things that encoding/json accepts: a key that an object has twice, and a key that differs
+// from a known one only in case. Both could smuggle a value past a check that looked at the other key.
 package body
 
 import (
@@ -33,19 +31,18 @@ func (Std) Unmarshal(data []byte, dst any) error { return json.Unmarshal(data, d
 
 // Options are the choices of a plan that its schema does not make.
 type Options struct {
-	// Codec decodes what a plan cannot store by itself: values of interfaces, and of types
-	// with an Unmarshal method. It is used concurrently.
+	// Codec decodes the values that a plan cannot store by itself: values of interfaces, and of types with an
+	// Unmarshal method. It is used concurrently.
 	//
 	// Defaults to [Std].
 	Codec Codec
 
-	// Loose reads values as encoding/json does: null leaves what it stands for as it is, save
-	// the document itself; U+FFFD stands for what is no Unicode, and NUL is a character; an
-	// integer has neither fraction nor exponent; and what a type decodes by itself may have
-	// repeated keys.
+	// Loose reads values as encoding/json does. Null leaves the value as it is, except for the document
+	// itself. U+FFFD replaces invalid Unicode, and NUL is a character. An integer has neither a fraction nor
+	// an exponent. The text for a type's own Unmarshal method may have repeated keys.
 	Loose bool
 
-	// Absent does not ask for required keys.
+	// Absent accepts documents without required keys.
 	Absent bool
 
 	// MaxDepth is how many objects and lists may be open at once.
@@ -74,8 +71,8 @@ type Plan struct {
 	scanners sync.Pool
 }
 
-// Compile makes the plan that reads documents of the schema into values of type t. A nil
-// schema checks what follows from t alone.
+// Compile returns the plan that reads documents of the schema into values of type t. Without a schema, the
+// plan checks only what follows from t.
 //
 // The error names the type and field that cannot be read: it is a mistake of the program.
 func Compile(t reflect.Type, schema *Schema, opts Options) (*Plan, error) {
@@ -100,16 +97,14 @@ func compileField(t reflect.Type, format string, schema *Schema, opts Options) (
 // Type is the type that the plan was compiled for.
 func (p *Plan) Type() reflect.Type { return p.typ }
 
-// Decode reads data into dst, which points to a zero value of the plan's type. It returns
-// which keys the document had, and what is wrong with it. With faults dst is to be thrown
-// away, and Presence is empty.
+// Decode reads data into dst, a pointer to a zero value of the plan's type. It returns the keys of the
+// document and its faults. With faults, the caller must not use dst, and Presence is empty.
 //
-// A document that is not JSON has one fault, of kind "json_invalid"; an empty one has one
-// of kind "missing". Defaults are written where a key was absent, or null where null is
-// not a value; values of read-only keys are checked and then ignored. Memory of data is not
-// kept.
+// A document that is not JSON has one fault, of the kind "json_invalid"; an empty document has one of the
+// kind "missing". An absent key gets its default, and so does null where null is not a value. Values of
+// read-only keys are checked and then ignored. Decode does not keep memory of data.
 //
-// Decode panics when dst is no pointer to the plan's type, or nil.
+// Decode panics if dst is nil or not a pointer to the plan's type.
 func (p *Plan) Decode(data []byte, dst any) (Presence, []fault.Fault) {
 	if reflect.TypeOf(dst) != p.pointer {
 		panic(fmt.Sprintf("body: got %T to fill, want a %s", dst, p.pointer))
@@ -129,15 +124,15 @@ func (p *Plan) Decode(data []byte, dst any) (Presence, []fault.Fault) {
 	return presence, nil
 }
 
-// Presence is the set of keys that the object at the top of a document had. The keys of
-// read-only fields are not in it, since what they said was ignored.
+// Presence is the set of keys that the top-level object of a document had. It has no keys of read-only
+// fields, because their values were ignored.
 type Presence struct {
 	object *object
 	first  uint64
 	rest   []uint64
 }
 
-// Has reports whether the key was sent, be it as null.
+// Has reports whether the key was sent, with null or with another value.
 func (p Presence) Has(name string) bool {
 	if p.object == nil {
 		return false

@@ -18,7 +18,7 @@ type nodeKey struct {
 	format string
 }
 
-// compiler remembers the nodes that it has begun, which is what lets types be recursive.
+// compiler remembers the nodes that it has begun, so that types can be recursive.
 type compiler struct {
 	done          map[nodeKey]*node
 	loose, absent bool
@@ -30,8 +30,8 @@ var (
 	numberType      = reflect.TypeFor[json.Number]()
 )
 
-// node compiles one place of a document. t is nil where no Go type is known. The format is
-// the tag of that name of its field.
+// node compiles one place of a document. t is nil if no Go type is known. The format is the tag of the
+// place's field.
 func (c *compiler) node(t reflect.Type, s *Schema, format string) (*node, error) {
 	key := nodeKey{typ: t, schema: s, format: format}
 	if n, ok := c.done[key]; ok {
@@ -79,7 +79,7 @@ func (c *compiler) node(t reflect.Type, s *Schema, format string) (*node, error)
 	return n, nil
 }
 
-// isDirect says whether values can be stored by their kind alone.
+// isDirect reports whether values can be stored by their kind alone.
 func (n *node) isDirect() bool {
 	if n.typ == nil || n.foreign {
 		return false
@@ -106,7 +106,7 @@ func (n *node) isDirect() bool {
 	return false
 }
 
-// shape fills in what the JSON type asks for.
+// shape adds the rules of the JSON type.
 func (c *compiler) shape(n *node, name string, s *Schema, format string) error {
 	switch name {
 	case "":
@@ -197,7 +197,7 @@ func (c *compiler) dictionary(n *node, s *Schema) error {
 	return err
 }
 
-// typeName is the JSON type that a Go type is read from, empty for any.
+// typeName returns the JSON type that a Go type is read from, or "" for any.
 func typeName(t reflect.Type, foreign bool) (string, error) {
 	if t == nil || foreign {
 		return "", nil
@@ -241,7 +241,7 @@ func numberKind(name string, t reflect.Type, foreign bool) (kind, int) {
 	return kindNumber, 64
 }
 
-// unwrap strips pointers and Opt from a type.
+// unwrap removes pointers and Opt from a type.
 func unwrap(t reflect.Type) (reflect.Type, []wrap) {
 	var wraps []wrap
 
@@ -263,7 +263,7 @@ func unwrap(t reflect.Type) (reflect.Type, []wrap) {
 	return t, wraps
 }
 
-// hasOpt says whether a type can tell null from a value by itself.
+// hasOpt reports whether a type can tell null from a value by itself.
 func hasOpt(t reflect.Type) bool {
 	_, wraps := unwrap(t)
 
@@ -282,7 +282,7 @@ func nilable(t reflect.Type) bool {
 	return hasOpt(t) || k == reflect.Pointer || k == reflect.Map || k == reflect.Slice || k == reflect.Interface
 }
 
-// isBytes says whether encoding/json writes t as base64.
+// isBytes reports whether encoding/json writes t as base64.
 func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !isForeign(t.Elem())
 }
@@ -298,8 +298,8 @@ func orNone(limit *int) int {
 	return *limit
 }
 
-// className is the name of an object in messages: the schema's, or the Go type's without
-// its package and type arguments.
+// className returns the name of an object in messages: the schema's name, or the Go type's without its
+// package and type arguments.
 func className(t reflect.Type, s *Schema) string {
 	if s.Name != "" || t == nil {
 		return s.Name

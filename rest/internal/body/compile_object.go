@@ -54,8 +54,8 @@ func (c *compiler) fields(n *node, s *Schema) error {
 
 	for _, field := range Fields(n.typ) {
 		if _, described := s.Properties[field.Name]; s.Properties != nil && !described {
-			// The codec would fill the field with whatever is sent, which no schema
-			// allows: it is read from elsewhere, or is the program's own.
+			// The codec would fill the field with any sent value, although no schema allows it. The field is
+			// read from another part of the request, or belongs to the program.
 			n.object.add(property{name: field.Name, blocked: true})
 			continue
 		}
@@ -104,7 +104,7 @@ func (c *compiler) property(owner reflect.Type, o *object, s *Schema, name strin
 	return nil
 }
 
-// hops are the ways between pointers that lead from a struct to one of its fields.
+// hops returns the pointers on the way from a struct to one of its fields.
 func hops(t reflect.Type, index []int) []hop {
 	var way []hop
 	var offset uintptr

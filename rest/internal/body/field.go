@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// Field is a field of a struct as encoding/json sees it: promoted fields of embedded
-// structs are there, shadowed ones are not.
+// Field is a field of a struct as encoding/json sees it. Promoted fields of embedded structs are included,
+// shadowed ones are not.
 type Field struct {
 	// Name is the key in JSON.
 	Name string
 
-	// Index leads from the struct to the field, through embedded structs.
+	// Index is the path from the struct to the field, through embedded structs.
 	Index []int
 
 	// Field is the declaration.
@@ -73,7 +73,7 @@ type embedded struct {
 	index []int
 }
 
-// fields are the fields that are declared in e itself, and the structs that it embeds.
+// fields returns the fields that e itself declares, and the structs that it embeds.
 func (e embedded) fields() ([]Field, []embedded) {
 	var fields []Field
 	var deeper []embedded
@@ -117,7 +117,7 @@ func newField(f reflect.StructField, name, options string, index []int) Field {
 	return field
 }
 
-// OptionsOf are the options of the json tag of a field.
+// OptionsOf returns the options of the json tag of a field.
 func OptionsOf(f reflect.StructField) TagOptions {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 
@@ -140,8 +140,8 @@ func tagOptions(text string) TagOptions {
 	return options
 }
 
-// dominant keeps, of the fields with one name, the one that is declared least deep, or of
-// several there the only one with a name in its tag, or none.
+// dominant chooses between fields with one name: the least deep one, or among several of that depth the only
+// one with a name in its tag, or none.
 func dominant(all []Field) []Field {
 	byName := map[string][]Field{}
 	for _, f := range all {
@@ -176,7 +176,7 @@ func dominant(all []Field) []Field {
 	return fields
 }
 
-// validName says whether encoding/json takes a name from a tag.
+// validName reports whether encoding/json accepts a name in a tag.
 func validName(name string) bool {
 	for _, c := range name {
 		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {

@@ -14,7 +14,7 @@ import (
 type filler struct {
 	text   json.RawMessage
 	value  reflect.Value
-	shared bool // value may stand in many places at once
+	shared bool // several documents may share value
 	format string
 }
 

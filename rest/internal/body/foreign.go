@@ -46,7 +46,7 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 	return true
 }
 
-// undecoded reports a value that its type did not take.
+// undecoded reports a value that its type refused.
 func (s *scanner) undecoded(n *node, raw []byte) bool {
 	if name, ok := formNames[n.form]; ok {
 		return s.refuse(fault.WithText(fault.Format("", nil, name), s.unquoted(raw)))

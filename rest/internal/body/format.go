@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// formats are the formats of strings that are checked, the same as those of huma. Others
-// are notes for the reader of the schema.
+// formats are the formats of strings that are checked, the same as huma's. Other formats are notes for the
+// reader of the schema.
 var formats = map[string]func(string) bool{
 	"date-time":      func(s string) bool { return isTime(s, time.RFC3339) },
 	"date-time-http": func(s string) bool { return isTime(s, time.RFC1123) },
@@ -53,7 +53,7 @@ func isTime(s, layout string) bool {
 	return err == nil
 }
 
-// isEmail wants the address alone, without a name before it.
+// isEmail accepts only an address, without a name before it.
 func isEmail(s string) bool {
 	addr, err := mail.ParseAddress(s)
 
@@ -62,7 +62,7 @@ func isEmail(s string) bool {
 
 func isHostname(s string) bool { return len(s) < 256 && hostname.MatchString(s) }
 
-// isURI wants a scheme, as RFC 3986 does of what is no reference.
+// isURI accepts only addresses with a scheme: others are references in RFC 3986.
 func isURI(s string) bool {
 	u, err := url.Parse(s)
 
@@ -75,8 +75,7 @@ func isReference(s string) bool {
 	return err == nil
 }
 
-// isUUID takes the four ways in which UUIDs are written: plain, without hyphens, in
-// braces, and as a URN.
+// isUUID accepts UUIDs in four forms: plain, without hyphens, in braces, and as a URN.
 func isUUID(s string) bool {
 	switch len(s) {
 	case 32:

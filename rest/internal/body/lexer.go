@@ -6,12 +6,11 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// lexer reads the parts that every document of JSON is made of. Methods that read return false
-// when reading cannot go on.
+// lexer reads the tokens of JSON. Its read methods return false if reading cannot continue.
 type lexer struct {
 	data []byte
 	pos  int
-	// loose takes texts with flaws.
+	// loose accepts texts with flaws.
 	loose bool
 	// broken is set when the text is not JSON, and is then the only fault.
 	broken  *fault.Fault
@@ -53,8 +52,8 @@ func (x *lexer) word(want string) bool {
 	return true
 }
 
-// next goes on after an item of a list or object that ends with end. It reports whether
-// there is another item, and whether reading can go on.
+// next continues after an item of a list or object that ends with end. It reports whether there is another
+// item, and whether reading can continue.
 func (x *lexer) next(end byte) (more, ok bool) {
 	x.space()
 	if x.pos == len(x.data) {
@@ -77,10 +76,10 @@ func (x *lexer) next(end byte) (more, ok bool) {
 	return false, x.syntax("expected a comma or the end of the list or object")
 }
 
-// empty reports whether the list or object that was entered has nothing in it.
+// empty reports whether the list or object that was just entered is empty.
 func (x *lexer) empty(end byte) bool { return x.pos < len(x.data) && x.data[x.pos] == end }
 
-// key reads a key and the colon after it. The text is good until the next string is read.
+// key reads a key and the colon after it. The result is valid until the next string is read.
 func (x *lexer) key() ([]byte, flaw, bool) {
 	if x.pos == len(x.data) {
 		return nil, flawless, x.syntax("unexpected end of the text")
@@ -104,14 +103,14 @@ func (x *lexer) key() ([]byte, flaw, bool) {
 	x.space()
 
 	if l.escaped || l.flaw != flawless {
-		// Other strings follow before the key is done with.
+		// Other strings are read before the key is used.
 		return bytes.Clone(x.plain(l)), x.refused(l.flaw), true
 	}
 
 	return l.raw, flawless, true
 }
 
-// refused returns the flaw unless texts with flaws are taken.
+// refused returns the flaw, unless texts with flaws are accepted.
 func (x *lexer) refused(f flaw) flaw {
 	if x.loose {
 		return flawless

@@ -25,12 +25,12 @@ const (
 	kindDict         // an object for a map
 )
 
-// node is what is known about one place of a document. Nodes of recursive types are
-// circular. Nothing is written to a node after Compile.
+// node has the rules of one place of a document. Nodes of recursive types are circular. A node does not
+// change after Compile.
 type node struct {
 	kind     kind
 	null     bool // null is a value here
-	use      use  // what becomes of a kindAny
+	use      use  // how a kindAny value is used
 	bits     int
 	class    string
 	number   *numberRule
@@ -43,17 +43,17 @@ type node struct {
 
 	// typ is the Go type without pointers and without Opt, nil when nothing is known.
 	typ reflect.Type
-	// wraps lead from the declared type to typ.
+	// wraps are the pointers and Opts between the declared type and typ.
 	wraps []wrap
 	// direct means that values are stored without the codec.
 	direct bool
-	// form is how the value is written as text, where its type alone does not say it.
+	// form is the form in which the value is written as text, if the type alone does not decide it.
 	form textform.Form
 	// foreign means that decoding runs an Unmarshal method of the type, which may refuse.
 	foreign bool
 }
 
-// numberRule is what is asked of a number.
+// numberRule is the rule for a number.
 type numberRule struct {
 	limits    []numberLimit
 	enum      []float64
@@ -67,7 +67,7 @@ type numberLimit struct {
 	fault  fault.Fault
 }
 
-// textRule is what is asked of a string, with faults without the place.
+// textRule is the rule for a string. Its faults have no place yet.
 type textRule struct {
 	minLength, maxLength int // -1 for none
 	pattern              *regexp.Regexp
@@ -97,7 +97,7 @@ type dictRule struct {
 	keyKind  reflect.Kind // reflect.String, or an integer kind, or Invalid for text of a program's own
 }
 
-// object is what is known about an object with named keys.
+// object has the rules of an object with named keys.
 type object struct {
 	props    []property
 	index    map[string]int // of each name in props
@@ -123,7 +123,7 @@ type property struct {
 	filler   *filler
 }
 
-// hop leads to a field, and when elem is set on to what that field points to.
+// hop leads to a field and, if elem is set, on to the value that the field points to.
 type hop struct {
 	offset uintptr
 	elem   reflect.Type

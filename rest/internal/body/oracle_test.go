@@ -201,7 +201,7 @@ func mutate(r *rand.Rand, text string) string {
 
 		return at[r.IntN(len(at))]
 	}
-	// span is the value or member that begins behind one mark and ends before the next.
+	// span is the value or member that begins after one mark and ends before the next.
 	span := func() (int, int) {
 		start := pick(marks(":,["))
 		end := start + 1 + strings.IndexAny(text[start+1:]+",", ",]}")

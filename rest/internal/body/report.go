@@ -10,24 +10,24 @@ import (
 const (
 	// maxFaults is how many faults are listed before reading stops.
 	maxFaults = 100
-	// usualFaults is for how many faults there is room at first.
+	// usualFaults is the initial capacity for faults.
 	usualFaults = 4
 )
 
-// faultList is what is wrong with a document, and the way to the value that is being read.
+// faultList has the faults of a document, and the path to the current value.
 type faultList struct {
 	path   []step
 	faults []fault.Fault
 }
 
-// step is one part of the way from the top to where the scanner is.
+// step is one part of the path from the top to the current value.
 type step struct {
 	name  string // of a key; may lie in the document
 	prop  *property
 	index int // of an item, -1 for keys
 }
 
-// report lists a fault. It returns false when there were enough.
+// report adds a fault. It returns false if there are enough.
 func (l *faultList) report(f fault.Fault) bool {
 	if len(l.faults) >= maxFaults {
 		l.faults = append(l.faults, fault.TooManyFaults(fault.Body, maxFaults))
@@ -41,14 +41,14 @@ func (l *faultList) report(f fault.Fault) bool {
 	return true
 }
 
-// refuse lists a fault that was made without a place, at the current value.
+// refuse adds a fault without a place, at the current value.
 func (l *faultList) refuse(f fault.Fault) bool {
 	f.In, f.Path = fault.Body, l.where()
 
 	return l.report(f)
 }
 
-// where is the way to the current value, for a fault to keep.
+// where returns a copy of the path to the current value, which a fault can keep.
 func (l *faultList) where() []any {
 	if len(l.path) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (l *faultList) where() []any {
 // has up to a hundred faults below one key, and each fault names the key twice.
 const maxShown = 100
 
-// shown is a key for a fault to keep.
+// shown returns a copy of a key, which a fault can keep.
 func shown(key string) string {
 	if strings.IndexByte(key, 0) >= 0 {
 		key = strings.ReplaceAll(key, "\x00", string(utf8.RuneError))
@@ -89,7 +89,7 @@ func shown(key string) string {
 	return key[:end] + "…"
 }
 
-// mismatch reports that the value at pos has another type than n asks for.
+// mismatch reports that the value at pos has another type than n requires.
 func (s *scanner) mismatch(n *node) bool {
 	in, path := fault.Body, s.where()
 	text := s.data[s.pos] == '"'
@@ -135,7 +135,7 @@ func (r *textRule) noString(f fault.Fault) fault.Fault {
 	return f
 }
 
-// needed are the names of the required properties.
+// needed returns the names of the required properties.
 func (o *object) needed() []string {
 	names := []string{}
 	for i := range o.props {
@@ -162,7 +162,7 @@ func (l *faultList) push(key []byte) {
 
 func (l *faultList) pop() { l.path = l.path[:len(l.path)-1] }
 
-// count holds the number of items, or of entries of an object, against its limits.
+// count checks the number of items, or of entries of an object, against its limits.
 func (l *faultList) count(n, least, most int, dict bool) bool {
 	short, long := fault.ListTooShort, fault.ListTooLong
 	if dict {
@@ -178,12 +178,12 @@ func (l *faultList) count(n, least, most int, dict bool) bool {
 	return true
 }
 
-// missing reports that the current object has not got the property.
+// missing reports that the current object lacks the property.
 func (l *faultList) missing(p *property) bool {
 	return l.report(fault.Missing(fault.Body, append(l.where(), p.boxed)))
 }
 
-// foreignFaults reports what a validator outside of this package found at the current value.
+// foreignFaults reports faults that a validator outside of this package found at the current value.
 func (l *faultList) foreignFaults(faults []fault.Fault) bool {
 	for _, f := range faults {
 		f.In = fault.Body

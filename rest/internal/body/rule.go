@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// newNumberRule returns nil when every number is good.
+// newNumberRule returns nil if there are no limits.
 func newNumberRule(s *Schema) *numberRule {
 	rule := &numberRule{}
 	add := func(limit *float64, broken func(value, limit float64) bool, fail func(string, []any, float64) fault.Fault) {
@@ -31,7 +31,7 @@ func newNumberRule(s *Schema) *numberRule {
 	return rule
 }
 
-// newTextRule returns nil when every string is good.
+// newTextRule returns nil if there are no limits.
 func newTextRule(s *Schema) (*textRule, error) {
 	rule := &textRule{minLength: orNone(s.MinLength), maxLength: orNone(s.MaxLength)}
 	rule.minFault = fault.TooShort("", nil, rule.minLength)
@@ -59,7 +59,7 @@ func newTextRule(s *Schema) (*textRule, error) {
 	return rule, nil
 }
 
-// enumOf are the allowed values that are a T, also as what a fault lists.
+// enumOf returns the allowed values of type T, also in the form in which a fault lists them.
 func enumOf[T any](s *Schema) (values []T, listed []any) {
 	for _, value := range s.Enum {
 		if value, ok := value.(T); ok {

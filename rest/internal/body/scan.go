@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// scanner goes over one document. Its buffers are kept between documents, so that a good
-// document costs no allocation. Methods that read return false when reading cannot go on.
+// scanner reads one document. Its buffers are reused for other documents, so that a valid document costs no
+// allocation. Its read methods return false if reading cannot continue.
 type scanner struct {
 	lexer
 	faultList
@@ -31,7 +31,7 @@ func (p *Plan) scanner(data []byte) *scanner {
 	return s
 }
 
-// release hands the scanner back and returns what it found.
+// release returns the scanner to the pool, and returns its faults.
 func (s *scanner) release() []fault.Fault {
 	faults := s.faults
 	if s.broken != nil {
@@ -51,11 +51,10 @@ func (s *scanner) release() []fault.Fault {
 	return faults
 }
 
-// maxKept is how large a buffer may be, in elements, to be kept for the next document.
+// maxKept is the maximum capacity, in elements, of a buffer that is reused.
 const maxKept = 1 << 14
 
-// document reads all of the data into what to points to, and reports whether nothing is wrong
-// with it.
+// document reads all of the data into the value that to points to, and reports whether there are no faults.
 func (s *scanner) document(to unsafe.Pointer) bool {
 	s.space()
 	if s.pos == len(s.data) {
@@ -74,8 +73,8 @@ func (s *scanner) document(to unsafe.Pointer) bool {
 	return len(s.faults) == 0
 }
 
-// value reads the value at pos, which is not white space, checks it against n, and stores
-// it in what to points to. With a nil pointer it is only checked.
+// value reads the value at pos, which is not white space, checks it against n, and stores it in the value
+// that to points to. If to is nil, it only checks.
 func (s *scanner) value(n *node, to unsafe.Pointer) bool {
 	if (n.null || s.plan.opts.Loose && s.depth > 0) && s.pos < len(s.data) && s.data[s.pos] == 'n' {
 		return s.null(n, to)
@@ -112,7 +111,7 @@ func (s *scanner) value(n *node, to unsafe.Pointer) bool {
 	return s.tryDecode(n, raw)
 }
 
-// null reads null where it is a value, or means that there is none.
+// null reads null, as a value or as absence.
 func (s *scanner) null(n *node, to unsafe.Pointer) bool {
 	start := s.pos
 	if !s.word("null") {
@@ -132,7 +131,7 @@ func (s *scanner) null(n *node, to unsafe.Pointer) bool {
 	return true
 }
 
-// bare is value without pointers, without null, and without the work of others.
+// bare is value without pointers, null and foreign decoding.
 func (s *scanner) bare(n *node, to unsafe.Pointer) bool {
 	if s.pos >= len(s.data) {
 		return s.syntax("unexpected end of the text")
@@ -218,8 +217,8 @@ func (s *scanner) leave() bool {
 	return true
 }
 
-// view is the text of b without a copy. It is good as long as nobody writes to b, which
-// for the document is until release.
+// view returns the text of b without a copy. It is valid as long as nobody writes to b: for the document,
+// that is until release.
 func view(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }

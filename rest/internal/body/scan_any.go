@@ -2,7 +2,7 @@ package body
 
 import "github.com/spoolhq/spool/rest/internal/fault"
 
-// use is what becomes of a value of which nothing is known.
+// use says how a value without a known type is used.
 type use uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	decoded     // its numbers become float64 as well
 )
 
-// any reads a value of which nothing is known but that it is JSON.
+// any reads a value that can be any JSON.
 func (s *scanner) any(use use) bool {
 	if s.pos >= len(s.data) {
 		return s.syntax("unexpected end of the text")
@@ -72,7 +72,7 @@ func (s *scanner) anyList(use use) bool {
 	return s.elements(func(int) bool { return s.any(use) })
 }
 
-// members reads an object: each reads the value behind a key.
+// members reads an object; each reads the value after a key.
 func (s *scanner) members(each func(key []byte, flaw flaw) bool) bool {
 	if !s.enter() {
 		return false

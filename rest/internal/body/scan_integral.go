@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// What a number with a fraction or an exponent is as an integer. JSON knows one kind of
-// numbers, in which 1, 1.0 and 1e0 are the same.
+// The meaning of a number with a fraction or an exponent as an integer. In JSON, 1, 1.0 and 1e0 are the same
+// number.
 type integral uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 // mostDigits is how many digits the largest Go integer has.
 const mostDigits = 20
 
-// settle makes a whole number of one that has a fraction or an exponent.
+// settle turns a number with a fraction or an exponent into a whole number.
 func (n *numeral) settle() integral {
 	text, ok := n.integer(mostDigits)
 	switch {
@@ -37,8 +37,8 @@ func (n *numeral) settle() integral {
 	return settled
 }
 
-// integer writes the number without its sign as digits alone. It returns false for one that
-// is no integer, and nothing for an integer of more than so many digits.
+// integer returns the digits of the number without its sign. It returns false if the number is not an
+// integer, and no digits if it has more than the given number of digits.
 func (n *numeral) integer(most int) ([]byte, bool) {
 	mantissa, exponent := bytes.TrimPrefix(n.raw, []byte("-")), 0
 	if at := bytes.IndexAny(mantissa, "eE"); at >= 0 {
@@ -67,8 +67,8 @@ func (n *numeral) integer(most int) ([]byte, bool) {
 	return append(digits, bytes.Repeat([]byte("0"), exponent)...), true
 }
 
-// power reads an exponent. No number of a document has as many digits as the bound says, so
-// that it changes nothing.
+// power reads an exponent. It stops at a bound that is larger than the number of digits of any document, so
+// the result is the same.
 func power(text []byte) int {
 	const bound = 1 << 40
 	value, err := strconv.Atoi(string(text))

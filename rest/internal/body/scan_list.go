@@ -38,8 +38,8 @@ func (s *scanner) list(n *node, to unsafe.Pointer) bool {
 	return true
 }
 
-// isSimple says whether two values are the same exactly when their texts are. Values that
-// are not simple can be written in more than one way.
+// isSimple reports whether two values are equal exactly if their texts are. Other values can be written in
+// several ways.
 func isSimple(raw []byte) bool {
 	if raw[0] == '{' || raw[0] == '[' || string(raw) == "-0" {
 		return false
@@ -54,8 +54,8 @@ func isSimple(raw []byte) bool {
 	return true
 }
 
-// repeats says whether a list has an item twice. It is for lists of values that are not
-// simple, and costs a decoding of the list.
+// repeats reports whether a list has an item twice. It is for lists of values that are not simple, and
+// decodes the list.
 func repeats(list []byte) bool {
 	var items []any
 	if json.Unmarshal(list, &items) != nil {

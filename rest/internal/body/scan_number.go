@@ -18,7 +18,7 @@ type numeral struct {
 	exponent bool   // has an exponent
 	long     bool   // has more digits than digits holds
 	digits   uint64 // all digits as one number, without sign and point
-	scale    int    // how many of the digits stand behind the point
+	scale    int    // the number of digits after the point
 }
 
 // numeral reads the number at pos.
@@ -92,7 +92,7 @@ var powersOfTen = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// float is the nearest float64, and false when the number is too large for one.
+// float returns the nearest float64, and false if the number is too large.
 func (n *numeral) float() (float64, bool) {
 	if !n.long && !n.exponent && n.digits < 1<<53 && n.scale < len(powersOfTen) {
 		// Both are exact, so their quotient is rounded once, which is correct.
@@ -161,7 +161,7 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	return s.checkNumber(n.number, value)
 }
 
-// fits says whether a whole number fits the Go integer of n.
+// fits reports whether a whole number fits the Go integer of n.
 func (n *numeral) fits(to *node) bool {
 	if n.long {
 		// add gives up a little early.
@@ -182,7 +182,7 @@ func (n *numeral) fits(to *node) bool {
 	return n.digits < limit
 }
 
-// inFloat says whether the number is not too large for a Go float.
+// inFloat reports whether the number fits the Go float.
 func (n *numeral) inFloat(bits int) bool {
 	if !n.exponent && len(n.raw) < 38 {
 		return true
@@ -192,7 +192,7 @@ func (n *numeral) inFloat(bits int) bool {
 	return err == nil
 }
 
-// checkNumber holds a number against its rule.
+// checkNumber checks a number against its rule.
 func (s *scanner) checkNumber(rule *numberRule, value float64) bool {
 	for i := range rule.limits {
 		if l := &rule.limits[i]; l.broken(value, l.limit) && !s.refuse(l.fault) {
@@ -206,7 +206,7 @@ func (s *scanner) checkNumber(rule *numberRule, value float64) bool {
 	return true
 }
 
-// multiple allows for what a decimal step loses as a binary number.
+// multiple allows for the rounding of a decimal step to a binary number.
 func multiple(value, step float64) bool {
 	const tolerance = 1e-9
 	rest := math.Mod(value, step)

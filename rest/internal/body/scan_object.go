@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// flawed reports that the key which was just pushed is no text, and skips its value.
+// flawed reports that the current key has invalid text, and skips its value.
 func (s *scanner) flawed(flaw flaw) bool {
 	return s.report(flaw.fault(fault.Body, s.where())) && s.any(ignored)
 }
@@ -46,8 +46,8 @@ func (s *scanner) object(n *node, to unsafe.Pointer) bool {
 	return true
 }
 
-// find returns the index of the property, -1 when there is none of this name. Keys mostly
-// come in the order of the declaration, so the next one is looked at first.
+// find returns the index of the property, or -1. It tries the next property first, because keys mostly come
+// in the order of the declaration.
 func (o *object) find(key []byte, next int) int {
 	if next < len(o.props) && o.props[next].name == string(key) {
 		return next
@@ -87,7 +87,7 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 	return ok
 }
 
-// unknown reads the value of a key that is no property.
+// unknown reads the value of a key without a property.
 func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 	s.folding = fold(s.folding[:0], key)
 	i, folded := o.folded[string(s.folding)]
@@ -132,7 +132,7 @@ func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
 	return ok && s.count(count, n.dict.min, n.dict.max, true)
 }
 
-// checkKey holds a key against the key type of the map.
+// checkKey checks a key against the key type of the map.
 func (s *scanner) checkKey(rule *dictRule, key []byte) bool {
 	kind, in := rule.keyKind, fault.Body
 

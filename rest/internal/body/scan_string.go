@@ -20,9 +20,8 @@ type literal struct {
 	flaw    flaw
 }
 
-// flaw is what no program should get as text, although JSON can hold it. encoding/json
-// replaces what is no Unicode, so that two different texts become the same one, and
-// databases refuse NUL.
+// flaw is a defect of a text that JSON allows and programs should not get. encoding/json replaces invalid
+// Unicode, so two different texts become equal, and databases refuse NUL.
 type flaw uint8
 
 const (
@@ -31,7 +30,7 @@ const (
 	noUnicode      // bytes that are not UTF-8, or half of a surrogate pair
 )
 
-// fault is the flaw as a fault.
+// fault returns the flaw as a fault.
 func (f flaw) fault(in string, path []any) fault.Fault {
 	if f == hasNUL {
 		return fault.NUL(in, path)
@@ -80,7 +79,7 @@ func (x *lexer) quoted() (literal, bool) {
 	return literal{}, x.syntax("unexpected end of the text")
 }
 
-// escapeLength is the length of the escape that b begins with, 0 when it is none.
+// escapeLength returns the length of the escape at the start of b, or 0 without one.
 func escapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -108,8 +107,8 @@ func escapeLength(b []byte) int {
 // unitLength is the length of an escape such as \u00e9.
 const unitLength = 6
 
-// unit returns the length of the character that b begins with, which is an escape of
-// unitLength or two of them, and what is wrong with it.
+// unit returns the length of the character at the start of b, which is one escape of unitLength or two, and
+// its flaw.
 func unit(b []byte) (int, flaw) {
 	switch r := codeUnit(b); {
 	case r == 0:
@@ -123,8 +122,8 @@ func unit(b []byte) (int, flaw) {
 	return unitLength, noUnicode
 }
 
-// plain is what the literal says, as encoding/json reads it: invalid UTF-8 becomes U+FFFD.
-// The bytes are good until the next call.
+// plain returns the text of the literal as encoding/json reads it: invalid UTF-8 becomes U+FFFD. The result
+// is valid until the next call.
 func (x *lexer) plain(l literal) []byte {
 	if !l.escaped && (l.ascii || utf8.Valid(l.raw)) {
 		return l.raw
@@ -151,8 +150,7 @@ func (x *lexer) plain(l literal) []byte {
 	return out
 }
 
-// unescape appends the character of the escape that in begins with, and returns how many
-// bytes of in it took.
+// unescape appends the character of the escape at the start of in, and returns the length of the escape.
 func unescape(out, in []byte) ([]byte, int) {
 	switch in[1] {
 	case 'b':
@@ -233,7 +231,7 @@ func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	return true
 }
 
-// checkText holds a string against its rule.
+// checkText checks a string against its rule.
 func (s *scanner) checkText(rule *textRule, l literal) bool {
 	content := l.raw
 	if l.escaped || !l.ascii && (rule.pattern != nil || rule.format != nil || rule.enum != nil) {
@@ -266,13 +264,13 @@ func (s *scanner) checkText(rule *textRule, l literal) bool {
 	return true
 }
 
-// base64 is what the literal says as encoding/json reads it into a []byte, which is good
-// until the next call and never nil.
+// base64 returns the bytes of the literal as encoding/json reads it into a []byte. They are never nil, and
+// valid until the next call.
 func (x *lexer) base64(l literal) ([]byte, bool) {
 	x.scratch = x.scratch[:0]
 	content := x.plain(l)
 	size := base64.StdEncoding.DecodedLen(len(content))
-	// The room is taken behind content, which may itself lie in scratch.
+	// The buffer follows content, which may itself be in scratch.
 	room := slices.Grow(x.scratch, size+1)
 	n, err := base64.StdEncoding.Decode(room[len(room):len(room)+size], content)
 	value := room[len(room) : len(room)+n]
@@ -281,8 +279,8 @@ func (x *lexer) base64(l literal) ([]byte, bool) {
 	return value, err == nil
 }
 
-// fold appends key to out without the difference of upper and lower case, by the rules
-// of encoding/json: keys are the same to it when their folds are.
+// fold appends key to out in one case, by the rules of encoding/json: keys with the same fold are the same
+// key to it.
 func fold(out, key []byte) []byte {
 	for i := 0; i < len(key); {
 		if c := key[i]; c < utf8.RuneSelf {

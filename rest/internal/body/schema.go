@@ -6,26 +6,26 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// Schema says which documents are good: the part of JSON Schema that is checked. Nil
-// pointers and zero values ask for nothing. Schemas may refer to each other in circles.
-// A schema must not be changed once a plan was compiled from it.
+// Schema says which documents are valid: the part of JSON Schema that is checked. Nil pointers and zero
+// values are no rules. Schemas may refer to each other in circles. A schema must not change after a plan was
+// compiled from it.
 type Schema struct {
-	// Name is how faults call an object that this schema describes.
+	// Name is the name of such objects in faults.
 	Name string
 
-	// Ref is the schema of the value, when this one only says how a property uses it:
-	// of the other fields, Nullable, ReadOnly and Default count then.
+	// Ref is the schema of the value, if this schema only says how a property uses it. Of the other fields,
+	// then only Nullable, ReadOnly and Default count.
 	Ref *Schema
 
-	// Type is one of "boolean", "integer", "number", "string", "array" and "object".
-	// Empty is whatever the Go type can hold.
+	// Type is one of "boolean", "integer", "number", "string", "array" and "object". Empty: the types of the
+	// Go type.
 	Type string
 
-	// Nullable says that null is a value. Null for a property that is not required is
-	// taken without it too, and then means absent.
+	// Nullable allows null as a value. A property that is not required accepts null without it; null then
+	// means absent.
 	Nullable bool
 
-	// ReadOnly properties are never required, and what is sent for them is ignored.
+	// ReadOnly properties are never required, and their sent values are ignored.
 	ReadOnly bool
 
 	// Default is written to the Go value when the property is absent.
@@ -47,15 +47,15 @@ type Schema struct {
 	ExclusiveMaximum *float64
 	MultipleOf       *float64
 
-	// Of lists. Items are the same when they are as JSON: 1 and 1.0 are, and objects are in
-	// any order of their keys. Integers are compared exactly, whatever their size.
+	// Of lists. Items are equal if they are equal as JSON: 1 equals 1.0, and the order of an object's keys
+	// does not matter. Integers are compared exactly, at any size.
 	Items       *Schema
 	MinItems    *int
 	MaxItems    *int
 	UniqueItems bool
 
-	// Of objects. Values describes the keys that Properties does not name; without it
-	// they are refused when Closed, and ignored when not.
+	// Of objects. Values is the schema of keys that Properties does not name. Without it, such keys are
+	// refused if Closed, and ignored otherwise.
 	Properties        map[string]*Schema
 	Required          []string
 	DependentRequired map[string][]string
@@ -64,9 +64,8 @@ type Schema struct {
 	MinProperties     *int
 	MaxProperties     *int
 
-	// Validate checks what the fields above cannot say. It gets the text of a value in
-	// which nothing else is wrong, and returns faults whose paths begin at that value.
-	// Their In is overwritten.
+	// Validate makes checks that the fields above cannot express. It gets the text of a value without other
+	// faults, and returns faults whose paths begin at that value. Their In is overwritten.
 	Validate func(raw []byte) []fault.Fault
 }
 

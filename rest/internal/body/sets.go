@@ -25,7 +25,7 @@ func (b objectSets) word(s set, i int) *uint64 {
 	return &b.scanner.bits[b.base+int(s)*b.object.words+i]
 }
 
-// mark adds i to the set, and reports whether it was in it before.
+// mark adds i to the set, and reports whether the set had it before.
 func (b objectSets) mark(s set, i int) bool {
 	word, bit := b.word(s, i/64), uint64(1)<<(i%64)
 	was := *word&bit != 0
@@ -36,7 +36,7 @@ func (b objectSets) mark(s set, i int) bool {
 
 func (b objectSets) has(s set, i int) bool { return *b.word(s, i/64)>>(i%64)&1 != 0 }
 
-// finish checks what can be said when all keys were read.
+// finish makes the checks that need all keys.
 func (b objectSets) finish() bool {
 	s, o := b.scanner, b.object
 

@@ -8,11 +8,10 @@ import (
 	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
-// What is stored goes to memory that reflection allocated for its type, or to the value
-// that Decode was given, whose type was compared. Pointers are never kept for longer than
-// the document is read.
+// Values are stored in memory that reflection allocated for their type, or in the value that Decode got,
+// whose type was checked. Pointers are kept only while the document is read.
 
-// open goes through pointers, which it makes, and Opts, which it sets, to the value inside.
+// open follows pointers, which it allocates, and Opts, which it sets, to the value inside.
 func (n *node) open(to unsafe.Pointer) unsafe.Pointer {
 	for _, w := range n.wraps {
 		if w.optional {
@@ -40,7 +39,7 @@ func (w wrap) clear(to unsafe.Pointer) {
 	}
 }
 
-// in is where the property is stored in a struct, nil when it is not stored.
+// in returns the place of the property in a struct, or nil if it is not stored.
 func (p *property) in(object unsafe.Pointer) unsafe.Pointer {
 	if object == nil || p.hops == nil {
 		return nil
@@ -100,7 +99,7 @@ func (n *node) items(to unsafe.Pointer) items {
 	return items{list: reflect.NewAt(n.typ, to).Elem(), slice: n.typ.Kind() == reflect.Slice}
 }
 
-// at is where the item is stored, nil when it is not.
+// at returns the place of the item, or nil if it is not stored.
 func (l items) at(i int) unsafe.Pointer {
 	const first = 4
 
@@ -146,7 +145,7 @@ func (n *node) entries(to unsafe.Pointer) entries {
 	return entries{dict: dict, value: reflect.New(n.typ.Elem()).Elem()}
 }
 
-// next is where the next value is stored, nil when it is not.
+// next returns the place of the next value, or nil if it is not stored.
 func (e entries) next() unsafe.Pointer {
 	if !e.dict.IsValid() {
 		return nil
@@ -156,7 +155,7 @@ func (e entries) next() unsafe.Pointer {
 	return e.value.Addr().UnsafePointer()
 }
 
-// keep adds the value that was stored under the key. A key that does not fit was reported.
+// keep adds the value that was stored under the key. A key that does not fit was reported before.
 func (s *scanner) keep(e entries, key []byte) bool {
 	if e.dict.IsValid() {
 		if k := mapKey(e.dict.Type().Key(), view(key)); k.IsValid() {

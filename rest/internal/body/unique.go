@@ -8,8 +8,8 @@ type keySet struct {
 	indexes map[int]map[string]struct{} // of keys from an index on, where they are many
 }
 
-// unique adds key to those since base, and reports whether it was not among them. What is
-// in keys above the caller's own was taken away before.
+// unique adds key to the keys since base, and reports whether it was new. Inner objects and lists have
+// already removed their keys.
 func (k *keySet) unique(key []byte, base int) bool {
 	const few = 16
 
@@ -26,8 +26,8 @@ func (k *keySet) unique(key []byte, base int) bool {
 	return true
 }
 
-// uniqueOfMany is unique for an object or list with many entries, of which it keeps a map:
-// comparing each with each would let a large document keep the server busy.
+// uniqueOfMany is unique for an object or list with many entries. It uses a map: comparing each with each
+// would let a large document keep the server busy.
 func (k *keySet) uniqueOfMany(text string, base, n int) bool {
 	index := k.indexes[base]
 	if index == nil {
@@ -48,7 +48,7 @@ func (k *keySet) uniqueOfMany(text string, base, n int) bool {
 	return true
 }
 
-// forget takes away the keys from base on.
+// forget removes the keys from base on.
 func (k *keySet) forget(base int) {
 	k.keys = k.keys[:base]
 	if len(k.indexes) > 0 {

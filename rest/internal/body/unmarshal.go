@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Unmarshal is [json.Unmarshal] for the value of a field with the tag format. It also reads
-// what only a plan reads: dates, times of day, durations and addresses, and integers such as
-// 1.0. A type that no plan can be compiled for is left to encoding/json.
+// Unmarshal is [json.Unmarshal] for the value of a field with the tag format. It also reads values that only
+// a plan reads: dates, times of day, durations and addresses, and integers such as 1.0. If no plan can be
+// compiled for the type, encoding/json decodes it.
 func Unmarshal(data []byte, dst any, format string) error {
 	t := reflect.TypeOf(dst)
 	if t == nil || t.Kind() != reflect.Pointer {
@@ -36,7 +36,7 @@ type lenientKey struct {
 
 var lenients sync.Map // lenientKey -> *Plan
 
-// lenient is a plan that checks nothing but types, nil where there is none.
+// lenient returns a plan that checks only types, or nil if there is none.
 func lenient(t reflect.Type, format string) *Plan {
 	key := lenientKey{typ: t, format: format}
 	if p, ok := lenients.Load(key); ok {

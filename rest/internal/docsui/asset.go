@@ -14,20 +14,20 @@ import (
 	"sync"
 )
 
-// The licence goes wherever the program goes.
+// The licence is embedded too, because it must be distributed with the assets.
 //
 //go:embed page swagger
 var files embed.FS
 
-// bundle is all files by the name that the page knows them under.
+// bundle has all files by the names in the page.
 type bundle struct {
 	assets map[string]*representation
-	// version is a digest of their names and contents and part of their addresses, so that
-	// a browser may keep them for ever.
+	// version is a digest of their names and contents. It is a part of their addresses, so a browser may keep
+	// them for ever.
 	version string
 }
 
-// embedded is read by the first page, as programs without one need not hash it.
+// embedded is read by the first page: programs without a page need not hash it.
 var embedded = sync.OnceValue(func() bundle { return load(files) })
 
 var contentTypes = map[string]string{
@@ -66,9 +66,8 @@ func load(from fs.FS) bundle {
 	return bundle{assets: all, version: hex.EncodeToString(digest.Sum(nil)[:8])}
 }
 
-// serve answers a request for name, which has the version of the assets before it. In the
-// middle of a deployment one build's page asks another build for its assets: they are
-// served then as well, but not to be kept.
+// serve answers a request for name, which has the version of the assets before it. During a deployment, a
+// page of one build asks another build for its assets. They are served then too, but not to be kept.
 func (b bundle) serve(w http.ResponseWriter, r *http.Request, name string, missing http.HandlerFunc) {
 	of, file, ok := strings.Cut(name, "/")
 	if !ok {

@@ -1,9 +1,9 @@
-// Package docsui serves a page that shows an OpenAPI document to people: Swagger UI, which
-// is embedded here with all that it loads. The page asks no other origin for anything and
-// has a content security policy that keeps it so.
+// Package docsui serves a page that shows an OpenAPI document to people: Swagger UI, which is embedded here
+// with all that it needs. The page asks no other origin for anything, and its content security policy forbids
+// that.
 //
-// The directory swagger is made from the published npm package by generate.sh and is under
-// the licence beside it, Apache-2.0.
+// The directory swagger is made from the published npm package by generate.sh. Its licence, Apache-2.0, is in
+// that directory.
 package docsui
 
 import (
@@ -17,20 +17,19 @@ import (
 
 //go:generate ./generate.sh
 
-// Page returns the handler of the docs page at base, for example "/docs", and of its assets
-// below base + "/assets/". The page shows the OpenAPI document at specURL under title.
+// Page returns the handler of the docs page at base, for example "/docs", and of its assets below base +
+// "/assets/". The page shows the OpenAPI document at specURL under title.
 //
-// specURL is an http or https address, an absolute path, or a path relative to base: beside
-// "/docs", "openapi.json" is "/openapi.json". With a relative one, all that the page refers
-// to is relative, and it works below any prefix that a mount or a proxy puts before base,
-// whether or not requests still carry the prefix when they come here.
+// specURL is an http or https address, an absolute path, or a path relative to base: for "/docs",
+// "openapi.json" is "/openapi.json". With a relative specURL, all references of the page are relative. The
+// page then works below any prefix that a mount or a proxy puts before base, whether or not the handler gets
+// requests with the prefix.
 //
-// The page reaches its own origin and that of the document, no other: trying an operation
-// out needs a server there, and a scheme that would ask an identity provider is shown as a
-// field for a token.
+// The page reaches only its own origin and that of the document. To try an operation, a reader needs a server
+// there. A scheme that would ask an identity provider is shown as a field for a token.
 //
-// The handler answers GET and HEAD, is safe for concurrent use, and knows its page and the
-// assets only: missing answers all else. Page panics when specURL is no such address.
+// The handler answers GET and HEAD, and is safe for concurrent use. It serves the page and the assets;
+// missing answers all other requests. Page panics if specURL has another form.
 func Page(base, specURL, title string, missing http.HandlerFunc) http.Handler {
 	spec, err := url.Parse(specURL)
 	if err != nil || specURL == "" || !fetchable(spec) {
@@ -39,8 +38,7 @@ func Page(base, specURL, title string, missing http.HandlerFunc) http.Handler {
 	base = strings.TrimSuffix(path.Clean("/"+base), "/")
 	p := &page{base: base, policy: policy(spec), missing: missing}
 
-	// Where the address of the page ends in a slash, it is a directory of its own to the
-	// browser, and what is relative starts one level deeper.
+	// If the address of the page ends in a slash, a browser resolves relative references one level deeper.
 	p.below = document(title, "./", beside("../", spec))
 	if base == "" {
 		p.below = document(title, "./", beside("./", spec))
@@ -49,7 +47,7 @@ func Page(base, specURL, title string, missing http.HandlerFunc) http.Handler {
 	return p
 }
 
-// fetchable tells whether a browser that shows a page over HTTP can ask for u.
+// fetchable reports whether a browser that shows a page over HTTP can request u.
 func fetchable(u *url.URL) bool {
 	// A browser refuses an address with a password in it, and a host with a separator in it
 	// would write its own policy.
@@ -64,7 +62,7 @@ func fetchable(u *url.URL) bool {
 	}
 }
 
-// beside returns u as a reference from a page, for which dir is the directory of base.
+// beside returns u as a reference from a page whose base has the directory dir.
 func beside(dir string, u *url.URL) string {
 	if u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") {
 		return u.String()
@@ -72,9 +70,8 @@ func beside(dir string, u *url.URL) string {
 	return dir + u.String()
 }
 
-// policy allows what Swagger UI was seen to need and no more: its styles come from its
-// style sheet and through the CSSOM, which asks for no 'unsafe-inline', and its icons are
-// data in the style sheet.
+// policy allows what Swagger UI needs and no more. Its styles come from its style sheet and through the
+// CSSOM, which does not need 'unsafe-inline'; its icons are data in the style sheet.
 func policy(spec *url.URL) string {
 	connect := "'self'"
 	if spec.Host != "" {
@@ -92,8 +89,8 @@ func policy(spec *url.URL) string {
 	}, "; ")
 }
 
-// document returns the page whose references to assets start with dir and whose document
-// is at spec, both as the browser that shows it resolves them.
+// document returns the page. Its references to assets start with dir, and its document is at spec; the
+// browser that shows the page resolves both.
 func document(title, dir, spec string) *representation {
 	assets := dir + "assets/" + embedded().version + "/"
 	return newRepresentation("text/html; charset=utf-8", []byte(`<!doctype html>
@@ -152,8 +149,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asset returns what follows the directory of assets in a path, which may have more before
-// base than the page was told.
+// asset returns the part of a path after the directory of assets. The path may have more before base than the
+// page knows.
 func (p *page) asset(of string) (name string, ok bool) {
 	dir := p.base + "/assets/"
 	i := strings.LastIndex(of, dir)

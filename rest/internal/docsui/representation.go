@@ -24,12 +24,12 @@ func newRepresentation(contentType string, content []byte) *representation {
 	return &representation{contentType: contentType, tag: hex.EncodeToString(sum[:16]), content: content}
 }
 
-// serve answers a GET or HEAD request, with 304 where the client has the body already.
+// serve answers a GET or HEAD request, with 304 if the client has the body already.
 func (b *representation) serve(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
 	h.Set("Cache-Control", caching)
 
-	// A strong tag names bytes, and the inflated ones are others.
+	// A strong tag identifies bytes, and the inflated bytes are different ones.
 	tag, unpack := b.tag, false
 	if b.packed {
 		h.Add("Vary", "Accept-Encoding")
@@ -55,13 +55,13 @@ func (b *representation) serve(w http.ResponseWriter, r *http.Request, caching s
 	h.Set("Content-Length", strconv.Itoa(len(b.content)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		// A client that has gone away is told nothing.
+		// The error means that the client has disconnected.
 		_, _ = w.Write(b.content)
 	}
 }
 
-// inflate answers with the content as it was before compression, for the rare client that
-// does not take gzip. It streams, so that no request holds the whole.
+// inflate answers with the uncompressed content, for the rare client that does not accept gzip. It streams,
+// so that no request holds the whole content.
 func (b *representation) inflate(w http.ResponseWriter, r *http.Request) {
 	in, err := gzip.NewReader(bytes.NewReader(b.content))
 	if err != nil {
@@ -74,8 +74,8 @@ func (b *representation) inflate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptsGzip tells whether the values of Accept-Encoding allow gzip. A client that sends
-// none gets what every client can read.
+// acceptsGzip reports whether the values of Accept-Encoding allow gzip. A client that sends none gets the
+// uncompressed form.
 func acceptsGzip(values []string) bool {
 	wildcard := false
 	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -90,7 +90,7 @@ func acceptsGzip(values []string) bool {
 	return wildcard
 }
 
-// refused tells whether the parameters of a coding are a quality of zero.
+// refused reports whether the parameters of a coding have a quality of zero.
 func refused(parameters string) bool {
 	name, value, ok := strings.Cut(parameters, "=")
 	if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {
@@ -100,8 +100,8 @@ func refused(parameters string) bool {
 	return err != nil || quality <= 0
 }
 
-// matches tells whether the values of If-None-Match have tag. As RFC 9110 wants for this
-// header, a tag that a proxy has weakened is the same one.
+// matches reports whether the values of If-None-Match have tag. As RFC 9110 requires for this header, a tag
+// that a proxy has weakened counts as equal.
 func matches(values []string, tag string) bool {
 	for have := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		have = strings.TrimSpace(have)

@@ -1,10 +1,10 @@
-// Package fault is the vocabulary of what can be wrong with a request: where it is, what
-// kind of wrong it is, and words for a person. Readers of bodies and of parameters make
-// faults, renderers of errors turn them into the shape that an API answers with.
+// Package fault describes what can be wrong with a request: the place, the kind of the fault, and a message
+// for a person. Readers of bodies and of parameters create faults, and renderers of errors turn them into the
+// API's form.
 //
-// A message is a predicate in plain English, such as "must be a whole number": the place of
-// the fault is its subject. [Fault.Pydantic] says the same in the words of Pydantic, for
-// clients of an API that was written in Python.
+// A message is a predicate in plain English, such as "must be a whole number"; the place of the fault is its
+// subject. [Fault.Pydantic] says the same in the words of Pydantic, for clients of an API that was written in
+// Python.
 package fault
 
 import (
@@ -23,11 +23,10 @@ const (
 	File   = "file"
 )
 
-// Fault is one thing that is wrong with a request. It never holds the value that was
-// sent, so it may be logged and answered with whatever the value was.
+// Fault is one fault of a request. It never has the sent value, so it can always be logged and sent to the
+// client.
 type Fault struct {
-	// In is where the value was looked for: one of [Path], [Query], [Header], [Cookie],
-	// [Body], [Form] and [File].
+	// In is the part of the request: one of [Path], [Query], [Header], [Cookie], [Body], [Form] and [File].
 	In string
 
 	// Path leads from In to the value: names are string, indexes of lists are int. The
@@ -37,18 +36,18 @@ type Fault struct {
 	// Kind is a stable word for programs, such as "missing" or "string_too_short".
 	Kind string
 
-	// Message is for a person. It has no subject, as the place is one: "is required".
+	// Message is for a person. It has no subject, because the place is the subject: "is required".
 	Message string
 
-	// Limits are what the value was held against, such as {"min_length": 2}. It is nil
-	// when there is nothing to say, and shared between faults: it must not be written to.
+	// Limits are the limits that the value breaks, such as {"min_length": 2}. Nil: none. Faults share it, so
+	// it must not be changed.
 	Limits map[string]any
 
-	// said is the message as this package wrote it. A fault with another message has words
-	// of the program, which every renderer passes on.
+	// said is the message that this package wrote. If a fault has another message, it is the program's, and
+	// every renderer passes it on.
 	said string
 
-	// python is what Pydantic says when that does not follow from the kind.
+	// python is Pydantic's kind and text, if they do not follow from Kind.
 	python *python
 }
 
@@ -59,7 +58,7 @@ func (f Fault) Equal(other Fault) bool {
 		len(f.Limits) == len(other.Limits) && (len(f.Limits) == 0 || reflect.DeepEqual(f.Limits, other.Limits))
 }
 
-// Location is the place of the fault in one readable word, such as "body.tags[1]".
+// Location returns the place of the fault as one readable word, such as "body.tags[1]".
 func (f Fault) Location() string { return string(AppendLocation(nil, &f)) }
 
 // AppendLocation appends the location of a fault.
@@ -84,8 +83,8 @@ func AppendLocation(to []byte, f *Fault) []byte {
 	return to
 }
 
-// Pointer is the place of the fault below In as a JSON pointer (RFC 6901), such as
-// "/tags/1". It is empty for In as a whole.
+// Pointer returns the place of the fault below In as a JSON pointer (RFC 6901), such as "/tags/1". It is
+// empty for In as a whole.
 func (f Fault) Pointer() string { return string(AppendPointer(nil, &f)) }
 
 // AppendPointer appends the pointer of a fault.

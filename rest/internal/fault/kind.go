@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The kinds of [Fault.Kind]. Clients compare them, so a kind once given stays.
+// The kinds of [Fault.Kind]. Clients compare them, so they never change.
 const (
 	KindMissing         = "missing"
 	KindExtra           = "extra_forbidden"
@@ -63,8 +63,7 @@ const (
 	KindFileContentType = "file_content_type"
 )
 
-// New is a fault of a kind that has no constructor here. The message must not contain
-// the value that was sent.
+// New returns a fault of a kind without a constructor here. The message must not have the sent value in it.
 func New(in string, path []any, kind, message string) Fault {
 	return Fault{In: in, Path: path, Kind: kind, Message: message, said: message}
 }
@@ -74,10 +73,10 @@ func Limited(in string, path []any, kind, message, name string, limit any) Fault
 	return Fault{In: in, Path: path, Kind: kind, Message: message, Limits: map[string]any{name: limit}, said: message}
 }
 
-// Missing is a required value that was not sent.
+// Missing returns the fault of a required value that was not sent.
 func Missing(in string, path []any) Fault { return New(in, path, KindMissing, "is required") }
 
-// Extra is a name that nothing reads, where such names are refused.
+// Extra returns the fault of an unknown name, where such names are refused.
 func Extra(in string, path []any) Fault {
 	if in == Body || in == Form || in == File {
 		return New(in, path, KindExtra, "is not a known field")
@@ -86,39 +85,39 @@ func Extra(in string, path []any) Fault {
 	return New(in, path, KindExtra, "is not a known parameter")
 }
 
-// DuplicateKey is a name that was sent twice where it may be sent once.
+// DuplicateKey returns the fault of a name that was sent twice and may be sent once.
 func DuplicateKey(in string, path []any) Fault {
 	return New(in, path, KindDuplicateKey, "must be given only once")
 }
 
-// KeyCase is a name that differs from a known one only in upper and lower case. Decoders
-// disagree about what it means, so it is refused rather than guessed at.
+// KeyCase returns the fault of a name that differs from a known one only in case. Decoders disagree about the
+// meaning of such a name, so it is refused.
 func KeyCase(in string, path []any, want string) Fault {
 	return Limited(in, path, KindKeyCase, "must be spelled '"+want+"'", "expected", want)
 }
 
-// JSON is text that is not JSON. The offset counts bytes from 0.
+// JSON returns the fault of text that is not JSON. The offset counts bytes from 0.
 func JSON(in string, offset int, reason string) Fault {
 	return Limited(in, nil, KindJSON,
 		"is not valid JSON: "+reason+" at byte "+strconv.Itoa(offset), "offset", offset)
 }
 
-// Depth is a document that is nested deeper than it may be.
+// Depth returns the fault of a document that is nested deeper than it may be.
 func Depth(in string, path []any, maxDepth int) Fault {
 	return Limited(in, path, KindDepth,
 		"must be nested at most "+count(maxDepth, "level", "levels")+" deep", "max_depth", maxDepth)
 }
 
-// TooManyFaults ends a list that would have gone on.
+// TooManyFaults returns the fault at the end of an incomplete list of faults.
 func TooManyFaults(in string, limit int) Fault {
 	return Limited(in, nil, KindTooManyFaults,
 		"has more errors, of which only the first "+strconv.Itoa(limit)+" are listed", "max_errors", limit)
 }
 
-// Null is null where a value is wanted and no other kind says which.
+// Null returns the fault of a null where a value is required and no other kind fits.
 func Null(in string, path []any) Fault { return New(in, path, KindNull, "must not be null") }
 
-// Enum is a value that is not one of the allowed ones.
+// Enum returns the fault of a value that is not one of the allowed ones.
 func Enum(in string, path []any, allowed []any) Fault {
 	words := make([]string, len(allowed))
 	for i, value := range allowed {
@@ -137,17 +136,17 @@ func Enum(in string, path []any, allowed []any) Fault {
 	return Limited(in, path, KindEnum, "must be "+expected, "expected", expected)
 }
 
-// NUL is a text with a NUL character, which databases and terminals choke on.
+// NUL returns the fault of a text with a NUL character, which databases and terminals cannot handle.
 func NUL(in string, path []any) Fault {
 	return New(in, path, KindNUL, "must not contain NUL characters")
 }
 
-// Unicode is a text that is not Unicode: its bytes are not UTF-8, or an escape of JSON names
+// Unicode returns the fault of a text that is not Unicode: its bytes are not UTF-8, or an escape of JSON names
 // half of a surrogate pair.
 func Unicode(in string, path []any) Fault { return New(in, path, KindUnicode, "must be valid UTF-8") }
 
-// Unreadable is a value that a type of the program does not take.
+// Unreadable returns the fault of a value that a type of the program refuses.
 func Unreadable(in string, path []any) Fault { return New(in, path, KindValue, "cannot be read") }
 
-// Value is a value that a rule of the program refused. The message says why: "must be ...".
+// Value returns the fault of a value that a rule of the program refused. The message says why: "must be ...".
 func Value(in string, path []any, message string) Fault { return New(in, path, KindValue, message) }

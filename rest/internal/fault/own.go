@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxOwn is how long the words of a type's own error may be.
+// maxOwn is the maximum length of the text of a type's own error.
 const maxOwn = 200
 
-// Own returns the words of an error with which a type of the program refused a text, and false
-// when they are not for the caller. They are when every error in the chain was made by
-// [errors.New] or fmt.Errorf, or has a type of the same package as the type: such words are
-// the program's. Those of other packages, such as strconv, tell of its insides. Words that
-// repeat what was sent are left out as well.
+// Own returns the text of the error with which a type of the program refused a text, and false if a client
+// must not get it. A client gets it if every error in the chain was made by [errors.New] or fmt.Errorf, or
+// has a type of the same package as the type: then the program wrote it. Texts of other packages, such as
+// strconv, reveal the program's insides. A text that repeats what was sent is left out as well.
 func Own(err error, t reflect.Type, sent string) (string, bool) {
 	words := err.Error()
 	if words == "" || len(words) > maxOwn || !utf8.ValidString(words) || strings.ContainsAny(words, "\n\r\x00") || !isOwn(err, t) {
@@ -50,7 +49,8 @@ func isOwn(err error, t reflect.Type) bool {
 	return !isStandard(t.PkgPath())
 }
 
-// isStandard reports the packages of Go whose types read their own text. Their words quote it.
+// isStandard reports whether a package is one of Go's whose types read their own text. Its errors quote the
+// text.
 func isStandard(path string) bool {
 	switch path {
 	case "encoding/json", "log/slog", "math/big", "net", "net/netip", "net/url", "regexp", "time", "crypto/x509":

@@ -6,14 +6,13 @@ import (
 	"strconv"
 )
 
-// python is how Pydantic sees a fault when that does not follow from its kind: it has other
-// kinds for the same rule, or words that name the reason.
+// python has Pydantic's view of a fault if it does not follow from the kind: Pydantic has other kinds for the
+// same rule, or texts with a reason.
 type python struct {
 	kind   string // empty: as the fault's kind says
-	reason string // what its parser says of the text; empty when there are no such words
+	reason string // the text of its parser; empty if it has none
 	limits map[string]any
-	// missing are the fields that are not there because the value is no object, which
-	// Django Ninja lists instead.
+	// missing are the absent fields of a value that is not an object. Django Ninja lists them instead.
 	missing []string
 }
 
@@ -23,8 +22,8 @@ var stringKinds = map[string]*python{
 	KindBoolType:  {kind: KindBoolParsing},
 }
 
-// Parsed says that the value was a string, or a number for a boolean, which Pydantic tries to
-// read and Go does not.
+// Parsed says that the value was a string, or a number for a boolean. Pydantic tries to read it, and Go does
+// not.
 func Parsed(f Fault) Fault {
 	f.python = stringKinds[f.Kind]
 	return f
@@ -41,8 +40,8 @@ var formatTypes = map[string]*python{
 	KindIP:       {kind: KindIP},
 }
 
-// WithRule says which rule a value that is no string would have been held against: Pydantic
-// has a kind for each of them.
+// WithRule names the rule that the value would have to meet if it were a string: Pydantic has a kind for each
+// rule.
 func WithRule(f, rule Fault) Fault {
 	if rule.Kind == KindEnum {
 		f.python = &python{kind: KindEnum, limits: rule.Limits}
@@ -53,13 +52,13 @@ func WithRule(f, rule Fault) Fault {
 	return f
 }
 
-// WithMissing names the required fields of an object that was wanted.
+// WithMissing names the required fields of an object, where the value is something else.
 func WithMissing(f Fault, names []string) Fault {
 	f.python = &python{missing: names}
 	return f
 }
 
-// Exclusive says that the limit of a whole number is, in Python, the one beside it.
+// Exclusive says that Pydantic has the inclusive limit of a whole number as an exclusive one: ge 1 as gt 0.
 func Exclusive(f Fault) Fault {
 	if limit, ok := f.Limits["ge"].(float64); ok && f.Kind == KindGreaterEqual {
 		f.python = &python{kind: KindGreater, limits: map[string]any{"gt": limit - 1}}
@@ -71,10 +70,9 @@ func Exclusive(f Fault) Fault {
 	return f
 }
 
-// Python returns the faults as Django Ninja lists them: of a list with too many items not
-// what is wrong with each, of one with wrong items not that there are too few, and of what
-// is no object the fields that it has not got. The body is that of a route whose body has a
-// name, or not.
+// Python returns the faults that Django Ninja would list. For a list with too many items, it leaves out the
+// faults of the items. For a list with faulty items, it leaves out that there are too few. For a value that
+// is not an object, it lists the missing fields. The body has a name if the route's body has one.
 func Python(faults []Fault, named bool) []Fault {
 	odd := func(f Fault) bool {
 		return f.Kind == KindListTooLong || f.Kind == KindListTooShort || f.python != nil && f.python.missing != nil
@@ -98,7 +96,7 @@ func Python(faults []Fault, named bool) []Fault {
 	return list
 }
 
-// hidden reports whether Python does not come to see a fault.
+// hidden reports whether Python stops before it finds a fault.
 func hidden(faults []Fault, i int) bool {
 	f := &faults[i]
 	return slices.ContainsFunc(faults, func(other Fault) bool {
@@ -118,9 +116,9 @@ func within(path, list []any) bool {
 	return len(path) > len(list) && slices.Equal(path[:len(list)], list)
 }
 
-// Pydantic returns the type, the words and the context that Pydantic, and so Django Ninja,
-// gives such a fault. A fault with words of the program keeps its kind, words and limits, as
-// does one that Pydantic does not know. One of kind value_error reads like a ValueError.
+// Pydantic returns the type, the message and the context that Pydantic, and so Django Ninja, has for such a
+// fault. A fault keeps its kind, message and limits if the message is the program's, or if Pydantic does not
+// know the kind. A fault of the kind value_error reads like a ValueError.
 func (f Fault) Pydantic() (kind, message string, ctx map[string]any) {
 	if f.said == "" || f.Message != f.said || f.Kind == KindValue && f.python == nil {
 		if f.Kind == KindValue && len(f.Limits) == 0 {
@@ -163,7 +161,7 @@ func (f Fault) Pydantic() (kind, message string, ctx map[string]any) {
 	return kind, known.words, nil
 }
 
-// kindInexact is what Pydantic calls a time where a date is wanted.
+// kindInexact is Pydantic's kind for a time where a date is required.
 const kindInexact = "date_from_datetime_inexact"
 
 type pydanticWord struct{ kind, words string }

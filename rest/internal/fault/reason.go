@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// WithText adds what Pydantic would say of the text that has not the form that f is about.
-// It looks at forms only: of the text itself, f keeps at most a character that does not
-// belong there, as Pydantic has it.
+// WithText adds Pydantic's reason for a text that does not have the form that f is about. It looks only at
+// forms. Of the text itself, f keeps at most one unexpected character, as Pydantic does.
 func WithText(f Fault, text string) Fault {
 	reason := ""
 	switch f.Kind {
@@ -39,7 +38,7 @@ func WithText(f Fault, text string) Fault {
 	return f
 }
 
-// dateReason is that of a date, for which Pydantic also tries a date with a time.
+// dateReason returns the reason for a date. Pydantic also tries a date with a time.
 func dateReason(f Fault, text string) Fault {
 	reason := dayReason(text)
 	if len(text) > 10 && reason == "" {
@@ -60,10 +59,10 @@ func dateReason(f Fault, text string) Fault {
 	return f
 }
 
-// digits reports whether text has digits alone.
+// digits reports whether text has only digits.
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// dayReason says what is wrong with the date at the beginning of text.
+// dayReason returns the reason for the date at the beginning of text.
 func dayReason(text string) string {
 	if len(text) < len("2006-01-02") {
 		return tooShortInput
@@ -108,7 +107,7 @@ func lastDay(year, month string) string {
 
 const tooShortInput = "input is too short"
 
-// clockReason says what is wrong with a time of the day.
+// clockReason returns the reason for a time of day.
 func clockReason(text string) string {
 	if len(text) < len("15:04") {
 		return tooShortInput
@@ -144,7 +143,7 @@ func clockReason(text string) string {
 	return zoneReason(text)
 }
 
-// zoneReason says what is wrong with the zone behind a time.
+// zoneReason returns the reason for the zone after a time.
 func zoneReason(text string) string {
 	switch {
 	case text == "":
@@ -213,7 +212,7 @@ func uuidReason(text string) string {
 	return ""
 }
 
-// urlReason says what is wrong with a URL, as far as its beginning tells.
+// urlReason returns the reason for a URL, if its beginning shows one.
 func urlReason(text string) string {
 	if text == "" {
 		return "input is empty"
@@ -255,7 +254,7 @@ func urlReason(text string) string {
 	return ""
 }
 
-// emailReason is that of the package email-validator.
+// emailReason returns the reason of the package email-validator.
 func emailReason(text string) string {
 	local, domain, found := strings.Cut(text, "@")
 	const two = "An email address cannot have two periods in a row."
@@ -296,7 +295,7 @@ func emailReason(text string) string {
 	return ""
 }
 
-// strangers lists the characters of text that are none of the known ones.
+// strangers lists the characters of text that are not among the known ones.
 func strangers(text, known string) string {
 	var list []string
 	for _, c := range text {

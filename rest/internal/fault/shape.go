@@ -2,30 +2,30 @@ package fault
 
 import "strconv"
 
-// dictionary is what an object of any keys is called in the limits.
+// dictionary is the name in limits for an object with any keys.
 const dictionary = "Dictionary"
 
 const anObject = "must be an object"
 
-// ListType is something else than a list where one is wanted.
+// ListType returns the fault of a value that is not a list where one is required.
 func ListType(in string, path []any) Fault { return New(in, path, KindListType, "must be a list") }
 
-// ListTooShort is a list with fewer items than the limit.
+// ListTooShort returns the fault of a list with fewer items than the limit.
 func ListTooShort(in string, path []any, limit, actual int) Fault {
 	return sized(in, path, KindListTooShort, "List", "min_length", limit, actual)
 }
 
-// ListTooLong is a list with more items than the limit.
+// ListTooLong returns the fault of a list with more items than the limit.
 func ListTooLong(in string, path []any, limit, actual int) Fault {
 	return sized(in, path, KindListTooLong, "List", "max_length", limit, actual)
 }
 
-// DictTooShort is an object with fewer entries than the limit.
+// DictTooShort returns the fault of an object with fewer entries than the limit.
 func DictTooShort(in string, path []any, limit, actual int) Fault {
 	return sized(in, path, KindListTooShort, dictionary, "min_length", limit, actual)
 }
 
-// DictTooLong is an object with more entries than the limit.
+// DictTooLong returns the fault of an object with more entries than the limit.
 func DictTooLong(in string, path []any, limit, actual int) Fault {
 	return sized(in, path, KindListTooLong, dictionary, "max_length", limit, actual)
 }
@@ -47,15 +47,15 @@ func sized(in string, path []any, kind, field, name string, limit, actual int) F
 	}
 }
 
-// ListUnique is a list that has an item twice.
+// ListUnique returns the fault of a list that has an item twice.
 func ListUnique(in string, path []any) Fault {
 	return New(in, path, KindListUnique, "must not have the same item twice")
 }
 
-// DictType is something else than an object where a map is wanted.
+// DictType returns the fault of a value that is not an object where a map is required.
 func DictType(in string, path []any) Fault { return New(in, path, KindDictType, anObject) }
 
-// ModelType is something else than an object where the named type is wanted.
+// ModelType returns the fault of a value that is not an object where the named type is required.
 func ModelType(in string, path []any, class string) Fault {
 	if class == "" {
 		return New(in, path, KindModelType, anObject)

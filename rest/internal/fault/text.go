@@ -2,30 +2,30 @@ package fault
 
 import "strconv"
 
-// StringType is something else than a string where one is wanted.
+// StringType returns the fault of a value that is not a string where one is required.
 func StringType(in string, path []any) Fault {
 	return New(in, path, KindStringType, "must be a string")
 }
 
-// TooShort is a string with fewer characters than the limit.
+// TooShort returns the fault of a string with fewer characters than the limit.
 func TooShort(in string, path []any, limit int) Fault {
 	return Limited(in, path, KindTooShort,
 		"must be at least "+count(limit, "character", "characters"), "min_length", limit)
 }
 
-// TooLong is a string with more characters than the limit.
+// TooLong returns the fault of a string with more characters than the limit.
 func TooLong(in string, path []any, limit int) Fault {
 	return Limited(in, path, KindTooLong,
 		"must be at most "+count(limit, "character", "characters"), "max_length", limit)
 }
 
-// Pattern is a string that a regular expression does not match.
+// Pattern returns the fault of a string that a regular expression does not match.
 func Pattern(in string, path []any, pattern string) Fault {
 	return Limited(in, path, KindPattern,
 		"must match the pattern "+pattern, "pattern", pattern)
 }
 
-// format says which kind and which words belong to a named format of strings.
+// format has the kind and the message for a named format of strings.
 type format struct{ kind, message string }
 
 var formats = map[string]format{
@@ -50,8 +50,8 @@ var formats = map[string]format{
 	"decimal":        {KindDecimal, "must be a decimal number, such as 12.50"},
 }
 
-// Format is a string that does not have the named format, which is a name of JSON Schema
-// such as "date-time" or "uuid". A format without words of its own becomes [KindFormat].
+// Format returns the fault of a string without the named format, which is a name of JSON Schema such as
+// "date-time" or "uuid". A format without a message of its own becomes [KindFormat].
 func Format(in string, path []any, name string) Fault {
 	if known, ok := formats[name]; ok {
 		return New(in, path, known.kind, known.message)

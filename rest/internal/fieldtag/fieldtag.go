@@ -1,8 +1,8 @@
-// Package fieldtag finds struct tags that look as if they did something and do nothing: our own
-// in another spelling, and those by which other libraries read and check requests. Each is a
-// rule that the author believes in and no code keeps, so types with one are refused.
+// Package fieldtag finds struct tags that seem to have an effect and have none: misspelled tags of rest, and
+// tags by which other libraries read and check requests. The author of such a tag believes in a rule that no
+// code enforces, so rest refuses the type.
 //
-// Tags of stores and encoders (bun, gorm, db, yaml, xml) are left alone: somebody else reads them.
+// Tags of stores and encoders (bun, gorm, db, yaml, xml) are ignored, because other code reads them.
 package fieldtag
 
 import (
@@ -23,7 +23,7 @@ import (
 // sources are the tags that make a field a parameter.
 var sources = []string{"path", "query", "header", "cookie", "form", "file"}
 
-// own are the tags that mean something, by their folded spelling.
+// own are the tags of rest, by their folded spelling.
 var own = folded(slices.Concat(sources, []string{
 	"json", "filter", "crud",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
@@ -32,13 +32,13 @@ var own = folded(slices.Concat(sources, []string{
 	"dependentRequired", "additionalProperties",
 }))
 
-// inAnswers are those whose other spellings would change what an answer shows.
+// inAnswers are the tags whose misspelling would change an answer.
 var inAnswers = []string{"json", "format", "nullable", "hidden", "writeOnly"}
 
-// read are the tags by which other libraries read a request, with ours.
+// read has the tags by which other libraries read a request, each with the tag of rest.
 var read = map[string]string{"uri": "path", "param": "path", "params": "path", "reqHeader": "header"}
 
-// checked are the tags by which other libraries check what was read, with ours.
+// checked has the tags by which other libraries check values, each with the tag of rest.
 var checked = map[string]string{
 	"validate": "", "binding": "", "valid": "",
 	"min": "minimum, minLength or minItems", "max": "maximum, maxLength or maxItems", "time_format": `format:"date"`,
@@ -57,8 +57,8 @@ var separators = strings.NewReplacer("_", "", "-", "")
 
 func fold(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// Input returns what is wrong with the tags of an input, its fields and all that is in its body.
-// Each error names the way to its field.
+// Input returns the mistakes in the tags of an input: of its fields, and of everything in its body. Each
+// error names the path to its field.
 func Input(t reflect.Type) []error {
 	w := walker{seen: map[visit]bool{}}
 	w.structure(visit{typ: t}, t.String())
@@ -66,7 +66,7 @@ func Input(t reflect.Type) []error {
 	return w.errs
 }
 
-// Answer returns what is wrong with the tags of a field of an answer.
+// Answer returns the mistakes in the tags of a field of an answer.
 func Answer(f reflect.StructField) error {
 	pairs, err := parse(f.Tag)
 	for _, p := range pairs {
@@ -83,12 +83,12 @@ type walker struct {
 	errs []error
 }
 
-// visit is a type in its surroundings.
+// visit is a type and its surroundings.
 type visit struct {
 	typ reflect.Type
-	// body says that it is read as JSON, and not field by field.
+	// body says that the type is read as JSON, and not field by field.
 	body bool
-	// asked says that it is in a value with a method Validate, which may use other libraries.
+	// asked says that the type is in a value with a method Validate, which may use other libraries.
 	asked bool
 }
 
@@ -100,7 +100,7 @@ var (
 	}]()
 )
 
-// value looks at the structs in a value that is read as JSON.
+// value checks the structs in a value that is read as JSON.
 func (w *walker) value(v visit, way string) {
 	for {
 		if of, ok := union.Of(v.typ); ok {
@@ -118,7 +118,7 @@ func (w *walker) value(v visit, way string) {
 		}
 		switch p := reflect.PointerTo(v.typ); {
 		case v.typ.Kind() != reflect.Pointer && (p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler)):
-			return // it reads itself
+			return // the type reads itself
 		case v.typ.Kind() == reflect.Struct:
 			w.structure(v, way)
 			return
@@ -162,7 +162,7 @@ func (w *walker) structure(v visit, way string) {
 	}
 }
 
-// field reports whether a field is a parameter, and what is wrong with its tags.
+// field reports whether a field is a parameter, and returns the mistakes in its tags.
 func field(f reflect.StructField, v visit) (parameter bool, err error) {
 	pairs, err := parse(f.Tag)
 	for _, p := range pairs {
@@ -184,14 +184,14 @@ func misspelt(p pair, name string) error {
 	return fmt.Errorf("the tag %s means nothing: write %s", p, pair{name, p.value})
 }
 
-// wrong says what is wrong with one tag of a field.
+// wrong returns the mistake in one tag of a field.
 func (p pair) wrong(f reflect.StructField, v visit) error {
 	_, named := f.Tag.Lookup("json")
 	name, ours := own[fold(p.name)]
 
 	switch instead, limits := checked[p.name]; {
 	case p.value == "-":
-		return nil // it says itself that it does nothing
+		return nil // the tag says itself that it has no effect
 	case ours && name != p.name:
 		return misspelt(p, name)
 	case read[p.name] != "":
@@ -211,8 +211,8 @@ func (p pair) wrong(f reflect.StructField, v visit) error {
 
 var errForm = errors.New(`its tags are not of the form key:"value" with one space between them, so that the rest of them means nothing`)
 
-// parse splits the tags of a field as [reflect.StructTag.Lookup] reads them, which stops without
-// a word where they are written in another way.
+// parse splits the tags of a field as [reflect.StructTag.Lookup] does, which silently stops at malformed
+// ones.
 func parse(tag reflect.StructTag) ([]pair, error) {
 	var pairs []pair
 	text := strings.Trim(string(tag), " ")

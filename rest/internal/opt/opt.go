@@ -1,5 +1,5 @@
-// Package opt has a value that knows whether it was sent: absent, null, or set. It is for
-// inputs where leaving a field out, and sending null for it, mean different things.
+// Package opt has a value that knows whether it was sent: it is absent, null or set. It is for inputs where
+// leaving a field out and sending null mean different things.
 package opt
 
 import (
@@ -24,16 +24,16 @@ type Opt[T any] struct {
 	state state
 }
 
-// Some is an Opt that is set to value.
+// Some returns an Opt that is set to value.
 func Some[T any](value T) Opt[T] { return Opt[T]{value: value, state: set} }
 
-// Null is an Opt that was given as null.
+// Null returns an Opt that is null.
 func Null[T any]() Opt[T] { return Opt[T]{state: null} }
 
-// Get returns the value and whether it is set. The value is T's zero when it is not.
+// Get returns the value and whether it is set. If it is not set, the value is T's zero.
 func (o Opt[T]) Get() (T, bool) { return o.value, o.state == set }
 
-// Or returns the value when it is set, and def when it is absent or null.
+// Or returns the value if it is set, and def if it is absent or null.
 func (o Opt[T]) Or(def T) T {
 	if o.state == set {
 		return o.value
@@ -45,13 +45,13 @@ func (o Opt[T]) Or(def T) T {
 // IsSet reports whether there is a value.
 func (o Opt[T]) IsSet() bool { return o.state == set }
 
-// IsNull reports whether null was given.
+// IsNull reports whether the Opt is null.
 func (o Opt[T]) IsNull() bool { return o.state == null }
 
-// IsAbsent reports whether nothing was given.
+// IsAbsent reports whether the Opt is absent.
 func (o Opt[T]) IsAbsent() bool { return o.state == absent }
 
-// IsZero is [Opt.IsAbsent], under the name that encoding/json asks for with `omitzero`.
+// IsZero is [Opt.IsAbsent]. It has the name that encoding/json needs for `omitzero`.
 func (o Opt[T]) IsZero() bool { return o.state == absent }
 
 // MarshalJSON writes the value, or null when there is none.
@@ -63,8 +63,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
-// UnmarshalJSON reads null as null and everything else as T. When T refuses the text, o
-// stays as it was.
+// UnmarshalJSON reads null as null and everything else as T. If T refuses the text, o does not change.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		*o = Null[T]()
@@ -80,11 +79,11 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Elem is the type of the value, for code that sees the Opt through reflection.
+// Elem returns the type of the value, for code that sees the Opt through reflection.
 func (Opt[T]) Elem() reflect.Type { return reflect.TypeFor[T]() }
 
-// Inside is a *T that points to the value in o, or nil when none is set. It is for code
-// that sees the Opt through reflection.
+// Inside returns a *T that points to the value in o, or nil if o is not set. It is for code that sees the Opt
+// through reflection.
 func (o *Opt[T]) Inside() any {
 	if o.state != set {
 		return nil
@@ -103,8 +102,8 @@ func (o *Opt[T]) Open() any {
 // SetNull makes o null.
 func (o *Opt[T]) SetNull() { *o = Null[T]() }
 
-// SetText sets o from text that the caller parses: parse gets a *T to fill. When parse
-// fails, its error is returned and o stays as it was.
+// SetText sets o from a text that the caller parses: parse gets a *T to fill. If parse fails, SetText returns
+// its error, and o does not change.
 func (o *Opt[T]) SetText(parse func(dst any) error) error {
 	var value T
 	if err := parse(&value); err != nil {
@@ -115,10 +114,10 @@ func (o *Opt[T]) SetText(parse func(dst any) error) error {
 	return nil
 }
 
-// Text is what a reader of parameters needs to know of an Opt whose T it cannot name. A
-// *Opt[T] is one for every T.
+// Text is the interface of an Opt for readers of parameters, which do not know T. Every *Opt[T] implements
+// it.
 type Text interface {
-	// Elem is the type that parse of SetText is given a pointer to.
+	// Elem returns the type of the value. SetText gives parse a pointer to it.
 	Elem() reflect.Type
 
 	// SetText calls parse with a pointer to a new value, and sets the Opt to that value
@@ -126,10 +125,9 @@ type Text interface {
 	SetText(parse func(dst any) error) error
 }
 
-// Target is what a reader of bodies needs to know of an Opt whose T it cannot name. A
-// *Opt[T] is one for every T.
+// Target is the interface of an Opt for readers of bodies, which do not know T. Every *Opt[T] implements it.
 type Target interface {
-	// Open sets the Opt and returns a pointer to its value, which is to be filled.
+	// Open sets the Opt and returns a pointer to its value, for the caller to fill.
 	Open() any
 
 	// SetNull makes the Opt null.

@@ -18,9 +18,9 @@ type plainKey struct {
 	ignore bool
 }
 
-// Body is what is checked of a document of type t, for [body.Compile]. With ignore, keys
-// that an object does not have are passed over, unless the object's type says otherwise.
-// The error names the type and field that is declared wrongly.
+// Body returns the schema for checks of a document of type t, for [body.Compile]. With ignore, unknown keys
+// of objects are skipped, unless the object's type says otherwise. The error names the type and field with a
+// wrong declaration.
 func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schema, err error) {
 	defer Catch(&err)
 
@@ -34,11 +34,11 @@ func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schem
 	return s, nil
 }
 
-// converter makes the schemas of readers of huma's.
+// converter turns schemas of huma into schemas of readers.
 type converter struct {
 	*Registry
 
-	ignore bool // keys that an object does not have
+	ignore bool // skip unknown keys
 }
 
 func (r converter) body(s *huma.Schema) *body.Schema {
@@ -70,9 +70,9 @@ func (r converter) body(s *huma.Schema) *body.Schema {
 		plain.Ref.Closed = plain.Ref.Closed || r.closed(s.Ref)
 	case isNullableRef(s):
 		plain.Ref, plain.Nullable = r.body(s.AnyOf[0]), true
-	case s.Discriminator != nil && len(s.OneOf) > 0: // its reference says of which type it is
+	case s.Discriminator != nil && len(s.OneOf) > 0: // the discriminator names the type
 	case s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || !simpleEnum(s):
-		// Huma's validator checks the value, whose shape follows from its Go type.
+		// Huma's validator checks the value. Its form follows from its Go type.
 		plain.Validate = func(raw []byte) []fault.Fault { return r.validateText(s, raw) }
 	default:
 		r.convert(plain, s)
@@ -111,7 +111,7 @@ func (r converter) convert(plain *body.Schema, s *huma.Schema) {
 	}
 }
 
-// closed says whether the type of a component refuses unknown keys on its own account.
+// closed reports whether the type of a component itself refuses unknown keys.
 func (r converter) closed(ref string) bool {
 	t := r.TypeFromRef(ref)
 	if t == nil {
@@ -122,7 +122,7 @@ func (r converter) closed(ref string) bool {
 	return ok && f.Tag.Get("additionalProperties") == "false"
 }
 
-// isNullableRef recognizes what [Registry.nullable] makes of a reference.
+// isNullableRef recognizes the result of [Registry.nullable] for a reference.
 func isNullableRef(s *huma.Schema) bool {
 	return len(s.AnyOf) == 2 && s.AnyOf[0].Ref != "" && s.AnyOf[1].Type == "null" && s.OneOf == nil && s.AllOf == nil && s.Not == nil
 }
@@ -139,7 +139,7 @@ func defaultText(s *huma.Schema) json.RawMessage {
 	return text
 }
 
-// simpleEnum says whether the allowed values can be compared without decoding.
+// simpleEnum reports whether the allowed values can be compared without decoding.
 func simpleEnum(s *huma.Schema) bool {
 	if len(s.Enum) == 0 && s.Const == nil {
 		return true
@@ -201,7 +201,7 @@ func toFloat(value any) (float64, bool) {
 	return 0, false
 }
 
-// validateText holds JSON against a schema with huma's validator.
+// validateText checks JSON against a schema with huma's validator.
 func (r *Registry) validateText(s *huma.Schema, raw []byte) []fault.Fault {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
@@ -221,7 +221,7 @@ func (r *Registry) validate(s *huma.Schema, value any) []fault.Fault {
 		if !ok {
 			continue
 		}
-		// What follows the colon may quote the value.
+		// The part after the colon may quote the value.
 		message, _, _ := strings.Cut(detail.Message, ": ")
 		faults = append(faults, fault.Value("", steps(detail.Location), predicate(message)))
 	}
@@ -229,7 +229,7 @@ func (r *Registry) validate(s *huma.Schema, value any) []fault.Fault {
 	return faults
 }
 
-// predicate is what huma's validator says, in words that have the place as their subject.
+// predicate returns the message of huma's validator as a predicate, whose subject is the place.
 func predicate(message string) string {
 	if rest, ok := strings.CutPrefix(message, "expected value to "); ok {
 		return "must " + rest

@@ -14,10 +14,10 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// textType is the type of a field, or of the items of its list, when its default is a text that
-// the type itself reads: a time, an address, or what has UnmarshalText. Huma knows only what Go
-// converts from a string, and has its own words for the rest. A time.Duration is one too, also
-// where JSON has a number of it.
+// textType returns the type of a field, or of the items of its list, if the type itself reads the text of its
+// default: a time, an address, or a type with UnmarshalText. Huma only knows types that Go converts from a
+// string, and has its own messages for the others. A time.Duration is one too, even if JSON has a number for
+// it.
 func textType(f reflect.StructField) (t reflect.Type, list, ok bool) {
 	if f.Tag.Get("default") == "" || provides(f.Type) {
 		return nil, false, false
@@ -36,7 +36,7 @@ func textType(f reflect.StructField) (t reflect.Type, list, ok bool) {
 	return t, list, t.Kind() != reflect.String && t != bigIntType && !provides(t) && implements(t, textUnmarshaler)
 }
 
-// valueType is the type behind pointers and Opt.
+// valueType returns the type behind pointers and Opt.
 func valueType(t reflect.Type) reflect.Type {
 	for {
 		elem, ok := opt.ElemOf(t)
@@ -50,8 +50,8 @@ func valueType(t reflect.Type) reflect.Type {
 	}
 }
 
-// withTextDefaults is the schema of a struct that has such defaults, nil for another one. It is
-// what [huma.SchemaFromType] makes of the others.
+// withTextDefaults returns the schema of a struct with such defaults, and nil for other structs, which
+// [huma.SchemaFromType] describes.
 func (r *Registry) withTextDefaults(t reflect.Type) *huma.Schema {
 	fields := body.Fields(t)
 	found := false
@@ -97,7 +97,7 @@ func (r *Registry) withTextDefaults(t reflect.Type) *huma.Schema {
 	return s
 }
 
-// schemaOf is huma's schema of a field, with the default that huma cannot read.
+// schemaOf returns huma's schema of a field, with the default that huma cannot read.
 func (r *Registry) schemaOf(t reflect.Type, f reflect.StructField) *huma.Schema {
 	hint := t.Name() + f.Name
 	of, list, ok := textType(f)
@@ -120,7 +120,7 @@ func (r *Registry) schemaOf(t reflect.Type, f reflect.StructField) *huma.Schema 
 	return s
 }
 
-// defaultOfText is the default as a document has it.
+// defaultOfText returns the default in the form of the document.
 func defaultOfText(t reflect.Type, list bool, format, text string) (any, error) {
 	if !list {
 		return wireOf(t, format, text)
@@ -145,12 +145,12 @@ func defaultOfText(t reflect.Type, list bool, format, text string) (any, error) 
 	return values, nil
 }
 
-// examples are what the forms look like.
+// examples has an example of each form.
 var examples = map[textform.Form]string{
 	textform.Date: "2026-11-22", textform.Clock: "15:04:05", textform.Span: "PT1H30M", textform.Address: "https://example.com/a", textform.Reference: "/a?b=c",
 }
 
-// wireOf is the default of one value.
+// wireOf returns the default of one value.
 func wireOf(t reflect.Type, format, text string) (any, error) {
 	value := reflect.New(t)
 	form := textform.Of(t, format)

@@ -12,19 +12,19 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// component is a struct type in the document. A request and an answer may need two schemas
-// of it: a field with a default may be left out of a request and is in each answer.
+// component is a struct type in the document. A request and an answer may need two schemas of it: a field
+// with a default may be absent from a request, and each answer has it.
 //
-// Until [Registry.Settle] has compared both, they stand under two keys.
+// Both schemas have a key of their own until [Registry.Settle] has compared them.
 type component struct {
 	name string
-	// in is the form for requests and out the one for answers, nil where nothing uses it. Both
-	// are the same when nothing tells them apart.
+	// in is the schema for requests and out the schema for answers; nil if nothing uses it. If both are
+	// equal, they are one.
 	in, out *form
 	settled bool
 }
 
-// form is the schema of a component, and the name by which references find it.
+// form is the schema of a component, and the name in references to it.
 type form struct {
 	key    string
 	schema *huma.Schema
@@ -61,12 +61,11 @@ func (r *Registry) form(t reflect.Type, hint string) (f *form, known bool) {
 	return f, false
 }
 
-// Settle compares the two forms of each type that has both. Those that are the same become
-// one component. Where they differ, the answer keeps the name of the type, and the request
-// has [requestSuffix] behind it.
+// Settle compares the two forms of each type that has both. Equal forms become one component. If they differ,
+// the answer keeps the name of the type, and the request's name ends in [requestSuffix].
 //
-// It returns the schemas of references that have changed, by their old ones, for
-// [Registry.Rename]; the components themselves refer to the new ones.
+// It returns the new schemas of changed references, by the old ones, for [Registry.Rename]. The components
+// themselves refer to the new ones.
 func (r *Registry) Settle() map[string]string {
 	open := map[string]*component{} // by both keys
 	for _, c := range r.components {
@@ -93,7 +92,7 @@ func (r *Registry) Settle() map[string]string {
 	return renamed
 }
 
-// settle gives a component its names.
+// settle names a component.
 func (r *Registry) settle(c *component, different bool, renamed map[string]string) {
 	t := r.types[c.in.key]
 	for _, key := range []string{c.in.key, c.out.key} {
@@ -128,7 +127,7 @@ func (r *Registry) compare(open map[string]*component) map[*component]bool {
 		texts[c.in], texts[c.out] = textOf(c.in.schema), textOf(c.out.schema)
 	}
 	different := map[*component]bool{}
-	// plain writes both names of a component alike as long as nothing tells its forms apart.
+	// plain writes both names of a component in the same way, until something tells its forms apart.
 	plain := func(f *form) []byte {
 		return reference.ReplaceAllFunc(texts[f], func(ref []byte) []byte {
 			if c := open[string(ref[len(Prefix)+1:len(ref)-1])]; c != nil && !different[c] {
@@ -153,14 +152,14 @@ func (r *Registry) compare(open map[string]*component) map[*component]bool {
 func textOf(s *huma.Schema) []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil // the document cannot be written either, and says why
+		return nil // writing the document fails too, with the reason
 	}
 
 	return text
 }
 
-// Rename returns a function that gives the references in schemas their new names. A schema
-// that it has seen before is left alone.
+// Rename returns a function that updates the references in schemas. It skips a schema that it has seen
+// before.
 func Rename(renamed map[string]string) func(s *huma.Schema) {
 	seen := map[*huma.Schema]bool{}
 

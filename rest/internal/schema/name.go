@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// namer gives each type a name of its own that is legal for a component, and the same one
-// whenever the same types are described in the same order.
+// namer gives each type its own valid component name. The names are the same whenever the same types are
+// described in the same order.
 type namer struct {
 	given map[reflect.Type]string
 	names map[reflect.Type]string
@@ -21,14 +21,13 @@ func newNamer() *namer {
 	return &namer{names: map[reflect.Type]string{}, taken: map[string]bool{}}
 }
 
-// NameTypes names the components of types in place of their own names. It is called before any type is
-// described.
+// NameTypes sets the component names of types. Call it before any type is described.
 func (r *Registry) NameTypes(names map[reflect.Type]string) { r.namer.given = names }
 
-// name is the name of a struct type. hint names a type that has none.
+// name returns the name of a struct type. hint names a type without a name.
 //
-// The first type of a name gets the bare name. The next one gets those of the packages
-// in front, which is mostly enough to tell them apart, and then more of their paths.
+// The first type with a name gets the bare name. For the next type, the name of its package comes first,
+// which is mostly enough to tell them apart, and then more of its path.
 func (n *namer) name(t reflect.Type, hint string) string {
 	if name, ok := n.names[t]; ok {
 		return name
@@ -77,8 +76,8 @@ func (n *namer) free(t reflect.Type, hint string) string {
 	}
 }
 
-// readable makes a component name of a type's name: Page[example.com/shop.Book] becomes
-// PageBook, with what prefix says of each package in front of its type.
+// readable turns a type's name into a component name: Page[example.com/shop.Book] becomes PageBook, with the
+// text of prefix for each package before its type.
 func readable(name string, prefix func(pkg string) string) string {
 	name = strings.ReplaceAll(name, "[]", "List[")
 
@@ -95,7 +94,7 @@ func readable(name string, prefix func(pkg string) string) string {
 	return b.String()
 }
 
-// title writes a word with its first letter large, and without what a name may not have.
+// title returns a word with an upper case first letter, and without characters that a name may not have.
 func title(word string) string {
 	word = strings.Map(func(c rune) rune {
 		switch {

@@ -20,10 +20,9 @@ func (r *Registry) nullable(s *huma.Schema) *huma.Schema {
 	return r.nullableRef(s)
 }
 
-// nullableRef adds null to the values of a component. What is said of the reference is said
-// of both.
+// nullableRef adds null to the values of a component. Descriptions of the reference apply to both.
 func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
-	// The enum is for huma's own validator, to which the type "null" means nothing.
+	// The enum is for huma's own validator, which does not know the type "null".
 	null := &huma.Schema{Type: "null", Enum: []any{nil}}
 	either := *s
 	either.Ref, either.AnyOf = "", []*huma.Schema{{Ref: s.Ref}, null}
@@ -32,9 +31,9 @@ func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
 	return &either
 }
 
-// nullItems adds null to the items of a list and the values of a map that are pointers, as
-// encoding/json writes it. A request may have null there only for a text, a number or a bool: an
-// object that is null would be a nil pointer that no handler expects.
+// nullItems adds null to the pointer items of a list and the pointer values of a map, because encoding/json
+// writes null for a nil pointer. In a request, only texts, numbers and bools may be null: a null object would
+// be a nil pointer that no handler expects.
 func (r *Registry) nullItems(t reflect.Type, s *huma.Schema) {
 	t = valueType(t)
 	if k := t.Kind(); k != reflect.Slice && k != reflect.Array && k != reflect.Map || t.Elem().Kind() != reflect.Pointer || implements(t, jsonMarshaler) {
@@ -48,8 +47,8 @@ func (r *Registry) nullItems(t reflect.Type, s *huma.Schema) {
 	}
 }
 
-// orNull adds null to the values of any schema. It leaves the schema itself alone, which may be
-// the one that a type has for all of its uses.
+// orNull adds null to the values of any schema. It does not change the schema itself, which other uses of the
+// type may share.
 func (r *Registry) orNull(s *huma.Schema) *huma.Schema {
 	switch {
 	case s.Ref != "":

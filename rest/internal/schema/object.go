@@ -29,7 +29,7 @@ var (
 	transformer     = reflect.TypeFor[huma.SchemaTransformer]()
 )
 
-// provides says whether a type has a say in its own schema.
+// provides reports whether a type affects its own schema.
 func provides(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -42,13 +42,13 @@ func implements(t, what reflect.Type) bool {
 	return t.Implements(what) || reflect.PointerTo(t).Implements(what)
 }
 
-// isComponent says whether a type is described once, under a name.
+// isComponent reports whether a type is described once, under a name.
 func isComponent(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != timeType && !textform.IsURL(t) && !implements(t, provider) && !implements(t, textUnmarshaler)
 }
 
-// special is the schema of types that huma describes in another way than encoding/json
-// writes them, nil for all others.
+// special returns the schema of types that huma describes differently from what encoding/json writes, and nil
+// for all others.
 func special(r *Registry, t, original reflect.Type, hint string) *huma.Schema {
 	switch {
 	case t == numberType:
@@ -70,7 +70,7 @@ func special(r *Registry, t, original reflect.Type, hint string) *huma.Schema {
 	return nil
 }
 
-// object is the schema of a struct.
+// object returns the schema of a struct.
 func (r *Registry) object(t, original reflect.Type) *huma.Schema {
 	s := r.withTextDefaults(t)
 	if s == nil {
@@ -140,7 +140,7 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 	s.PrecomputeMessages()
 }
 
-// property is the schema of one field.
+// property returns the schema of one field.
 func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema {
 	s := r.schemaOf(t, f)
 	if s != nil {
@@ -151,8 +151,8 @@ func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema 
 	return s
 }
 
-// formed gives the items of lists in lists their format, and makes a text of a duration that is
-// one: encoding/json has a number of nanoseconds.
+// formed adds the format to items of nested lists, and describes a duration with a text form as a text:
+// encoding/json writes a number of nanoseconds.
 func formed(f reflect.StructField, s *huma.Schema) {
 	format := f.Tag.Get("format")
 	for s.Type == huma.TypeArray && s.Items != nil {
@@ -168,7 +168,7 @@ func formed(f reflect.StructField, s *huma.Schema) {
 	}
 }
 
-// isParameter says whether a field is read from elsewhere in the request than its body.
+// isParameter reports whether a field is read from another part of the request than its body.
 func isParameter(f reflect.StructField) bool {
 	if _, ok := f.Tag.Lookup("json"); ok {
 		return false
@@ -182,8 +182,8 @@ func isParameter(f reflect.StructField) bool {
 	return false
 }
 
-// isRequired says whether a document has to have the field. The document of an answer has all
-// that is not left out of it, also what has a default or may be null.
+// isRequired reports whether a document must have the field. The document of an answer has every field that
+// is not left out, including those with a default and those that may be null.
 func (r *Registry) isRequired(f body.Field) bool {
 	tag, hidden := f.Field.Tag.Get("required"), f.Field.Tag.Get("hidden") == "true"
 	if r.answers {
@@ -199,13 +199,13 @@ func (r *Registry) isRequired(f body.Field) bool {
 		f.Field.Type.Kind() != reflect.Pointer && f.Field.Tag.Get("readOnly") != "true"
 }
 
-// isNullInAnswers says whether encoding/json may write null for a pointer.
+// isNullInAnswers reports whether encoding/json may write null for a pointer.
 func isNullInAnswers(f body.Field) bool {
 	return f.Field.Type.Kind() == reflect.Pointer && !f.OmitEmpty && !f.OmitZero && f.Field.Tag.Get("nullable") != "false"
 }
 
-// unanswered says whether a field is for requests only. It panics when answers would have it
-// all the same.
+// unanswered reports whether a field is for requests only. It panics if answers would have the field
+// nevertheless.
 func (r *Registry) unanswered(t reflect.Type, f body.Field) bool {
 	if f.Field.Tag.Get("writeOnly") != "true" {
 		return false

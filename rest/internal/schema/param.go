@@ -15,15 +15,15 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// Param is the schema of a parameter, with its limits and default. The tags were checked
-// when the parameter's plan was compiled.
+// Param returns the schema of a parameter, with its limits and default. The tags were checked when the
+// parameter's plan was compiled.
 func (r *Registry) Param(p bind.Param) *huma.Schema {
 	f := p.Field
 	f.Type = p.Type
 
 	if base(p.Type) == durationType {
-		// Parameters write it as 1h30m, and so are their limits, for which a schema has
-		// no word. Its format "duration" is another one, P1DT2H, which is read as well.
+		// Parameters have the form 1h30m, and so do their limits, which a schema cannot express. The schema's
+		// format "duration" is another form, P1DT2H, which is read as well.
 		s := &huma.Schema{Type: huma.TypeString, Format: f.Tag.Get("format")}
 		if p.Type.Kind() == reflect.Slice {
 			s = &huma.Schema{Type: huma.TypeArray, Items: s}
@@ -46,7 +46,7 @@ func (r *Registry) Param(p bind.Param) *huma.Schema {
 	return s
 }
 
-// exampleOf returns the example of a parameter as the schema's type has it.
+// exampleOf returns the example of a parameter in the schema's type.
 func exampleOf(p bind.Param) any {
 	switch p.Type.Kind() {
 	case reflect.Bool, reflect.Float32, reflect.Float64,
@@ -68,7 +68,7 @@ func base(t reflect.Type) reflect.Type {
 	return t
 }
 
-// defaultOf is the default as a client would send it.
+// defaultOf returns the default as a client would send it.
 func defaultOf(p bind.Param) any {
 	if p.Default == nil {
 		return nil
@@ -95,7 +95,7 @@ func defaultOf(p bind.Param) any {
 	return words
 }
 
-// wordOf is the text of a value that encoding/json would write in another way.
+// wordOf returns the text of a value that encoding/json would write differently.
 func wordOf(value any, format string) (string, bool) {
 	if d, ok := value.(time.Duration); ok && format == "" {
 		return d.String(), true
@@ -109,14 +109,14 @@ func wordOf(value any, format string) (string, bool) {
 	return text, err == nil
 }
 
-// without is a tag without some of its keys, which huma would read in another way.
+// without returns a tag without some of its keys, which huma would read differently.
 func without(tag reflect.StructTag, keys ...string) reflect.StructTag {
 	for _, key := range keys {
 		value, ok := tag.Lookup(key)
 		if !ok {
 			continue
 		}
-		// Parts of a tag are quoted as Go strings, mostly in the plain way.
+		// Parts of a tag are quoted as Go strings, mostly without escapes.
 		part := key + ":" + strconv.Quote(value)
 		before, after, found := strings.Cut(string(tag), part)
 		if found && (before == "" || strings.HasSuffix(before, " ")) {

@@ -1,8 +1,7 @@
-// Package schema makes the JSON schemas of Go types: for the API's document, where they
-// are huma's, and for the readers of bodies, which know nothing of huma. It is one of the
-// seams at which huma stands, and keeps its own rules where huma's would surprise: lists
-// are not null, a field with a default is not required, two types of one name get two
-// names, and nothing depends on huma's global settings.
+// Package schema makes the JSON schemas of Go types: for the API's document, where they are huma's, and for
+// the readers of bodies, which do not know huma. It hides some behaviour of huma: lists are not null, a field
+// with a default is not required, two types with one name get two names, and nothing depends on huma's global
+// settings.
 package schema
 
 import (
@@ -20,11 +19,11 @@ import (
 	"github.com/spoolhq/spool/rest/internal/union"
 )
 
-// Prefix is where components stand in an API's document.
+// Prefix is the path of components in an API's document.
 const Prefix = "#/components/schemas/"
 
-// Registry makes schemas and remembers those of structs as components. It belongs to one
-// API, and is used while that API is put together, by one goroutine at a time.
+// Registry makes schemas, and remembers those of structs as components. It belongs to one API. One goroutine
+// at a time uses it, while that API is put together.
 //
 // It makes the schemas of requests. [Registry.Answers] makes the schemas of answers.
 type Registry struct {
@@ -33,7 +32,7 @@ type Registry struct {
 	answers bool
 }
 
-// shared is what the two registries of an API have in common.
+// shared is the common state of an API's two registries.
 type shared struct {
 	namer      *namer
 	schemas    map[string]*huma.Schema
@@ -41,9 +40,9 @@ type shared struct {
 	components map[reflect.Type]*component
 	aliases    map[reflect.Type]reflect.Type
 	plain      map[plainKey]*body.Schema
-	// field is what is being looked at, to name in a panic.
+	// field is the present field, for the text of a panic.
 	field string
-	// later is what has to wait for the schemas that are being converted.
+	// later has work that waits for the schemas under conversion.
 	later []func()
 }
 
@@ -61,11 +60,10 @@ func New() *Registry {
 	}}
 }
 
-// Of is the schema of a type: a reference for structs, the schema itself for others. Hint
-// names a struct type that has no name.
+// Of returns the schema of a type: a reference for structs, the schema itself for others. Hint names a struct
+// type without a name.
 //
-// It panics with the name of the type and field when a tag is wrong, and when the type
-// cannot be written as JSON.
+// It panics with the name of the type and field if a tag is wrong, or if the type cannot be written as JSON.
 func (r *Registry) Of(t reflect.Type, hint string) *huma.Schema {
 	s := r.guard(t, func() *huma.Schema { return r.Schema(t, true, hint) })
 	if s == nil {
@@ -75,8 +73,8 @@ func (r *Registry) Of(t reflect.Type, hint string) *huma.Schema {
 	return s
 }
 
-// Named adds a component that was made by hand, and returns a reference to it. When the
-// name belongs to another schema, a number is added to it.
+// Named adds a component that was made by hand, and returns a reference to it. If another schema has the
+// name, a number is added to it.
 func (r *Registry) Named(name string, s *huma.Schema) *huma.Schema {
 	base := name
 	for i := 2; r.namer.taken[name]; i++ {
@@ -100,8 +98,8 @@ func sameText(a, b *huma.Schema) bool {
 	return leftErr == nil && rightErr == nil && bytes.Equal(left, right)
 }
 
-// Name stands for t in names that are made of others: that of its component, or of its
-// kind, such as "Int", "String" or "StringList".
+// Name returns the name of t inside composed names: the name of its component, or of its kind, such as "Int",
+// "String" or "StringList".
 func (r *Registry) Name(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -125,7 +123,7 @@ func (r *Registry) Name(t reflect.Type, hint string) string {
 	return "Any"
 }
 
-// guard gives panics of huma the name of the type they are about.
+// guard adds the name of the type to panics of huma.
 func (r *Registry) guard(t reflect.Type, build func() *huma.Schema) *huma.Schema {
 	r.field = ""
 	defer func() {
@@ -141,8 +139,8 @@ func (r *Registry) guard(t reflect.Type, build func() *huma.Schema) *huma.Schema
 	return build()
 }
 
-// Catch is deferred where the place of a mistake is known: it makes an error of the panic of
-// [Registry.Of] and lets others through.
+// Catch turns a panic of [Registry.Of] into an error, and lets others through. A caller that knows the place
+// of a mistake defers it.
 func Catch(err *error) {
 	switch cause := recover().(type) {
 	case nil:
@@ -156,10 +154,10 @@ func Catch(err *error) {
 // mistake is an error in the declaration of a type.
 type mistake struct{ error }
 
-// Unwrap returns the error without the type that made it a mistake.
+// Unwrap returns the error itself.
 func (m mistake) Unwrap() error { return m.error }
 
-// Schema is the schema of a type, as [huma.Registry] has it. Programs call [Registry.Of].
+// Schema returns the schema of a type, for [huma.Registry]. Programs call [Registry.Of].
 func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Schema {
 	original := t
 	for t.Kind() == reflect.Pointer {
@@ -191,7 +189,7 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 
 	form, known := r.form(t, hint)
 	if !known {
-		// The name stands before the schema does, for types that contain themselves.
+		// The name is registered before the schema is complete, for types that contain themselves.
 		*form.schema = *r.object(t, original)
 		form.schema.PrecomputeMessages()
 	}
@@ -202,7 +200,7 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 	return form.schema
 }
 
-// inline is huma's schema of a type that is no component.
+// inline returns huma's schema of a type that is not a component.
 func (r *Registry) inline(t reflect.Type) *huma.Schema {
 	s := huma.SchemaFromType(r, t)
 	if s == nil || provides(t) {
@@ -218,7 +216,7 @@ func (r *Registry) inline(t reflect.Type) *huma.Schema {
 	return s
 }
 
-// SchemaFromRef is the component of a reference, nil when there is none.
+// SchemaFromRef returns the component of a reference, or nil.
 func (r *Registry) SchemaFromRef(ref string) *huma.Schema {
 	if name, ok := strings.CutPrefix(ref, Prefix); ok {
 		return r.schemas[name]
@@ -227,7 +225,7 @@ func (r *Registry) SchemaFromRef(ref string) *huma.Schema {
 	return nil
 }
 
-// TypeFromRef is the Go type of a component, nil when there is none.
+// TypeFromRef returns the Go type of a component, or nil.
 func (r *Registry) TypeFromRef(ref string) reflect.Type {
 	if name, ok := strings.CutPrefix(ref, Prefix); ok {
 		return r.types[name]
@@ -236,10 +234,10 @@ func (r *Registry) TypeFromRef(ref string) reflect.Type {
 	return nil
 }
 
-// Map is all components by name. It is the registry's own map.
+// Map returns all components by name. It is the registry's own map.
 func (r *Registry) Map() map[string]*huma.Schema { return r.schemas }
 
-// RegisterTypeAlias makes t be described as alias is.
+// RegisterTypeAlias describes t as alias.
 func (r *Registry) RegisterTypeAlias(t, alias reflect.Type) { r.aliases[t] = alias }
 
 // MarshalJSON writes the components.

@@ -33,7 +33,7 @@ var ruleTags = map[string][]string{
 
 var boolTags = []string{"required", "uniqueItems", "readOnly", "writeOnly", "nullable", "deprecated", "hidden"}
 
-// check panics when the tags of a field contradict themselves or its type.
+// check panics if the tags of a field contradict each other or its type.
 func (r *Registry) check(t reflect.Type, f reflect.StructField, s *huma.Schema) {
 	fail := func(format string, args ...any) {
 		panic(mistake{fmt.Errorf("schema of %s: field %s: %w", t, f.Name, fmt.Errorf(format, args...))})
@@ -68,8 +68,8 @@ func (r *Registry) check(t reflect.Type, f reflect.StructField, s *huma.Schema) 
 	r.checkDefault(f, s, fail)
 }
 
-// checkFormat returns an error when the tag format says what is not so of the type of a field: in
-// a body, where nobody reads it so, and in an answer.
+// checkFormat returns an error if the tag format of a field has no effect for its type, in a body or in an
+// answer.
 func (r *Registry) checkFormat(f reflect.StructField, s *huma.Schema) error {
 	format := f.Tag.Get("format")
 	t := textform.Elem(f.Type)
@@ -105,8 +105,8 @@ func (r *Registry) checkFormat(f reflect.StructField, s *huma.Schema) error {
 	return nil
 }
 
-// applies says whether a limit for the types means something to s. Limits of texts and
-// numbers on a list are those of its items.
+// applies reports whether a limit for the types applies to s. Limits of texts and numbers on a list apply to
+// its items.
 func applies(types []string, s *huma.Schema) bool {
 	if s.Type == "" || slices.Contains(types, s.Type) {
 		return true
@@ -126,7 +126,7 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 		fail("a required field has no use for a default")
 	}
 
-	// Huma's own value has wrapped around where it was too large for the field.
+	// Huma's own value overflows if it is too large for the field.
 	if t := f.Tag.Get("default"); s.Type == huma.TypeInteger || s.Type == huma.TypeNumber {
 		if err := json.Unmarshal([]byte(t), reflect.New(f.Type).Interface()); err != nil {
 			fail("default:%q does not fit %s", t, f.Type)
@@ -144,7 +144,7 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 
 	limits := s
 	if _, _, ok := textType(f); ok {
-		limits = withoutFormat(s) // the type has read it, and huma's duration is another one
+		limits = withoutFormat(s) // the type has read the text, and huma has another form of durations
 	}
 	for _, problem := range r.validate(limits, value) {
 		fail("default:%q: %s", f.Tag.Get("default"), problem.Message)
@@ -154,7 +154,7 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 	}
 }
 
-// withoutFormat is the schema of a text, or of a list of texts, without its format.
+// withoutFormat returns the schema of a text, or of a list of texts, without its format.
 func withoutFormat(s *huma.Schema) *huma.Schema {
 	plain := *s
 	plain.Format = ""

@@ -11,8 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/union"
 )
 
-// union is the schema of a rest.OneOf: a component with the name of the type that has the
-// variants.
+// union returns the schema of a rest.OneOf: a component with the name of the type that has the variants.
 func (r *Registry) union(of reflect.Type, allowRef bool, hint string) *huma.Schema {
 	form, known := r.form(of, hint)
 	if !known {
@@ -41,13 +40,13 @@ func (r *Registry) union(of reflect.Type, allowRef bool, hint string) *huma.Sche
 	return form.schema
 }
 
-// alternatives is what a type has that is written as one of several types without a property
-// that tells them apart.
+// alternatives is implemented by a type that is written as one of several types, without a property that
+// tells them apart.
 type alternatives interface{ AnyOf() []reflect.Type }
 
 var alternative = reflect.TypeFor[alternatives]()
 
-// anyOf is the schema of a type with alternatives, and nil for another one.
+// anyOf returns the schema of a type with alternatives, and nil for other types.
 func (r *Registry) anyOf(t reflect.Type) *huma.Schema {
 	if !t.Implements(alternative) {
 		return nil
@@ -65,7 +64,7 @@ func (r *Registry) anyOf(t reflect.Type) *huma.Schema {
 	return s
 }
 
-// variants checks a value by the schema of the variant that it says it is.
+// variants checks a value by the schema of the variant that the value names.
 func (r converter) variants(plain *body.Schema, of reflect.Type, s *huma.Schema) {
 	p, err := union.Compile(of)
 	if err != nil {

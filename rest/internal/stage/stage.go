@@ -1,6 +1,6 @@
-// Package stage is what the options of a list do for each request: they read their parameters,
-// and narrow or order the list. It joins packages rest and query, and imports the descriptions
-// of lists, parameters and faults only.
+// Package stage has the work of a list's options for each request: they read their parameters, and narrow or
+// order the list. It joins packages rest and query, and imports only the descriptions of lists, parameters
+// and faults.
 package stage
 
 import (
@@ -16,29 +16,27 @@ type Stage interface {
 	// Params describes the parameters for the API's document. All of them are optional. The
 	// caller must not change them.
 	Params() []bind.Param
-	// Columns returns what the stage can ask a source for, so that an adapter can check it
-	// before the first request does. The conditions that methods of a filter make are not known
-	// before they are called.
+	// Columns returns the columns that the stage may ask a source for, so that an adapter can check them
+	// before the first request. The conditions from methods of a filter are not known before these methods
+	// are called.
 	Columns() []*driver.Column
-	// Apply returns the list that the request asks for, or what is wrong with the request.
-	// It returns l itself when the request has none of the parameters.
+	// Apply returns the list that the request asks for, or the faults of the request. If the request has none
+	// of the parameters, it returns l itself.
 	Apply(ctx context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault)
 }
 
-// Defaulter is a stage that does nothing but order a list for which the client asks for no order.
+// Defaulter is a stage that only orders a list, if the client asks for no order.
 type Defaulter interface{ DefaultOrder() []driver.Sort }
 
-// Orderer is a stage whose parameter tells in which order the list is without it.
+// Orderer is a stage whose parameter documents the order of the list without it.
 type Orderer interface {
-	// Ordered returns the stage for a list that another one orders by sorts where the client
-	// does not. The sorts are nil when nothing says them, and a list is free when the handler
-	// may give it an order of its own.
+	// Ordered returns the stage for a list that another stage orders by sorts if the client asks for no
+	// order. Nil sorts: no stage does. A free list is one that the handler may order itself.
 	Ordered(another bool, sorts []driver.Sort, free bool) Stage
 }
 
-// SettleOrder leaves the order of a list for which the client asks for none to one of the
-// stages of a route: a [Defaulter], or the paginator when ordered is true, comes before an
-// [Orderer].
+// SettleOrder leaves the default order of a list to one of the stages of a route: a [Defaulter], or the
+// paginator if ordered is true, takes precedence over an [Orderer].
 func SettleOrder(stages []Stage, ordered, free bool) []Stage {
 	var sorts []driver.Sort
 	for _, s := range stages {

@@ -40,8 +40,8 @@ type unit struct {
 	length time.Duration
 }
 
-// sum adds numbers with units, which come in the order of units and once each. The last
-// number may have a fraction.
+// sum adds numbers with units. Each unit comes at most once, in a fixed order. The last number may have a
+// fraction.
 func sum(total time.Duration, text string, units []unit) (time.Duration, bool) {
 	for text != "" {
 		end := strings.IndexFunc(text, func(c rune) bool { return c >= 'A' && c <= 'Z' })
@@ -66,7 +66,7 @@ func sum(total time.Duration, text string, units []unit) (time.Duration, bool) {
 	return total, true
 }
 
-// times is a number of units.
+// times multiplies a number by its unit.
 func times(number string, length time.Duration, last bool) (time.Duration, bool) {
 	whole, fraction, has := strings.Cut(strings.Replace(number, ",", ".", 1), ".")
 	if strings.Trim(whole+fraction, "0123456789") != "" || whole == "" || has && (fraction == "" || !last) {
@@ -89,7 +89,7 @@ func times(number string, length time.Duration, last bool) (time.Duration, bool)
 	return total, true
 }
 
-// SpanText writes a duration as ISO 8601 has it, in hours, minutes and seconds: PT26H30M.
+// SpanText returns a duration in the form of ISO 8601, in hours, minutes and seconds: PT26H30M.
 func SpanText(d time.Duration) string {
 	left, sign := uint64(d), "" //nolint:gosec // the least duration is its own negative
 	if d < 0 {

@@ -1,6 +1,6 @@
-// Package textform has the texts by which times, durations and addresses are sent, where the
-// tag format of a field chooses another text than encoding/json does. Readers of parameters
-// and bodies, writers of answers, and the document agree because they ask this package.
+// Package textform has the text forms of times, durations and addresses, for fields whose tag format chooses
+// another text than encoding/json does. Readers of parameters and bodies, writers of answers, and the
+// document all use this package, and so agree.
 //
 //	time.Time      format:"date"           2026-11-22
 //	time.Time      format:"time"           15:04:05, 15:04:05.5+01:00
@@ -20,10 +20,10 @@ import (
 	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
-// Form is how a value is written as text.
+// Form is a text form of values.
 type Form uint8
 
-// The forms. None is that of encoding/json.
+// The forms. None means the form of encoding/json.
 const (
 	None Form = iota
 	Date
@@ -57,8 +57,7 @@ func Of(t reflect.Type, format string) Form {
 	return None
 }
 
-// Check returns an error when a type has forms of its own, and none for the tag format of its
-// field.
+// Check returns an error if a type has forms of its own, and none of them for the tag format of its field.
 func Check(t reflect.Type, format string) error {
 	var fits string
 	switch {
@@ -80,7 +79,7 @@ func Check(t reflect.Type, format string) error {
 // OfField is [Of] for the type of a field: through pointers, lists and Opt.
 func OfField(t reflect.Type, format string) Form { return Of(Elem(t), format) }
 
-// Elem is the type that the tag format of a field is about: through pointers, lists and Opt.
+// Elem returns the type that the tag format of a field applies to: through pointers, lists and Opt.
 func Elem(t reflect.Type) reflect.Type {
 	for {
 		switch elem, ok := opt.ElemOf(t); {
@@ -94,8 +93,8 @@ func Elem(t reflect.Type) reflect.Type {
 	}
 }
 
-// names are the formats of texts that are checked, wherever texts are read. Another one is a
-// note for the reader of the document.
+// names are the formats of texts that are checked, wherever texts are read. Other formats are notes for the
+// reader of the document.
 var names = map[string]bool{
 	"date-time": true, "date-time-http": true, "date": true, "time": true, "duration": true,
 	"email": true, "idn-email": true, "hostname": true, "idn-hostname": true, "ipv4": true, "ipv6": true, "ip": true,
@@ -103,7 +102,7 @@ var names = map[string]bool{
 	"json-pointer": true, "relative-json-pointer": true, "regex": true,
 }
 
-// CheckText returns an error when a format is one of texts, for the field of a type that is none.
+// CheckText returns an error if a format is for texts and the field's type is not a text.
 func CheckText(t reflect.Type, format string) error {
 	if !names[format] {
 		return nil
@@ -117,7 +116,7 @@ func CheckText(t reflect.Type, format string) error {
 	return fmt.Errorf("the tag format:%q does not fit %v: it is for string", format, t)
 }
 
-// IsURL reports whether a type is that of addresses.
+// IsURL reports whether a type is url.URL.
 func IsURL(t reflect.Type) bool { return t == urlType }
 
 var errForm = errors.New("the text has another form")
@@ -186,7 +185,7 @@ func ParseURL(text string, reference bool) (*url.URL, bool) {
 
 var errYear = errors.New("the year of a date is not of four digits")
 
-// Text writes a value of the type of the form.
+// Text returns the text of a value whose type has the form.
 func Text(form Form, value any) (string, error) {
 	switch v := value.(type) {
 	case time.Time:
@@ -207,7 +206,7 @@ func Text(form Form, value any) (string, error) {
 	return "", errForm
 }
 
-// clockText leaves the offset out where it is that of UTC: most times of day have none.
+// clockText leaves out the offset if it is that of UTC: most times of day have none.
 func clockText(t time.Time) string {
 	if _, offset := t.Zone(); offset == 0 {
 		return t.Format("15:04:05.999999999")

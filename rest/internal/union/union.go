@@ -1,5 +1,5 @@
-// Package union knows which struct types are values of one of several types, and by which
-// property of their JSON those are told apart.
+// Package union knows the struct types whose value is one of several types, and the JSON property that tells
+// these types apart.
 package union
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 )
 
-// Union is what a rest.OneOf is, whatever its variants are.
+// Union is implemented by every rest.OneOf.
 type Union interface {
-	// Union is the struct type whose fields are pointers to the variants.
+	// Union returns the struct type whose fields are pointers to the variants.
 	Union() reflect.Type
 }
 
-// Plan is how a union is read and written. It does not change.
+// Plan reads and writes a union. It does not change.
 type Plan struct {
 	// Type is the struct type with the variants.
 	Type reflect.Type
@@ -34,7 +34,7 @@ type Plan struct {
 	byTag map[string]int
 }
 
-// Variant is one of the types that a value may have.
+// Variant is one of the types of a union.
 type Variant struct {
 	// Tag is the value of the property.
 	Tag string
@@ -48,7 +48,7 @@ type Variant struct {
 	readOnly [][]int
 }
 
-// preset is the value of a field that is not sent.
+// preset is the value of a field that a client does not send.
 type preset struct {
 	index []int
 	text  []byte
@@ -56,7 +56,7 @@ type preset struct {
 
 var union = reflect.TypeFor[Union]()
 
-// Of returns the struct type with the variants when t is a union.
+// Of returns the struct type with the variants if t is a union.
 func Of(t reflect.Type) (of reflect.Type, ok bool) {
 	if t.Kind() != reflect.Struct || !t.Implements(union) {
 		return nil, false
@@ -71,8 +71,7 @@ func Of(t reflect.Type) (of reflect.Type, ok bool) {
 
 var plans sync.Map // of func() (*Plan, error), by type
 
-// Compile returns the plan of a struct type with variants. The error says what is declared
-// wrongly.
+// Compile returns the plan of a struct type with variants. The error names the mistake in its declaration.
 func Compile(of reflect.Type) (*Plan, error) {
 	known, ok := plans.Load(of)
 	if !ok {
@@ -117,7 +116,7 @@ func compile(of reflect.Type) (*Plan, error) {
 	return p, nil
 }
 
-// presets finds the fields that a client may leave out, or has no say in.
+// presets finds the fields that a client may leave out, or must not send.
 func (v *Variant) presets() {
 	for _, f := range body.Fields(v.Type) {
 		if f.Field.Tag.Get("readOnly") == "true" {
@@ -128,7 +127,7 @@ func (v *Variant) presets() {
 		if !ok {
 			continue
 		}
-		// A schema of the type refuses what does not fit it.
+		// The schema of the type refuses documents that do not fit it.
 		for _, candidate := range [][]byte{[]byte(text), []byte(strconv.Quote(text))} {
 			if json.Unmarshal(candidate, reflect.New(f.Field.Type).Interface()) == nil {
 				v.defaults = append(v.defaults, preset{f.Index, candidate})
@@ -143,7 +142,7 @@ func (v *Variant) Read(data []byte) (reflect.Value, error) {
 	value := reflect.New(v.Type)
 	for _, d := range v.defaults {
 		if field, err := value.Elem().FieldByIndexErr(d.index); err == nil {
-			_ = json.Unmarshal(d.text, field.Addr().Interface()) // it was tried before
+			_ = json.Unmarshal(d.text, field.Addr().Interface()) // a dry run has decoded the text before
 		}
 	}
 	if err := json.Unmarshal(data, value.Interface()); err != nil {
@@ -158,7 +157,7 @@ func (v *Variant) Read(data []byte) (reflect.Value, error) {
 	return value, nil
 }
 
-// constants are the text fields of a struct that have one value only, by their names in JSON.
+// constants returns the text fields of a struct that have only one value, by their names in JSON.
 func constants(t reflect.Type) map[string]body.Field {
 	all := map[string]body.Field{}
 	for _, f := range body.Fields(t) {
@@ -170,7 +169,7 @@ func constants(t reflect.Type) map[string]body.Field {
 	return all
 }
 
-// shared returns the first property that all variants have, each with a value of its own.
+// shared returns the first property that all variants have, each with its own value.
 func shared(tags []map[string]body.Field) string {
 	var names []string
 	for name := range tags[0] {
@@ -192,7 +191,7 @@ func shared(tags []map[string]body.Field) string {
 	return ""
 }
 
-// Tags are the values of the property, in the order of the variants.
+// Tags returns the values of the property, in the order of the variants.
 func (p *Plan) Tags() []string {
 	all := make([]string, len(p.Variants))
 	for i, v := range p.Variants {
@@ -202,8 +201,7 @@ func (p *Plan) Tags() []string {
 	return all
 }
 
-// Find returns the variant of a document, and false when it has none. The document is an
-// object.
+// Find returns the variant of a document, which is an object, and false if it has none.
 func (p *Plan) Find(data []byte) (v Variant, tag string, ok bool) {
 	var properties map[string]json.RawMessage
 	if json.Unmarshal(data, &properties) != nil || json.Unmarshal(properties[p.Property], &tag) != nil {

@@ -65,7 +65,7 @@ func (c *check) below(n *node, v reflect.Value, at Place) error {
 			if !f.node.needed {
 				continue
 			}
-			// By its address, as the field may be an embedded type that is not exported.
+			// It uses the address, because the field may be an embedded type that is not exported.
 			inner := v.Field(f.index)
 			inner = reflect.NewAt(inner.Type(), inner.Addr().UnsafePointer()).Elem()
 			if err := c.walk(f.node, inner, f.at(at)); err != nil {
@@ -77,8 +77,8 @@ func (c *check) below(n *node, v reflect.Value, at Place) error {
 	return nil
 }
 
-// entries checks the values of a map in the order of its keys. They have no address: each is
-// checked in a copy, which is put back.
+// entries checks the values of a map in the order of its keys. Such values have no address, so it checks a
+// copy of each and stores the copy.
 func (c *check) entries(n *node, v reflect.Value, at Place) error {
 	if !n.elem.needed {
 		return nil
@@ -97,7 +97,7 @@ func (c *check) entries(n *node, v reflect.Value, at Place) error {
 	return nil
 }
 
-// text is a key as a document has it.
+// text returns a key in the form of a document.
 func text(key reflect.Value) string {
 	if key.Kind() == reflect.String {
 		return key.String()

@@ -47,7 +47,7 @@ func (c *compiler) node(t reflect.Type) (*node, error) {
 		return nil, err
 	}
 	if p := reflect.PointerTo(t); p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler) {
-		return n, nil // what it is made of has no places in a document
+		return n, nil // its parts have no places in a document
 	}
 
 	switch t.Kind() {
@@ -75,7 +75,7 @@ func (c *compiler) node(t reflect.Type) (*node, error) {
 	return n, nil
 }
 
-// variants compiles a rest.OneOf, whose variant stands where it stands.
+// variants compiles a rest.OneOf. A variant has the place of the union.
 func (c *compiler) variants(n *node, of reflect.Type) error {
 	inner := &node{typ: of, kind: object}
 	c.all = append(c.all, inner)
@@ -102,7 +102,7 @@ func (c *compiler) inside(n *node, k kind, elem reflect.Type) (err error) {
 	return err
 }
 
-// fields compiles the fields of t, the type of n or a struct that is embedded in it.
+// fields compiles the fields of t, which is the type of n or a struct that is embedded in it.
 func (c *compiler) fields(n *node, t reflect.Type, index []int, places func([]int) (Place, bool)) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -125,8 +125,8 @@ func (c *compiler) fields(n *node, t reflect.Type, index []int, places func([]in
 			continue
 		}
 
-		// The fields of an embedded struct are those of the one around it, and which of them
-		// are shadowed depends on that.
+		// The fields of an embedded struct belong to the struct around it, which decides which of them are
+		// shadowed.
 		inner := &node{typ: struc, kind: object}
 		c.all = append(c.all, inner)
 		if len(way) > maxEmbedded {
@@ -148,15 +148,14 @@ func (c *compiler) fields(n *node, t reflect.Type, index []int, places func([]in
 	return nil
 }
 
-// maxEmbedded is how deep structs are embedded in each other before it is a pointer that
-// leads back.
+// maxEmbedded is the depth of embedded structs at which a pointer must lead back.
 const maxEmbedded = 10
 
 // own finds the method of a type itself.
 func (c *compiler) own(n *node) error {
 	m, has := method(n.typ)
 	if !has || promoted(n.typ, m) {
-		return nil // that of an embedded struct is called where that is
+		return nil // an embedded struct's method is called at that struct
 	}
 	if !reflect.PointerTo(n.typ).Implements(validator) {
 		return misdeclared(n.typ, m)
@@ -166,7 +165,7 @@ func (c *compiler) own(n *node) error {
 	return nil
 }
 
-// method is the method Validate of a type, or of pointers to it.
+// method returns the method Validate of a type, or of pointers to it.
 func method(t reflect.Type) (reflect.Method, bool) {
 	if m, ok := t.MethodByName("Validate"); ok || t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
 		return m, ok && t.Kind() != reflect.Interface
@@ -175,9 +174,8 @@ func method(t reflect.Type) (reflect.Method, bool) {
 	return reflect.PointerTo(t).MethodByName("Validate")
 }
 
-// promoted says whether the method is that of a field which is embedded in t. Reflection does
-// not tell such a method from one that t declares. The compiler writes the former, so they
-// have no file.
+// promoted reports whether the method belongs to an embedded field of t. Reflection does not distinguish such
+// a method from one that t declares. The compiler generates promoted methods, so they have no file.
 func promoted(t reflect.Type, m reflect.Method) bool {
 	if t.Kind() != reflect.Struct || !embedsMethod(t) {
 		return false
@@ -188,7 +186,7 @@ func promoted(t reflect.Type, m reflect.Method) bool {
 	}
 	file, _ := f.FileLine(f.Entry())
 
-	// Where the method of the field stands inside of the one of t, the name is the field's.
+	// If the method of the field is inlined into that of t, the name is the field's.
 	name, _, _ := strings.Cut(t.Name(), "[")
 	own := strings.Contains(f.Name(), "."+name+".") || strings.Contains(f.Name(), "(*"+name+")") ||
 		strings.Contains(f.Name(), name+"[")
@@ -206,7 +204,7 @@ func embedsMethod(t reflect.Type) bool {
 	return false
 }
 
-// signature is how the method is declared, without its receiver.
+// signature returns the declaration of the method, without its receiver.
 func signature(m reflect.Method) string {
 	t := m.Type
 	in := make([]string, 0, t.NumIn())

@@ -1,6 +1,6 @@
-// Package valid calls the methods Validate of an input: its own and those of everything in
-// it, at every depth. A [Tree] is compiled once for a type. It knows the places where there is
-// such a method, so an input without one costs nothing.
+// Package valid calls the methods Validate of an input: its own, and those of all values in it, at any depth.
+// A [Tree] is compiled once for a type. It knows the places with such a method, so an input without one costs
+// nothing.
 package valid
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// Validator is a value that checks more than tags can say.
+// Validator is a value with checks that tags cannot express.
 type Validator interface {
 	Validate(ctx context.Context) error
 }
 
-// Place is where a value stands in a request.
+// Place is the place of a value in a request.
 type Place struct {
 	// In is one of the places of [fault.Fault]. Empty: the input as a whole.
 	In string
@@ -25,13 +25,13 @@ type Place struct {
 	Path []any
 }
 
-// below is the place of a value in the value at p.
+// below returns the place of a value in the value at p.
 func (p Place) below(step any) Place {
 	return Place{In: p.In, Path: append(slices.Clip(p.Path), step)}
 }
 
-// locate gives a fault of the value at p its place in the request. A fault that names a place
-// of another kind than the value's keeps it.
+// locate adds the place in the request to a fault of the value at p. A fault that names a place of another
+// kind keeps it.
 func (p Place) locate(f fault.Fault) fault.Fault {
 	if p.In == "" {
 		return f
@@ -44,24 +44,22 @@ func (p Place) locate(f fault.Fault) fault.Fault {
 	return f
 }
 
-// Tree leads to the methods Validate in values of one type. It does not change after it was
-// compiled and is safe for concurrent use.
+// Tree leads to the methods Validate in values of one type. It does not change after Compile, and is safe for
+// concurrent use.
 type Tree struct{ root *node }
 
-// Faults returns the faults of an error that a method Validate returned, and false for an
-// error that is something else than faults.
+// Faults returns the faults of an error of a method Validate, and false if the error is not a list of faults.
 type Faults func(err error) ([]fault.Fault, bool)
 
-// MaxFaults is how many faults [Tree.Check] lists.
+// MaxFaults is the maximum number of faults that [Tree.Check] lists.
 const MaxFaults = 100
 
-// Check calls the methods of the value that v points to, which is at the place. What is
-// inside of a value comes before the value itself, whose method is called only when nothing
-// inside has a fault: it may rely on that. The methods of all other values are called, and
-// their faults are returned together.
+// Check calls the methods of the value that v points to, which is at the place. Inner values come first. The
+// method of a value is called only if nothing inside it has a fault, and may rely on that. The methods of all
+// other values are called, and their faults are returned together.
 //
-// An error that is no list of faults ends the check and is returned as it is. The first
-// error with faults is returned as well, so that a caller can keep what else it says.
+// An error that is not a list of faults ends the check, and is returned unchanged. The first error with
+// faults is returned as well, so that a caller can keep its other content.
 func (t *Tree) Check(ctx context.Context, v reflect.Value, at Place, of Faults) (all []fault.Fault, first, err error) {
 	c := check{ctx: ctx, of: of}
 	err = c.walk(t.root, v.Elem(), at)
@@ -72,7 +70,7 @@ func (t *Tree) Check(ctx context.Context, v reflect.Value, at Place, of Faults) 
 	return c.faults, c.first, err
 }
 
-// node is what is known of the values of one type.
+// node has what is known about the values of one type.
 type node struct {
 	typ    reflect.Type
 	called bool // its own method is called
@@ -97,7 +95,8 @@ const (
 type field struct {
 	index int
 	node  *node
-	// place is where the field is, below its struct. An embedded struct is where the struct is.
+	// place is the place of the field below its struct. An embedded struct has the place of the struct around
+	// it.
 	place    Place
 	embedded bool
 }
@@ -113,8 +112,8 @@ func (f *field) at(p Place) Place {
 	return p.below(f.place.Path[0])
 }
 
-// Document compiles the tree of the JSON documents of a type. It is nil when there is no
-// method to call. The error names a method that could never be called.
+// Document compiles the tree of the JSON documents of a type. It is nil if there is no method to call. The
+// error names a method that could never be called.
 func Document(t reflect.Type) (*Tree, error) {
 	c := compiler{done: map[reflect.Type]*node{}}
 	root, err := c.node(t)
@@ -125,9 +124,9 @@ func Document(t reflect.Type) (*Tree, error) {
 	return c.tree(root), nil
 }
 
-// Input compiles the tree of an input, a struct whose fields are in the places that places
-// tells by the way to the field; false is a field that is not read from the request. An
-// embedded struct has the place of its fields, or no place when it holds parameters.
+// Input compiles the tree of an input struct. places returns the place of a field by its path, and false for
+// a field that is not read from the request. An embedded struct has the place of its fields, or no place if
+// it has parameters.
 func Input(t reflect.Type, places func(index []int) (Place, bool)) (*Tree, error) {
 	c := compiler{done: map[reflect.Type]*node{}}
 	root := &node{typ: t, kind: object}
@@ -171,7 +170,7 @@ func (n *node) leads() bool {
 	return false
 }
 
-// misdeclared is the mistake of a method that nothing would call.
+// misdeclared is the error for a method that nothing would call.
 func misdeclared(t reflect.Type, m reflect.Method) error {
 	return fmt.Errorf("%v has a method Validate that is never called, as it is %s: declare it as Validate(context.Context) error",
 		t, signature(m))

@@ -5,22 +5,22 @@ import (
 	"reflect"
 )
 
-// filler replaces nil lists and maps by empty ones. Its methods report whether there was
-// something to replace; what they return then is a copy, in which all is exported.
+// filler replaces nil lists and maps by empty ones. Its methods report whether they replaced something. If
+// they did, they return a copy whose fields are all exported.
 type filler struct {
 	plan   Plan
 	encode Encode
 	err    error
 	depth  int
-	// endless is set for values that are deeper than documents are: they lead back to
-	// themselves, and the codec says so.
+	// endless is set for values deeper than any document: they refer to themselves, and the codec reports
+	// that.
 	endless bool
 }
 
-// maxDepth is how deep values are looked into.
+// maxDepth is the maximum depth of values.
 const maxDepth = 10_000
 
-// value fills a value, which may have come from an embedded field that is not exported.
+// value fills a value, which may come from an embedded field that is not exported.
 func (f *filler) value(n *node, v reflect.Value) (reflect.Value, bool) {
 	if !n.lists {
 		return v, false
@@ -82,8 +82,8 @@ func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	return either(copied, v)
 }
 
-// next returns the first item from i on that has to be looked into, and the number of items
-// when there is none. For rows it is what a page of them costs.
+// next returns the index of the first item from i on that may need a change, or the number of items if there
+// is none. For rows, this is the cost of a page.
 func (n *node) next(items reflect.Value, i int) int {
 	if n.flat == nil {
 		return i
@@ -106,7 +106,7 @@ func (n *node) next(items reflect.Value, i int) int {
 	return i
 }
 
-// either returns the copy, where one was made.
+// either returns the copy if there is one, and the original otherwise.
 func either(copied, v reflect.Value) (reflect.Value, bool) {
 	if copied.IsValid() {
 		return copied, true
@@ -182,8 +182,7 @@ func (f *filler) object(n *node, v reflect.Value) (reflect.Value, bool) {
 	return either(copied, v)
 }
 
-// copyWritten copies the fields of a struct that are written. Others are the program's own:
-// it may be writing to them.
+// copyWritten copies the fields of a struct that are written to JSON. The program may be changing the others.
 func copyWritten(to, from reflect.Value) {
 	for i := range from.NumField() {
 		switch f := from.Type().Field(i); {
@@ -197,8 +196,8 @@ func copyWritten(to, from reflect.Value) {
 	}
 }
 
-// settable returns a field of an addressable struct that can be set, although the embedded
-// type that it has its name of is not exported.
+// settable returns a field of an addressable struct that can be set, even if the embedded type that names it
+// is not exported.
 func settable(v reflect.Value) reflect.Value {
 	if v.CanSet() {
 		return v
@@ -221,7 +220,7 @@ func (f *filler) pointer(n *node, v reflect.Value) (reflect.Value, bool) {
 	return to, true
 }
 
-// optional fills what is in an Opt. That a list itself is null is what the program has said.
+// optional fills the value in an Opt. An Opt whose list is null stays null, because the program has said so.
 func (f *filler) optional(n *node, v reflect.Value) (reflect.Value, bool) {
 	from := reflect.New(n.typ)
 	from.Elem().Set(v)
@@ -244,7 +243,7 @@ func (f *filler) optional(n *node, v reflect.Value) (reflect.Value, bool) {
 
 func (f *filler) dynamic(n *node, v reflect.Value) (reflect.Value, bool) {
 	if v.IsNil() || n.typ.NumMethod() > 0 {
-		return v, false // what has methods is written in another way
+		return v, false // types with methods write themselves
 	}
 	held := v.Elem()
 	if isScalar(held.Kind()) {
@@ -258,7 +257,7 @@ func (f *filler) dynamic(n *node, v reflect.Value) (reflect.Value, bool) {
 	return f.value(inner, held)
 }
 
-// isScalar reports a kind of which no value has a list in it.
+// isScalar reports whether values of the kind have no lists in them.
 func isScalar(k reflect.Kind) bool {
 	return k <= reflect.Complex128 || k == reflect.String
 }

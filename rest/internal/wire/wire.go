@@ -1,11 +1,10 @@
-// Package wire makes of an answer what the document says of it, where encoding/json would
-// write something else: lists and maps that are nil are [] and {}, and values whose text
-// follows from the tag format of their field have that text (see [textform]).
+// Package wire changes an answer to what the document promises, where encoding/json would write something
+// else. Nil lists and maps become [] and {}, and a value whose tag format decides its text gets that text
+// (see [textform]).
 //
-// What is known of a type is compiled once. A value in which nothing is to be done costs one
-// look at its lists and maps. Nothing of the program's is written to: where a list is nil,
-// the values that lead to it are copied. A value with such a text is written field by field,
-// and everything else of it by the codec of the API.
+// The plan of a type is compiled once. A value without anything to change costs one look at its lists and
+// maps. The package never writes to the program's memory: it copies the values that lead to a nil list. It
+// writes a value with such a text field by field, and the API's codec writes everything else.
 package wire
 
 import (
@@ -19,11 +18,11 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// Encode encodes a value with the codec of an API. The text is good until the next call.
+// Encode encodes a value with the codec of an API. The text is valid until the next call.
 type Encode func(v any) ([]byte, error)
 
-// Plan is what is known of the type that answers mostly have, be it as a whole or as the items
-// of a page. The zero Plan is for any type.
+// Plan is the plan of a type that answers mostly have, as a whole or as the items of a page. The zero Plan is
+// for any type.
 type Plan struct{ node *node }
 
 // PlanOf compiles the plan of a type.
@@ -34,9 +33,8 @@ func Prepare(v any, encode Encode) (value any, text []byte, err error) {
 	return Plan{}.Prepare(v, encode)
 }
 
-// Prepare returns the value that a codec is to encode in place of v, or the whole text of v
-// where a codec could not write it. Of both one is nil, unless v itself is. The value may
-// have another type than the plan's.
+// Prepare returns the value for a codec to encode instead of v, or the whole text of v if a codec could not
+// write it. One of both is nil, unless v itself is. The value may have another type than the plan's.
 func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) {
 	t := reflect.TypeOf(v)
 	if t == nil {
@@ -75,8 +73,7 @@ func (p Plan) nodeOf(t reflect.Type) *node {
 	return nodeOf(t)
 }
 
-// HasTexts reports whether values of a type have texts that encoding/json does not write, and
-// so does not read.
+// HasTexts reports whether values of a type have texts that encoding/json does not write, and so cannot read.
 func HasTexts(t reflect.Type) bool { return nodeOf(t).texts }
 
 type kind uint8
@@ -93,7 +90,7 @@ const (
 	dynamic
 )
 
-// node is what is known of a type. Nodes of recursive types are circular.
+// node has what is known about a type. Nodes of recursive types are circular.
 type node struct {
 	typ    reflect.Type
 	kind   kind
@@ -103,24 +100,23 @@ type node struct {
 	named  []named       // of a struct, as they are written
 	flat   []int         // of a struct in which only lists and maps of its own can be nil, and of a pointer to one: those
 	empty  reflect.Value // the list or map without items
-	// lists is set when there may be a list or map that is nil, here or below.
+	// lists is set if a list or map may be nil, here or below.
 	lists bool
-	// texts is set when there is a value with a text of its own, here or below.
+	// texts is set if a value has a text form, here or below.
 	texts bool
 }
 
-// field is a field of a struct as it lies in memory.
+// field is a field of a struct in memory.
 type field struct {
 	index int
 	node  *node
-	// keepsNil says that a nil list is what the program wants: the field is left out then, or
-	// the document allows null.
+	// keepsNil says that a nil list stays nil: the field is left out then, or the document allows null.
 	keepsNil bool
-	// omitsZero is set when the field is left out while its value is zero.
+	// omitsZero is set if the field is left out while its value is zero.
 	omitsZero bool
 }
 
-// fillable reports a field in which something nil may have to be replaced.
+// fillable reports whether something nil in the field may have to be replaced.
 func (f *field) fillable() bool {
 	if f.keepsNil && (f.node.kind == list || f.node.kind == dictionary) {
 		return f.node.elem != nil && f.node.elem.lists
@@ -129,7 +125,7 @@ func (f *field) fillable() bool {
 	return f.node.lists
 }
 
-// named is a field of a struct as it is written.
+// named is a field of a struct in JSON.
 type named struct {
 	body.Field
 
@@ -198,7 +194,7 @@ func (c *compiler) node(t reflect.Type, format string) *node {
 	switch t.Kind() {
 	case reflect.Slice:
 		n.kind, n.lists, n.empty = list, true, reflect.MakeSlice(t, 0, 0)
-		if t.Elem().Kind() != reflect.Uint8 { // which may be bytes, and is none of a list's items
+		if t.Elem().Kind() != reflect.Uint8 { // a []byte is a text and not a list
 			n.elem = c.node(t.Elem(), format)
 		}
 	case reflect.Array:
@@ -206,8 +202,8 @@ func (c *compiler) node(t reflect.Type, format string) *node {
 	case reflect.Map:
 		n.kind, n.lists, n.elem, n.empty = dictionary, true, c.node(t.Elem(), ""), reflect.MakeMap(t)
 	case reflect.Interface:
-		// A text that was written has not got the methods of an interface: such a value is
-		// always written by us.
+		// A written text does not have the methods of an interface, so this package always writes such a
+		// value.
 		n.kind, n.lists, n.texts = dynamic, true, t.NumMethod() > 0
 	case reflect.Struct:
 		n.kind = object
@@ -227,7 +223,7 @@ func marshals(t reflect.Type) bool {
 	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler) || t == numberType
 }
 
-// holdsFields reports an embedded struct, whose fields are written although its type is not
+// holdsFields reports whether a field is an embedded struct. Its fields are written even if its type is not
 // exported.
 func holdsFields(f reflect.StructField) bool {
 	t := f.Type
@@ -263,7 +259,7 @@ func (c *compiler) object(n *node) {
 	}
 }
 
-// spread tells each node what is below it.
+// spread passes to each node what is known about the nodes below it.
 func (c *compiler) spread() {
 	for again := true; again; {
 		again = false
@@ -291,8 +287,8 @@ func (c *compiler) spread() {
 	}
 }
 
-// flatFields returns the places of fields that are lists and maps without others in them, and
-// nil when there are fields of another kind.
+// flatFields returns the fields that are lists or maps without others in them, and nil if there are fields of
+// another kind.
 func flatFields(fields []field) []int {
 	var flat []int
 	for _, f := range fields {
@@ -308,7 +304,7 @@ func flatFields(fields []field) []int {
 func (n *node) below() (lists, texts bool) {
 	switch {
 	case n.elem != nil && n.kind == optional:
-		// That a list in an Opt is null is what the program has said.
+		// An Opt whose list is null stays null, because the program has said so.
 		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
 	case n.elem != nil:
 		return n.elem.lists, n.elem.texts

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// writer writes a value in which something has a text of its own. What has none is encoded by
-// the codec, so that it looks as anywhere else.
+// writer writes a value that has text forms in it. The codec encodes all other parts, so they look as
+// everywhere else.
 type writer struct {
 	encode Encode
 	to     []byte
@@ -59,7 +59,7 @@ func (w *writer) value(n *node, v reflect.Value) error {
 	return w.plain(n, v)
 }
 
-// plain has the codec write a value.
+// plain lets the codec write a value.
 func (w *writer) plain(n *node, v reflect.Value) error {
 	whole := v.Addr().Interface()
 	if n.lists {
@@ -89,7 +89,7 @@ func (w *writer) text(n *node, v reflect.Value) error {
 	return err //nolint:wrapcheck // a text can be written
 }
 
-// inner writes what a pointer leads to, or an interface holds.
+// inner writes the value of a pointer or an interface.
 func (w *writer) inner(n *node, v reflect.Value) error {
 	switch {
 	case v.IsNil():
@@ -155,7 +155,7 @@ func (w *writer) dictionary(n *node, v reflect.Value) error {
 	return nil
 }
 
-// keyText is a key of a map as encoding/json writes it.
+// keyText returns a key of a map as encoding/json writes it.
 func keyText(key reflect.Value) (string, error) {
 	if key.Kind() == reflect.String {
 		return key.String(), nil
@@ -215,12 +215,12 @@ func (w *writer) field(f *named, v reflect.Value) error {
 	return w.value(f.node, v)
 }
 
-// quotable reports a value to which the option "string" of a json tag applies.
+// quotable reports whether the option "string" of a json tag applies to a value.
 func quotable(v reflect.Value) bool {
 	return v.Kind() == reflect.Bool || v.CanInt() || v.CanUint() || v.CanFloat() || v.Kind() == reflect.String
 }
 
-// fieldAt is the field of a struct, and false when it is in an embedded pointer that is nil.
+// fieldAt returns the field of a struct, and false if it is in an embedded pointer that is nil.
 func fieldAt(v reflect.Value, index []int) (reflect.Value, bool) {
 	for i, at := range index {
 		if i > 0 && v.Kind() == reflect.Pointer {
@@ -230,14 +230,14 @@ func fieldAt(v reflect.Value, index []int) (reflect.Value, bool) {
 			v = v.Elem()
 		}
 		v = v.Field(at)
-		// By its address, as an embedded type may not be exported.
+		// It uses the address, because an embedded type may not be exported.
 		v = reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 	}
 
 	return v, true
 }
 
-// isEmpty is what encoding/json leaves out by omitempty.
+// isEmpty reports whether encoding/json leaves out the value by omitempty.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:

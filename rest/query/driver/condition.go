@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Resolve checks e against m, and returns what a source evaluates.
+// Resolve checks e against m and returns the predicate for a source. A nil e is true.
 func (m *Model) Resolve(e Expr) (Predicate, error) {
 	if e == nil {
 		return Constant(true), nil
@@ -15,16 +15,15 @@ func (m *Model) Resolve(e Expr) (Predicate, error) {
 	return e.Resolve(m)
 }
 
-// Condition is what a path with its part and lookup means for a model: a [Test] without
-// values.
+// Condition is a path with its part and lookup, resolved for a model: a [Test] without values.
 type Condition struct {
 	Column *Column
 	Part   Part
 	Lookup Lookup
 }
 
-// On is the expression that compares the column at the end of a path with a value. The path
-// may end in a part of a time, and in a lookup when lookup is empty.
+// On returns an expression that compares the column at the end of a path with a value. The
+// path may end in a part of a time. If lookup is empty, the path may also end in a lookup.
 func On(path string, lookup Lookup, value any) Expr { return cond{path, lookup, value} }
 
 type cond struct {
@@ -41,7 +40,7 @@ func (c cond) Resolve(m *Model) (Predicate, error) {
 	return found.test(c.value)
 }
 
-// Join joins predicates, none of which is nil.
+// Join joins predicates. None of them may be nil.
 func Join(op Connector, items []Predicate) Predicate {
 	switch len(items) {
 	case 0:
@@ -53,8 +52,8 @@ func Join(op Connector, items []Predicate) Predicate {
 	}
 }
 
-// Condition finds the column at the end of a path. The lookup is the one given, or the end of
-// the path, or [Exact].
+// Condition resolves a path. The lookup is the given one, or that at the end of the path, or
+// [Exact].
 func (m *Model) Condition(path string, lookup Lookup) (Condition, error) {
 	column, rest, err := m.column(path)
 	if err != nil {
@@ -83,7 +82,8 @@ func (m *Model) Condition(path string, lookup Lookup) (Condition, error) {
 	return c, c.Lookup.check(column.Field, c.Part)
 }
 
-// column follows path through relations to a field, and returns what is left of it.
+// column follows a path through relations to a field. It returns the column and the rest of
+// the path.
 func (m *Model) column(path string) (*Column, []string, error) {
 	names := strings.Split(strings.ReplaceAll(path, ".", "__"), "__")
 	c := &Column{Model: m}
@@ -111,8 +111,9 @@ func (m *Model) column(path string) (*Column, []string, error) {
 	return c, names, nil
 }
 
-// endKey is the column that stands for the relation at the end of a path. Whether a relation
-// to many is null is not asked of a column.
+// endKey returns the key field for a path that ends in a relation, or nil if there is no
+// single key. Whether a to-many relation is null does not depend on a column, so that is nil
+// too.
 func (c *Column) endKey(at *Model, isNull bool) *Field {
 	key, many := at.Key(), c.Steps[len(c.Steps)-1].Many
 	if isNull && many || len(key) == 0 || len(key) > 1 && !isNull {
@@ -121,7 +122,7 @@ func (c *Column) endKey(at *Model, isNull bool) *Field {
 	return key[0]
 }
 
-// test binds a value.
+// test returns the condition with a value.
 func (c Condition) test(value any) (Predicate, error) {
 	values, err := c.Values(reflect.ValueOf(value))
 	if err != nil {
@@ -157,7 +158,7 @@ func (c Condition) Takes(t reflect.Type) error {
 	return nil
 }
 
-// Values converts what was given to the forms of [Test.Values].
+// Values converts a value to the forms of [Test.Values].
 func (c Condition) Values(value reflect.Value) ([]any, error) {
 	convert := func(v reflect.Value) (any, error) {
 		v, err := concrete(v)
@@ -209,7 +210,8 @@ func (c Condition) convert(v reflect.Value) (any, error) {
 	}
 }
 
-// Bind makes the predicate: a condition on a year or a date becomes one on the time.
+// Bind returns the condition with values. A condition on a year or date becomes one on the
+// time.
 func (c Condition) Bind(values []any) Predicate {
 	switch {
 	case c.Lookup == In && len(values) == 0:

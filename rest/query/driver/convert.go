@@ -13,7 +13,7 @@ import (
 
 var errNull = errors.New("a value is null: use the lookup isnull")
 
-// value converts v, which is no pointer, to the form that [Test.Values] has for f.
+// value converts v, which is not a pointer, to the form of [Test.Values] for f.
 func (f *Field) value(v reflect.Value) (any, error) {
 	switch f.Kind {
 	case Bool:
@@ -64,7 +64,7 @@ func toInt(v reflect.Value) (any, error) {
 	return nil, wrongValue(v, "int")
 }
 
-// maxExact is the first whole number whose successor no float64 is.
+// maxExact is the limit up to which a float64 holds every whole number exactly.
 const maxExact = 1 << 53
 
 func toFloat(v reflect.Value) (any, error) {
@@ -95,8 +95,9 @@ func toText(v reflect.Value) (any, error) {
 	return text, nil
 }
 
-// maxFolded is how long a text may be that is compared without regard to case: a database
-// gets it as a pattern of several times its size, and bounds what it accepts.
+// maxFolded is the maximum length in characters of a text that is compared without case. A
+// database gets such a text as a pattern of several times its length, and patterns are
+// limited.
 const maxFolded = 1000
 
 func toFolded(v reflect.Value) (any, error) {
@@ -119,7 +120,7 @@ func toTime(v reflect.Value) (any, error) {
 	return at, nil
 }
 
-// toDate converts a time, or a text like 2006-01-02, to the start of the day in UTC.
+// toDate converts a time, or a text like 2006-01-02, to the start of its day in UTC.
 func toDate(v reflect.Value) (any, error) {
 	if v.Kind() == reflect.String {
 		day, err := time.Parse(time.DateOnly, v.String())
@@ -146,7 +147,7 @@ func toBytes(v reflect.Value) (any, error) {
 	return v.Bytes(), nil
 }
 
-// toOwn takes the field's own type, or a text that the type reads.
+// toOwn converts a value of the field's own type, or a text that this type can parse.
 func (f *Field) toOwn(v reflect.Value) (any, error) {
 	if v.Type() == f.scalar.typ {
 		return v.Interface(), nil
@@ -166,7 +167,7 @@ func wrongValue(v reflect.Value, want string) error {
 	return fmt.Errorf("a value is %s, and is compared with %s", v.Type(), want)
 }
 
-// accepts reports whether values of type t can be compared with f, as far as types tell.
+// accepts reports whether values of type t can be compared with f, judged by the types only.
 func (f *Field) accepts(t reflect.Type) bool {
 	t = through(t)
 	switch f.Kind {

@@ -12,7 +12,7 @@ import (
 // datum is the value of one column of one row in memory.
 type datum struct {
 	null bool
-	// whole holds Bool, Int, and Time in microseconds, and big what is beyond int64.
+	// whole holds Bool, Int, and Time in microseconds. big holds an Int beyond int64.
 	whole int64
 	big   uint64
 	float float64
@@ -21,7 +21,7 @@ type datum struct {
 	own  reflect.Value
 }
 
-// read takes the datum of f from its struct.
+// read returns the datum of f in a struct.
 func (f *Field) read(struc reflect.Value) datum {
 	v, ok := descend(struc, f.Index)
 	for ok && v.Kind() == reflect.Pointer {
@@ -39,7 +39,7 @@ func (f *Field) read(struc reflect.Value) datum {
 	return datumOf(f.Kind, v)
 }
 
-// descend follows an index as far as pointers go.
+// descend follows an index through pointers. It returns false at a nil pointer.
 func descend(v reflect.Value, index []int) (reflect.Value, bool) {
 	for i, at := range index {
 		for i > 0 && v.Kind() == reflect.Pointer {
@@ -97,7 +97,7 @@ func timeDatum(v reflect.Value) datum {
 	return datum{whole: at.UnixMicro()}
 }
 
-// ownNull reports a value whose form in the database is null.
+// ownNull reports whether the database form of the value is null.
 func ownNull(v reflect.Value) bool {
 	valuer, ok := reflect.TypeAssert[driver.Valuer](v)
 	if !ok {
@@ -116,7 +116,7 @@ func nilable(v reflect.Value) bool {
 	}
 }
 
-// compare orders two data of f that are not null.
+// compare orders two data of f; neither may be null.
 func (f *Field) compare(a, b *datum) int {
 	switch f.Kind {
 	case Bool, Int, Time:
@@ -135,7 +135,6 @@ func (f *Field) compare(a, b *datum) int {
 	}
 }
 
-// compareBytes orders arrays of bytes.
 func compareBytes(a, b reflect.Value) int {
 	for i := range a.Len() {
 		if c := cmp.Compare(a.Index(i).Uint(), b.Index(i).Uint()); c != 0 {
@@ -145,8 +144,8 @@ func compareBytes(a, b reflect.Value) int {
 	return 0
 }
 
-// compareOwn orders values whose type says how. Those of another type are equal or not, and
-// are in no order.
+// compareOwn orders values of a type with its own Compare or of 16 bytes. Values of other
+// types are only equal (0) or not (1).
 func (f *Field) compareOwn(a, b reflect.Value) int {
 	if f.scalar.compare >= 0 {
 		return int(a.Method(f.scalar.compare).Call([]reflect.Value{b})[0].Int())
@@ -166,7 +165,7 @@ func (f *Field) compareOwn(a, b reflect.Value) int {
 	return 1
 }
 
-// sort orders two data that may be null, null first.
+// sort orders two data; null is the smallest.
 func (f *Field) sort(a, b *datum) int {
 	switch {
 	case a.null && b.null:

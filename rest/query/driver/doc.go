@@ -1,11 +1,12 @@
-// Package driver is for adapters that read lists of package query from a database, for paginators,
-// and for code that works on lists of any type. Handlers and filters need package query only.
+// Package driver is for adapters that read lists of package query from a database, for
+// paginators, and for code that works on lists of any type. Handlers and filters need only
+// package query.
 //
-// An adapter implements [Source]: it gets a [Plan], which is a [Predicate] that was checked
-// against a [Model], an order, and a window. Package sqltext makes SQL of a plan, and package
-// querytest checks that a source means the same as a list in memory does:
+// An adapter implements [Source]: it gets a [Plan] with a [Predicate] that was checked against
+// a [Model], an order, and a window. Package sqltext turns a plan into SQL. Package querytest
+// checks that a source gives the same results as a list in memory:
 //
 //	func Set[T any](db *DB) query.Set[T] { return query.From(source[T]{db}) }
 //
-// A paginator gets a [List], a set without its type.
+// A paginator gets a [List], which is a set without its type.
 package driver

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Kind says what values a field has, and so which lookups and values it takes.
+// Kind is the kind of a field's values. It decides which lookups and values the field takes.
 type Kind uint8
 
 // The kinds of fields.
 const (
-	// Opaque is a field that is stored and cannot be compared, such as a map: it takes the
-	// lookup isnull only.
+	// Opaque is a field that is stored but cannot be compared, such as a map. It takes only
+	// the lookup isnull.
 	Opaque Kind = iota
 	// Bool is false or true, in that order.
 	Bool
-	// Int is a whole number of any size of Go's, signed or not.
+	// Int is a whole number of any size, signed or not.
 	Int
 	// Float is a floating point number.
 	Float
@@ -27,12 +27,12 @@ const (
 	Time
 	// Bytes is binary data.
 	Bytes
-	// Other is a type with a form of its own in the database or as text, such as a UUID. It has
-	// an order when it has a method Compare or Cmp, or is 16 bytes.
+	// Other is a type with its own form in the database or as text, such as a UUID. It can be
+	// ordered if it has a method Compare or Cmp, or has 16 bytes.
 	Other
 )
 
-// String returns the word for k in messages.
+// String returns the name of k for messages.
 func (k Kind) String() string {
 	return [...]string{"opaque", "bool", "int", "float", "text", "time", "bytes", "custom"}[k]
 }
@@ -44,28 +44,29 @@ var (
 	bytesOf    = reflect.TypeFor[byte]()
 )
 
-// scalar is how the values of a type are seen: through pointers, and through structs that
-// pair a value with whether it is there, as those of database/sql do.
+// scalar describes how the values of a type are read: through pointers, and through structs
+// that pair a value with a flag for null, such as those of database/sql.
 type scalar struct {
 	kind     Kind
 	nullable bool
-	// inner is the index of the value in a struct that pairs it, and valid that of the flag.
+	// inner is the index of the value in such a struct, and valid the index of the flag.
 	inner, valid int
-	// zeroNull is set for a struct around a time, such as bun.NullTime, whose zero is null.
+	// zeroNull is true for a struct around a time whose zero value is null, such as
+	// bun.NullTime.
 	zeroNull bool
 	// typ is the type of the value itself.
 	typ reflect.Type
-	// compare is the method Compare or Cmp of a type of its own, or -1.
+	// compare is the index of the method Compare or Cmp of an Other type, or -1.
 	compare int
-	// bytes is set for a type of its own that is 16 bytes, as UUIDs are: it is ordered by them.
+	// bytes is true for an Other type of 16 bytes, such as a UUID. It is ordered by its bytes.
 	bytes bool
 }
 
-// ordered reports whether values of a type of its own have an order.
+// ordered reports whether values of an Other type can be ordered.
 func (s *scalar) ordered() bool { return s.compare >= 0 || s.bytes }
 
-// scalarOf describes t, which may be a pointer. It reports false for a type that is no
-// column: a struct of its own, or a list of structs.
+// scalarOf describes t, which may be a pointer. It returns false if t is not a column type: a
+// plain struct or a list of structs.
 func scalarOf(t reflect.Type) (scalar, bool) {
 	s := scalar{inner: -1, valid: -1, compare: -1}
 	for t.Kind() == reflect.Pointer {
@@ -93,7 +94,7 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 	return s, ok
 }
 
-// paired finds the value and the flag of a struct such as sql.NullString.
+// paired returns the indexes of the value and the flag in a struct such as sql.NullString.
 func paired(t reflect.Type) (inner, valid int, ok bool) {
 	if t.Kind() != reflect.Struct || t.NumField() != 2 {
 		return 0, 0, false
@@ -137,7 +138,7 @@ func kindOf(t reflect.Type) (Kind, bool) {
 	}
 }
 
-// sameTime reports a struct that is nothing but an embedded moment.
+// sameTime returns Time for a struct type that is convertible to time.Time.
 func sameTime(t reflect.Type) (Kind, bool) {
 	if t.ConvertibleTo(timeType) {
 		return Time, true
@@ -164,7 +165,8 @@ func implements(t, face reflect.Type) bool {
 	return t.Implements(face) || reflect.PointerTo(t).Implements(face)
 }
 
-// comparer finds a method that orders values of t: Compare or Cmp, taking another t.
+// comparer returns the index of a method that orders values of t, Compare or Cmp with another
+// t, or -1.
 func comparer(t reflect.Type) int {
 	for _, name := range []string{"Compare", "Cmp"} {
 		m, ok := t.MethodByName(name)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// List is a list whose element type is known at run time only: what options and paginators
-// work on. Nothing is read before Count, Estimate or Fetch. It is immutable, and safe for
-// concurrent use when its source is. A mistake in an expression, such as an unknown field, is
-// the error of the first read.
+// List is a list whose element type is known only at run time, for options and paginators.
+// Nothing is read before Count, Estimate or Fetch. It is immutable, and safe for concurrent
+// use if its source is. A mistake in an expression, such as an unknown field, is the error of
+// the first read.
 type List struct {
 	elem  reflect.Type
 	src   source
@@ -19,19 +19,19 @@ type List struct {
 	err   error
 }
 
-// From returns the list of everything that src has.
+// From returns the list of all rows of src.
 func From[T any](src Source[T]) *List {
 	return &List{elem: reflect.TypeFor[T](), src: typedSource[T]{src}}
 }
 
-// Slice returns the list of items in their order, which must not be changed while the list is
-// in use.
+// Slice returns the list of items in their order. The items must not be changed while the list
+// is in use.
 func Slice[T any](items []T) *List {
 	return &List{elem: reflect.TypeFor[T](), src: memory{rows[T](items)}}
 }
 
-// ListOf returns v as a list: v itself, the list of a set, or the items of a slice of any
-// type, or of what a pointer to one points to. It reports false for everything else.
+// ListOf returns v as a list. v may be a *List, a set, a slice of any type, or a pointer to a
+// slice. For anything else it returns false.
 func ListOf(v any) (*List, bool) {
 	switch v := v.(type) {
 	case *List:
@@ -69,14 +69,14 @@ func Flip(items any) any {
 type source interface {
 	fetch(ctx context.Context, plan Plan) (items any, n int, err error)
 	count(ctx context.Context, plan Plan) (int64, error)
-	// estimate may be a count.
+	// estimate may return an exact count.
 	estimate(ctx context.Context, plan Plan) (int64, error)
-	// ordered reports whether rows come in the same order each time.
+	// ordered reports whether rows come in the same order each time, even without an order.
 	ordered() bool
 }
 
-// sliceList is a list of a slice with its source, in one piece of memory: each answer that is
-// a slice makes one.
+// sliceList is a list with its source in one allocation, because each answer that is a slice
+// makes one.
 type sliceList struct {
 	list   List
 	memory memory
@@ -90,7 +90,7 @@ func newSliceList(items reflect.Value) *List {
 	return &l.list
 }
 
-// Where returns the rows for which all exprs hold.
+// Where returns the rows for which all exprs are true.
 func (l *List) Where(exprs ...Expr) *List {
 	if l.err != nil || len(exprs) == 0 {
 		return l
@@ -113,7 +113,7 @@ func (l *List) Where(exprs ...Expr) *List {
 	return &next
 }
 
-// OrderBy returns the list in another order. Without sorts it has none of its own.
+// OrderBy returns the list in another order. Without sorts the list has no order.
 func (l *List) OrderBy(sorts ...Sort) *List {
 	if l.err != nil {
 		return l
@@ -135,16 +135,16 @@ func (l *List) OrderBy(sorts ...Sort) *List {
 // Elem returns the element type.
 func (l *List) Elem() reflect.Type { return l.elem }
 
-// Model returns the logical fields of the element type. It is looked for when something asks:
-// a plain page of a slice needs none.
+// Model returns the model of the element type. It is built on demand: a plain page of a slice
+// does not need it.
 func (l *List) Model() *Model { return ModelOf(l.elem) }
 
-// Order returns what the list was ordered by.
+// Order returns the order that was set by [List.OrderBy].
 func (l *List) Order() []Sort { return l.sorts }
 
-// Stable returns the list with the model's key at the end of its order, so that two pages of
-// it never overlap. A list that has an order by itself, as a slice has, and was given no other
-// one, keeps that.
+// Stable returns the list with the model's key appended to its order, so that pages never
+// overlap. A list whose source has a fixed order, such as a slice, is returned unchanged if no
+// order is set.
 func (l *List) Stable() *List {
 	if l.err != nil {
 		return l
@@ -159,8 +159,8 @@ func (l *List) Stable() *List {
 	return l.OrderBy(sorts...)
 }
 
-// Reversed returns the list with each part of its order turned around. A list without an order
-// is returned as it is.
+// Reversed returns the list in the opposite order. A list without an order is returned
+// unchanged.
 func (l *List) Reversed() *List {
 	sorts := slices.Clone(l.sorts)
 	for i := range sorts {
@@ -173,7 +173,7 @@ func (l *List) plan(offset, limit int64) Plan {
 	return Plan{Where: l.where, Order: l.order, Offset: max(offset, 0), Limit: max(limit, -1)}
 }
 
-// Count returns how many rows there are.
+// Count returns the number of rows.
 func (l *List) Count(ctx context.Context) (int64, error) {
 	if l.err != nil {
 		return 0, l.err
@@ -181,8 +181,8 @@ func (l *List) Count(ctx context.Context) (int64, error) {
 	return l.src.count(ctx, l.plan(0, -1))
 }
 
-// Estimate returns about how many rows there are, if the source knows that for less than
-// counting costs, and otherwise counts.
+// Estimate returns about how many rows there are if the source can estimate that. Otherwise it
+// counts.
 func (l *List) Estimate(ctx context.Context) (int64, error) {
 	if l.err != nil {
 		return 0, l.err
@@ -190,8 +190,8 @@ func (l *List) Estimate(ctx context.Context) (int64, error) {
 	return l.src.estimate(ctx, l.plan(0, -1))
 }
 
-// Fetch returns up to limit rows after the first offset ones as a []T that is never nil, and
-// how many they are. A negative limit means all.
+// Fetch returns up to limit rows after skipping offset rows, as a []T that is never nil, and
+// their number. A negative limit means all rows.
 func (l *List) Fetch(ctx context.Context, offset, limit int64) (items any, n int, err error) {
 	if l.err != nil {
 		return nil, 0, l.err
@@ -199,7 +199,7 @@ func (l *List) Fetch(ctx context.Context, offset, limit int64) (items any, n int
 	return l.src.fetch(ctx, l.plan(offset, limit))
 }
 
-// typedSource is a Source as list sees it.
+// typedSource adapts a [Source] to source.
 type typedSource[T any] struct{ src Source[T] }
 
 func (t typedSource[T]) fetch(ctx context.Context, plan Plan) (items any, n int, err error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Lookup is how a column is compared with a value.
+// Lookup is a way to compare a column with a value.
 type Lookup string
 
 // The lookups. Those with a leading i ignore case.
@@ -26,21 +26,23 @@ const (
 	GreaterOrEqual Lookup = "gte"
 	Less           Lookup = "lt"
 	LessOrEqual    Lookup = "lte"
-	// Range takes a list of two values, both of which are inside.
+	// Range takes a list of two values, both of which are included.
 	Range Lookup = "range"
-	// IsNull takes a bool. At the end of a path to many it asks whether there are none.
+	// IsNull takes a bool. At the end of a to-many path, it asks whether there are no related
+	// rows.
 	IsNull Lookup = "isnull"
-	// Regex takes a regular expression of the database, and of Go in memory.
+	// Regex takes a regular expression, in the syntax of the database or, in memory, of Go.
 	Regex  Lookup = "regex"
 	IRegex Lookup = "iregex"
 )
 
-// Part is a number taken from a time, in UTC. A path may name one before its lookup, as in
-// published__year__gte. The part date is compared with a time or a text like 2006-01-02.
+// Part is a part of a time, in UTC. A path may have one before its lookup, as in
+// published__year__gte. The part date is compared with a time or a text like 2006-01-02, any
+// other part with a number.
 type Part string
 
-// The parts of a time. Year and date become comparisons of the whole time, so that an index
-// serves them, and are not seen by a [Source].
+// The parts of a time. Conditions on Year and Date become conditions on the whole time, so
+// that an index can serve them. A [Source] never sees these two parts.
 const (
 	Whole   Part = ""
 	Year    Part = "year"
@@ -63,7 +65,6 @@ var (
 	parts   = []Part{Year, Month, Day, Hour, Minute, Second, WeekDay, Date}
 )
 
-// check says why a column of kind cannot be looked up so.
 func (l Lookup) check(f *Field, part Part) error {
 	kind := f.Kind
 	if part != Whole {
@@ -92,10 +93,9 @@ func (l Lookup) check(f *Field, part Part) error {
 	return nil
 }
 
-// TakesList reports a lookup that takes several values.
+// TakesList reports whether the lookup takes several values.
 func (l Lookup) TakesList() bool { return l == In || l == Range }
 
-// folds reports a lookup that compares without regard to case.
 func (l Lookup) folds() bool {
 	return l == IExact || l == IContains || l == IStartsWith || l == IEndsWith
 }

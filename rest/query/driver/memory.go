@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// memory is a slice as a source. Its order is that of the slice, and sorting is stable.
+// memory is a source that reads a slice. Its rows are in the order of the slice, and sorting
+// is stable.
 type memory struct{ items items }
 
-// items is a slice whose element type may be known at run time only.
+// items is a slice whose element type may be known only at run time.
 type items interface {
 	size() int
-	// at returns the i-th element, and false for a nil pointer.
+	// at returns the i-th element, and false if it is a nil pointer.
 	at(i int) (reflect.Value, bool)
-	// cut returns a part, and pick the elements at the indexes.
+	// cut returns the elements from:to, and pick those at the indexes.
 	cut(from, to int) any
 	pick(indexes []int) any
 }
@@ -94,7 +95,7 @@ func (m memory) estimate(ctx context.Context, plan Plan) (int64, error) { return
 
 func (memory) ordered() bool { return true }
 
-// window is the part of n rows that a plan asks for.
+// window returns the range of n rows that the plan asks for.
 func window(n int, plan Plan) (from, to int) {
 	from = int(min(plan.Offset, int64(n)))
 	to = n
@@ -104,8 +105,8 @@ func window(n int, plan Plan) (from, to int) {
 	return from, to
 }
 
-// match returns the indexes of the rows that fulfil where, up to stop of them when that is
-// not negative.
+// match returns the indexes of the rows that match where. If stop is not negative, it returns
+// at most stop indexes.
 func (m memory) match(ctx context.Context, where Predicate, stop int) ([]int, error) {
 	holds, err := matcherOf(where)
 	if err != nil {
@@ -128,7 +129,7 @@ func (m memory) match(ctx context.Context, where Predicate, stop int) ([]int, er
 	return indexes, nil
 }
 
-// sort orders indexes, reading each column of each row once.
+// sort sorts the indexes. It reads each column of each row only once.
 func (m memory) sort(indexes []int, order []Key) {
 	if len(order) == 0 {
 		return
@@ -166,7 +167,7 @@ func (m memory) sort(indexes []int, order []Key) {
 	}
 }
 
-// read takes the datum at the end of a path through relations to one.
+// read returns the datum at the end of a path through to-one relations.
 func (c *Column) read(row reflect.Value) datum {
 	for _, step := range c.Steps {
 		next, ok := follow(row, step)

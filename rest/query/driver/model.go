@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// Model is the logical fields and relations of a struct type. It is made once per type and
-// is safe for concurrent use.
+// Model describes the logical fields and relations of a struct type. There is one for each
+// type. It is safe for concurrent use.
 //
-// Exported fields are columns when their type is a scalar, a pointer to one, or a type with a
-// form of its own in the database; a struct or a pointer to one is a relation to one, a slice
-// of structs a relation to many. Embedded structs are flattened, as are fields that bun or
-// gorm embeds. The tags bun:"-" and gorm:"-" leave a field out, and a column type given by
-// bun (type:) or gorm (type:, serializer:) makes a struct or a list a column.
+// An exported field is a column if its type is a scalar, a pointer to one, or a type with its
+// own form in the database. A struct or a pointer to one is a to-one relation; a slice of
+// structs is a to-many relation. Embedded structs are flattened, also fields that bun or gorm
+// embeds. The tags bun:"-" and gorm:"-" leave a field out. A column type given to bun (type:)
+// or gorm (type:, serializer:) makes a struct or a list a column.
 type Model struct {
 	typ    reflect.Type
 	names  []string
@@ -24,49 +24,49 @@ type Model struct {
 	key    []*Field
 }
 
-// Field is one column of a model as Go sees it.
+// Field is one column of a model.
 type Field struct {
 	// Name is the logical name: the Go name in snake_case.
 	Name string
-	// Go is the name in Go, for messages.
+	// Go is the field's Go name, for messages.
 	Go string
-	// Index leads to the field from the model's struct, through what is embedded.
+	// Index is the index of the field in the model's struct, through embedded structs.
 	Index []int
-	// Type is the type in Go, with its pointer.
+	// Type is the Go type, including its pointer.
 	Type reflect.Type
-	// Kind says what values the field has.
+	// Kind is the kind of the field's values.
 	Kind Kind
 	// Nullable is true when the field can hold null.
 	Nullable bool
-	// Format is the tag of that name: "date" for a time that is sent as a date.
+	// Format is the value of the tag format: "date" for a time that is sent as a date.
 	Format string
 
 	scalar   scalar
 	zeroNull bool
 }
 
-// Relation leads from a model to another one.
+// Relation is a relation from one model to another.
 type Relation struct {
 	// Name is the logical name.
 	Name string
-	// Go is the name in Go, for messages.
+	// Go is the field's Go name, for messages.
 	Go string
-	// Index leads to the field from the model's struct.
+	// Index is the index of the field in the model's struct.
 	Index []int
-	// Many is true when any number of rows is related, and false for at most one.
+	// Many is true for a to-many relation, and false if there is at most one related row.
 	Many bool
 
 	elem  reflect.Type
 	model func() *Model
 }
 
-// Model returns the model that the relation leads to.
+// Model returns the model at the end of the relation.
 func (r *Relation) Model() *Model { return r.model() }
 
 var models sync.Map // reflect.Type -> *Model
 
-// ModelOf returns the model of t, through pointers. The model of what is no struct has no
-// fields.
+// ModelOf returns the model of t, or of the type that t points to. If it is not a struct, the
+// model has no fields.
 func ModelOf(t reflect.Type) *Model {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -86,10 +86,10 @@ func ModelOf(t reflect.Type) *Model {
 // Type returns the struct type.
 func (m *Model) Type() reflect.Type { return m.typ }
 
-// Field returns the field with the logical name, and nil when there is none.
+// Field returns the field with the logical name, or nil.
 func (m *Model) Field(name string) *Field { return m.fields[name] }
 
-// FieldAt returns the field at an index of the struct, and nil when there is none.
+// FieldAt returns the field at an index of the struct, or nil.
 func (m *Model) FieldAt(index []int) *Field {
 	for _, f := range m.fields {
 		if slices.Equal(f.Index, index) {
@@ -99,18 +99,18 @@ func (m *Model) FieldAt(index []int) *Field {
 	return nil
 }
 
-// Relation returns the relation with the logical name, and nil when there is none.
+// Relation returns the relation with the logical name, or nil.
 func (m *Model) Relation(name string) *Relation { return m.rels[name] }
 
-// Names returns the logical names of fields and relations in the order of the struct. It is
-// not to be changed.
+// Names returns the logical names of fields and relations in the order of the struct. The
+// caller must not change it.
 func (m *Model) Names() []string { return m.names }
 
-// Key returns the fields that identify a row: those tagged as primary key for bun or gorm,
-// otherwise the one named ID, otherwise none. It is not to be changed.
+// Key returns the fields that identify a row: those tagged as primary key for bun or gorm, or
+// else the field ID, or else none. The caller must not change it.
 func (m *Model) Key() []*Field { return m.key }
 
-// String returns the name of the type, for messages.
+// String returns the name of the struct type, for messages.
 func (m *Model) String() string { return m.typ.String() }
 
 func (m *Model) add(t reflect.Type, index []int, prefix string, null bool) {
@@ -168,8 +168,8 @@ func (m *Model) addRelation(f reflect.StructField, at []int, prefix string) {
 	m.names = append(m.names, rel.Name)
 }
 
-// taken reports whether the name belongs to a field that is less deep, as in Go, and makes
-// room when the new one is.
+// taken reports whether an existing field or relation keeps the name: as in Go, the less
+// deeply embedded one wins. If the new one wins, taken removes the old one.
 func (m *Model) taken(name string, at []int) bool {
 	var old []int
 	switch {
@@ -215,7 +215,7 @@ func (m *Model) findKey(t reflect.Type) {
 	}
 }
 
-// structOf returns the struct type behind pointers, or nil.
+// structOf returns the struct type that t is or points to, or nil, and whether t is a pointer.
 func structOf(t reflect.Type) (struc reflect.Type, pointer bool) {
 	for t.Kind() == reflect.Pointer {
 		t, pointer = t.Elem(), true
@@ -239,7 +239,8 @@ func excluded(f reflect.StructField) bool {
 	return bun == "-" || gorm == "-" || gorm == "-:all"
 }
 
-// embedded reports a struct whose fields belong to the one around it, and their prefix.
+// embedded reports whether the field's struct is flattened into the outer one, and its name
+// prefix.
 func embedded(f reflect.StructField) (flat bool, prefix string) {
 	if f.Anonymous {
 		return true, ""
@@ -250,7 +251,7 @@ func embedded(f reflect.StructField) (flat bool, prefix string) {
 	return false, ""
 }
 
-// typed reports a field that is told to be a column.
+// typed reports whether a tag makes the field a column.
 func typed(f reflect.StructField) bool {
 	gorm := strings.ToLower(f.Tag.Get("gorm"))
 	return strings.Contains(f.Tag.Get("bun"), "type:") ||
@@ -277,8 +278,8 @@ func hasSetting(tag, setting string) bool {
 	return false
 }
 
-// Snake returns the logical name of a Go name: AuthorID is author_id, and HTTPServer is
-// http_server.
+// Snake returns the logical name of a Go name: author_id for AuthorID, http_server for
+// HTTPServer.
 func Snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)

@@ -2,36 +2,36 @@ package driver
 
 import "context"
 
-// Source reads a list from where it is kept. It must be safe for concurrent use.
+// Source reads a list from its storage. It must be safe for concurrent use.
 type Source[T any] interface {
-	// Fetch returns the rows of the plan, in its order. The result is not changed by the
-	// caller, and nil is the same as empty.
+	// Fetch returns the rows of the plan, in its order. The caller does not change the result;
+	// nil means no rows.
 	Fetch(ctx context.Context, plan Plan) ([]T, error)
-	// Count returns how many rows the plan has without its offset and limit.
+	// Count returns the number of rows of the plan, ignoring its offset and limit.
 	Count(ctx context.Context, plan Plan) (int64, error)
 }
 
-// PlanEstimator is a [Source] that can guess a count for less than counting costs.
+// PlanEstimator is a [Source] that can estimate a count at a lower cost than counting.
 type PlanEstimator interface {
-	// Estimate returns about how many rows the plan has without its offset and limit.
+	// Estimate returns about how many rows the plan has, ignoring its offset and limit.
 	Estimate(ctx context.Context, plan Plan) (int64, error)
 }
 
-// Plan is what a [Source] is asked for.
+// Plan describes the rows that a [Source] has to read.
 type Plan struct {
-	// Where is what rows must fulfil. Nil is every row.
+	// Where is the condition for the rows. Nil means every row.
 	Where Predicate
-	// Order is what rows are sorted by, the first one first. Empty is any order.
+	// Order has the sort keys, the most important one first. Empty means any order.
 	Order []Key
-	// Offset is how many rows are skipped.
+	// Offset is the number of rows to skip.
 	Offset int64
-	// Limit is how many rows are wanted at most. Negative is all of them.
+	// Limit is the maximum number of rows. Negative means all.
 	Limit int64
 }
 
-// Key is one column of an order. Null is the smallest value.
+// Key is one sort key of an order. Null is the smallest value.
 type Key struct {
-	// Column leads through relations to one only.
+	// Column is reached only through to-one relations.
 	Column *Column
 	// Desc puts the greatest value first.
 	Desc bool

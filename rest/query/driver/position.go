@@ -12,9 +12,9 @@ import (
 
 var errPosition = errors.New("the position is not one of this order")
 
-// Position returns the values of the order's columns for the i-th of items, which is a []T, as
-// texts that [List.After] reads; nil stands for null. It fails when a column is behind a
-// relation that was not loaded.
+// Position returns the values of the order's columns for the i-th of items, a []T, as texts
+// for [List.After]; nil means null. It returns an error if a column belongs to a relation that
+// was not loaded.
 func (l *List) Position(items any, i int) ([]*string, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -41,8 +41,8 @@ func (l *List) Position(items any, i int) ([]*string, error) {
 	return position, nil
 }
 
-// loaded tells a relation that is not there from one that was not loaded: the field with the
-// relation's name and ID says that there is one.
+// loaded returns an error if a relation of the path was not loaded: it is nil, but the field
+// with its foreign key, such as author_id, is not zero.
 func (c *Column) loaded(row reflect.Value) error {
 	m := c.Model
 	for _, step := range c.Steps {
@@ -60,8 +60,8 @@ func (c *Column) loaded(row reflect.Value) error {
 	return nil
 }
 
-// After returns the rows that come after position in the list's order. It fails when position
-// is not one of this order, such as when a client made it up.
+// After returns the rows after the position in the list's order. It returns an error if the
+// position does not fit this order, for example because a client made it up.
 func (l *List) After(position []*string) (*List, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -83,9 +83,9 @@ func (l *List) After(position []*string) (*List, error) {
 	return l.Where(after(l.order, values)), nil
 }
 
-// after holds for the rows behind values: for some column of the order, that column is beyond
-// its value and all before it are equal to theirs. What follows for the first column alone is
-// said too, because an index can start from it.
+// after returns the condition for the rows after values: one column of the order is beyond its
+// value, and all columns before it are equal to theirs. The condition on the first column
+// alone is added, because an index can use it.
 func after(order []Key, values []any) Predicate {
 	ways := make([]Predicate, 0, len(order))
 	for i, key := range order {
@@ -120,7 +120,7 @@ func (k Key) equal(v any) Predicate {
 	return k.test(Exact, v)
 }
 
-// beyond holds for what comes after v, null being the smallest.
+// beyond returns the condition for values after v; null is the smallest.
 func (k Key) beyond(v any) Predicate {
 	switch {
 	case v == nil && k.Desc:
@@ -136,7 +136,7 @@ func (k Key) beyond(v any) Predicate {
 	}
 }
 
-// format writes a datum that is not null as the text that parse reads.
+// format returns the text of a datum, for parse. The datum must not be null.
 func (f *Field) format(d datum) (string, error) {
 	switch f.Kind {
 	case Bool:
@@ -163,7 +163,7 @@ func (f *Field) format(d datum) (string, error) {
 	}
 }
 
-// parse reads what format wrote, as a value of [Test].
+// parse parses a text of format into a value of [Test].
 func (f *Field) parse(text string) (any, error) {
 	var v any
 	var err error
@@ -190,7 +190,7 @@ func (f *Field) parse(text string) (any, error) {
 	return f.value(reflect.ValueOf(v))
 }
 
-// textOf returns the text form of a value of a type of its own, or nil.
+// textOf returns the text form of a value of kind [Other], or nil.
 func textOf(v reflect.Value) []byte {
 	m, ok := reflect.TypeAssert[encoding.TextMarshaler](v)
 	if !ok && v.CanAddr() {

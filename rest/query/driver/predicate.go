@@ -1,9 +1,9 @@
 package driver
 
-// Expr is a condition on the rows of a list. It is immutable, and belongs to no model until it
-// is used with one.
+// Expr is a condition on the rows of a list. It is immutable, and is checked against a model
+// only when it is used.
 type Expr interface {
-	// Resolve checks the condition against a model, and returns what a source evaluates.
+	// Resolve checks the condition against a model and returns the predicate for a source.
 	Resolve(m *Model) (Predicate, error)
 }
 
@@ -16,13 +16,13 @@ const (
 	AllOf Connector = iota
 	// AnyOf is OR.
 	AnyOf
-	// OddOf is XOR: an odd number of the conditions.
+	// OddOf is XOR: an odd number of the conditions has to be true.
 	OddOf
 )
 
-// Predicate is an expression whose paths, lookups and values were checked against a model,
-// and which a [Source] gets to evaluate. It is one of *[Test], *[Group], *[Negation] and
-// [Constant], and can be used as an expression of that model again.
+// Predicate is an expression whose paths, lookups and values were checked against a model. A
+// [Source] evaluates it. It is a *[Test], *[Group], *[Negation] or [Constant], and can be used
+// as an expression of that model again.
 type Predicate interface {
 	Expr
 	predicate()
@@ -31,13 +31,13 @@ type Predicate interface {
 // Test compares a column with values.
 type Test struct {
 	Column *Column
-	// Part is what of a time is compared, and never Year or Date.
+	// Part is the part of a time that is compared. It is never Year or Date.
 	Part   Part
 	Lookup Lookup
-	// Values has one value, two for [Range], any number but none for [In]. They are bool,
-	// int64, uint64 (only when beyond int64), float64, string, time.Time (in UTC, whole
-	// microseconds) or []byte after the kind of the column, and of the column's own type for
-	// [Other]. [IsNull] has a bool, and a part has int64.
+	// Values has one value, two for [Range], or one or more for [In]. The column's kind
+	// decides their type: bool, int64, uint64 (only beyond int64), float64, string, time.Time
+	// (in UTC, whole microseconds), []byte, or the column's own type for [Other]. For [IsNull]
+	// the value is a bool, for a part an int64.
 	Values []any
 }
 
@@ -47,19 +47,19 @@ type Group struct {
 	Items []Predicate
 }
 
-// Negation is the opposite of a predicate.
+// Negation negates a predicate.
 type Negation struct{ Item Predicate }
 
-// Constant is a predicate that does not look at the row.
+// Constant is a predicate with the same result for every row.
 type Constant bool
 
-// Column is where a path ends.
+// Column is the column at the end of a path.
 type Column struct {
-	// Model is where the path begins.
+	// Model is the model at which the path begins.
 	Model *Model
-	// Steps are the relations that the path leads through.
+	// Steps are the relations of the path.
 	Steps []*Relation
-	// Field is the column itself. It is nil when the path ends in a relation to many, which
+	// Field is the column's field. It is nil if the path ends in a to-many relation, which
 	// only takes [IsNull].
 	Field *Field
 }
@@ -76,7 +76,7 @@ func (c *Column) Path() string {
 	return below(path, c.Field.Name)
 }
 
-// Nullable reports whether the column of some row may be null.
+// Nullable reports whether the column can be null for some row.
 func (c *Column) Nullable() bool { return len(c.Steps) > 0 || c.Field == nil || c.Field.Nullable }
 
 func below(path, name string) string {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Sort is one part of an order: a path to a column, in either direction.
+// Sort is one part of an order: a path to a column, and a direction.
 type Sort struct {
-	// Path is the logical path, which leads through relations to one only.
+	// Path is the logical path. It may go only through to-one relations.
 	Path string
 	// Desc puts the greatest value first, and null last.
 	Desc bool
 }
 
-// ParseSort reads a path with an optional leading minus, which means descending.
+// ParseSort parses a path; a leading minus means descending.
 func ParseSort(text string) Sort {
 	path, desc := strings.CutPrefix(text, "-")
 	return Sort{Path: path, Desc: desc}
 }
 
-// ParseSorts reads several of them.
+// ParseSorts parses each text with [ParseSort].
 func ParseSorts(texts []string) []Sort {
 	sorts := make([]Sort, len(texts))
 	for i, text := range texts {
@@ -29,7 +29,7 @@ func ParseSorts(texts []string) []Sort {
 	return sorts
 }
 
-// String returns the form that [ParseSort] reads.
+// String returns the text for [ParseSort].
 func (s Sort) String() string {
 	if s.Desc {
 		return "-" + s.Path
@@ -37,14 +37,14 @@ func (s Sort) String() string {
 	return s.Path
 }
 
-// SortKey checks one part of an order.
+// SortKey checks one part of an order and returns its key.
 func (m *Model) SortKey(s Sort) (Key, error) {
 	column, rest, err := m.column(s.Path)
 	switch {
 	case err != nil:
 		return Key{}, fmt.Errorf("order by %q: %w", s.Path, err)
 	case len(rest) > 0 || column.Field == nil:
-		return Key{}, fmt.Errorf("order by %q: that is no column", s.Path)
+		return Key{}, fmt.Errorf("order by %q: it is not a column", s.Path)
 	case slices.ContainsFunc(column.Steps, func(r *Relation) bool { return r.Many }):
 		return Key{}, fmt.Errorf("order by %q: the path leads to many rows", s.Path)
 	case column.Field.Kind == Opaque, column.Field.Kind == Other && !column.Field.scalar.ordered():
@@ -53,8 +53,8 @@ func (m *Model) SortKey(s Sort) (Key, error) {
 	return Key{Column: column, Desc: s.Desc}, nil
 }
 
-// StableOrder appends what is missing of the model's key to an order, in the direction of its end
-// so that one index can serve all of it.
+// StableOrder appends the fields of the model's key that the order does not have. They get the
+// direction of the last sort, so that one index can serve the whole order.
 func (m *Model) StableOrder(sorts []Sort, order []Key) []Sort {
 	desc := len(sorts) > 0 && sorts[len(sorts)-1].Desc
 	sorts = slices.Clip(sorts)

@@ -2,11 +2,11 @@ package driver
 
 import "time"
 
-// A span is the moments of one year or one day: from its start up to, and without, its end.
+// span is the time of one year or one day: from start, up to but not including end.
 type span struct{ start, end time.Time }
 
 var (
-	// minTime is the first moment that a list can hold, and maxTime the last.
+	// minTime is the first time that a list can hold, and maxTime the last.
 	minTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 )
@@ -30,8 +30,8 @@ func dateSpan(v any) span {
 	return span{start: day, end: day.AddDate(0, 0, 1)}
 }
 
-// spans writes a condition on spans of time as conditions on the time, which an index can
-// serve, and which are unknown for the same rows.
+// spans turns a condition on years or dates into conditions on times. An index can serve
+// those, and they are unknown for the same rows.
 func (c Condition) spans(values []any, of func(any) span) Predicate {
 	s := of(values[0])
 	switch c.Lookup {

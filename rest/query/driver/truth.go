@@ -10,7 +10,8 @@ import (
 	"github.com/spoolhq/spool/rest/query/internal/fold"
 )
 
-// truth is a value of three-valued logic. The order makes AND the least, OR the greatest.
+// truth is a value of three-valued logic. In this order, AND is the minimum and OR the
+// maximum.
 type truth int8
 
 const (
@@ -26,10 +27,9 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// matcher decides about one row, which is a struct.
+// matcher returns the truth of a condition for one row, which is a struct.
 type matcher func(row reflect.Value) truth
 
-// matcherOf prepares p for many rows.
 func matcherOf(p Predicate) (matcher, error) {
 	switch p := p.(type) {
 	case Constant:
@@ -80,7 +80,8 @@ func joinMatchers(op Connector, items []matcher) matcher {
 		return func(row reflect.Value) truth {
 			result := no
 			for _, m := range items {
-				// Equal truths give no, different ones yes, and unknown is zero.
+				// Equal truths give no, different ones yes, and an unknown gives unknown,
+				// which is 0.
 				result = -result * m(row)
 			}
 			return result
@@ -110,8 +111,9 @@ func (t *Test) matcher() (matcher, error) {
 	return walk(steps, end, check(datum{null: true})), nil
 }
 
-// walk applies end where the steps lead: to any of the rows of a relation to many. Where a
-// relation to one is not there the result is missing, or no when rows would follow from it.
+// walk applies end to the row at the end of the steps. For a to-many step, any related row may
+// match. If there is no row for a to-one relation, the result is the argument missing, or no
+// if a to-many step follows.
 func walk(steps []*Relation, end matcher, missing truth) matcher {
 	if len(steps) == 0 {
 		return end
@@ -140,7 +142,7 @@ func walk(steps []*Relation, end matcher, missing truth) matcher {
 	}
 }
 
-// follow returns the struct that a relation to one leads to.
+// follow returns the struct of a to-one relation, and false if it is missing.
 func follow(row reflect.Value, rel *Relation) (reflect.Value, bool) {
 	v, ok := descend(row, rel.Index)
 	if !ok {
@@ -149,7 +151,7 @@ func follow(row reflect.Value, rel *Relation) (reflect.Value, bool) {
 	return settle(v)
 }
 
-// each calls f for the structs of a relation to many until it returns false.
+// each calls f for the structs of a to-many relation until f returns false.
 func each(row reflect.Value, rel *Relation, f func(reflect.Value) bool) {
 	list, ok := descend(row, rel.Index)
 	if !ok {
@@ -165,7 +167,7 @@ func each(row reflect.Value, rel *Relation, f func(reflect.Value) bool) {
 	}
 }
 
-// settle follows pointers, and reports false for nil.
+// settle follows pointers. It returns false at a nil pointer.
 func settle(v reflect.Value) (reflect.Value, bool) {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -176,7 +178,6 @@ func settle(v reflect.Value) (reflect.Value, bool) {
 	return v, true
 }
 
-// check returns the comparison of one datum.
 func (t *Test) check() (func(datum) truth, error) {
 	if t.Lookup == IsNull {
 		want := t.Values[0] == true
@@ -194,7 +195,7 @@ func (t *Test) check() (func(datum) truth, error) {
 	}, nil
 }
 
-// known returns the comparison of a datum that is not null.
+// known returns a function that tests a datum that is not null.
 func (t *Test) known() (func(datum) bool, error) {
 	f := t.Column.Field
 	if slices.Contains(textual, t.Lookup) {
@@ -217,10 +218,10 @@ func (t *Test) known() (func(datum) bool, error) {
 	}, nil
 }
 
-// wholes compares parts of a time.
+// wholes is a field of kind Int, for comparing parts of a time.
 var wholes = &Field{Kind: Int}
 
-// orders are what a comparison with the first value has to give.
+// orders says for each lookup which results of a comparison with the value match.
 var orders = map[Lookup]func(c int) bool{
 	Exact: func(c int) bool { return c == 0 }, NotEqual: func(c int) bool { return c != 0 },
 	Greater: func(c int) bool { return c > 0 }, GreaterOrEqual: func(c int) bool { return c >= 0 },
@@ -260,7 +261,7 @@ func partOf(part Part, at time.Time) int64 {
 	}
 }
 
-// searches look for a text in another one.
+// searches has the functions of the text lookups.
 var searches = map[Lookup]func(text, want string) bool{
 	IExact: func(text, want string) bool { return text == want }, Contains: strings.Contains, IContains: strings.Contains,
 	StartsWith: strings.HasPrefix, IStartsWith: strings.HasPrefix, EndsWith: strings.HasSuffix, IEndsWith: strings.HasSuffix,

@@ -1,6 +1,6 @@
-// Package querytest checks that a source of lists keeps the contract of package query: the
-// meaning of every lookup in examples, and the same rows as memory has for random conditions,
-// orders and pages.
+// Package querytest checks that a source keeps the contract of package query: examples define
+// the meaning of every lookup, and random conditions, orders and pages must give the same rows
+// as in memory.
 package querytest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Test checks a source. open is called some times, makes new tables with the rows of data in
-// them, and returns the list of all books. Fields and relations are tagged for bun and gorm.
+// Test checks a source. It calls open several times; open makes new tables with the rows of
+// data and returns the list of all books. The models have tags for bun and gorm.
 //
-// The random part takes some seconds. SPOOL_SEED gives its seed, which a failure names, and
-// SPOOL_CAMPAIGN how many of them are tried.
+// The random part takes some seconds. SPOOL_SEED sets its seed, which is in the failure
+// message. SPOOL_CAMPAIGN sets the number of seeds to try.
 //
 //nolint:tparallel // the test that calls the suite says whether it runs beside others
 func Test(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
@@ -37,7 +37,7 @@ func Test(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
 	})
 }
 
-// IDs reads the ids of a list in its order.
+// IDs returns the ids of a list's rows in their order.
 func IDs(ctx context.Context, set query.Set[Book]) ([]int64, error) {
 	books, err := set.All(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// examples are conditions on the shelf and the books that fulfil them.
+// examples are conditions and the books on the shelf that match them.
 var examples = []struct {
 	name string
 	expr query.Expr

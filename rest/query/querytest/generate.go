@@ -9,21 +9,21 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// generator makes data and questions that are hard to agree about.
+// generator makes random data and questions that sources are likely to answer differently.
 type generator struct{ *rand.Rand }
 
-// codes and sizes are few, so that some are equal.
+// codes and sizes have few values, so that some rows are equal.
 var (
 	codes = []Code{code("ax"), code("bx"), code("cx")}
 	sizes = []int32{-5, -4, -1, 0, 1, 2, 3, 4, 5, 6, 7, 12, 14}
 )
 
-// letters are of all kinds that databases treat apart: wildcards of LIKE, GLOB and regular
-// expressions, quotes and marks of parameters, letters of one to four bytes with several and
-// with no other case, an accent that stands by itself.
+// letters are of all kinds that databases treat differently: wildcards of LIKE, GLOB and
+// regular expressions, quotes and parameter marks, letters of one to four bytes with several
+// other cases or none, and an accent of its own.
 var letters = []rune("aAbkKsSzZ019 _%\\*?[]^$.|(){}-'\"?:@éÉßẞσςΣıİſ\u212AǅǆǄ\u0301\u65e5𐐀𐐨\n")
 
-// moments are around the boundaries of parts.
+// moments are close to the boundaries of the parts of a time.
 var moments = []time.Time{
 	at(1, 1, 2, 0, 0, 0, 0), day(1600, 2, 29), at(1899, 12, 31, 23, 59, 59, 999_999), day(1900, 1, 1),
 	at(1969, 12, 31, 23, 59, 59, 999_999), day(1970, 1, 1), at(2000, 2, 28, 23, 59, 59, 999_500), day(2000, 2, 29),
@@ -38,7 +38,7 @@ var (
 
 func pick[T any](g generator, items []T) T { return items[g.IntN(len(items))] }
 
-// some returns v or, one time in four, null.
+// some returns v, or null one time in four.
 func some[T any](g generator, v T) *T {
 	if g.IntN(4) == 0 {
 		return nil
@@ -92,14 +92,13 @@ func (g generator) book(id int64) Book {
 		Rating: some(g, pick(g, floats)), InPrint: g.IntN(2) == 0, Hardcover: some(g, g.IntN(2) == 0),
 		Code: g.code(), AddedAt: pick(g, moments), Published: some(g, pick(g, moments)), AuthorID: some(g, 1+g.Int64N(6)),
 	}
-	// Not empty ones: a driver of SQLite reads them as null.
+	// No empty ones: a driver of SQLite reads them as null.
 	if text := g.text(); text != "" {
 		b.Cover = []byte(text)
 	}
 	return b
 }
 
-// expr returns a condition of up to depth levels.
 func (g generator) expr(depth int) query.Expr {
 	if depth == 0 || g.IntN(4) == 0 {
 		return g.condition()
@@ -165,7 +164,7 @@ func (g generator) condition() query.Expr {
 	}
 }
 
-// several compares with one value, or with some of them.
+// several returns a comparison with one value, or with a list of values.
 func several[T any](g generator, path string, lookups []driver.Lookup, value func() T) query.Expr {
 	switch g.IntN(6) {
 	case 0:
@@ -211,7 +210,6 @@ func (g generator) other() query.Expr {
 	}
 }
 
-// sorts returns an order of any columns.
 func (g generator) sorts() []string {
 	sorts := make([]string, g.IntN(4))
 	for i := range sorts {

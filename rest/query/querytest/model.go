@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Book is a row with a column of each kind and relations of each kind.
+// Book is a row with a column of each kind and a relation of each kind.
 type Book struct {
 	ID        int64 `bun:",pk"`
 	Title     string
@@ -26,7 +26,7 @@ type Book struct {
 	Tags      []Tag    `bun:"m2m:book_tags,join:Book=Tag"      gorm:"many2many:book_tags"`
 }
 
-// Author is what a book has at most one of.
+// Author is related to books: a book has at most one.
 type Author struct {
 	ID        int64 `bun:",pk"`
 	Name      string
@@ -36,14 +36,14 @@ type Author struct {
 	Books     []Book   `bun:"rel:has-many,join:id=author_id"`
 }
 
-// Country is what an author has at most one of.
+// Country is related to authors: an author has at most one.
 type Country struct {
 	ID   int64 `bun:",pk"`
 	Code string
 	Name *string
 }
 
-// Review is what a book has any number of.
+// Review is related to books: a book has any number.
 type Review struct {
 	ID       int64 `bun:",pk"`
 	BookID   int64
@@ -53,13 +53,13 @@ type Review struct {
 	Author   *Author `bun:"rel:belongs-to,join:author_id=id"`
 }
 
-// Tag is what any number of books have.
+// Tag is related to books in both directions: any number on each side.
 type Tag struct {
 	ID   int64 `bun:",pk"`
 	Name string
 }
 
-// BookTag relates a book and a tag.
+// BookTag relates a book to a tag.
 type BookTag struct {
 	BookID int64 `bun:",pk"                            gorm:"primaryKey"`
 	Book   *Book `bun:"rel:belongs-to,join:book_id=id" gorm:"-"`
@@ -67,7 +67,7 @@ type BookTag struct {
 	Tag    *Tag  `bun:"rel:belongs-to,join:tag_id=id"  gorm:"-"`
 }
 
-// Code is a type with a form of its own in the database, and without an order.
+// Code is a type with its own form in the database and without an order.
 //
 //nolint:recvcheck // what is read is changed, what is written is not
 type Code struct{ Letters [2]byte }
@@ -85,8 +85,8 @@ func (c *Code) Scan(src any) error {
 	return nil
 }
 
-// Data is the rows of all tables. The relations of its structs are set too, as a database with
-// these rows has them.
+// Data has the rows of all tables. The relations in its structs are set too, as a database
+// would load them.
 type Data struct {
 	Books     []Book
 	Authors   []Author
@@ -96,7 +96,7 @@ type Data struct {
 	BookTags  []BookTag
 }
 
-// link sets the relations. Structs are kept in slices that do not grow any more.
+// link sets the relations. It takes addresses in slices that must not grow afterwards.
 func (d *Data) link() *Data {
 	for i := range d.Authors {
 		a := &d.Authors[i]

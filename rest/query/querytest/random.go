@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// questions is how many lists are compared, unless they take longer than patience.
+	// questions is the number of compared lists, unless they take longer than patience.
 	questions = 600
 	patience  = 5 * time.Second
 )
 
-// testRandom asks a source and memory the same questions. SPOOL_CAMPAIGN says about how many
-// seeds, and SPOOL_SEED about which one alone.
+// testRandom asks a source and memory the same questions. SPOOL_CAMPAIGN is the number of
+// seeds. SPOOL_SEED tests only that seed.
 func testRandom(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
 	t.Helper()
 
@@ -59,13 +59,13 @@ func testSeed(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book],
 		}
 		found += n
 	}
-	// Questions that nothing answers would prove nothing.
+	// Questions that match no row would prove nothing.
 	if found == 0 {
 		t.Errorf("SPOOL_SEED=%d: no question found a row", seed)
 	}
 }
 
-// compare reads the whole list, its length, a part of it, and the pages of it.
+// compare compares the whole list, its count, a part of it, and its pages.
 func compare(ctx context.Context, g generator, memory, books query.Set[Book], sorts []string) (int, error) {
 	want, err := stableIDs(ctx, memory, sorts, 0, -1)
 	if err != nil {
@@ -86,7 +86,7 @@ func compare(ctx context.Context, g generator, memory, books query.Set[Book], so
 		return 0, fmt.Errorf("%d rows after %d are %v (%w), want %v", limit, offset, part, err, wanted)
 	}
 	if slices.ContainsFunc(sorts, func(s string) bool { return strings.Contains(s, "author") }) {
-		return len(want), nil // relations are not loaded, so their values are not known
+		return len(want), nil // relations are not loaded, so their positions are unknown
 	}
 	return len(want), comparePages(ctx, books, sorts, want)
 }
@@ -96,7 +96,7 @@ func stableIDs(ctx context.Context, set query.Set[Book], sorts []string, offset,
 	return idsOf(books), err
 }
 
-// comparePages goes through a list by positions, forth and back.
+// comparePages reads a list page by page, forwards and backwards.
 func comparePages(ctx context.Context, books query.Set[Book], sorts []string, want []int64) error {
 	size := max(1, len(want)/3)
 	list := books.OrderBy(append(sorts, "id")...).List()
@@ -135,7 +135,7 @@ func pages(ctx context.Context, list *driver.List, size int64, most int) ([]int6
 	return ids, nil
 }
 
-// describe writes a condition for a person who has to find out what is wrong with it.
+// describe returns a condition in a form for the person who debugs a failure.
 func describe(set query.Set[Book], e query.Expr) string {
 	p, err := set.List().Model().Resolve(e)
 	if err != nil {

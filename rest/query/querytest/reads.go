@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// testReads checks what reading a set returns, beside which rows it has.
+// testReads checks the results of reading a set in ways that the examples do not.
 func testReads(t *testing.T, books query.Set[Book]) {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func testReads(t *testing.T, books query.Set[Book]) {
 	t.Run("WindowOfToMany", func(t *testing.T) {
 		t.Parallel()
 
-		// Book 1 has two reviews, and both its author's books have some.
+		// Book 1 has two reviews. Both books of its author have reviews.
 		set := books.Where(query.Where("author__books__reviews__isnull", false), query.Where("reviews__id__gt", 0)).
 			OrderBy("id")
 		found, err := set.Fetch(t.Context(), 1, 1)
@@ -136,7 +136,7 @@ func testWindow(t *testing.T, books query.Set[Book]) {
 	}
 }
 
-// testWhole reads a row through joins whose tables have columns of the same names.
+// testWhole reads a row through joined tables that have columns with the same names.
 func testWhole(t *testing.T, books query.Set[Book]) {
 	t.Helper()
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// compare writes the comparison of a column that is reached already.
+// compare returns the comparison of a column that is already joined.
 func (w *writer) compare(t *driver.Test, column string, zoneless bool) Clause {
 	if t.Lookup == driver.IsNull {
 		if t.Values[0] == true {
@@ -45,8 +45,9 @@ var operators = map[driver.Lookup]string{
 	driver.Exact: "=", driver.NotEqual: "<>", driver.Greater: ">", driver.GreaterOrEqual: ">=", driver.Less: "<", driver.LessOrEqual: "<=",
 }
 
-// collated makes a text compare by its bytes. In PostgreSQL equality does so under every
-// collation but the nondeterministic ones, and is left to the column so that its index serves.
+// collated returns a text column that is compared by its bytes. In PostgreSQL, equality
+// compares bytes under every deterministic collation, so the column's own collation stays and
+// its index can be used.
 func (w *writer) collated(column string, l driver.Lookup) string {
 	switch {
 	case w.dialect == SQLite:
@@ -58,8 +59,8 @@ func (w *writer) collated(column string, l driver.Lookup) string {
 	}
 }
 
-// value writes one parameter. PostgreSQL would take the parameter's type from the column, and
-// refuse a number that the column cannot hold instead of comparing it.
+// value returns one parameter. Without a cast, PostgreSQL would give an int64 the type of the
+// column, and refuse a number that the column cannot hold.
 func (w *writer) value(v any) Clause {
 	switch v := v.(type) {
 	case int64:
@@ -71,7 +72,7 @@ func (w *writer) value(v any) Clause {
 	case sqldriver.Valuer:
 	case encoding.TextMarshaler:
 		if _, ok := any(v).(interface{ Zone() (string, int) }); ok {
-			break // a time, which drivers know
+			break // a time: drivers handle it
 		}
 		if s, err := v.MarshalText(); err == nil {
 			return Clause{Text: "?", Args: []any{string(s)}}
@@ -80,10 +81,9 @@ func (w *writer) value(v any) Clause {
 	return Clause{Text: "?", Args: []any{v}}
 }
 
-// digits are where the parts of a time stand in the text of SQLite, counted from 1.
+// digits are the positions of the parts of a time in SQLite's text, counted from 1.
 var digits = map[driver.Part]int{driver.Month: 6, driver.Day: 9, driver.Hour: 12, driver.Minute: 15, driver.Second: 18}
 
-// part takes a number out of a time.
 func (w *writer) part(p driver.Part, column string, zoneless bool) string {
 	if w.dialect == SQLite {
 		if p == driver.WeekDay {
@@ -104,8 +104,9 @@ func (w *writer) part(p driver.Part, column string, zoneless bool) string {
 	}
 }
 
-// order writes one part of ORDER BY. SQLite has null as the smallest value by itself;
-// PostgreSQL is told so only where there can be nulls, because its indexes put them last.
+// order returns one part of ORDER BY. For SQLite, null is the smallest value by default.
+// PostgreSQL gets NULLS FIRST or LAST only if there can be nulls, because its indexes put
+// nulls last.
 func (w *writer) order(s *scope, key driver.Key) (Clause, error) {
 	at, alias := s.table, s.alias
 	for _, step := range key.Column.Steps {

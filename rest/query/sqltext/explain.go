@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Explain stands before a statement, so that PostgreSQL answers with what [PlannedRows] reads.
+// Explain is put before a statement; PostgreSQL then returns its plan for [PlannedRows].
 const Explain = "EXPLAIN (FORMAT JSON) "
 
-// PlannedRows reads how many rows PostgreSQL's planner expects.
+// PlannedRows returns the number of rows that PostgreSQL's planner expects.
 func PlannedRows(answer []byte) (int64, error) {
 	var plans []struct{ Plan map[string]any }
 	if err := json.Unmarshal(answer, &plans); err != nil {

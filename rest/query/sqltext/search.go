@@ -9,11 +9,11 @@ import (
 	"github.com/spoolhq/spool/rest/query/internal/fold"
 )
 
-// search writes a lookup that is about text only, and reports false for another one.
+// search returns the comparison for a lookup on text, and false for any other lookup.
 //
-// Ignoring case is not left to the database, whose idea of it depends on its locale and, in
-// SQLite, ends with ASCII: each letter becomes the set of letters that are the same, in a
-// pattern that compares exactly.
+// Databases ignore case in different ways: by their locale, or in SQLite only for ASCII. So
+// each letter of the value becomes the set of its equal letters, in a pattern that is compared
+// exactly.
 func (w *writer) search(l driver.Lookup, column, value string) (Clause, bool) {
 	switch l {
 	case driver.IExact:
@@ -45,7 +45,7 @@ func (w *writer) search(l driver.Lookup, column, value string) (Clause, bool) {
 
 var like = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// exactPart searches in SQLite without LIKE, which ignores the case of ASCII there.
+// exactPart searches in SQLite without LIKE, because LIKE ignores the case of ASCII there.
 func exactPart(l driver.Lookup, column, value string) (Clause, bool) {
 	n := utf8.RuneCountInString(value)
 	switch {
@@ -75,13 +75,13 @@ func (w *writer) regex(l driver.Lookup, column, value string) Clause {
 	return Clause{Text: column + operator, Args: []any{value}}
 }
 
-// folded compares without regard to case, with anything before or after where there is a star.
+// folded compares without case. If before or after is a star, any text may be there.
 func (w *writer) folded(column, before, value, after string) Clause {
 	switch {
 	case w.dialect == SQLite:
 		return Clause{Text: column + " GLOB ?", Args: []any{before + glob(value) + after}}
 	case ascii(value):
-		// An ASCII letter is equal to ASCII letters only, as it is in this collation.
+		// An ASCII letter equals only ASCII letters, and this collation treats it so.
 		pattern := strings.ReplaceAll(before, "*", "%") + like.Replace(value) + strings.ReplaceAll(after, "*", "%")
 		return Clause{Text: column + ` COLLATE "C" ILIKE ?`, Args: []any{pattern}}
 	}
@@ -105,7 +105,8 @@ func (w *writer) folded(column, before, value, after string) Clause {
 	return Clause{Text: column + ` COLLATE "C" ~ ?`, Args: []any{b.String()}}
 }
 
-// glob writes a pattern of SQLite's GLOB, which compares exactly whatever the PRAGMAs are.
+// glob returns a pattern for SQLite's GLOB, which is always case-sensitive, whatever the
+// PRAGMAs.
 func glob(value string) string {
 	var b strings.Builder
 	for _, r := range value {

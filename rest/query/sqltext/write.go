@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Write writes a plan about the table, whose quoted alias is root. The plan's offset and limit
-// are left to the adapter.
+// Write returns the SQL for a plan. root is the quoted alias of the table. The plan's offset
+// and limit are left to the adapter.
 func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error) {
 	if d != Postgres && d != SQLite {
 		return nil, errors.New("lists are read from PostgreSQL and SQLite only")
@@ -40,8 +40,8 @@ func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error
 	return out, nil
 }
 
-// Check reports what options would ask of lists of the model that their table does not have. Its
-// errors begin with the place.
+// Check returns an error if an option needs something that the model's table does not have.
+// The error begins with place.
 func Check(place string, t Table, m *driver.Model, options []query.Option) error {
 	for _, o := range options {
 		stage, err := o.Compile(m, place)
@@ -57,7 +57,7 @@ func Check(place string, t Table, m *driver.Model, options []query.Option) error
 	return nil
 }
 
-// reach returns an error when a table does not lead to the column.
+// reach returns an error if the column cannot be reached from the table.
 func reach(at Table, c *driver.Column) error {
 	for _, step := range c.Steps {
 		j, err := at.Join(step)
@@ -78,7 +78,7 @@ type writer struct {
 	aliases int
 }
 
-// scope is one SELECT: its table, and the rows of other tables that were joined to it.
+// scope is one SELECT: its table and the joined tables.
 type scope struct {
 	table Table
 	alias string
@@ -95,7 +95,6 @@ type joined struct {
 
 func text(format string, args ...any) Clause { return Clause{Text: fmt.Sprintf(format, args...)} }
 
-// wrap puts pieces together.
 func wrap(parts ...Clause) Clause {
 	var b strings.Builder
 	var args []any
@@ -159,7 +158,7 @@ func (w *writer) group(s *scope, g *driver.Group) (Clause, error) {
 	}
 }
 
-// test follows the steps of a path and compares what is at its end.
+// test follows the steps of a path and compares the column at its end.
 func (w *writer) test(s *scope, t *driver.Test, at Table, alias string, steps []*driver.Relation) (Clause, error) {
 	for i, step := range steps {
 		if step.Many {
@@ -178,7 +177,7 @@ func (w *writer) test(s *scope, t *driver.Test, at Table, alias string, steps []
 	return w.compare(t, alias+"."+column.Name, column.Zoneless), nil
 }
 
-// join adds a row of a relation to one, once for each place it starts from.
+// join joins a to-one relation. The same step from the same table is joined only once.
 func (w *writer) join(s *scope, at Table, alias string, step *driver.Relation) (joined, error) {
 	i := slices.IndexFunc(s.joins, func(j joined) bool { return j.from == alias && j.step == step })
 	if i >= 0 {
@@ -198,10 +197,11 @@ func (w *writer) join(s *scope, at Table, alias string, step *driver.Relation) (
 	return j, nil
 }
 
-// maxAlias is below the length at which PostgreSQL cuts names off.
+// maxAlias is less than the length at which PostgreSQL truncates names.
 const maxAlias = 60
 
-// alias is a new name that no table of the program has, short enough for any database.
+// alias returns a new alias. It is short enough for any database and differs from the
+// program's names.
 func (w *writer) alias(step *driver.Relation) string {
 	w.aliases++
 	name := "q" + strconv.Itoa(w.aliases)
@@ -211,7 +211,7 @@ func (w *writer) alias(step *driver.Relation) string {
 	return `"` + name + `"`
 }
 
-// exists asks for one related row for which the rest of the path holds.
+// exists returns a condition that is true if the rest of the path matches for one related row.
 func (w *writer) exists(t *driver.Test, at Table, alias string, steps []*driver.Relation) (Clause, error) {
 	rel, err := at.Join(steps[0])
 	if err != nil {
@@ -238,8 +238,8 @@ func (w *writer) exists(t *driver.Test, at Table, alias string, steps []*driver.
 	return wrap(append(parts, text(" WHERE "), between(" AND ", on), text("%s)", w.one()))...), nil
 }
 
-// one ends an EXISTS for SQLite, which without it makes a join of an EXISTS over one table, and
-// then (in 3.53 at least) takes each of the related rows for a row that OFFSET skips.
+// one ends an EXISTS with a LIMIT in SQLite. Without it, SQLite (such as 3.53) turns an
+// EXISTS over one table into a join, and OFFSET then skips related rows.
 func (w *writer) one() string {
 	if w.dialect == SQLite {
 		return " LIMIT 1"
@@ -247,7 +247,7 @@ func (w *writer) one() string {
 	return ""
 }
 
-// related is the FROM of related rows and the conditions that make them related.
+// related returns the FROM clause for related rows and the conditions that relate them.
 func (w *writer) related(rel *Join, base, alias string, step *driver.Relation) (from Clause, on []Clause) {
 	live := fixed(alias, rel.Target.Live())
 	if rel.Through == nil {

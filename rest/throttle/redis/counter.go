@@ -1,6 +1,6 @@
-// Package redis counts the requests of throttles in Redis, so that all processes of a
-// program count together. It needs Redis 5 or later, or a server that speaks as that does,
-// alone or as a cluster: each call is about one key.
+// Package redis counts the requests of throttles in Redis, so that all processes of a program
+// count together. It needs Redis 5 or later, or a compatible server. A cluster works, because
+// each call uses only one key.
 package redis
 
 import (
@@ -21,13 +21,13 @@ var takeSource string
 
 var takeScript = goredis.NewScript(takeSource)
 
-// Options are what a counter may be told. The zero value is ready for use.
+// Options are the options of [Counter]. The zero value is ready for use.
 type Options struct {
-	// Prefix begins all keys of the counter. Programs that share a server and should not
-	// count together have different ones. Defaults to "rest:throttle:".
+	// Prefix begins all keys of the counter. Programs that share a server and count separately
+	// need different prefixes. Defaults to "rest:throttle:".
 	Prefix string
-	// Timeout is how long a request waits for Redis before it is treated as [throttle.OnFault]
-	// says. Defaults to 500 milliseconds.
+	// Timeout is how long a request waits for Redis before [throttle.OnFault] decides.
+	// Defaults to 500 milliseconds.
 	Timeout time.Duration
 }
 
@@ -36,20 +36,19 @@ type Shared struct {
 	client  goredis.Scripter
 	prefix  string
 	timeout time.Duration
-	// now is nil, or the clock of a test, which stands in for the server's.
+	// now is the clock of a test, used instead of the server's. It is nil otherwise.
 	now func() time.Time
 }
 
-// Counter returns a counter over a client, a cluster client or a ring. A nil options stands
-// for the defaults. It panics without a client.
+// Counter returns a counter over a client, a cluster client or a ring. Nil options mean the
+// defaults. It panics without a client.
 //
-// A request costs one round trip, of a script that is loaded when it is missing. The script
-// goes by the server's clock, so what the clocks of the processes say does not matter. A key
-// of Redis is the prefix and a hash, which holds neither a name nor an address, and goes away
-// when its window has passed.
+// Each request costs one round trip: it runs a script, which is loaded if it is missing. The
+// script uses the server's clock, so the clocks of the processes do not matter. A Redis key is
+// the prefix and a hash, without names or addresses. It expires when its window has passed.
 //
-// A reply that is lost leaves a request counted that was refused: the count may be too high
-// after a fault, never too low.
+// If a reply is lost, the request is refused but stays counted. So after a fault the count may
+// be too high, but never too low.
 func Counter(client goredis.Scripter, options *Options) *Shared {
 	if client == nil {
 		panic("redis: a counter needs a client")
@@ -85,8 +84,8 @@ func (c *Shared) Take(ctx context.Context, key string, rate throttle.Rate) (thro
 	}, nil
 }
 
-// key hashes what the throttle calls the caller: ids of users may be of any length, and have
-// no business in the key space of a shared server.
+// key returns the Redis key for a throttle's key. It is hashed, because ids of users may be of
+// any length and should not be readable in a shared server.
 func (c *Shared) key(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return c.prefix + base64.RawURLEncoding.EncodeToString(sum[:18])

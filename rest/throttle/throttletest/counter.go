@@ -1,5 +1,5 @@
-// Package throttletest says what a counter of requests must do. Each implementation of
-// [throttle.Counter] runs [TestCounter].
+// Package throttletest tests the contract of [throttle.Counter]. Each implementation runs
+// [TestCounter].
 package throttletest
 
 import (
@@ -16,8 +16,8 @@ import (
 )
 
 // Harness opens an empty counter for one case and calls body with it. The counter's clock
-// stands still but for what pass lets go by. A harness may run body in another goroutine, as
-// long as it waits for it.
+// moves only when body calls pass. A harness may run body in another goroutine if it waits for
+// it.
 type Harness func(t *testing.T, body func(t *testing.T, counter throttle.Counter, pass func(time.Duration)))
 
 // TestCounter checks that a counter keeps the contract of [throttle.Counter].
@@ -48,7 +48,6 @@ func TestCounter(t *testing.T, open Harness) { //nolint:tparallel // the test th
 	}
 }
 
-// bench is what a case works with.
 type bench struct {
 	counter throttle.Counter
 	pass    func(time.Duration)
@@ -70,7 +69,7 @@ func (b *bench) want(t *testing.T, key string, rate throttle.Rate, want throttle
 	}
 }
 
-// fill takes of the key "a" as long as it is allowed, and returns how often that was.
+// fill takes from the key "a" until a request is refused, and returns how many were allowed.
 func (b *bench) fill(t *testing.T, rate throttle.Rate) int {
 	t.Helper()
 	for n := range rate.Limit + 1 {
@@ -121,8 +120,7 @@ func refusedIsNotCounted(t *testing.T, b *bench) {
 	}
 }
 
-// slides has a caller that spreads its requests around the place where a fixed window would
-// begin anew.
+// slides checks a caller whose requests are close to the boundary of a fixed window.
 func slides(t *testing.T, b *bench) {
 	t.Helper()
 	b.pass(9 * time.Second)
@@ -155,7 +153,7 @@ func keysMayHoldAnything(t *testing.T, b *bench) {
 	}
 }
 
-// neverMoreThanTheLimit looks at every stretch of a window in a long and uneven history.
+// neverMoreThanTheLimit checks every period of one window in a long and uneven history.
 func neverMoreThanTheLimit(t *testing.T, b *bench) {
 	t.Helper()
 	for _, limit := range []int{1, 5, 64, 65, 200} {
@@ -165,7 +163,6 @@ func neverMoreThanTheLimit(t *testing.T, b *bench) {
 	}
 }
 
-// history returns when requests were allowed.
 func (b *bench) history(t *testing.T, rate throttle.Rate) []time.Duration {
 	t.Helper()
 	var (
@@ -207,8 +204,8 @@ func highLimitIsKept(t *testing.T, b *bench) {
 	b.want(t, "a", thousandPerMinute, throttle.State{RetryAfter: time.Minute, Reset: time.Minute})
 }
 
-// highLimitComesBack has requests that share entries: they come back together, at most a
-// 64th of the window late and never early.
+// highLimitComesBack checks requests that share entries: they expire together, at most 1/64 of
+// the window late and never early.
 func highLimitComesBack(t *testing.T, b *bench) {
 	t.Helper()
 	for range 1000 {
@@ -261,7 +258,7 @@ func endedContext(t *testing.T, b *bench) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range threePerTen.Limit + 1 {
-		// Whether it is counted or is an error is left to the counter.
+		// A counter may count the request or return an error.
 		_, _ = b.counter.Take(ctx, "a", threePerTen)
 	}
 	b.pass(10 * time.Second)

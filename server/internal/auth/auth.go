@@ -19,7 +19,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Config says how callers are authenticated. The fields are those of the server's configuration.
+// Config configures authentication. The fields are those of the server's configuration.
 type Config struct {
 	Engine *engine.Engine
 	// Authenticator identifies the caller. Nil: every caller is the default tenant.
@@ -28,11 +28,11 @@ type Config struct {
 	// FailedLogins is how many wrong credentials of an address are answered without delay. Zero: all.
 	FailedLogins   int
 	TrustedProxies []netip.Prefix
-	// TokenKeys and TokenTTL are those of the tokens that open a stream.
+	// TokenKeys and TokenTTL are the keys and the lifetime of the tokens that open a stream.
 	TokenKeys [][]byte
 	TokenTTL  time.Duration
 	Log       *slog.Logger
-	// Closing ends when no answer is to be delayed any more.
+	// Closing ends when answers must no longer be delayed.
 	Closing context.Context //nolint:containedctx // the lifetime of the server
 }
 
@@ -64,8 +64,8 @@ func New(c Config) (*Auth, error) {
 	return a, err
 }
 
-// Options returns the options of a route whose caller needs a scope. The token of a stream opens it too,
-// where that is said.
+// Options returns the options of a route whose caller needs a scope. With orToken, the token of a stream
+// opens the route too.
 func (a *Auth) Options(need access.Scope, orToken bool) []rest.RouteOption {
 	if a.Everybody != nil {
 		return []rest.RouteOption{rest.NoAuth()}

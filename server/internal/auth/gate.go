@@ -12,7 +12,7 @@ import (
 
 var bearerTokens = rest.Scheme{
 	Name: "bearer", Type: "http", HTTP: "bearer",
-	Description: "A token of the server's configuration, which says for which tenant it stands and what it may do.",
+	Description: "A token of the server's configuration, which has the token's tenant and scopes.",
 }
 
 // gate stands before a route: it has the authenticator identify the caller, and then checks the scope.

@@ -21,7 +21,7 @@ const (
 	minStreamTokenKey = 32
 	// streamTokenUse separates these signatures from those of other uses of the keys.
 	streamTokenUse = "spool stream token 1\n"
-	// streamTokenParam is the parameter that carries a token.
+	// streamTokenParam is the parameter with a token.
 	streamTokenParam = "token"
 	// maxStreamToken is longer than any token, in bytes.
 	maxStreamToken = 4096
@@ -59,7 +59,7 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 }
 
 // StreamToken returns a token that opens the stream of one thread for the principal, and when it ends, which
-// is not behind the end of the principal's own credentials. The first key signs, and any of them may have
+// is not after the end of the principal's own credentials. The first key signs, and any of them may have
 // signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of the same id
 // is made.
 func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, time.Time) {

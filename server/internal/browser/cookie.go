@@ -24,9 +24,8 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 	return guard, nil
 }
 
-// checkCrossOrigin refuses what a page of another origin has a browser send with the cookies
-// of its user: every request that changes something, and streams, each of which is a
-// connection that is kept.
+// checkCrossOrigin refuses requests that a page of another origin makes a browser send with the cookies of
+// its user: every request that changes something, and streams, because each is a connection that stays open.
 func (g *Guard) checkCrossOrigin(r *http.Request, streams bool) error {
 	if streams && r.Method == http.MethodGet {
 		unsafe := *r

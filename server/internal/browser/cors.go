@@ -21,7 +21,7 @@ const corsMaxAge = "600"
 type origins struct {
 	all   bool
 	known map[string]bool
-	// credentials says that those pages may send cookies and the like.
+	// credentials allows those pages to send cookies and client certificates.
 	credentials bool
 	// request and response list the headers that those pages may send and read.
 	request, response string
@@ -58,8 +58,8 @@ func isOrigin(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && u.Scheme+"://"+u.Host == text
 }
 
-// sentOrigin returns an origin as browsers send it: in lower case, and without the port that its
-// scheme has anyway.
+// sentOrigin returns an origin in the form that browsers send: in lower case, and without the default port of
+// its scheme.
 func sentOrigin(origin string) string {
 	origin = strings.ToLower(origin)
 	if host, ok := strings.CutSuffix(origin, ":443"); ok && strings.HasPrefix(origin, "https:") {
@@ -99,8 +99,8 @@ func (o origins) allow(origin string) bool {
 	return origin != "" && (o.all || o.known[strings.ToLower(origin)])
 }
 
-// expose lets a page of an allowed origin read the answer. Every answer varies by
-// origin then, so that no cache hands one page's answer to another.
+// expose lets a page of an allowed origin read the answer. Every answer then varies by origin, so that no
+// cache gives one page's answer to another.
 func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	if !o.configured() {
 		return
@@ -116,8 +116,8 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Preflight lets a page of an allowed origin send what it asks for. The page of another origin gets
-// no permission, which its browser takes for a no.
+// Preflight allows a page of an allowed origin to send its request. A page of another origin gets no
+// permission, so its browser does not send the request.
 func (g *Guard) Preflight(w http.ResponseWriter, r *http.Request, allow string) {
 	if allow == "" || r.Header.Get("Access-Control-Request-Method") == "" {
 		return

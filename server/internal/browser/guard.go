@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Config says which pages may do what. The fields are those of the server's configuration.
+// Config configures a guard. The fields are those of the server's configuration.
 type Config struct {
 	CORSAllowCredentials bool
 	CORSAllowHeaders     []string
@@ -45,11 +45,11 @@ func New(c Config) (*Guard, error) {
 	return g, err
 }
 
-// Route is what the guard has to know of the route of a request.
+// Route has the facts about a request's route that the guard needs.
 type Route struct {
-	// Signed says that requests prove themselves by a signature, which no web page can make.
+	// Signed says that requests are signed, which no web page can do.
 	Signed bool
-	// Page says that a link from anywhere may lead to the route.
+	// Page says that links from other sites may lead to the route.
 	Page bool
 	// Streams says that a GET is kept open.
 	Streams bool

@@ -45,9 +45,9 @@ func (g *Guard) checkLoopback(r *http.Request, page bool) error {
 	return nil
 }
 
-// ownSite reports whether a request without an Origin does not come from a page of another
-// origin. A link may lead from anywhere to the docs page, which has nothing of anybody's, and to
-// the page at the root, which no other page can read or frame: those are pages.
+// ownSite reports whether a request without an Origin does not come from a page of another origin. A link
+// from anywhere may lead to the docs page, which has no data, and to the page at the root, which no other
+// page can read or frame.
 func (g *Guard) ownSite(r *http.Request, page bool) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -57,8 +57,7 @@ func (g *Guard) ownSite(r *http.Request, page bool) bool {
 	}
 }
 
-// ownOrigin reports whether the origin is that of the server itself, under the name by
-// which the request reached it.
+// ownOrigin reports whether the origin is the server's own, under the host name of the request.
 func ownOrigin(r *http.Request, origin string) bool {
 	scheme, port := "http", ":80"
 	if r.TLS != nil {

@@ -1,5 +1,5 @@
-// Package call has what a handler knows of its request: the caller, the thread and run that it is about,
-// and the answer to an error. It imports access, engine and rest, and does not know the server.
+// Package call has the state of a request: the caller, the thread and run that it is about, and the mapping
+// of errors to answers. It imports access, engine and rest, and does not know the server.
 package call
 
 import (
@@ -15,11 +15,10 @@ import (
 	"github.com/spoolhq/spool/server/access"
 )
 
-// HeaderID carries a request's id, in both directions.
+// HeaderID is the header with a request's id, in requests and answers.
 const HeaderID = "X-Request-ID"
 
-// Call is what the log says of a request. It never has the query, which may have tokens, nor
-// bodies.
+// Call has the fields of a request for the log. It never has the query, which may contain tokens, nor bodies.
 type Call struct {
 	ID     string
 	Began  time.Time
@@ -30,7 +29,7 @@ type Call struct {
 	rules Rules
 }
 
-// Rules are what holds for all calls of a server.
+// Rules apply to all calls of a server.
 type Rules struct {
 	// Everybody is the caller of every request on a server without authentication. Nil: there is
 	// an authenticator.
@@ -41,8 +40,8 @@ type Rules struct {
 
 type key struct{}
 
-// Begin gives the request an id, which is the client's, or that of the trace that it
-// belongs to, or a new one, and returns it with a place for what becomes known of it.
+// Begin returns the id of the request, and a place for facts about the request. The id is the client's, or
+// that of the trace, or a new one.
 func Begin(r *http.Request, rules Rules) (*http.Request, *Call) {
 	known := &Call{ID: r.Header.Get(HeaderID), Began: time.Now(), rules: rules}
 	if spool.CheckID(HeaderID, known.ID) != nil {
@@ -51,7 +50,7 @@ func Begin(r *http.Request, rules Rules) (*http.Request, *Call) {
 	return r.WithContext(context.WithValue(r.Context(), key{}, known)), known
 }
 
-// traceID returns the id in a traceparent of W3C, "" where it has none.
+// traceID returns the id in a W3C traceparent, or "".
 func traceID(traceparent string) string {
 	_, rest, _ := strings.Cut(traceparent, "-")
 	id, rest, ok := strings.Cut(rest, "-")
@@ -61,26 +60,26 @@ func traceID(traceparent string) string {
 	return id
 }
 
-// Of returns what is known of the request that ctx belongs to.
+// Of returns the Call of the request that ctx belongs to.
 func Of(ctx context.Context) *Call {
 	known, _ := ctx.Value(key{}).(*Call)
 	return known
 }
 
-// Concerns notes which thread and run the request is about, for the log.
+// Concerns records the thread and run of the request, for the log.
 func Concerns(ctx context.Context, thread spool.ThreadKey, run spool.RunID) {
 	if known := Of(ctx); known != nil {
 		known.Tenant, known.Thread, known.Run = thread.Tenant, thread.ID, run
 	}
 }
 
-// Caller is a principal as a request carries it.
+// Caller is the principal of a request.
 type Caller struct {
 	access.Principal
 
-	// Ends is when a stream that the caller opens ends. Zero: when it is over.
+	// Ends is when a stream that the caller opens ends. Zero: no earlier than its run.
 	Ends time.Time
-	// Made is when the one thread that the caller may see was made. Zero: any thread.
+	// Made is the creation time of the only thread that the caller may see. Zero: any thread.
 	Made time.Time
 }
 
@@ -102,8 +101,8 @@ func Open(ctx context.Context) bool { return Of(ctx).rules.Everybody != nil }
 // OwnThreads reports whether the server hides from each principal the threads of others.
 func OwnThreads(ctx context.Context) bool { return Of(ctx).rules.OwnThreads }
 
-// Acting returns ctx with the caller as the engine's actor, whom the audit log names and who sees its
-// threads. Each call of the engine about a thread takes it.
+// Acting returns ctx with the caller as the engine's actor: the audit log names it, and it sees only its
+// threads. Each engine call about a thread takes this ctx.
 func Acting(ctx context.Context) context.Context { return ActingAs(ctx, By(ctx)) }
 
 // ActingAs returns ctx with p as the engine's actor.

@@ -58,7 +58,7 @@ func statusOf(code spool.Code) int {
 	}
 }
 
-// callError adds to an error what it was about, for the log.
+// callError adds to an error the thread and the run, for the log.
 type callError struct {
 	error
 
@@ -69,7 +69,7 @@ type callError struct {
 // Unwrap returns the error itself.
 func (e *callError) Unwrap() error { return e.error }
 
-// About says which thread and run an error is about. It returns nil for nil.
+// About adds the thread and the run to an error. It returns nil for nil.
 func About(ctx context.Context, err error, thread spool.ThreadKey, run spool.RunID) error {
 	if err == nil {
 		return nil
@@ -77,7 +77,7 @@ func About(ctx context.Context, err error, thread spool.ThreadKey, run spool.Run
 	return &callError{Settled(ctx, err), thread, run}
 }
 
-// Result returns the result of an operation. One that was refused is answered 409, with the result.
+// Result returns the result of an operation. A refused operation gets a 409 with the result.
 func Result[T any](ctx context.Context, result T, accepted bool, err error, thread spool.ThreadKey, run spool.RunID) (T, error) {
 	if err == nil && !accepted {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
@@ -85,7 +85,7 @@ func Result[T any](ctx context.Context, result T, accepted bool, err error, thre
 	return result, About(ctx, err, thread, run)
 }
 
-// Settled tells apart the two causes of a canceled context: the client has gone, or the server gave up.
+// Settled distinguishes the two causes of a canceled context: the client disconnected, or the server gave up.
 func Settled(ctx context.Context, err error) error {
 	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
 		return &spool.Error{Code: spool.Unavailable, Message: spool.MessageOf(err), Err: err}
@@ -93,7 +93,7 @@ func Settled(ctx context.Context, err error) error {
 	return err
 }
 
-// MapError is how an error is answered, whatever it is.
+// MapError maps every error to an answer.
 func MapError(err error) *rest.Error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = spool.Errorf(CodeTooLarge, "the body is larger than %d bytes", large.Limit)
@@ -111,7 +111,7 @@ func MapError(err error) *rest.Error {
 	return e
 }
 
-// failureAttrs returns what an error was about.
+// failureAttrs returns the thread and run of an error as log attributes.
 func failureAttrs(err error) []slog.Attr {
 	var call *callError
 	if !errors.As(err, &call) {
@@ -130,7 +130,7 @@ func Log(to *slog.Logger) *slog.Logger { return slog.New(aboutHandler{to.Handler
 
 type aboutHandler struct{ slog.Handler }
 
-// Handle adds which request the record is of, and what its error was about.
+// Handle adds the request and the target of its error to the record.
 func (h aboutHandler) Handle(ctx context.Context, r slog.Record) error {
 	var more []slog.Attr
 	if known := Of(ctx); known != nil {

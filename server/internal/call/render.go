@@ -14,15 +14,15 @@ import (
 
 // ErrorBody is the body of every error.
 type ErrorBody struct {
-	Error string     `doc:"What is wrong, for a person. It may change."       example:"threadId is required" json:"error"`
-	Code  spool.Code `doc:"What is wrong, for a program. It does not change." example:"invalid"              json:"code"`
+	Error string     `doc:"The error, for a person. The text may change."         example:"threadId is required" json:"error"`
+	Code  spool.Code `doc:"The error's code, for a program. Codes do not change." example:"invalid"              json:"code"`
 }
 
 // DeleteRefusal is the answer to a deletion that is refused before the engine sees it.
 type DeleteRefusal struct {
-	Accepted bool       `doc:"Always false."                 example:"false"                json:"accepted"`
-	Error    string     `doc:"What is wrong, for a person."  example:"threadId is required" json:"error"`
-	Code     spool.Code `doc:"What is wrong, for a program." example:"invalid"              json:"code"`
+	Accepted bool       `doc:"Always false."                    example:"false"                json:"accepted"`
+	Error    string     `doc:"The error, for a person."         example:"threadId is required" json:"error"`
+	Code     spool.Code `doc:"The error's code, for a program." example:"invalid"              json:"code"`
 }
 
 // ErrorBodies writes errors.
@@ -62,12 +62,13 @@ func (ErrorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 	return "application/json", out
 }
 
-// inside returns a sentence of rest in the form of the contract's errors: a small letter first, no full stop.
+// inside returns a sentence of rest in the form of the contract's errors: with a lower case first letter and
+// without a full stop.
 func inside(text string) string {
 	return strings.ToLower(text[:min(1, len(text))]) + strings.TrimSuffix(text[min(1, len(text)):], ".")
 }
 
-// Texts that say what a parameter must be, where its limits say it in pieces.
+// Texts for parameters whose limits would need several sentences.
 const (
 	limitRule  = "an integer from 1 to 1000"
 	branchRule = "a positive integer"
@@ -77,7 +78,7 @@ const (
 	ageRule    = `a duration such as "720h"`
 )
 
-// sentence says what is wrong with a parameter.
+// sentence returns the error text for a parameter.
 func sentence(f rest.Fault) string {
 	name := strings.TrimPrefix(f.Location(), f.In+".")
 	if len(f.Path) == 0 {

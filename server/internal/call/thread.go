@@ -20,8 +20,7 @@ func (q OneThread) Key(ctx context.Context) spool.ThreadKey {
 	return key
 }
 
-// LastMessage is the last message that a client has. An id that no message can have counts as
-// none.
+// LastMessage is the last message that a client has. An id that no message can have counts as absent.
 type LastMessage struct {
 	LastMessageID string `doc:"The last message that you have. Those up to it are left out; an unknown one leaves out nothing." query:"lastMessageId"`
 }
@@ -42,11 +41,11 @@ func CheckOptionalID(field, id string) error {
 	return spool.CheckID(field, id)
 }
 
-// maxToolCallID is the length in bytes of the longest tool call id. Models make these
-// up, so that their characters are not ours to restrict.
+// maxToolCallID is the length in bytes of the longest tool call id. Models choose these ids, so the server
+// does not restrict their characters.
 const maxToolCallID = 512
 
-// CheckToolCall returns an error for an id that no call has.
+// CheckToolCall returns an error for an id that no call can have.
 func CheckToolCall(call spool.ToolCallID) error {
 	if len(call) > maxToolCallID {
 		return spool.Errorf(spool.Invalid, "toolCallId is longer than %d characters", maxToolCallID)
@@ -54,23 +53,23 @@ func CheckToolCall(call spool.ToolCallID) error {
 	return nil
 }
 
-// How long bodies may be.
+// The maximum bodies of requests.
 const (
-	// SmallBody bounds a body that has ids and words alone.
+	// SmallBody is the maximum of a body with only ids and short texts.
 	SmallBody = 64 << 10
-	// LongBody bounds a body that has JSON of the client's own, such as the payload of an answer.
+	// LongBody is the maximum of a body with JSON of the client's own, such as the payload of an answer.
 	LongBody = 1 << 20
 )
 
-// TimeMark returns "<time>~<id>", from which a list goes on. An id has no tilde.
+// TimeMark returns "<time>~<id>", the position from which a list continues. An id has no tilde.
 func TimeMark(at time.Time, id string) string {
 	return at.UTC().Format(time.RFC3339Nano) + "~" + id
 }
 
-// ErrMark says that a list cannot go on from there.
+// ErrMark is the error for an invalid position of a list.
 var ErrMark = spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
 
-// ParseTimeMark reads what [TimeMark] has written.
+// ParseTimeMark reads a text of [TimeMark].
 func ParseTimeMark(mark string) (time.Time, string, error) {
 	at, id, ok := strings.Cut(mark, "~")
 	t, err := time.Parse(time.RFC3339Nano, at)

@@ -4,64 +4,62 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// What the document says of the admin endpoints, in Markdown.
+// Texts of the document about the admin endpoints, in Markdown.
 const (
-	aboutOverview = `How many threads, runs and jobs a tenant has, what its runs have used, and which of them are not over. The
-sums are kept and not counted: asking costs the same, however much there is.`
+	aboutOverview = `The numbers of a tenant's threads, runs and jobs, what its runs have used, and the runs that are not over. The
+server keeps these sums up to date and does not count on request: a request costs the same for any amount of data.`
 
-	aboutRuns = `A tenant's runs across its threads, the last accepted one first, in pages that before continues. A run has
-to pass all filters; the next page needs the same ones. Runs that are accepted meanwhile belong before the first page.
-With a state, a thread or a time the list comes from an index; with another filter alone, the server reads on until the
-page is full.`
+	aboutRuns = `A tenant's runs across its threads, the last accepted run first. The parameter before gets the next page. A run must
+pass all filters; use the same filters for the next page. Runs that are accepted in the meantime belong before the first page.
+A state, a thread or a time is looked up in an index. With another filter alone, the server reads on until the page is full.`
 
-	aboutRun = `All that is known of one run: its steps with what they used and called, the runs that it has spawned, its
-part of the record, its waits for an answer, and each question to a model. No list has more than 1000 elements.`
+	aboutRun = `Everything about one run: its steps with their usage and calls, the runs that it spawned, its entries of the record,
+its waits for an answer, and each request to a model. No list has more than 1000 elements.`
 
-	aboutOperatorStop = `Stops a run, or the run of a thread and all those that wait for it, as stopRun does, for one who operates the
-server. Who is no operator needs the scope stop beside admin. The audit log says who it was, as an operator.`
+	aboutOperatorStop = `Stops a run, or the run of a thread and all runs that wait for it, as stopRun does, for an operator of the
+server. A caller that is not an operator needs the scope stop as well as admin. The audit log names the caller as an operator.`
 
-	aboutOperatorRespond = `Answers a call that waits, as respond does, for one who operates the server. Who is no operator needs the
-scope approve beside admin. The audit log says who it was, as an operator. The record of the thread names an operator of another tenant as
-operator, and nobody by name.`
+	aboutOperatorRespond = `Answers a call that waits, as respond does, for an operator of the server. A caller that is not an operator
+needs the scope approve as well as admin. The audit log names the caller as an operator. If an operator of another tenant answers, the
+thread's record says operator instead of the name.`
 
-	aboutJobs = `A tenant's jobs: those that are dead, the last that died first, or those that are not, the one that has been
-due longest first. Those that are stuck have been due for a while and are not done: nobody takes them, no worker has
-their agent, they fail again and again, or a tool does not come back.`
+	aboutJobs = `A tenant's dead jobs, the last one that died first, or its other jobs, the one that has been due longest first. A
+stuck job has been due for a while and is not done: no worker claims it, no worker has its agent, it fails again and again, or a tool
+does not return.`
 
-	aboutRedrive = `Gets going again what died with a job, or with all dead jobs. A settlement is queued again. Any other job's
-run has failed with it: a new run goes on where that one ended, with the same agent, model and bounds, and without a new
-turn of the user; what was saved is not done again.
+	aboutRedrive = `Restarts the work of a dead job, or of all dead jobs. A settlement is queued again. For any other job, whose run failed
+with it, a new run continues where that run ended, with the same agent, model and limits, and without a new user turn. It does not repeat
+what was saved.
 
-A redrive is refused, and the job stays dead, while the thread has a run that is not over (` + "`active_run`" + `), and where
-nothing is left to be done (` + "`moved_on`" + `): the run did not fail, or a later one has had the thread.`
+A redrive is refused, and the job stays dead, while the thread has a run that is not over (` + "`active_run`" + `), and if
+nothing is left to do (` + "`moved_on`" + `): the run did not fail, or a later run has had the thread.`
 
-	aboutPurge = `Forgets one dead job, or all of them. Their runs stay as they are.`
+	aboutPurge = `Forgets one dead job, or all dead jobs. Their runs do not change.`
 
-	aboutPrune = `Removes threads in which nothing has happened for a while, each whole, with all that belongs to it. A thread
-that has a run which is not over, a worker or a job stays, and one that moves meanwhile does too. With dryRun nothing is
-removed.`
+	aboutPrune = `Deletes threads in which nothing has happened for a while, each with everything that belongs to it. A thread stays if
+it has a run that is not over, a worker or a job, or if it becomes active in the meantime. With dryRun, nothing is deleted.`
 
-	aboutAudit = `A tenant's audit log, the last entry first, in pages that before continues: answers, stops, deletions, raised
-budgets and what operators did, each with who and when. Nothing changes an entry, and it stays when its thread is deleted.
-Entries have no text of prompts, messages or arguments; the reason of an answer is there as it was given. With server,
-an operator gets what belongs to no tenant: credentials that were refused, by address.`
+	aboutAudit = `A tenant's audit log, the last entry first. The parameter before gets the next page. It has answers, stops, deletions,
+raised budgets and the actions of operators, each with the person and the time. Entries never change, and they stay when their thread is
+deleted. They have no text of prompts, messages or arguments; an answer's reason is there as it was given. With server, an
+operator gets the entries that belong to no tenant: refused credentials, by address.`
 )
 
-// adminTexts say what a status means for one operation.
+// adminTexts explain the statuses of one operation.
 var adminTexts = map[string]map[string]string{
-	"getOverview":  {"200": "What there is."},
-	"listRuns":     {"200": "The runs. Without next, there are no more."},
+	"getOverview":  {"200": "The numbers."},
+	"listRuns":     {"200": "The runs. If next is missing, this is the last page."},
 	"getRun":       {"200": "The run.", "404": "The run does not exist, or belongs to another tenant."},
 	"operatorStop": {"200": "The stop is on disk.", "404": "The run or the thread does not exist.", "409": "There is no run to stop."},
 	"operatorRespond": {
-		"200": "This is the answer that counts.", "404": "The run or the thread does not exist.",
+		"200": "This answer counts.", "404": "The run or the thread does not exist.",
 		"409": "Nothing waits for this answer, or another one counted.",
 	},
-	"listJobs":     {"200": "The jobs. Without next, there are no more that are dead."},
-	"redriveJobs":  {"200": "What became of each job.", "404": "The one job is not dead, or not there.", "409": "The one job cannot be redriven, for the reason that the body names. Nothing was changed."},
-	"purgeJobs":    {"200": "The jobs are gone.", "404": "The one job is not dead, or not there."},
-	"pruneThreads": {"200": "The threads are gone, or would be."},
-	"listAudit":    {"200": "The entries. Without next, there are no more."},
+	"listJobs":     {"200": "The jobs. If next is missing, this is the last page."},
+	"redriveJobs":  {"200": "The result for each job.", "404": "The given job is not dead, or does not exist.", "409": "The given job cannot be redriven, for the reason in the body. Nothing was changed."},
+	"purgeJobs":    {"200": "The jobs are forgotten.", "404": "The given job is not dead, or does not exist."},
+	"pruneThreads": {"200": "The threads are deleted, or would be."},
+	"listAudit":    {"200": "The entries. If next is missing, this is the last page."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.

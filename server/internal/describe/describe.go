@@ -1,5 +1,5 @@
-// Package describe has the words and examples of the server's OpenAPI document. It knows the operations
-// by their ids, and nothing of how they are carried out.
+// Package describe has the texts and examples of the server's OpenAPI document. It knows the operations
+// by their ids only, and nothing about their code.
 package describe
 
 import (
@@ -14,107 +14,106 @@ import (
 
 // Texts of the document, in Markdown.
 const (
-	// API is about all of them.
-	API = `Spool runs agents durably: a prompt that was accepted comes to an end, whatever happens to the
-process that carries it out, and clients follow each token and each tool call live.
+	// API is the description of the whole API.
+	API = `Spool runs agents durably. Every accepted prompt comes to an end, whatever happens to the process that executes it,
+and clients follow each token and each tool call live.
 
-* Start a run, and follow its thread with the id that the answer names.
-* A run that needs a person's word parks: answer it.
-* A 409 is no error. It has the operation's own result, with the reason for the refusal, and nothing was changed.
-* An error is a sentence for a person and a word for a program, which does not change.
-* Fields that you do not know are to be ignored. More may come.
+* Start a run, and follow its thread with the id in the answer.
+* A run that needs a person's decision parks: answer it.
+* A 409 is not an error. It has the operation's own result with the reason for the refusal, and nothing was changed.
+* An error has a sentence for a person, and a code for a program. Codes do not change.
+* Ignore fields that you do not know. New ones may come.
 
-The tenant comes from the credentials and never from a request. A thread of another tenant answers exactly like one
-that does not exist.`
+The tenant comes from the credentials, never from the request. A thread of another tenant gets exactly the same answer as a thread that
+does not exist.`
 
 	aboutStart = `Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a
-worker carries it out. A thread that does not exist is made.
+worker executes it. A thread that does not exist is created.
 
-With wait, such as 30s, the answer comes when the run has ended, or waits for somebody: a 200 with what it has come to. If
-that takes longer, the answer is the usual 202, and the run goes on; getRunOutcome tells the rest. A client that goes away
-stops nothing. A request that waits needs the scope read too, and counts as an open stream.
+With wait, such as 30s, the answer comes when the run has ended or waits for somebody: a 200 with the outcome. If
+that takes longer, the answer is the usual 202, and the run continues; getRunOutcome has the rest. The run also continues if the client
+disconnects. A request that waits also needs the scope read, and counts as an open stream.
 
-On a thread whose run is not over, whenBusy says what happens. The answer then has the position of the run among those
-that wait. To interrupt or to roll back takes the scope stop too.
+On a thread whose run is not over, whenBusy decides what happens. The answer then has the run's position in the queue of the thread. The
+values interrupt and rollback also need the scope stop.
 
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), or too many that wait for it
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
 (` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
 
-A 503 whose reason is ` + "`queue_full`" + ` says that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
+A 503 with the reason ` + "`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
 try again.`
 
-	aboutOutcome = `What a run has come to by now: its state, the model's last answer, what waits for somebody, and what was
-used. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or when the time is up; the
+	aboutOutcome = `The present outcome of a run: its state, the model's last answer, the calls that wait for somebody, and the
+usage. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or when the time is up; the
 state says which.`
 
-	aboutStop = `Stops the run of a thread, and all those that wait for it. When the answer is a 200, the stop is on
-disk: the run ends as CANCELLED, and no tool is called any more. With a runId only that run stops, whether it has the
-thread or waits. A 409 says that there is no run to stop.`
+	aboutStop = `Stops the run of a thread, and all runs that wait for it. When the answer is a 200, the stop is on
+disk: the run ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has the
+thread or waits. A 409 means that there is no run to stop.`
 
-	aboutRespond = `Answers a call that waits for a person or another system. Of several answers to one call, and the end
-of its time, exactly one counts. A 409 says that this one does not: somebody was faster or time ran out
-(` + "`already_answered`" + `), nothing waits (` + "`no_park`" + `), something else waits than was shown (` + "`changed`" + `), it is for
-somebody else than who started the run (` + "`same_approver`" + `), or
-arguments were edited of what is no approval (` + "`not_editable`" + `).`
+	aboutRespond = `Answers a call that waits for a person or another system. Exactly one answer to a call counts, or the end
+of its time. A 409 means that this answer does not count: another answer or the end of the time came first
+(` + "`already_answered`" + `), nothing waits (` + "`no_park`" + `), the call now asks something else than was shown (` + "`changed`" + `), the
+person who started the run may not answer (` + "`same_approver`" + `), or the answer has edited arguments and the question is not an approval
+(` + "`not_editable`" + `).`
 
-	aboutPublish = `Tells those who follow a thread something of your own. A live event reaches who follows now, as an item of
-type CUSTOM or as a notice, and nobody else; it may get lost. A durable one is an entry of the record when the answer
-comes. Neither starts anything: no agent reads it.`
+	aboutPublish = `Publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
+follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the answer
+comes. An event starts nothing: no agent reads it.`
 
-	aboutEvents = `The durable events that were published on a thread, by seq, a page at a time. The snapshot and the stream
-have them too, among all entries of the record.`
+	aboutEvents = `The durable events that were published on a thread, by seq, one page at a time. The snapshot and the stream
+also have them, among all entries of the record.`
 
-	aboutCompact = `Has the older messages of a thread summarised now. From then on the model reads the summary in their place; they
-stay in the history. It happens by itself when a history gets too long. The answer comes when the model has answered.
+	aboutCompact = `Summarises the older messages of a thread now. From then on the model reads the summary in their place; the
+messages stay in the history. This happens by itself when a history gets too long. The answer comes when the model has answered.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` + "`not_found`" + `), it is
-too short (` + "`nothing_to_compact`" + `), it is being summarised already (` + "`compacting`" + `), or something was said meanwhile (` + "`changed`" + `).`
+too short (` + "`nothing_to_compact`" + `), another summary is under way (` + "`compacting`" + `), or the thread changed in the meantime (` + "`changed`" + `).`
 
-	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active
-events, show the stream's items behind the messages, and follow from there.`
+	aboutHistory = `Everything that a client needs to show a thread, as one consistent view: show the messages, apply the active
+events, show the stream's items after the messages, and follow from there.`
 
-	aboutStream = `Server-sent events, one frame each, until the client goes, the thread is deleted or the server shuts
-down. Without a cursor the stream starts with the record from its beginning. The id of a frame is the cursor behind it:
-a client that comes back with the last one misses nothing and reads nothing twice. What is gone by then is replaced by
-one snapshot frame.`
+	aboutStream = `Server-sent events, one frame each, until the client disconnects, the thread is deleted or the server shuts
+down. Without a cursor, the stream begins at the start of the record. The id of a frame is the cursor after it: a client that reconnects
+with the last id misses nothing and reads nothing twice. One snapshot frame replaces frames that are gone by then.`
 
 	aboutStreamToken = `A token for the parameter token of the stream, for clients that cannot send headers, such as an EventSource.
-It opens the stream of this thread for as long as it lasts, and nothing else; the stream ends with it. After a 401 get a new
-one, and go on with the last id that you have read.`
+It opens the stream of this thread, and nothing else, until it expires; the stream ends with it. After a 401, get a new
+token and continue from the last id that you have read.`
 
-	aboutUsage = `The tokens that a thread has used, in all and by agent and model, and how full the model's window is.`
+	aboutUsage = `The tokens that a thread has used, in total and by agent and model, and how full the model's window is.`
 
-	aboutBranches = `What edits and rollbacks have replaced: each a turn of the user with all that stood behind it. It is
-kept until the thread is deleted, and can be shown again.`
+	aboutBranches = `The messages that edits and rollbacks have replaced. Each branch is a user turn with all messages after it. A
+branch is kept until the thread is deleted, and can be shown again.`
 
-	aboutBranch = `The messages of a branch, as the history had them: all, or the last so many before one of them.`
+	aboutBranch = `The messages of a branch, as the history had them: all of them, or at most limit messages before one of them.`
 
-	aboutRestore = `Shows the messages of a branch again, as they were. What is shown in their place becomes a branch, which the
-answer names, so that nothing is lost and one can go back. No model is asked.
+	aboutRestore = `Shows the messages of a branch again, as they were. The messages that they replace become a branch, which the
+answer names, so nothing is lost and you can go back. No model is called.
 
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), there is no such branch (any more)
-(` + "`not_found`" + `), or it begins in another one, which has to be restored first (` + "`not_restorable`" + `).`
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), the branch does not exist (any more)
+(` + "`not_found`" + `), or it begins in another branch, which has to be restored first (` + "`not_restorable`" + `).`
 
-	aboutThreads = `The tenant's threads, the last updated one first: all of them, or a page of limit, which before
-continues. A thread has to pass all filters. The next page needs the same ones.`
+	aboutThreads = `The tenant's threads, the last updated one first: all of them, or pages of limit threads. The parameter before
+gets the next page. A thread must pass all filters. Use the same filters for the next page.`
 
-	aboutThreadChange = `Changes the title and the labels of a thread, and, with the scope admin, its owner. What the body leaves out
-stays as it is; a label of null is removed. The answer is the thread.`
+	aboutThreadChange = `Changes the title and the labels of a thread and, with the scope admin, its owner. Fields that the body leaves
+out do not change; a label of null is removed. The answer is the thread.`
 
-	aboutDelete = `Removes a thread and all that belongs to it. A parked run goes with it; one that is queued or running
-has to be stopped first, which is what a 409 says. Where there is an active run, parked or not, this takes the scope stop too.`
+	aboutDelete = `Deletes a thread and everything that belongs to it, including a parked run. A queued or running run
+has to be stopped first: until then the answer is a 409. If the thread has an active run, parked or not, this also needs the scope stop.`
 
-	aboutQueue = `Carries out a job in the background. It is for queues outside of the server, which sign what they
-deliver; without a verifier in the server's configuration every delivery is refused. Delivering a job again does
-nothing. After a 503 the queue is to keep the job.`
+	aboutQueue = `Executes a job in the background. This is for external queues, which sign what they
+deliver. Without a verifier in the server's configuration, every delivery is refused. A repeated delivery of a job does
+nothing. After a 503, the queue should keep the job.`
 
-	aboutHealth = `Answers as long as the process answers anything.`
+	aboutHealth = `Answers as long as the process answers requests at all.`
 
-	aboutReady = `Whether requests may come, and what was looked at: the store, the worker where the process has one, and
-whether it is being shut down. What it says holds for a second.`
+	aboutReady = `Whether the process is ready for requests, and the checks: the store, the worker if the process has one, and
+whether the process shuts down. The result is up to one second old.`
 )
 
-// Words are what the document calls an operation.
+// Words are the group, the title and the description of an operation.
 type Words struct{ Group, Summary, About string }
 
 // Operation returns the words of an operation.
@@ -122,40 +121,40 @@ func Operation(id string) Words { return words[id] }
 
 var words = map[string]Words{
 	"startRun":          {"Runs", "Start a run", aboutStart},
-	"getRunOutcome":     {"Runs", "See what a run has come to", aboutOutcome},
+	"getRunOutcome":     {"Runs", "Get the outcome of a run", aboutOutcome},
 	"stopRun":           {"Runs", "Stop a run", aboutStop},
 	"compactThread":     {"Runs", "Summarise the older messages of a thread", aboutCompact},
 	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
-	"respond":           {"Runs", "Answer what a run waits for", aboutRespond},
+	"respond":           {"Runs", "Answer a run that waits", aboutRespond},
 	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
 	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
 	"streamThread":      {"Threads", "Follow a thread live", aboutStream},
-	"listEvents":        {"Threads", "List the events of your own", aboutEvents},
+	"listEvents":        {"Threads", "List your own events", aboutEvents},
 	"getUsage":          {"Threads", "Count the tokens of a thread", aboutUsage},
 	"listThreads":       {"Threads", "List threads", aboutThreads},
-	"updateThread":      {"Threads", "Write on a thread", aboutThreadChange},
+	"updateThread":      {"Threads", "Change a thread", aboutThreadChange},
 	"deleteThread":      {"Threads", "Delete a thread", aboutDelete},
-	"deliverJob":        {"Operations", "Take a job from a queue", aboutQueue},
+	"deliverJob":        {"Operations", "Take a delivery of a queue", aboutQueue},
 	"getHealth":         {"Operations", "Is it up?", aboutHealth},
-	"getReadiness":      {"Operations", "May requests come?", aboutReady},
+	"getReadiness":      {"Operations", "Is it ready?", aboutReady},
 	"runAgent":          {"Runs", "Run an agent over AG-UI", aboutAGUI},
 	"connectAgent":      {"Runs", "Show a thread over AG-UI", aboutAGUIConnect},
 	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
 	"getBranch":         {"Threads", "Read a branch", aboutBranch},
 	"restoreBranch":     {"Threads", "Show a branch again", aboutRestore},
-	"getOverview":       {"Operations", "See what a tenant has", aboutOverview},
+	"getOverview":       {"Operations", "Get an overview of a tenant", aboutOverview},
 	"listRuns":          {"Operations", "List runs", aboutRuns},
-	"getRun":            {"Operations", "Look into a run", aboutRun},
+	"getRun":            {"Operations", "Get the details of a run", aboutRun},
 	"operatorStop":      {"Operations", "Stop any run", aboutOperatorStop},
-	"operatorRespond":   {"Operations", "Answer what any run waits for", aboutOperatorRespond},
+	"operatorRespond":   {"Operations", "Answer any run that waits", aboutOperatorRespond},
 	"listJobs":          {"Operations", "List jobs", aboutJobs},
-	"redriveJobs":       {"Operations", "Get going again what died", aboutRedrive},
+	"redriveJobs":       {"Operations", "Redrive dead jobs", aboutRedrive},
 	"purgeJobs":         {"Operations", "Forget dead jobs", aboutPurge},
-	"pruneThreads":      {"Operations", "Remove old threads", aboutPrune},
-	"listAudit":         {"Operations", "See who did what", aboutAudit},
+	"pruneThreads":      {"Operations", "Delete old threads", aboutPrune},
+	"listAudit":         {"Operations", "Read the audit log", aboutAudit},
 }
 
-// statusTexts say what an error's status means, whatever the operation.
+// statusTexts explain the statuses of errors, for all operations.
 var statusTexts = map[string]string{
 	"400": "The body, a field or a parameter is wrong, and the error names it. Nothing was changed.",
 	"401": "Credentials are missing or wrong.",
@@ -163,13 +162,13 @@ var statusTexts = map[string]string{
 	"404": "The thread does not exist, or belongs to another tenant.",
 	"413": "The body is too large.",
 	"415": "The body was not declared as application/json.",
-	"429": "The caller has done this too often, or has too much of it open. Retry-After says when to try again.",
+	"429": "Too many requests, or too many open streams of the caller. Retry-After says when to try again.",
 	"500": "A defect of the server. Its log has more.",
-	"503": "It did not work this time. Retry-After says when to try again.",
+	"503": "The request failed this time. Retry-After says when to try again.",
 	"507": "The tenant stores as many bytes as it may. Deleting threads makes room. Nothing was changed.",
 }
 
-// statusExamples are errors, by status.
+// statusExamples are examples of errors, by status.
 var statusExamples = map[string]any{
 	"400": failure("threadId is required", spool.Invalid),
 	"401": failure("a bearer token is required", spool.Unauthorized),
@@ -183,31 +182,31 @@ var statusExamples = map[string]any{
 	"507": failure("the tenant stores as many bytes as it may (1073741824): delete threads to make room", spool.StorageFull),
 }
 
-// answerTexts say what a status means for one operation.
+// answerTexts explain the statuses of one operation.
 var answerTexts = map[string]map[string]string{
 	"startRun": {
-		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
+		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason in the body. Nothing was changed.",
 		"503": "The server is too busy, or the request failed this time. Retry-After says when to try again.",
 	},
-	"getRunOutcome":     {"200": "What the run has come to.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
-	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason that the body names."},
+	"getRunOutcome":     {"200": "The outcome.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
+	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason in the body."},
 	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
-	"respond":           {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
-	"publishEvent":      {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
+	"respond":           {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"publishEvent":      {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
 	"listEvents":        {"200": "The page."},
 	"getHistory":        {"200": "The snapshot."},
-	"streamThread":      {"200": "The frames, each sent as soon as it is there."},
+	"streamThread":      {"200": "The frames, each sent at once."},
 	"getUsage":          {"200": "The counts."},
 	"listBranches":      {"200": "The branches."},
 	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
-	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be shown, for the reason that the body names. Nothing was changed."},
-	"listThreads":       {"200": "The threads. Without next, there are no more."},
+	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be restored, for the reason in the body. Nothing was changed."},
+	"listThreads":       {"200": "The threads. If next is missing, this is the last page."},
 	"updateThread":      {"200": "The thread as it is now.", "403": "Only the scope admin may change the owner."},
 	"deleteThread":      {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
-	"deliverJob":        {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
-	"getHealth":         {"200": "It is up."},
-	"getReadiness":      {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
-	"createStreamToken": {"200": "The token. Whoever has it can read the thread: keep it out of logs."},
+	"deliverJob":        {"200": "The delivery was taken.", "401": "The queue did not sign the delivery, or no queue may deliver."},
+	"getHealth":         {"200": "The process is up."},
+	"getReadiness":      {"200": "The process is ready.", "503": "The process is not ready, for the reasons in the body."},
+	"createStreamToken": {"200": "The token. Anybody who has it can read the thread: keep it out of logs."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
@@ -312,7 +311,7 @@ func failure(text string, code spool.Code) call.ErrorBody {
 	return call.ErrorBody{Error: text, Code: code}
 }
 
-// outcomeExample is a run that has ended, startedExample the same behind its start.
+// outcomeExample is the outcome of a run that has ended. startedExample is the same, as the answer to its start.
 var (
 	outcomeExample = object{
 		"threadId": "t1", "runId": "r1", "state": "COMPLETED", "stopReason": "completed", "text": "Hi",
@@ -336,12 +335,12 @@ var exampleBranch = object{
 	"createdAt": "2026-01-02T03:05:00.123456Z", "runId": "r2",
 }
 
-// Document says in the document of an API what the types of its routes cannot say.
+// Document adds to the document of an API what the types of its routes cannot express.
 func Document(api *rest.API, loopback bool) {
 	doc := api.Huma().OpenAPI()
 	for _, schema := range doc.Components.Schemas.Map() {
 		if schema.AdditionalProperties == false {
-			schema.AdditionalProperties = nil // what is unknown is ignored, on both sides
+			schema.AdditionalProperties = nil // both sides ignore unknown fields
 		}
 	}
 	for _, path := range doc.Paths {
@@ -364,7 +363,7 @@ func Document(api *rest.API, loopback bool) {
 	}
 }
 
-// present returns those that are there.
+// present returns the values that are not nil.
 func present[T any](all ...*T) []*T {
 	return slices.DeleteFunc(all, func(v *T) bool { return v == nil })
 }

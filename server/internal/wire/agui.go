@@ -10,19 +10,15 @@ import (
 type AgentEvent struct{}
 
 // Union returns the type with the variants.
-func (AgentEvent) Union() reflect.Type { return agentEvents }
+func (AgentEvent) Union() reflect.Type { return types().agentEvents }
 
-var agentEvents = union("AgentEvent", "An event of AG-UI 1.0, by its type. Ignore a type that you do not know.",
-	rowsOf(agui.Kinds()), func(word string) string { return "Agent" + word }, fieldsOf)
+func (m *made) makeAgent() {
+	m.agentEvents = m.union("AgentEvent", "An event of AG-UI 1.0, by its type. Ignore a type that you do not know.",
+		rowsOf(agui.Kinds()), func(word string) string { return "Agent" + word }, fieldsOf)
+	m.agentMessage = m.name("AgentMessage", reflect.StructOf(fieldsOfType(reflect.TypeFor[agui.Message]())))
+}
 
-// agentMessage is a message of AG-UI for the document.
-var agentMessage = func() reflect.Type {
-	t := reflect.StructOf(fieldsOfType(reflect.TypeFor[agui.Message]()))
-	names[t] = "AgentMessage"
-	return t
-}()
-
-// agentContent is what a message says: a text, or the parts of a user's turn with images.
+// agentContent is the content of a message: a text, or the parts of a user turn with images.
 type agentContent struct{}
 
 // AnyOf implements [rest.Alternatives].

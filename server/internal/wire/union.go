@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 )
 
-// variant is a row of a union: the word that tells it apart, and the type that is encoded under it.
+// variant is a row of a union: its type word, and the Go type that is encoded with it.
 type variant struct {
 	word  string
 	of    reflect.Type
@@ -18,19 +18,17 @@ type variant struct {
 
 // union makes the type of a union for the document: a struct with pointers to its variants, each of which has
 // the property type first, then the fields that layout returns. Name makes the name of a component of a word.
-func union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
+func (m *made) union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
 	all := described(about)
 	for _, v := range rows {
 		of := reflect.StructOf(append(append(described(v.about), constant(v.word)), layout(v)...))
-		names[of] = component(camel(v.word))
+		m.name(component(camel(v.word)), of)
 		all = append(all, reflect.StructField{Name: camel(v.word), Type: reflect.PointerTo(of)})
 	}
-	of := reflect.StructOf(all)
-	names[of] = name
-	return of
+	return m.name(name, reflect.StructOf(all))
 }
 
-// constant returns the field that tells a variant apart.
+// constant returns the field that distinguishes a variant.
 func constant(word string) reflect.StructField {
 	return reflect.StructField{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + word + `" json:"type"`)}
 }
@@ -43,13 +41,13 @@ func described(about string) []reflect.StructField {
 	return []reflect.StructField{{Name: "_", PkgPath: "wire", Type: reflect.TypeFor[struct{}](), Tag: reflect.StructTag(`doc:"` + about + `"`)}}
 }
 
-// within are the types of fields whose Go type does not say what they have.
+// within has the types of fields whose Go type does not describe their content.
 var within = map[reflect.Type]map[string]reflect.Type{
 	reflect.TypeFor[spool.SubagentEvent](): {"Event": reflect.TypeFor[SubagentItem]()},
 	reflect.TypeFor[agui.Message]():        {"Content": reflect.TypeFor[*agentContent]()},
 }
 
-// fieldsOf returns the fields of a type that are encoded, those of embedded types among them.
+// fieldsOf returns the encoded fields of a type, including those of embedded types.
 func fieldsOf(v variant) []reflect.StructField { return fieldsOfType(v.of) }
 
 func fieldsOfType(t reflect.Type) (fields []reflect.StructField) {

@@ -4,7 +4,9 @@
 package wire
 
 import (
+	"maps"
 	"reflect"
+	"sync"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -28,19 +30,18 @@ type (
 	}
 
 	streamFrame struct {
-		Kind     spool.FrameKind `const:"stream"           json:"kind"`
-		StreamID spool.StreamID  `doc:"The stream."        json:"streamId"`
-		Item     spool.Item      `doc:"What the run says." json:"item"`
+		Kind     spool.FrameKind `const:"stream"    json:"kind"`
+		StreamID spool.StreamID  `doc:"The stream." json:"streamId"`
+		Item     spool.Item      `doc:"The item."   json:"item"`
 	}
 
 	snapshotFrame struct {
-		Kind     spool.FrameKind `const:"snapshot"                json:"kind"`
-		Snapshot spool.Snapshot  `doc:"All that you have missed." json:"snapshot"`
+		Kind     spool.FrameKind `const:"snapshot"                                json:"kind"`
+		Snapshot spool.Snapshot  `doc:"The snapshot that replaces missed frames." json:"snapshot"`
 	}
 )
 
-// names are those of the types of the document that have none of their own, or one that says too little
-// beside all the others.
+// names are the names of types in the document whose Go names are missing or too short to be clear.
 var names = map[reflect.Type]string{
 	reflect.TypeFor[engine.Outcome]():                    "RunOutcome",
 	reflect.TypeFor[spool.Answer]():                      "ParkAnswer",
@@ -67,22 +68,45 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[spool.StepFinished]():                "AgentStep",
 }
 
-// Names are those of components that their types do not say.
-func Names() map[reflect.Type]string { return names }
+// made has the types that are made by reflection for the document, and all names of types.
+type made struct {
+	events, applicationEvent, items, subagentItems reflect.Type
+	message, parts, summary                        reflect.Type
+	agentEvents, agentMessage                      reflect.Type
 
-// Document says which types stand for which in the document: types that write their own JSON, and
-// types with another name.
+	names map[reflect.Type]string
+}
+
+// types makes the types once, for the first document of the process.
+var types = sync.OnceValue(func() *made {
+	m := &made{names: maps.Clone(names)}
+	m.makeRecord()
+	m.makeMessage()
+	m.makeAgent()
+	return m
+})
+
+// name gives a type its name in the document.
+func (m *made) name(name string, t reflect.Type) reflect.Type {
+	m.names[t] = name
+	return t
+}
+
+// Names are those of components that their types do not say. The caller must not change the map.
+func Names() map[reflect.Type]string { return types().names }
+
+// Document replaces types in the document: types that write their own JSON, and types with another name.
 func Document(api *rest.API) {
 	schemas := api.Huma().OpenAPI().Components.Schemas
 	for _, c := range []struct{ is, wire reflect.Type }{
 		{reflect.TypeFor[spool.Content](), reflect.TypeFor[content]()},
 		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[Event]()},
 		{reflect.TypeFor[spool.Item](), reflect.TypeFor[Item]()},
-		{reflect.TypeFor[ApplicationEvent](), applicationEvent},
-		{reflect.TypeFor[spool.Message](), message},
+		{reflect.TypeFor[ApplicationEvent](), types().applicationEvent},
+		{reflect.TypeFor[spool.Message](), types().message},
 		{reflect.TypeFor[spool.Run](), reflect.TypeFor[spool.WireRun]()},
 		{reflect.TypeFor[spool.InputExtended](), reflect.TypeFor[spool.InputExpiring]()},
-		{reflect.TypeFor[agui.Message](), agentMessage},
+		{reflect.TypeFor[agui.Message](), types().agentMessage},
 	} {
 		schemas.RegisterTypeAlias(c.is, c.wire)
 	}

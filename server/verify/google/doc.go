@@ -1,5 +1,5 @@
 // Package google verifies deliveries of Google Cloud (Cloud Tasks, Cloud Scheduler,
-// Pub/Sub push with its payload unwrapped), which bear an OpenID Connect token of a service
+// Pub/Sub push with its payload unwrapped). They have an OpenID Connect token of a service
 // account.
 //
 //	verifier, err := google.New(google.Config{
@@ -7,11 +7,10 @@
 //		ServiceAccounts: []string{"tasks@project.iam.gserviceaccount.com"},
 //	})
 //
-// The token says who sends, and nothing about what: whoever reads a delivery on its way can
-// send others for as long as the token lives, which is an hour. Deliveries must come over
-// TLS.
+// The token proves the sender and not the body: an attacker who reads one delivery on its way can
+// send others until the token expires after one hour. Deliveries must come over TLS.
 //
-// Google's keys are loaded with the first delivery and kept. A key that is not known makes
-// them be loaded again, but no more often than every 10 seconds, whatever is sent; and while
-// Google cannot be reached, those that are there are used for a day.
+// The verifier loads Google's keys with the first delivery and keeps them. It loads them again when a
+// token needs an unknown key, but at most every 10 seconds, whatever callers send. While Google
+// cannot be reached, it uses the old keys for up to one day.
 package google

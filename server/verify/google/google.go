@@ -19,23 +19,23 @@ import (
 // DefaultKeysURL is where Google publishes its keys.
 const DefaultKeysURL = "https://www.googleapis.com/oauth2/v3/certs"
 
-// Config says which deliveries are good.
+// Config says which deliveries the verifier accepts.
 type Config struct {
-	// Audience is what the tokens have to be for, exactly as it was given to the queue,
-	// which takes the URL of the delivery when it was given none. Required.
+	// Audience is the audience that the tokens must have, exactly as configured at the queue. A
+	// queue without a configured audience uses the URL of the delivery. Required.
 	Audience string
-	// ServiceAccounts are the email addresses of those who may deliver. Without them,
-	// everybody who has an account at Google could. Required.
+	// ServiceAccounts are the email addresses of the accounts that may deliver. Without this
+	// list, everybody with a Google account could deliver. Required.
 	ServiceAccounts []string
 
-	// Client makes the requests for keys. Its transport is used. Defaults to
-	// [http.DefaultTransport].
+	// Client has the transport for requests for keys; its other fields are ignored. Defaults to a
+	// client with [http.DefaultTransport].
 	Client *http.Client
 	// Clock tells the time. Defaults to [spool.SystemClock].
 	Clock spool.Clock
-	// KeysTTL is how long keys are used before they are loaded again. Defaults to an hour.
+	// KeysTTL is how long the verifier uses keys before it loads them again. Defaults to one hour.
 	KeysTTL time.Duration
-	// KeysURL is where the keys are, an https address, or an http one of this machine.
+	// KeysURL is the address of the keys: an https address, or an http address of this machine.
 	// Defaults to [DefaultKeysURL].
 	KeysURL string
 }
@@ -49,8 +49,8 @@ type Verifier struct {
 	accounts []string
 }
 
-// New returns a verifier. It returns an [spool.Invalid] error that names the field for a
-// configuration that cannot work. It makes no request.
+// New returns a verifier, and makes no request. For a configuration that cannot work, it returns
+// an [spool.Invalid] error that names the field.
 func New(c Config) (*Verifier, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// safe reports whether nobody on the way can put keys of their own in the place of those
-// that are published there.
+// safe reports whether an attacker on the network cannot replace the keys that are loaded from the
+// address.
 func safe(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -98,13 +98,13 @@ func safe(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip.IsLoopback())
 }
 
-// Verify is [Verifier.VerifyHeader]: the token says nothing about the body.
+// Verify is [Verifier.VerifyHeader], because the token proves nothing about the body.
 func (v *Verifier) Verify(r *http.Request, _ []byte) error { return v.VerifyHeader(r) }
 
-// VerifyHeader returns an error unless the request bears a token that Google has signed for the
-// audience, this time and one of the service accounts, whose address is verified. The error has
-// no token in it. It is [spool.Unavailable] when the keys cannot be loaded, which says nothing
-// about the delivery.
+// VerifyHeader returns an error unless the request has a bearer token that Google signed for the
+// audience and for one of the service accounts, with a verified address, and that is valid now. The
+// error has no token in it. Its code is [spool.Unavailable] if the keys cannot be loaded: the
+// delivery may then be good or not.
 func (v *Verifier) VerifyHeader(r *http.Request) error {
 	raw, err := header.Bearer(r.Header)
 	if err != nil {

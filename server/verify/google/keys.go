@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// minRefresh is the least time between two loads: a delivery that nobody has signed
-	// must not make Spool flood Google.
+	// minRefresh is the minimum time between two loads, so that unsigned deliveries cannot make
+	// Spool flood Google.
 	minRefresh  = 10 * time.Second
 	maxStale    = 24 * time.Hour
 	loadTimeout = 5 * time.Second
@@ -28,7 +28,7 @@ const (
 	minKeyBits  = 2048
 )
 
-// keySet is the keys at a URL.
+// keySet has the keys from a URL.
 type keySet struct {
 	client *http.Client
 	clock  spool.Clock
@@ -40,13 +40,13 @@ type keySet struct {
 	loadedAt time.Time
 	triedAt  time.Time
 	err      error         // of the last load
-	loading  chan struct{} // is closed when the load that is under way ends
+	loading  chan struct{} // closed when the current load ends; nil without a load
 }
 
 func newKeySet(c Config) *keySet {
 	k := &keySet{clock: c.Clock, ttl: c.KeysTTL, url: c.KeysURL, client: &http.Client{
 		Timeout: loadTimeout,
-		// Where it leads is not where the keys were said to be.
+		// The configuration names the address of the keys: a redirect would lead to another one.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if c.Client != nil {
@@ -55,7 +55,7 @@ func newKeySet(c Config) *keySet {
 	return k
 }
 
-// get returns the keys, and loads them when there are none or they are old.
+// get returns the keys, and loads them first if there are none or if they are old.
 func (k *keySet) get(ctx context.Context) (*jwt.VerificationKeySet, error) {
 	k.mu.Lock()
 	known, loadedAt := k.keys, k.loadedAt
@@ -66,8 +66,8 @@ func (k *keySet) get(ctx context.Context) (*jwt.VerificationKeySet, error) {
 	return k.renew(ctx, known)
 }
 
-// renew returns other keys than those that are known, if there are any: it loads them, or
-// waits for the request that does, unless that has just been tried.
+// renew returns newer keys than known, if there are any. It loads them, or waits for a load that
+// is under way. If a load has just been tried, it returns the keys that are there.
 func (k *keySet) renew(ctx context.Context, known *jwt.VerificationKeySet) (*jwt.VerificationKeySet, error) {
 	loading, mine := k.begin(known)
 	if mine {
@@ -88,8 +88,8 @@ func (k *keySet) renew(ctx context.Context, known *jwt.VerificationKeySet) (*jwt
 	return nil, k.err
 }
 
-// begin returns the load that is under way, if there is one, and whether it is for the
-// caller to carry out.
+// begin returns the load that is under way, if there is one. If mine is true, the caller must
+// execute that load.
 func (k *keySet) begin(known *jwt.VerificationKeySet) (loading chan struct{}, mine bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,8 +108,8 @@ func (k *keySet) begin(known *jwt.VerificationKeySet) (loading chan struct{}, mi
 	}
 }
 
-// loadForAll carries out a load. Others wait for it, so the end of one request, even by a
-// panic, does not leave them waiting.
+// loadForAll executes a load. Other requests wait for it, so it ends the load even if the caller's
+// request ends early or panics.
 func (k *keySet) loadForAll(ctx context.Context) {
 	keys, err := (*jwt.VerificationKeySet)(nil), errors.New("the load of keys broke off")
 	defer func() {
@@ -145,7 +145,7 @@ func (k *keySet) load(ctx context.Context) (*jwt.VerificationKeySet, error) {
 	return parseKeys(text)
 }
 
-// parseKeys reads a JSON Web Key Set and takes what can sign with RS256.
+// parseKeys reads a JSON Web Key Set and returns the keys that can sign with RS256.
 func parseKeys(text []byte) (*jwt.VerificationKeySet, error) {
 	var set struct {
 		Keys []struct {
@@ -170,7 +170,7 @@ func parseKeys(text []byte) (*jwt.VerificationKeySet, error) {
 	return out, nil
 }
 
-// publicKey returns nil for numbers that are no key, or a weak one.
+// publicKey returns nil if the numbers are not a key, or a weak one.
 func publicKey(modulus, exponent string) *rsa.PublicKey {
 	n, errN := base64.RawURLEncoding.DecodeString(modulus)
 	e, errE := base64.RawURLEncoding.DecodeString(exponent)

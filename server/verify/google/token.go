@@ -12,7 +12,7 @@ import (
 // notBeforeLeeway is how far the clock that wrote a token may be ahead of ours.
 const notBeforeLeeway = 5 * time.Minute
 
-// claims is what a token says.
+// claims are the claims of a token.
 type claims struct {
 	jwt.RegisteredClaims
 
@@ -20,11 +20,11 @@ type claims struct {
 	Verified bool   `json:"email_verified"` //nolint:tagliatelle // the name in the protocol
 }
 
-// parser leaves the claims to [Verifier.check]: Google has two names, and the leeways differ.
+// parser does not check the claims: [Verifier.check] does, as Google has two issuer names and the leeways differ.
 var parser = jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 
 // parse returns the claims of a token that one of the keys has signed. The error wraps
-// [jwt.ErrTokenSignatureInvalid] when none has.
+// [jwt.ErrTokenSignatureInvalid] if none has.
 func parse(raw string, keys *jwt.VerificationKeySet) (*claims, error) {
 	token := &claims{}
 	_, err := parser.ParseWithClaims(raw, token, func(t *jwt.Token) (any, error) {

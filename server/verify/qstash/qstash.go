@@ -8,9 +8,8 @@
 //		NextKey:    os.Getenv("QSTASH_NEXT_SIGNING_KEY"),
 //	})
 //
-// A token is good for five minutes. Both keys are known to the receiver at all times, so
-// that rolling them at Upstash needs nothing here but a restart with the new pair before
-// they are rolled again.
+// A token is valid for five minutes. The receiver always knows both keys. So after a roll of the
+// keys at Upstash, restart the receiver with the new pair at any time before the next roll.
 package qstash
 
 import (
@@ -33,22 +32,22 @@ import (
 const (
 	headerName = "Upstash-Signature"
 	issuer     = "Upstash"
-	// minKeyBytes is shorter than any key of Upstash, and longer than what one types.
+	// minKeyBytes is shorter than any key of Upstash, and longer than a typical password.
 	minKeyBytes = 16
 )
 
-// Config says which deliveries are good.
+// Config says which deliveries the verifier accepts.
 type Config struct {
-	// URL is the address to which QStash delivers, exactly as it was given to it: the one
-	// outside of any proxy. Required.
+	// URL is the address to which QStash delivers, exactly as configured at QStash: the public
+	// address, in front of any proxy. Required.
 	URL string
 	// CurrentKey and NextKey are the signing keys. At least one is required.
 	CurrentKey, NextKey string
 
 	// Clock tells the time. Defaults to [spool.SystemClock].
 	Clock spool.Clock
-	// Leeway is how far the clock may be from that of Upstash. The special value -1 is none.
-	// Defaults to 10 seconds.
+	// Leeway is how far the clock may differ from that of Upstash. The special value -1 allows no
+	// difference. Defaults to 10 seconds.
 	Leeway time.Duration
 }
 
@@ -58,8 +57,8 @@ type Verifier struct {
 	parser *jwt.Parser
 }
 
-// New returns a verifier. It returns an [spool.Invalid] error, without a key in it, that
-// names the field for a configuration that cannot work.
+// New returns a verifier. For a configuration that cannot work, it returns an [spool.Invalid]
+// error that names the field and has no key in it.
 func New(c Config) (*Verifier, error) {
 	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, spool.Errorf(spool.Invalid, "URL must be the http or https address to which QStash delivers")
@@ -104,7 +103,7 @@ func (c Config) parser() *jwt.Parser {
 	)
 }
 
-// claims is what a token says.
+// claims are the claims of a token.
 type claims struct {
 	jwt.RegisteredClaims
 
@@ -112,16 +111,16 @@ type claims struct {
 	Body string `json:"body"`
 }
 
-// VerifyHeader returns an error unless the token of the request is signed with one of the keys,
-// for the URL, this time and some body. It does not read the body. The error has neither a key
-// nor the token in it.
+// VerifyHeader returns an error unless the request has a token that one of the keys signed for the
+// URL, for this time and for any body. It does not read the body. The error has neither a key nor
+// the token in it.
 func (v *Verifier) VerifyHeader(r *http.Request) error {
 	_, err := v.bodyHash(r.Header)
 	return err
 }
 
-// Verify returns an error unless the token of the request is signed with one of the keys,
-// for the URL, this time and this body. The error has neither a key nor the token in it.
+// Verify returns an error unless the request has a token that one of the keys signed for the URL,
+// for this time and for this body. The error has neither a key nor the token in it.
 func (v *Verifier) Verify(r *http.Request, body []byte) error {
 	said, err := v.bodyHash(r.Header)
 	if err != nil {
@@ -133,8 +132,8 @@ func (v *Verifier) Verify(r *http.Request, body []byte) error {
 	return nil
 }
 
-// bodyHash returns the hash of the body that a good token is for. Whether the claim is padded
-// does not matter.
+// bodyHash returns the hash of the body from a valid token. The claim may have base64 padding or
+// not.
 func (v *Verifier) bodyHash(h http.Header) ([]byte, error) {
 	token, err := header.One(h, headerName)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package secret verifies deliveries by a secret that the queue sends along, for queues
-// that can set a header and sign nothing.
+// Package secret verifies deliveries by a secret in a header. It is for queues that can set a
+// header but cannot sign.
 //
 //	verifier, err := secret.New(secret.Config{Secrets: []string{os.Getenv("QUEUE_SECRET")}})
 //
-// The secret says who sends, and nothing about what: whoever reads a delivery on its way
-// can send others. Use it over TLS only, and a scheme that signs the body where the queue
-// has one.
+// The secret proves the sender and not the body: an attacker who reads one delivery on its way can
+// send others. Use it only over TLS, and prefer a scheme that signs the body if the queue has one.
 package secret
 
 import (
@@ -20,20 +19,20 @@ import (
 	"github.com/spoolhq/spool/server/verify/internal/header"
 )
 
-// authorization is the header in which the secret has a word before it.
+// authorization is the header in which "Bearer " comes before the secret.
 const authorization = "Authorization"
 
-// minBytes is how long a secret must be: it can be guessed from anywhere.
+// minBytes is the minimum length of a secret: anybody who reaches the server can guess.
 const minBytes = 16
 
-// Config says which deliveries are good.
+// Config says which deliveries the verifier accepts.
 type Config struct {
-	// Secrets are those that a delivery may have: two of them while the queue goes from one
-	// to the other. Each is 16 visible ASCII characters or more. Required.
+	// Secrets are the secrets that a delivery may have. Set two while the queue moves from one to
+	// the other. Each has 16 or more visible ASCII characters. Required.
 	Secrets []string
 
-	// Header is the one that has the secret, as its whole value. In Authorization, "Bearer "
-	// stands before it. Defaults to Authorization.
+	// Header is the header whose whole value is the secret. In Authorization, "Bearer " comes
+	// before the secret. Defaults to Authorization.
 	Header string
 }
 
@@ -44,8 +43,8 @@ type Verifier struct {
 	hashes [][sha256.Size]byte
 }
 
-// New returns a verifier. It returns an [spool.Invalid] error, without a secret in it, that
-// names the field for a configuration that cannot work.
+// New returns a verifier. For a configuration that cannot work, it returns an [spool.Invalid]
+// error that names the field and has no secret in it.
 func New(c Config) (*Verifier, error) {
 	if len(c.Secrets) == 0 {
 		return nil, spool.Errorf(spool.Invalid, "Secrets is required")
@@ -68,18 +67,18 @@ func New(c Config) (*Verifier, error) {
 
 func invisible(r rune) bool { return r <= ' ' || r >= 0x7f }
 
-// Verify is [Verifier.VerifyHeader]: the secret says nothing about the body.
+// Verify is [Verifier.VerifyHeader], because the secret proves nothing about the body.
 func (v *Verifier) Verify(r *http.Request, _ []byte) error { return v.VerifyHeader(r) }
 
-// VerifyHeader returns an error unless the request has a secret. The error has no secret in it,
-// neither a good one nor what was given.
+// VerifyHeader returns an error unless the request has one of the secrets. The error has neither a
+// secret nor the given value in it.
 func (v *Verifier) VerifyHeader(r *http.Request) error {
 	given, err := v.given(r.Header)
 	if err != nil {
 		return err
 	}
-	// Hashes are equally long, and all are compared: how long it takes says nothing about
-	// how much of a guess was right, or of which secret.
+	// All hashes have the same length, and all are compared. So the duration does not depend on how
+	// much of a guess was right, or of which secret.
 	hash, found := sha256.Sum256([]byte(given)), 0
 	for i := range v.hashes {
 		found |= subtle.ConstantTimeCompare(hash[:], v.hashes[i][:])

@@ -1,4 +1,4 @@
-// Package webhook verifies and signs deliveries as Standard Webhooks describes it: an
+// Package webhook verifies and signs deliveries by the specification Standard Webhooks: an
 // HMAC-SHA256 over the id, the time and the body of a message, with a secret that both
 // sides have.
 //
@@ -6,13 +6,16 @@
 //	...
 //	server.New(engine, server.Config{QueueVerifier: verifier, ...})
 //
-// A message has three headers. webhook-id names it, and is the same each time that it is
-// sent; webhook-timestamp is the time of this attempt in seconds since 1970;
-// webhook-signature has one signature or more with spaces between them, of which one has
-// to fit. To replace a secret, let the receiver know both, then let the sender use the new
-// one, then let the receiver forget the old one.
+// A message has three headers:
 //
-// Only the symmetric scheme, v1, is known. Signatures of other schemes are passed over.
+//   - webhook-id names the message, and is the same in all attempts to send it
+//   - webhook-timestamp is the time of this attempt, in seconds since 1970
+//   - webhook-signature has one or more signatures, separated by spaces; one of them must fit
+//
+// To replace a secret, first add the new one to the receiver, then switch the sender to it, then
+// remove the old one from the receiver.
+//
+// The package knows the symmetric scheme, v1, and ignores signatures of other schemes.
 //
 // See https://www.standardwebhooks.com.
 package webhook

@@ -21,7 +21,7 @@ const (
 const (
 	secretPrefix    = "whsec_"
 	signaturePrefix = "v1,"
-	// minSecretBytes is what the specification asks for.
+	// minSecretBytes is the minimum of the specification.
 	minSecretBytes = 24
 	maxIDBytes     = 256
 )
@@ -29,7 +29,7 @@ const (
 // key is a decoded secret.
 type key []byte
 
-// decode returns the keys of secrets. Its errors do not quote them.
+// decode returns the keys of secrets. Its errors do not quote the secrets.
 func decode(secrets []string) ([]key, error) {
 	if len(secrets) == 0 {
 		return nil, spool.Errorf(spool.Invalid, "Secrets is required")
@@ -48,7 +48,7 @@ func decode(secrets []string) ([]key, error) {
 	return keys, nil
 }
 
-// signature returns the text that stands in the header.
+// signature returns the signature in the form of the header.
 func (k key) signature(id, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, k)
 	for _, part := range []string{id, ".", timestamp, "."} {
@@ -58,21 +58,21 @@ func (k key) signature(id, timestamp string, body []byte) string {
 	return signaturePrefix + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// isSignature reports whether a text has the form of a signature.
+// isSignature reports whether text is a well-formed signature.
 func isSignature(text string) bool {
 	encoded, ok := strings.CutPrefix(text, signaturePrefix)
 	sum, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	return ok && err == nil && len(sum) == sha256.Size
 }
 
-// goodID reports whether an id can be signed. With a full stop in it, the same signature
-// would stand for another id, time and body.
+// goodID reports whether an id can be signed. If ids had full stops, the same signature would fit
+// another id, time and body.
 func goodID(id string) bool {
 	special := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '.' }
 	return id != "" && len(id) <= maxIDBytes && !strings.ContainsFunc(id, special)
 }
 
-// parseTimestamp takes digits only: what else a number can look like is for nobody.
+// parseTimestamp accepts digits only.
 func parseTimestamp(text string) (time.Time, bool) {
 	seconds, err := strconv.ParseUint(text, 10, 62)
 	return time.Unix(int64(seconds), 0), err == nil

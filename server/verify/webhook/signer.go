@@ -12,9 +12,9 @@ import (
 // Signer signs messages. It is safe for concurrent use.
 type Signer struct{ keys []key }
 
-// NewSigner returns a signer that signs with each of the secrets, which look as those of
-// [Config] do: two of them while a receiver goes from one to the other. It returns an
-// [spool.Invalid] error, without a secret in it, when it cannot.
+// NewSigner returns a signer that signs with each of the secrets, whose form is that of
+// [Config.Secrets]. Give it two secrets while a receiver moves from one to the other. For a
+// malformed secret, it returns an [spool.Invalid] error that has no secret in it.
 func NewSigner(secrets []string) (*Signer, error) {
 	keys, err := decode(secrets)
 	if err != nil {
@@ -23,11 +23,11 @@ func NewSigner(secrets []string) (*Signer, error) {
 	return &Signer{keys}, nil
 }
 
-// Sign sets the three headers of a message. The id names it and stays the same when it is
-// sent again, while at is the time of this attempt. The body is what will be sent, byte for
-// byte. Sign returns an [spool.Invalid] error, and sets nothing, for an id that is empty, has
-// more than 256 bytes, or has a full stop or anything but visible ASCII in it, and for a
-// time before 1970.
+// Sign sets the three headers of a message. The id names the message, and is the same in all
+// attempts to send it; at is the time of this attempt. The body is the exact body of the request.
+//
+// Sign returns an [spool.Invalid] error and sets no header for a malformed id and for a time before
+// 1970. An id has 1 to 256 characters of visible ASCII, without a full stop.
 func (s *Signer) Sign(h http.Header, id string, at time.Time, body []byte) error {
 	if !goodID(id) {
 		return spool.Errorf(spool.Invalid, "the id of a webhook must be visible ASCII without a full stop, 256 bytes at the most")

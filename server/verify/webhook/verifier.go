@@ -11,29 +11,28 @@ import (
 	"github.com/spoolhq/spool/server/verify/internal/header"
 )
 
-// Config says which messages are good.
+// Config says which messages the verifier accepts.
 type Config struct {
-	// Secrets are those that a message may be signed with, each base64 of 24 bytes or more,
+	// Secrets are the secrets that may sign a message. Each is the base64 of 24 bytes or more,
 	// with or without "whsec_" before it. Required.
 	Secrets []string
 
 	// Clock tells the time. Defaults to [spool.SystemClock].
 	Clock spool.Clock
-	// Tolerance is how far the time of a message may be from now, into the past and into
-	// the future. Defaults to 5 minutes.
+	// Tolerance is how far the time of a message may be from now, in the past and in the
+	// future. Defaults to 5 minutes.
 	Tolerance time.Duration
 }
 
-// Verifier proves that a message was signed by somebody who has a secret. It is safe for
-// concurrent use.
+// Verifier proves that a holder of a secret signed a message. It is safe for concurrent use.
 type Verifier struct {
 	keys      []key
 	clock     spool.Clock
 	tolerance time.Duration
 }
 
-// New returns a verifier. It returns an [spool.Invalid] error, without a secret in it, that
-// names the field for a configuration that cannot work.
+// New returns a verifier. For a configuration that cannot work, it returns an [spool.Invalid]
+// error that names the field and has no secret in it.
 func New(c Config) (*Verifier, error) {
 	keys, err := decode(c.Secrets)
 	if err != nil {
@@ -52,9 +51,8 @@ func New(c Config) (*Verifier, error) {
 	return v, nil
 }
 
-// VerifyHeader returns an error unless the request has an id, a time within the tolerance,
-// and something that has the form of a signature. It does not read the body. The error has no
-// signature in it.
+// VerifyHeader returns an error unless the request has an id, a time within the tolerance, and a
+// well-formed signature. It does not read the body. The error has no signature in it.
 func (v *Verifier) VerifyHeader(r *http.Request) error {
 	m, err := v.message(r.Header)
 	if err != nil {
@@ -68,9 +66,8 @@ func (v *Verifier) VerifyHeader(r *http.Request) error {
 	return errors.New("the webhook has no signature of the scheme v1")
 }
 
-// Verify returns an error unless one of the signatures of the request is that of the body,
-// its id and its time, and the time is within the tolerance. The error has no secret and
-// no signature in it.
+// Verify returns an error unless one of the request's signatures fits the id, the time and the
+// body, and the time is within the tolerance. The error has no secret and no signature in it.
 func (v *Verifier) Verify(r *http.Request, body []byte) error {
 	m, err := v.message(r.Header)
 	if err != nil {
@@ -82,10 +79,10 @@ func (v *Verifier) Verify(r *http.Request, body []byte) error {
 	return nil
 }
 
-// message is what the headers of a webhook say.
+// message has the headers of a webhook.
 type message struct{ id, timestamp, signatures string }
 
-// message returns the headers, if the id is well formed and the time within the tolerance.
+// message returns the headers if the id is well formed and the time within the tolerance.
 func (v *Verifier) message(h http.Header) (m message, err error) {
 	if m.id, err = header.One(h, HeaderID); err != nil {
 		return m, err
@@ -116,8 +113,8 @@ func (v *Verifier) timely(timestamp string) error {
 	}
 }
 
-// signed compares every signature with that of every secret: how long it takes says
-// nothing about which one was how near.
+// signed compares every given signature with the signature of every secret. So its duration does
+// not depend on how close a guess was, or to which secret.
 func (v *Verifier) signed(m message, body []byte) bool {
 	found := 0
 	for _, k := range v.keys {

@@ -11,7 +11,7 @@ type Backup struct {
 	p        uintptr
 }
 
-// NewBackup begins to copy the database of the connection into the one at a URI.
+// NewBackup begins to copy the connection's database into the database at a URI.
 func (c *Conn) NewBackup(uri string) (*Backup, error) {
 	to, err := Open(uri)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Conn) NewBackup(uri string) (*Backup, error) {
 	return b, nil
 }
 
-// Step copies so many pages at the most, and reports whether there are more.
+// Step copies at most the given number of pages, and reports whether more pages are left.
 func (b *Backup) Step(pages int32) (more bool, err error) {
 	switch rc := sqlite3.Xsqlite3_backup_step(b.from.tls, b.p, pages); rc {
 	case sqlite3.SQLITE_OK:
@@ -44,7 +44,7 @@ func (b *Backup) Step(pages int32) (more bool, err error) {
 	}
 }
 
-// Commit ends the copying and returns the connection to the copy.
+// Commit finishes the copy and returns the connection to it.
 func (b *Backup) Commit() (*Conn, error) {
 	if rc := sqlite3.Xsqlite3_backup_finish(b.from.tls, b.p); rc != sqlite3.SQLITE_OK {
 		err := b.to.fault(rc)
@@ -54,8 +54,8 @@ func (b *Backup) Commit() (*Conn, error) {
 	return b.to, nil
 }
 
-// Abandon ends the copying where it is.
+// Abandon stops copying.
 func (b *Backup) Abandon() error {
-	sqlite3.Xsqlite3_backup_finish(b.from.tls, b.p) // an error is that of the step before
+	sqlite3.Xsqlite3_backup_finish(b.from.tls, b.p) // an error here is the error of the last step
 	return b.to.Close()
 }

@@ -11,17 +11,15 @@ import (
 type Conn struct {
 	tls *libc.TLS
 	db  uintptr
-	// room is the memory for the texts that a statement has bound. The texts take the first used
-	// bytes of it.
+	// room is memory for the texts that a statement has bound. The first used bytes of it are taken.
 	room uintptr
 	used int
 }
 
-// roomBytes is how much of the texts of a statement fits into the room of its connection.
-// Longer ones are allocated.
+// roomBytes is the size of a connection's room. Texts that do not fit are allocated.
 const roomBytes = 16 << 10
 
-// Error is what SQLite says of a call that failed.
+// Error is SQLite's error of a failed call.
 type Error struct {
 	// Code is the extended result code.
 	Code int
@@ -30,7 +28,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Open opens a database by its URI, and makes it unless the URI says otherwise.
+// Open opens a database by its URI, and creates it unless the URI says otherwise.
 func Open(uri string) (*Conn, error) {
 	sqlite3.PatchIssue199()
 	useSlots()
@@ -45,7 +43,7 @@ func Open(uri string) (*Conn, error) {
 	defer c.tls.Free(int(word))
 	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_URI
 	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
-	c.db = get[uintptr](out) // there is one also where the database could not be opened
+	c.db = get[uintptr](out) // set even if the database could not be opened
 	c.room = libc.Xmalloc(c.tls, roomBytes)
 	if rc != sqlite3.SQLITE_OK || c.room == 0 {
 		err := c.fault(rc)
@@ -56,7 +54,7 @@ func Open(uri string) (*Conn, error) {
 	return c, nil
 }
 
-// Close closes the connection. Its statements must have been closed.
+// Close closes the connection. The caller must have closed its statements.
 func (c *Conn) Close() error {
 	if c.tls == nil {
 		return nil
@@ -79,7 +77,7 @@ func (c *Conn) fault(rc int32) error {
 	return &Error{Code: int(rc), text: fmt.Sprintf("%s (%d)", text, rc)}
 }
 
-// Script runs several statements that take no values and return no rows.
+// Script runs several statements without values and without result rows.
 func (c *Conn) Script(text string) error {
 	p, err := libc.CString(text)
 	if err != nil {
@@ -95,10 +93,10 @@ func (c *Conn) Script(text string) error {
 // Transaction reports whether a transaction is open.
 func (c *Conn) Transaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 
-// Changed returns how many rows the last statement that writes has changed.
+// Changed returns how many rows the last writing statement has changed.
 func (c *Conn) Changed() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 
-// KeepLog has SQLite leave the log of the database where it is when the connection is closed.
+// KeepLog makes SQLite keep the log of the database when the connection is closed.
 func (c *Conn) KeepLog() error {
 	name, err := libc.CString("main")
 	if err != nil {

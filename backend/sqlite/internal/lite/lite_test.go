@@ -119,7 +119,7 @@ func TestSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	slots.mu.Lock()
-	all := slots.all
+	all := slots.sizes[2].all
 	slots.mu.Unlock()
 	if all == 0 {
 		t.Error("no page of SQLite is in a slot")
@@ -127,17 +127,34 @@ func TestSlots(t *testing.T) {
 
 	tls := libc.NewTLS()
 	defer tls.Close()
-	p := malloc(tls, slots.size)
-	put(p, int64(7))
-	p = realloc(tls, p, sqlitePage)
-	q := realloc(tls, p, 2*sqlitePage)
-	if get[int64](q) != 7 || size(tls, q) != 2*sqlitePage {
-		t.Errorf("what was in a slot is not in the memory that it was moved to")
+	page := slots.sizes[2].n
+	for _, way := range [][]int32{
+		{page, sqlitePage, 2 * sqlitePage, 3 * sqlitePage, page}, // from slot to slot
+		{100, smallest, 200}, {5 * sqlitePage, 3 * sqlitePage, 5 * sqlitePage, 6 * sqlitePage}, // into one and out of it
+	} {
+		p := malloc(tls, way[0])
+		put(p, int64(7))
+		for i, n := range way[1:] {
+			p = realloc(tls, p, n)
+			if get[int64](p) != 7 || size(tls, p) != n {
+				t.Errorf("%d bytes were moved to a piece of %d, which has %d and %d bytes", way[i], n, get[int64](p), size(tls, p))
+			}
+		}
+		free(tls, p)
 	}
-	q = realloc(tls, q, 3*sqlitePage)
-	q = realloc(tls, q, slots.size)
-	if get[int64](q) != 7 || size(tls, q) != slots.size {
-		t.Errorf("what was in memory is not in the slot that it was moved to")
+}
+
+// TestSlotsAreKept: a piece that is freed is the next one of its length, with what was in it. Memory that
+// the system has given again would have nothing in it.
+func TestSlotsAreKept(t *testing.T) { //nolint:paralleltest // another test could take the slot in between
+	c := openFile(t)
+	for _, n := range []int32{smallest, sqlitePage / 2, sqlitePage, 2*sqlitePage - sizeBytes, 2 * sqlitePage, 4*sqlitePage - sizeBytes} {
+		p := malloc(c.tls, n)
+		put(p+word, int64(n))
+		free(c.tls, p)
+		if again := malloc(c.tls, n); again != p || get[int64](again+word) != int64(n) {
+			t.Errorf("%d bytes were given back to the system", n)
+		}
+		free(c.tls, p)
 	}
-	free(tls, q)
 }

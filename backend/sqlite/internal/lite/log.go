@@ -8,25 +8,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// logBytes is how much of the log is written at once: about thirty pages.
+// logBytes is the size of a write to the log: about thirty pages.
 const logBytes = 128 << 10
 
-// gathered is the log of a connection, for which SQLite calls other functions than those of the
-// operating system. They gather the two writes that a commit makes for each page that it changed,
-// and write them before anything else is done to the log: before it is synced above all, without
-// which nobody else reads what was written. It begins with the functions, as SQLite finds it by
-// these.
+// gathered is the log of a connection. For this log, SQLite calls these functions instead of the
+// operating system's. A commit makes two writes for each changed page. The functions gather these
+// writes, and write them before any other operation on the log. Above all, that is before the log is
+// synced, because no other process reads the writes before that. The functions are the first field,
+// because SQLite finds them at the beginning.
 type gathered struct {
 	functions sqlite3.Tsqlite3_io_methods
 	system    uintptr // the functions of the operating system
-	at        int64   // where the bytes belong in the log
-	n         int64   // how many there are
-	writes    int64   // how often something was written
+	at        int64   // the position of the gathered bytes in the log
+	n         int64   // the number of gathered bytes
+	writes    int64   // the number of writes to the file
 	bytes     [logBytes]byte
 }
 
-// GatherLog has SQLite write the log of the database in larger pieces. The connection must have
-// used the log, commit with an fsync (synchronous = FULL), and stay in WAL mode.
+// GatherLog makes SQLite write the log of the database in larger pieces. The connection must already
+// have used the log, commit with an fsync (synchronous = FULL), and stay in WAL mode.
 func (c *Conn) GatherLog() error {
 	file, err := c.log()
 	if err != nil || file == 0 || get[uintptr](file) == 0 {
@@ -49,7 +49,7 @@ func (c *Conn) GatherLog() error {
 	return nil
 }
 
-// log returns the open file of the log. SQLite keeps the address of its functions there.
+// log returns the open file of the log. The file begins with the address of its functions.
 func (c *Conn) log() (uintptr, error) {
 	name, err := libc.CString("main")
 	if err != nil {
@@ -70,7 +70,7 @@ func systemOf(g *gathered) *sqlite3.Tsqlite3_io_methods {
 	return (*sqlite3.Tsqlite3_io_methods)(at(g.system))
 }
 
-// as returns the function at an address that SQLite calls.
+// as returns the C function at an address as a Go function.
 func as[T any](p uintptr) T { return *(*T)(unsafe.Pointer(&p)) }
 
 type (
@@ -78,7 +78,7 @@ type (
 	simple   = func(tls *libc.TLS, file uintptr) int32
 )
 
-// flush writes what is gathered.
+// flush writes the gathered bytes.
 func (g *gathered) flush(tls *libc.TLS, file uintptr) int32 {
 	n := g.n
 	if n == 0 {
@@ -140,7 +140,7 @@ func sizeOfLog(tls *libc.TLS, file, size uintptr) int32 {
 	return as[func(*libc.TLS, uintptr, uintptr) int32](systemOf(g).FxFileSize)(tls, file, size)
 }
 
-// closeLog closes the log. What is gathered then was never committed.
+// closeLog closes the log. Bytes that are still gathered were never committed.
 func closeLog(tls *libc.TLS, file uintptr) int32 {
 	p := get[uintptr](file)
 	g := gatheredOf(file)

@@ -68,7 +68,7 @@ func TestGatherLog(t *testing.T) {
 	rows(308)
 	script("PRAGMA wal_checkpoint(TRUNCATE)")
 	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() != 0 {
-		t.Errorf("the log behind a checkpoint: %v, %v", info, err)
+		t.Errorf("the log after a checkpoint: %v, %v", info, err)
 	}
 	script(fill(1))
 	rows(309)

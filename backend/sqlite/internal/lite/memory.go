@@ -9,11 +9,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// at returns the address as a pointer. The memory behind it is not Go's: the collector neither
-// moves nor frees it.
+// at returns the address as a pointer. The memory is not Go's: the garbage collector neither moves nor
+// frees it.
 func at(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// bytesAt returns n bytes of SQLite's memory, which stay there only as long as SQLite says.
+// bytesAt returns n bytes of SQLite's memory. SQLite decides how long they are valid.
 func bytesAt(p uintptr, n int) []byte { return unsafe.Slice((*byte)(at(p)), n) }
 
 func put[T any](p uintptr, v T) { *(*T)(at(p)) = v }
@@ -25,25 +25,34 @@ const word = unsafe.Sizeof(uintptr(0))
 
 const (
 	sqlitePage = 4096 // SQLite's default
-	// sizeBytes stand before each piece of memory and say how long it is.
+	// sizeBytes is the length of the number before each piece of memory. The number is the length of
+	// the piece.
 	sizeBytes = 8
-	// slabSlots is how many pages are allocated at once.
-	slabSlots = 64
+	// smallest is the length from which pieces are in slots. Some shorter pieces are always in use, so
+	// libc does not give back their memory.
+	smallest = 1024
 )
 
-// slots is the memory for the pages that SQLite keeps. A reader drops all its pages whenever
-// somebody has written. libc rounds each up to twice its size, and gives them back to the system
-// and asks for them again each time. Slots are kept: there are as many as the caches of all
-// connections have ever had pages at one time.
+// slots has the memory for SQLite's cached pages, and for other pieces of similar length. A reader
+// drops all its pages whenever another connection has written, and a commit that splits a page briefly
+// needs a piece of two pages. libc gives unused memory back to the operating system at once, and has to
+// ask for it again the next time. Slots are kept: their number is the largest number of pieces that
+// were ever in use at once.
 var slots struct {
-	mu   sync.Mutex
-	size int32   // of a page with all that SQLite keeps with it
-	free uintptr // the first of the slots that are free; each has the address of the next
-	all  int
+	mu    sync.Mutex
+	sizes [5]slotSize
 }
 
-// useSlots has SQLite take the memory of its pages from slots. It does nothing in a program in
-// which another package has used SQLite already.
+// slotSize has the slots of one size.
+type slotSize struct {
+	n    int32   // the length of the longest piece that fits
+	slab int     // how many slots are allocated at once
+	all  int     // the number of allocated slots
+	free uintptr // the address of the first free slot; each free slot has the address of the next
+}
+
+// useSlots makes SQLite take its memory from slots. It does nothing if another package of the program
+// has already used SQLite.
 var useSlots = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -60,20 +69,38 @@ var useSlots = sync.OnceFunc(func() {
 		FxMalloc: function(malloc), FxFree: function(free), FxRealloc: function(realloc), FxSize: function(size),
 		FxRoundup: function(roundup), FxInit: function(begin), FxShutdown: function(end),
 	})
-	slots.size = roundup(tls, sqlitePage+header)
+	// Except for a page together with SQLite's data about it, libc allocates powers of two.
+	slots.sizes = [...]slotSize{
+		{n: 2048 - sizeBytes, slab: 1},
+		{n: 4096 - sizeBytes, slab: 1},
+		{n: roundup(tls, sqlitePage+header), slab: 64},
+		{n: 8192 - sizeBytes, slab: 1},
+		{n: 16384 - sizeBytes, slab: 1},
+	}
 	sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MALLOC, libc.VaList(args, methods))
 })
 
-// function returns a Go function as the translation of SQLite calls it: by the address of a
-// closure, which for a function of a package never moves.
+// function returns a Go function in the form in which the translated SQLite calls it: the address of a
+// closure. For a function declared at package level, this address never changes.
 func function[T any](f T) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
-func inSlot(n int32) bool { return sqlitePage <= n && n <= slots.size }
+// sizeOf returns the slot size for pieces of a length, or nil if such pieces are not in slots.
+func sizeOf(n int32) *slotSize {
+	if n < smallest {
+		return nil
+	}
+	for i := range slots.sizes {
+		if n <= slots.sizes[i].n {
+			return &slots.sizes[i]
+		}
+	}
+	return nil
+}
 
 func malloc(tls *libc.TLS, n int32) uintptr {
 	var p uintptr
-	if inSlot(n) {
-		p = slot(tls)
+	if s := sizeOf(n); s != nil {
+		p = s.take(tls)
 	} else {
 		p = libc.Xmalloc(tls, types.Size_t(n)+sizeBytes) //nolint:gosec // a length
 	}
@@ -85,57 +112,62 @@ func malloc(tls *libc.TLS, n int32) uintptr {
 }
 
 func free(tls *libc.TLS, p uintptr) {
-	if !inSlot(size(tls, p)) {
-		libc.Xfree(tls, p-sizeBytes)
+	s := sizeOf(size(tls, p))
+	p -= sizeBytes
+	if s == nil {
+		libc.Xfree(tls, p)
 		return
 	}
-	p -= sizeBytes
 	slots.mu.Lock()
-	put(p, slots.free)
-	slots.free = p
+	put(p, s.free)
+	s.free = p
 	slots.mu.Unlock()
 }
 
-// slot returns a slot, with a new slab where there is none.
-func slot(tls *libc.TLS) uintptr {
+// take returns a free slot. If no slot is free, it allocates a slab.
+func (s *slotSize) take(tls *libc.TLS) uintptr {
 	slots.mu.Lock()
 	defer slots.mu.Unlock()
-	if slots.free == 0 {
-		each := uintptr(slots.size) + sizeBytes //nolint:gosec // a length
-		slab := libc.Xmalloc(tls, types.Size_t(each*slabSlots))
+	if s.free == 0 {
+		each := uintptr(s.n) + sizeBytes                                   //nolint:gosec // a length
+		slab := libc.Xmalloc(tls, types.Size_t(each)*types.Size_t(s.slab)) //nolint:gosec // a count
 		if slab == 0 {
 			return 0
 		}
-		slots.all += slabSlots
-		for n := range uintptr(slabSlots) {
-			put(slab+n*each, slots.free)
-			slots.free = slab + n*each
+		s.all += s.slab
+		for n := range uintptr(s.slab) {
+			put(slab+n*each, s.free)
+			s.free = slab + n*each
 		}
 	}
-	p := slots.free
-	slots.free = get[uintptr](p)
+	p := s.free
+	s.free = get[uintptr](p)
 	return p
 }
 
 func realloc(tls *libc.TLS, p uintptr, n int32) uintptr {
 	old := size(tls, p)
-	if !inSlot(old) && !inSlot(n) {
+	from, to := sizeOf(old), sizeOf(n)
+	switch {
+	case from == nil && to == nil:
 		p = libc.Xrealloc(tls, p-sizeBytes, types.Size_t(n)+sizeBytes) //nolint:gosec // a length
 		if p == 0 {
 			return 0
 		}
-		put(p, int64(n))
-		return p + sizeBytes
+		p += sizeBytes
+	case from != to:
+		moved := malloc(tls, n)
+		if moved != 0 {
+			copy(bytesAt(moved, int(n)), bytesAt(p, int(min(old, n))))
+			free(tls, p)
+		}
+		return moved
 	}
-	moved := malloc(tls, n)
-	if moved != 0 {
-		copy(bytesAt(moved, int(n)), bytesAt(p, int(min(old, n))))
-		free(tls, p)
-	}
-	return moved
+	put(p-sizeBytes, int64(n))
+	return p
 }
 
-func size(_ *libc.TLS, p uintptr) int32 { return int32(get[int64](p - sizeBytes)) } //nolint:gosec // it was one
+func size(_ *libc.TLS, p uintptr) int32 { return int32(get[int64](p - sizeBytes)) } //nolint:gosec // put stored it
 
 func roundup(_ *libc.TLS, n int32) int32 { return (n + 7) &^ 7 }
 

@@ -8,21 +8,21 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Stmt is a prepared statement. It is run like this: each value is bound, from left to right,
-// then Step gives row by row, and Reset ends it. Only one statement of a connection may be
-// between its first Bind and its Reset.
+// Stmt is a prepared statement. To run it, bind each value from left to right, call Step for each row,
+// and call Reset at the end. Only one statement of a connection may be between its first Bind and its
+// Reset.
 type Stmt struct {
 	c       *Conn
 	p       uintptr
 	params  int
 	bound   int
 	runs    int64
-	aside   []uintptr // texts that are bound and did not fit into the connection's room
+	aside   []uintptr // bound texts that did not fit into the connection's room
 	columns int
 }
 
-// Prepare prepares a statement. It returns nil for a text that has several statements, or none:
-// a [Conn.Script].
+// Prepare prepares a statement. It returns nil for a text that contains no statement or several: use
+// [Conn.Script] for these.
 func (c *Conn) Prepare(query string) (*Stmt, error) {
 	text, err := libc.CString(query)
 	if err != nil {
@@ -55,17 +55,17 @@ func (s *Stmt) Close() error {
 	return nil
 }
 
-// Params returns how many values the statement takes.
+// Params returns the number of values that the statement takes.
 func (s *Stmt) Params() int { return s.params }
 
-// Columns returns how many columns its rows have.
+// Columns returns the number of columns in the statement's rows.
 func (s *Stmt) Columns() int { return s.columns }
 
-// Runs returns how often the statement has been run.
+// Runs returns how often the statement was run.
 func (s *Stmt) Runs() int64 { return s.runs }
 
-// Reprepared returns how often SQLite has prepared the statement again, because a value was bound
-// that the plan might depend on.
+// Reprepared returns how often SQLite has prepared the statement again because of a bound value on
+// which the plan might depend.
 func (s *Stmt) Reprepared() int {
 	return int(sqlite3.Xsqlite3_stmt_status(s.c.tls, s.p, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0))
 }
@@ -76,7 +76,7 @@ func (s *Stmt) BindInt(n int64) error {
 	return s.ok(sqlite3.Xsqlite3_bind_int64(s.c.tls, s.p, int32(s.bound), n)) //nolint:gosec // SQLite has a bound on parameters
 }
 
-// BindNull binds nothing.
+// BindNull binds NULL.
 func (s *Stmt) BindNull() error {
 	s.bound++
 	return s.ok(sqlite3.Xsqlite3_bind_null(s.c.tls, s.p, int32(s.bound))) //nolint:gosec // SQLite has a bound on parameters
@@ -111,7 +111,7 @@ func (s *Stmt) ok(rc int32) error {
 	return nil
 }
 
-// Step goes to the next row. It returns false behind the last one.
+// Step moves to the next row. It returns false after the last row.
 func (s *Stmt) Step() (bool, error) {
 	switch rc := sqlite3.Xsqlite3_step(s.c.tls, s.p); rc {
 	case sqlite3.SQLITE_ROW:
@@ -123,9 +123,9 @@ func (s *Stmt) Step() (bool, error) {
 	}
 }
 
-// Reset ends the statement, so that it can be run again.
+// Reset ends the run of the statement, so that it can be run again.
 func (s *Stmt) Reset() {
-	sqlite3.Xsqlite3_reset(s.c.tls, s.p) // an error is that of the step before
+	sqlite3.Xsqlite3_reset(s.c.tls, s.p) // an error here is the error of the last step
 	for _, p := range s.aside {
 		libc.Xfree(s.c.tls, p)
 	}
@@ -137,7 +137,7 @@ func (s *Stmt) Reset() {
 // Kind is the type of a value in a row.
 type Kind int32
 
-// The kinds of values that there are.
+// The kinds of values.
 const (
 	Int  Kind = sqlite3.SQLITE_INTEGER
 	Text Kind = sqlite3.SQLITE_TEXT
@@ -153,10 +153,10 @@ func (s *Stmt) Int(i int) int64 { return sqlite3.Xsqlite3_column_int64(s.c.tls, 
 // Text returns the text in column i.
 func (s *Stmt) Text(i int) string { return string(s.Borrow(i)) }
 
-// Bytes returns the text in column i, nil for an empty one.
+// Bytes returns a copy of the text in column i, or nil if it is empty.
 func (s *Stmt) Bytes(i int) []byte { return bytes.Clone(s.Borrow(i)) }
 
-// Borrow returns the text in column i, nil for an empty one. It is there until the next Step or
+// Borrow returns the text in column i, or nil if it is empty. The text is valid until the next Step or
 // Reset, and must not be changed.
 func (s *Stmt) Borrow(i int) []byte {
 	p := sqlite3.Xsqlite3_column_text(s.c.tls, s.p, int32(i))       //nolint:gosec // SQLite has a bound on columns

@@ -22,7 +22,7 @@ var scopes = []string{"read", "write", "approve", "stop", "admin"}
 // minStreamTokenKey is the length of the shortest key that can sign a token.
 const minStreamTokenKey = 32
 
-// auth reads who may call the server.
+// auth reads the section about who may call the server.
 func (c *Config) auth(v value) {
 	if !v.present() {
 		return
@@ -53,7 +53,7 @@ func (c *Config) auth(v value) {
 
 func tokens(list value) []Token {
 	items := list.items()
-	// An empty list would mean a server without tokens, which no author of a list means.
+	// An empty list would mean a server without tokens, which the author of a list does not want.
 	if list.required() && len(items) == 0 && !list.complained() {
 		list.problemf("is empty")
 	}
@@ -125,7 +125,7 @@ func (t Token) hash() string {
 	return hex.EncodeToString(hash[:])
 }
 
-// ownThreads reads whose threads a subject sees.
+// ownThreads reads which threads a subject sees.
 func ownThreads(v value) bool {
 	text := v.text()
 	v.among(text, "own", "all")

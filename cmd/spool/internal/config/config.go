@@ -30,12 +30,12 @@ type Config struct {
 	// StreamTokenKeys verify the tokens of streams, and the first one signs them. Empty: the process
 	// makes a random key.
 	StreamTokenKeys []string
-	// StreamTokenTTL is zero when the file has none.
+	// StreamTokenTTL is zero if the file has none.
 	StreamTokenTTL time.Duration
 	// Egress are the private hosts, addresses and ranges that tools may reach.
 	Egress []string
 	CORS   CORS
-	// BasePath is the prefix of all paths. Empty: there is none.
+	// BasePath is the prefix of all paths. Empty: no prefix.
 	BasePath string
 	// PublicURL is the scheme and host under which clients reach the server. Empty: unknown.
 	PublicURL string
@@ -68,8 +68,8 @@ type Agent struct {
 	OnBudget spool.BudgetAction
 	// ProviderOptions are the fields of a request to the provider that a start may set.
 	ProviderOptions []string
-	// ClientTools and ClientContext limit what the client of a start may bring. Negative: nothing. Zero:
-	// the engine's default.
+	// ClientTools and ClientContext limit the client input of a start. Negative: nothing is accepted.
+	// Zero: the engine's default.
 	ClientTools, ClientContext int
 	// Subagents are the agents that the agent can delegate to.
 	Subagents []Subagent
@@ -87,7 +87,7 @@ type Subagent struct {
 	Tools []string
 	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
-	// Spawns lets it delegate too.
+	// Spawns lets the subagent delegate too.
 	Spawns bool
 }
 
@@ -113,7 +113,7 @@ type Tool struct {
 	// Parameters is a JSON Schema. Nil: the file has none.
 	Parameters json.RawMessage
 
-	// within has the place of each value of Parameters in the file, by its path.
+	// within has the source of each value of Parameters in the file, by its path.
 	within map[string]Source
 }
 
@@ -139,7 +139,7 @@ type Token struct {
 type Budgets struct {
 	// Each is the budget of runs whose start and agent have none.
 	Each spool.Budget
-	// Most is the section most: the most that a start or an answer can set.
+	// Most is the section most: the largest budget that a start or an answer can set.
 	Most     spool.Budget
 	OnBudget spool.BudgetAction
 }
@@ -148,7 +148,7 @@ type Budgets struct {
 type Prices struct {
 	Source
 
-	// File is the file of the table, or "builtin". Empty: there are no prices.
+	// File is the file of the table, or "builtin". Empty: no call has a price.
 	File string
 }
 
@@ -180,7 +180,7 @@ type Limits struct {
 	StreamFlush     time.Duration
 	Lease           time.Duration
 	Retention       time.Duration
-	// AuditRetention is negative for ever.
+	// AuditRetention is negative if the log is kept for ever.
 	AuditRetention time.Duration
 	RetryBackoff   time.Duration
 	RetryAfterMax  time.Duration

@@ -305,7 +305,7 @@ var problems = map[string]struct{ text, want string }{
 	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
 	"PublicURL":       {"server: {public_url: agents.example}", "spool.yaml:1: server.public_url: must be an http or https URL"},
 	"PublicURLQuery":  {"server: {public_url: 'https://agents.example/v1?a=b'}", "spool.yaml:1: server.public_url: may only have a scheme, a host and a path, such as \"https://agents.example\""},
-	"PublicURLBase":   {"server: {public_url: 'https://agents.example/v1/', base_path: /v1}", "spool.yaml:1: server.public_url: must not end with base_path, which comes behind it"},
+	"PublicURLBase":   {"server: {public_url: 'https://agents.example/v1/', base_path: /v1}", "spool.yaml:1: server.public_url: must not end with base_path, which comes after it"},
 	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\": it has to begin with a slash: /v1"},
 	"Temperature":     {"models: {m: {provider: openai, model: x, temperature: 3}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
 	"TemperatureText": {"models: {m: {provider: openai, model: x, temperature: '0.2'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},

@@ -10,8 +10,9 @@ import (
 // maxTries limits how often one schema is checked to locate a mistake.
 const maxTries = 500
 
-// CheckParameters returns the problems that check finds in the tool's parameters, with the line and field
-// of the value that causes each of them, as far as trying can tell. The text of a problem is check's.
+// CheckParameters returns the problems that check finds in the tool's parameters. Each has the line and
+// field of the value that causes it, as far as this can be found by trying. The text of a problem is
+// check's.
 func (t Tool) CheckParameters(check func(parameters json.RawMessage) error) FieldErrors {
 	if t.Parameters == nil {
 		return nil
@@ -54,9 +55,9 @@ func (b *blame) try(root any) error {
 	return b.check(text)
 }
 
-// find returns the path of the innermost value that causes err, and its error. A value causes the error
-// if the whole passes without it. With several wrong values no single one does; then find looks for one
-// that fails alone.
+// find returns the path of the innermost value that causes err, and that value's error. A value causes
+// the error if the whole passes without it. If several values are wrong, no single value does. Then
+// find looks for a value that fails alone.
 func (b *blame) find(root any, err error) ([]step, error) {
 	var path []step
 	for v := root; ; {
@@ -108,7 +109,7 @@ func (s step) of(v any) any {
 	}
 }
 
-// steps returns the steps to the values that v consists of.
+// steps returns the steps to the elements of v.
 func steps(v any) []step {
 	var out []step
 	switch v := v.(type) {

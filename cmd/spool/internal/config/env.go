@@ -12,7 +12,7 @@ var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(:-(.*))?$`)
 
 func expands(text string) bool { return strings.Contains(text, "${") }
 
-// expand replaces references by values of the environment. It reports false if a variable is not set.
+// expand replaces references by values of the environment. It returns false if a variable is not set.
 func (v value) expand(text string) (string, bool) {
 	ok := true
 	out := reference.ReplaceAllStringFunc(text, func(ref string) string {

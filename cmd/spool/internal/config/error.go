@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source is a place in a file.
+// Source is a position in a file.
 type Source struct {
 	File string
 	Line int
@@ -22,7 +22,7 @@ type FieldError struct {
 	Text string
 }
 
-// Errorf returns a problem at the place.
+// Errorf returns a problem at the position.
 func (s Source) Errorf(format string, args ...any) FieldError {
 	return FieldError{s, fmt.Sprintf(format, args...)}
 }
@@ -38,7 +38,7 @@ func (p FieldError) Error() string {
 // FieldErrors are all problems of a file, in the order of its lines.
 type FieldErrors []FieldError
 
-// Error returns one problem to a line.
+// Error returns one line for each problem.
 func (p FieldErrors) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {

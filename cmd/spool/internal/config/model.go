@@ -89,7 +89,7 @@ func model(e entry) Model {
 
 func (m *Model) openAI(f map[string]value) {
 	m.BaseURL, m.APIKey, m.PromptCache = f["base_url"].url(), f["api_key"].text(), f["prompt_cache"].text()
-	if strings.ContainsAny(m.APIKey, " \t\r\n\x00") { // such as the end of the line in a file with a secret
+	if strings.ContainsAny(m.APIKey, " \t\r\n\x00") { // for example the end of the line in a file with a secret
 		f["api_key"].problemf("must not have spaces or line breaks")
 	}
 	if f["model"].requiredWhere("provider", ProviderOpenAI) {
@@ -128,7 +128,7 @@ func modelHeaders(v value, keyed bool) map[string]string {
 		name, text := textproto.CanonicalMIMEHeaderKey(e.name), e.text()
 		_, twice := out[name]
 		switch {
-		case !e.present(): // nobody means to send it empty
+		case !e.present(): // an empty header is surely a mistake
 			e.problemf("must be text")
 		case !server.ValidHeaderName(e.name):
 			e.problemf("must be the name of a header")
@@ -159,7 +159,7 @@ func extraBody(v value) map[string]any {
 	d.UseNumber() // so that the provider gets each number as the file has it
 	var out map[string]any
 	if err := d.Decode(&out); err != nil {
-		return nil // object has complained
+		return nil // object has already complained
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
 		if slices.Contains(ownFields, name) {

@@ -4,13 +4,13 @@ import "time"
 
 // Queue is the section queue.
 type Queue struct {
-	// Webhook, QStash, Google and Secret are the schemes that verify deliveries. Nil: not this one. All
-	// nil: nobody may deliver.
+	// Webhook, QStash, Google and Secret are the schemes that verify deliveries. A nil scheme is not
+	// used. If all are nil, nobody may deliver.
 	Webhook *Webhook
 	QStash  *QStash
 	Google  *Google
 	Secret  *Secret
-	// Push says where the process pushes its jobs. Nil: it carries them out.
+	// Push says where the process pushes its jobs. If it is nil, the process executes them.
 	Push *Push
 }
 
@@ -22,7 +22,7 @@ type Push struct {
 	Secrets []string
 	// Headers are sent with each push. Their values may be secrets.
 	Headers map[string]string
-	// Concurrency is how many jobs are pushed at once. Zero when the file has none.
+	// Concurrency is how many jobs are pushed at once, or zero if the file has none.
 	Concurrency int
 }
 
@@ -31,7 +31,7 @@ type Webhook struct {
 	Source
 
 	Secrets []string
-	// Tolerance is zero when the file has none.
+	// Tolerance is zero if the file has none.
 	Tolerance time.Duration
 }
 
@@ -56,7 +56,7 @@ type Secret struct {
 	Source
 
 	Secrets []string
-	// Header is empty when the file has none.
+	// Header is empty if the file has none.
 	Header string
 }
 
@@ -90,7 +90,7 @@ func queue(v value) Queue {
 		w := s.fields("secrets", "header")
 		q.Secret = &Secret{Source: s.source(), Secrets: w["secrets"].words(), Header: w["header"].text()}
 	}
-	// An author of the section does not mean that nobody may deliver.
+	// The author of the section does not mean that nobody may deliver.
 	if verify.required() && q == (Queue{}) && !verify.complained() {
 		verify.problemf("names none of webhook, qstash, google, secret")
 	}

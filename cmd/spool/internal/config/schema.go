@@ -10,7 +10,7 @@ import (
 )
 
 // sample has each mapping and each list of a configuration once. The decoder reads it to record how it
-// reads: it also reads what a file leaves out, as absent, but nothing below that.
+// reads a file. It also reads values that a file leaves out, as absent, but nothing below them.
 //
 //go:embed sample.yaml
 var sample []byte
@@ -18,9 +18,9 @@ var sample []byte
 // variablePattern matches text with an environment variable in it.
 const variablePattern = `\$\{`
 
-// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It follows from how the
-// decoder reads single values. Only [Parse] checks rules between values, such as names that refer to each
-// other.
+// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It is derived from
+// how the decoder reads single values. Only [Parse] checks rules between values, such as names that
+// refer to each other.
 func Schema() ([]byte, error) {
 	root, err := parse("sample.yaml", sample)
 	if err != nil {

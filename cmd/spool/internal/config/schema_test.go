@@ -185,7 +185,7 @@ func (p property) walk(path string, visit func(path string)) {
 
 var cell = regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|")
 
-// documented returns what knows whether a field has a row. In a row, ".b" behind "x.a" is "x.b",
+// documented returns what knows whether a field has a row. In a row, ".b" after "x.a" is "x.b",
 // and "x.…" is all that is below x.
 func documented(page string) func(path string) bool {
 	var rows []string

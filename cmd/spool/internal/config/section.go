@@ -80,8 +80,8 @@ func agent(e entry, c *Config) Agent {
 	return a
 }
 
-// most reads a limit for which 0 means nothing at all. It returns a negative number for that, and zero if
-// the file has no limit.
+// most reads a limit for which 0 means that nothing is allowed. It returns a negative number for 0, and
+// zero if the file has no limit.
 func most(v value) int {
 	n := v.atLeast(0)
 	if v.present() && n == 0 {

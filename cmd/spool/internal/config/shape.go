@@ -16,12 +16,13 @@ const (
 	kindObject         = "object"
 )
 
-// shape records what the decoder does with a value. The JSON Schema follows from the reading itself, so
-// that the two cannot differ. A nil shape records nothing.
+// shape records what the decoder does with a value. The JSON Schema is made from these records, so it
+// cannot differ from the decoder. A nil shape records nothing.
 type shape struct {
 	kind     string
 	required bool
-	// whereField and whereWord say which mappings require the value: those whose field has the word.
+	// whereField and whereWord say which mappings require the value: the mappings whose field
+	// whereField has the value whereWord.
 	whereField, whereWord string
 	// fields are the fields of a mapping with known keys.
 	fields map[string]*shape
@@ -32,7 +33,7 @@ type shape struct {
 	least, most float64
 }
 
-// is records the kind of a value. A kind says more than text.
+// is records the kind of a value. Any other kind replaces the kind text.
 func (s *shape) is(kind string) {
 	if s != nil && (s.kind == "" || s.kind == kindText) {
 		s.kind = kind

@@ -12,7 +12,7 @@ type Shares struct {
 	MaxTenantDepth int
 	// MaxTenantBytes limits what one tenant stores.
 	MaxTenantBytes int
-	// MaxWallTime is how long workers carry a run. Negative: for ever.
+	// MaxWallTime is how long workers execute a run. Negative: for ever.
 	MaxWallTime time.Duration
 }
 

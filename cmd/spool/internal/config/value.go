@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// parse returns the top of the only document of a file, nil for a file without one.
+// parse returns the root of the only document of a file, or nil if the file has none.
 func parse(name string, text []byte) (*yaml.Node, error) {
 	loader := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
@@ -49,7 +49,7 @@ type decoder struct {
 	file      string
 	lookup    func(string) (string, bool)
 	problems  FieldErrors
-	// used are the values of the environment that replaced references.
+	// used has the values of the environment that replaced references.
 	used []string
 }
 
@@ -58,7 +58,7 @@ type value struct {
 	d    *decoder
 	node *yaml.Node
 	path string
-	// line is the line of the value, or of the mapping that lacks it.
+	// line is the line of the value. For an absent value it is the line of the enclosing mapping.
 	line int
 	// shape records how the value is read. Nil: nothing is recorded.
 	shape *shape
@@ -79,7 +79,7 @@ func (v value) problemf(format string, args ...any) {
 	v.d.problems = append(v.d.problems, v.source().Errorf(format, args...))
 }
 
-// below returns the path of a step below a path: a key, or an index as "[0]".
+// below returns the path of an element: a step is a key, or an index such as "[0]".
 func below(path, step string) string {
 	if path == "" || strings.HasPrefix(step, "[") {
 		return path + step
@@ -181,13 +181,14 @@ func (v value) required() bool {
 	return v.needed()
 }
 
-// requiredWhere is required, only in mappings whose field has the word.
+// requiredWhere does the same as required, but only in mappings whose field has the word.
 func (v value) requiredWhere(field, word string) bool {
 	v.shape.requireWhere(field, word)
 	return v.needed()
 }
 
-// needed is required, for a value that only some mappings need.
+// needed reports whether the value exists, and complains if not. It is for a value that only some
+// mappings need.
 func (v value) needed() bool {
 	if !v.present() {
 		v.problemf("is required")
@@ -207,8 +208,8 @@ func (v value) scalar(want string) (string, bool) {
 	return v.expand(v.node.Value)
 }
 
-// text returns a string. Numbers and the like must be quoted, as YAML would otherwise
-// change them: 1.10 is not "1.10".
+// text returns a string. Numbers and the like must be quoted, because YAML would otherwise change them:
+// 1.10 is not "1.10".
 func (v value) text() string {
 	v.shape.is(kindText)
 	s, ok := v.scalar("text")
@@ -296,8 +297,8 @@ const (
 	maxNodes = 10_000
 )
 
-// object returns a free mapping as JSON, and the place of each value in it. It returns nil if the mapping
-// is absent.
+// object returns a free mapping as JSON, and the source of each value in it. It returns nil if the
+// mapping is absent.
 func (v value) object() (json.RawMessage, map[string]Source) {
 	v.shape.is(kindObject)
 	if !v.present() {

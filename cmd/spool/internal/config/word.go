@@ -41,7 +41,7 @@ func (v value) optionalWord() string {
 	return s
 }
 
-// among complains about the word of a value, unless it is empty or known.
+// among complains if the word of a value is neither empty nor known.
 func (v value) among(word string, known ...string) {
 	v.shape.enumerate(known)
 	if word == "" || slices.Contains(known, word) || v.complained() {
@@ -94,7 +94,7 @@ func publicURL(v value, base string) string {
 	switch err := server.CheckPublicURL(s, base); {
 	case err == nil:
 	case server.CheckPublicURL(s, "") == nil:
-		v.problemf("must not end with base_path, which comes behind it")
+		v.problemf("must not end with base_path, which comes after it")
 	default:
 		v.problemf(`may only have a scheme, a host and a path, such as "https://agents.example"`)
 	}

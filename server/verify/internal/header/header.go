@@ -1,5 +1,5 @@
-// Package header reads the headers that prove where a request comes from. It is strict:
-// a header that could be read in two ways is refused.
+// Package header reads the headers that prove the sender of a request. It refuses a header that
+// could be read in two ways.
 package header
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxBytes bounds a header, and with it what is done for a request that nobody has signed.
+// maxBytes bounds a header, and so the work for an unsigned request.
 const maxBytes = 8 << 10
 
-// One returns the value of a header that is there once and not empty. An error names the
-// header and says nothing of its value.
+// One returns the value of a header that the request must have exactly once, and not empty. Its
+// error names the header and has nothing of the value in it.
 func One(h http.Header, name string) (string, error) {
 	switch values := h.Values(name); {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
@@ -27,7 +27,7 @@ func One(h http.Header, name string) (string, error) {
 	}
 }
 
-// Bearer returns what follows "Bearer " in the header Authorization, as [One] does.
+// Bearer returns the token after "Bearer " in the header Authorization. Its error is as that of [One].
 func Bearer(h http.Header) (string, error) {
 	value, err := One(h, "Authorization")
 	if err != nil {

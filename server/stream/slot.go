@@ -18,30 +18,29 @@ type openStreams struct {
 	open map[string]int
 }
 
-// Place is the place of one stream among those of its principal. It is nil on a server without a
-// bound.
-type Place struct {
+// Slot is the slot of one stream among those of its principal. It is nil on a server without a limit.
+type Slot struct {
 	of   *openStreams
 	who  string
 	left atomic.Bool
 }
 
-// Take takes a place for a stream of the principal, or refuses it. The place is given back when the
-// stream ends, and at the latest with the request, however that ends.
-func (s *Streams) Take(r *http.Request, p access.Principal) (*Place, error) {
+// Take takes a slot for a stream of the principal, or refuses it. The slot is released when the stream ends,
+// and at the latest with the request.
+func (s *Streams) Take(r *http.Request, p access.Principal) (*Slot, error) {
 	limit := s.config.Limit
 	if limit == 0 {
-		return nil, nil //nolint:nilnil // there is no bound, and so there are no places
+		return nil, nil //nolint:nilnil // there is no bound, and so there are no slots
 	}
-	place := &Place{of: &s.open, who: p.ID()}
-	if !place.take(limit) {
+	slot := &Slot{of: &s.open, who: p.ID()}
+	if !slot.take(limit) {
 		return nil, &call.LaterError{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
 	}
-	context.AfterFunc(r.Context(), place.Release)
-	return place, nil
+	context.AfterFunc(r.Context(), slot.Release)
+	return slot, nil
 }
 
-func (p *Place) take(limit int) bool {
+func (p *Slot) take(limit int) bool {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
 	if p.of.open[p.who] >= limit {
@@ -54,8 +53,8 @@ func (p *Place) take(limit int) bool {
 	return true
 }
 
-// Release gives the place back, once.
-func (p *Place) Release() {
+// Release releases the slot. Only the first call counts.
+func (p *Slot) Release() {
 	if p == nil || p.left.Swap(true) {
 		return
 	}
