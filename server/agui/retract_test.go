@@ -26,7 +26,7 @@ func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &scene{t, e}
+		s := &scene{t: t, engine: e}
 		s.run("r1", "hello")
 		v := s.watch(agui.Options{}, nil)
 		stop := s.work()

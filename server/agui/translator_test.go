@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,28 @@ var key = spool.ThreadKey{Tenant: "acme", ID: "t"}
 type scene struct {
 	t      *testing.T
 	engine *engine.Engine
+	bus    *quietBus
+}
+
+// quietBus wakes nobody while it is quiet.
+type quietBus struct {
+	spool.Bus
+
+	quiet atomic.Bool
+}
+
+func (b *quietBus) Wake(topic spool.ThreadKey, kind spool.WakeKind) {
+	if !b.quiet.Load() {
+		b.Bus.Wake(topic, kind)
+	}
+}
+
+// together does something that consists of several commits, and wakes the clients only for the last.
+func (s *scene) together(do func(), last spool.WakeKind) {
+	s.bus.quiet.Store(true)
+	do()
+	s.bus.quiet.Store(false)
+	s.bus.Wake(key, last)
 }
 
 func newScene(t *testing.T, model spool.Model) *scene {
@@ -40,9 +63,10 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		return c.Args, nil
 	}}
+	// The calls expire between two polls of a follower: the wake-up alone decides what it sees together.
 	urgent := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
-		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 3 * time.Second, Warn: -1},
+		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 2900 * time.Millisecond, Warn: -1},
 	}
 	soon, longer := urgent, urgent
 	soon.Name, soon.Expiry.Then = "soon", spool.ExpireDeny
@@ -51,7 +75,10 @@ func newScene(t *testing.T, model spool.Model) *scene {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	e, err := engine.New(memory.New(nil), engine.Config{
+	backend := memory.New(nil)
+	bus := &quietBus{Bus: engine.NewBus()}
+	backend.Bus = bus
+	e, err := engine.New(backend, engine.Config{
 		Agents: []engine.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
@@ -61,7 +88,7 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scene{t, e}
+	return &scene{t, e, bus}
 }
 
 func (s *scene) work() (stop func()) { return s.workWith(engine.WorkOptions{}) }
@@ -268,9 +295,11 @@ func TestGolden(t *testing.T) {
 		}},
 		"stop-waits": {[]spooltest.Turn{{Err: failing(503)}}, (*scene).stop},
 		"deleted": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, func(s *scene) {
-			if got, err := s.engine.DeleteThread(s.t.Context(), key); err != nil || !got.Accepted {
-				s.t.Fatal(got, err)
-			}
+			s.together(func() { // it stops the run first
+				if got, err := s.engine.DeleteThread(s.t.Context(), key); err != nil || !got.Accepted {
+					s.t.Fatal(got, err)
+				}
+			}, spool.WakeDeleted)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,9 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	case err != nil:
 		return claimed{}, err
 	}
-	if c.BusyFor == 0 {
+	// Without a settle hook, the run's end follows at once. It wakes the followers, so that they see the
+	// expiry of a park and the end that it causes together.
+	if c.BusyFor == 0 && (c.Unsettled == nil || r.Rules.Settles) {
 		r.Announce(j.Thread(), follow.Jobs)
 	}
 	switch {
