@@ -161,7 +161,7 @@ func rewrite(ctx context.Context, file, from string) error {
 // last.
 func choose(list string) ([]figure, error) {
 	if list == "" {
-		return figures[:len(figures)-1], nil
+		return slices.DeleteFunc(slices.Clone(figures), func(f figure) bool { return f.name == beside }), nil
 	}
 	var chosen []figure
 	for name := range strings.SplitSeq(list, ",") {

@@ -39,10 +39,8 @@ func TestResultsTable(t *testing.T) {
 	if text != r.markdown() {
 		t.Error("RESULTS.md has another table than its sections: cd bench && go run . -readme")
 	}
-	for _, f := range figures {
-		if f.name != beside && !slices.ContainsFunc(r.sections, func(w written) bool { return w.name() == f.name }) {
-			t.Errorf("RESULTS.md has no section of %s", f.name)
-		}
+	if len(r.sections) != len(figures) {
+		t.Errorf("RESULTS.md has %d sections of %d", len(r.sections), len(figures))
 	}
 }
 

@@ -24,6 +24,7 @@ var settleTests = map[string]func(s settleTest){
 	"HookFails":       testSettleHookFails,
 	"HookFailsOnStop": testSettleHookFailsOnStop,
 	"WorkerDies":      testSettleWorkerDies,
+	"HookRemoved":     testSettleHookRemoved,
 	"StopWhile":       testSettleStopWhile,
 	"StoppedAndLost":  testSettleStoppedAndLost,
 	"StoppedTwice":    testSettleStoppedTwice,
@@ -212,6 +213,28 @@ func testSettleWorkerDies(s settleTest) {
 	if len(h.calls) != 2 || s.run("r1").SettledAt.IsZero() {
 		s.Errorf("settlements: %+v", h.calls)
 	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+}
+
+// testSettleHookRemoved kills the worker in the hook. The next worker has no hook, and ends the run as it
+// was to end.
+func testSettleHookRemoved(s settleTest) {
+	c, h := s.settling(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("never")))
+	called, gate := make(chan struct{}), make(chan struct{})
+	h.err = func(int) error {
+		close(called)
+		<-gate
+		return nil
+	}
+	p := s.process(c)
+	s.start(p.Engine, "r1", "go")
+	receive(s, called, bubbleWait, "the call")
+	go p.kill()
+	<-time.After(time.Second)
+	close(gate)
+	c.OnSettle = nil
+	s.work(s.engine(c))
+	s.ended(spool.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 

@@ -63,10 +63,9 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		return c.Args, nil
 	}}
-	// The calls expire between two polls of a follower: the wake-up alone decides what it sees together.
 	urgent := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
-		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 2900 * time.Millisecond, Warn: -1},
+		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 3 * time.Second, Warn: -1},
 	}
 	soon, longer := urgent, urgent
 	soon.Name, soon.Expiry.Then = "soon", spool.ExpireDeny

@@ -30,6 +30,9 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	}}
 	err = r.Store.Update(ctx, j.Thread(), 0, func(store spool.Tx) (err error) {
 		c.Claimed, follow, err = thread.Claim(store, request, r.Rules)
+		if err == nil && c.Decided {
+			follow, err = thread.FinishDecided(store, r.Rules)
+		}
 		return err
 	})
 	switch {
@@ -38,9 +41,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	case err != nil:
 		return claimed{}, err
 	}
-	// Without a settle hook, the run's end follows at once. It wakes the followers, so that they see the
-	// expiry of a park and the end that it causes together.
-	if c.BusyFor == 0 && (c.Unsettled == nil || r.Rules.Settles) {
+	if c.BusyFor == 0 {
 		r.Announce(j.Thread(), follow.Jobs)
 	}
 	switch {

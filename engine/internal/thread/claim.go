@@ -22,7 +22,9 @@ type ClaimRequest struct {
 type Claimed struct {
 	// Segment is the segment to execute, or nil.
 	Segment *Segment
-	// Unsettled is the run that the worker has to end, or nil.
+	// Decided is true if the run has to be ended by [FinishDecided], in the same transaction.
+	Decided bool
+	// Unsettled is the run that the worker has to end after the settle hook, or nil.
 	Unsettled *Unsettled
 	// Reason is why there is no segment, for the log and the job's result.
 	Reason string
@@ -70,7 +72,7 @@ func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 }
 
 // claim brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
-// the worker does that afterwards, under the lease.
+// [FinishDecided] does, or the worker after the settle hook.
 func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
 	f, err := catchUp(tx)
 	if err != nil {
@@ -92,7 +94,10 @@ func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
 		started := f.changes.entries[len(f.changes.entries)-1]
 		c.Segment = &Segment{Thread: tx.Thread, Run: tx.Run, Seq: started.Seq}
 	case doFinish:
-		c.Unsettled = &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: f.tree.saved}
+		c.Decided = !tx.Settles && tx.Run.Ending.Closed
+		if !c.Decided {
+			c.Unsettled = &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: f.tree.saved}
+		}
 	default:
 	}
 	return c, nil
@@ -149,7 +154,7 @@ const (
 	doNothing               // the job is obsolete
 	doWait                  // a person has to answer first
 	doBackOff               // the run waits for a while, and then runs isolated
-	doFinish                // the worker ends the run
+	doFinish                // the run ends
 )
 
 var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
@@ -158,7 +163,7 @@ var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled
 func decide(tx *Tx, f found, j spool.Job) decision {
 	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
 	end := func(reason string, ending spool.Ending) decision {
-		return decision{do: doFinish, reason: reason, ending: ending, ticket: true, after: tx.Lease}
+		return decision{do: doFinish, reason: reason, ending: ending, ticket: tx.Settles, after: tx.Lease}
 	}
 	switch {
 	case run.Ending != nil:
@@ -212,15 +217,10 @@ const (
 func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, tx.Retry.Deaths) }
 
 // carryOut writes a decision and the changes that became due before it.
-func carryOut(tx *Tx, next decision, j spool.Job, c *changes) error {
-	var to spool.State
-	switch next.do {
-	case doRun:
-		to, tx.Run.Isolated = spool.Running, next.isolated
+func carryOut(tx *Tx, next decision, j spool.Job, c *changes) (err error) {
+	if next.do == doRun {
+		tx.Run.Isolated = next.isolated
 		c.entries = append(c.entries, nextSegment(tx))
-	case doBackOff:
-		to, tx.Follow.Jobs = spool.Queued, true
-	default:
 	}
 	if next.ticket {
 		ticket := tx.ticket(spool.JobReclaim, next.after)
@@ -234,22 +234,23 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *changes) error {
 		dead.Key, dead.DueAt = j.Key, j.DueAt
 		c.dead = &spool.DeadJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error}
 	}
-	if next.do == doFinish {
-		decideEnding(tx, next.ending)
-	}
 	switch next.do {
+	case doFinish:
+		decideEnding(tx, next.ending)
+		tx.lease()
 	case doRun:
+		err = tx.move(spool.Running)
 		tx.lease()
 		tx.startClock()
-	case doFinish:
-		tx.lease()
+	case doBackOff:
+		err = tx.move(spool.Queued)
+		tx.release()
+		tx.Follow.Jobs = true
 	default:
 		tx.release()
 	}
-	if to != "" {
-		if err := tx.move(to); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return tx.writeAll(*c)
 }

@@ -25,16 +25,23 @@ const settleRetry = time.Minute
 // Settle writes the end state of a run whose ending is decided, after the settle hook has returned. If
 // the hook failed, Settle adds a job that calls it again.
 func Settle(tx *Tx, ending spool.Ending, settled bool) error {
-	switch {
-	case !tx.Settles:
-	case settled:
+	if settled {
 		tx.Run.SettledAt = tx.Now
-	default:
-		if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
-			return err
-		}
+	} else if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
+		return err
 	}
 	return finish(tx, ending)
+}
+
+// FinishDecided ends a run whose ending a claim has decided. It belongs to the transaction of the claim:
+// see [Claimed.Decided].
+func FinishDecided(store spool.Tx, rules Rules) (Follow, error) {
+	tx, err := Open(store, rules)
+	if err != nil {
+		return Follow{}, err
+	}
+	err = finish(tx, *tx.Run.Ending)
+	return tx.Follow, err
 }
 
 // finish is the transition to an end state. It closes the segment if its stream is open.
@@ -134,17 +141,15 @@ type Unsettled struct {
 // lease instead and returns the run for settlement. It also adds a ticket for the case that this
 // process dies before the settlement.
 func finishUnleased(tx *Tx, ending spool.Ending, t tree, c changes) (*Unsettled, error) {
-	if tx.Run.Ending == nil {
-		if !tx.Settles {
-			if err := tx.write(c); err != nil {
-				return nil, err
-			}
-			if err := finishTree(tx, endingNow(tx, ending)); err != nil {
-				return nil, err
-			}
-			return nil, handOver(tx)
-		}
+	switch {
+	case tx.Run.Ending != nil: // the run has such a ticket
+	case tx.Settles:
 		c.jobs = append(c.jobs, tx.ticket(spool.JobReclaim, tx.Lease))
+	default:
+		if err := tx.write(c); err != nil {
+			return nil, err
+		}
+		return nil, finish(tx, endingNow(tx, ending))
 	}
 	decideEnding(tx, ending)
 	tx.lease()

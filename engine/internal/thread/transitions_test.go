@@ -104,6 +104,9 @@ func (s *scene) claim(kind spool.JobKind) string {
 		claim, _, err := Claim(store, ClaimRequest{
 			Job: spool.Job{RunID: "r", Kind: kind}, Knows: func(string) error { return nil }, Isolate: func() bool { return true },
 		}, s.rules)
+		if err == nil && claim.Decided {
+			_, err = FinishDecided(store, s.rules)
+		}
 		said := claim.Reason
 		if claim.Segment != nil {
 			said = "carry " + string(claim.Segment.Run.Stream())
@@ -121,11 +124,6 @@ func (s *scene) park() {
 		})
 		return "parked", errors.Join(err, Park(tx))
 	})
-}
-
-// settle writes the ending that was decided for the run.
-func (s *scene) settle() string {
-	return s.on(nil, func(tx *Tx) (string, error) { return "settled", Settle(tx, *tx.Run.Ending, true) })
 }
 
 // states are the ways to each state of a thread. The run is "r", and its first segment "r:1".
@@ -394,14 +392,10 @@ func TestDeathsOfWorkers(t *testing.T) {
 			"carry r:3 | RUNNING of r, leased",
 			"several workers died in the run's step: it waits, and then runs isolated, close r:3 | QUEUED of r",
 			"carry r:4 | RUNNING of r, leased",
-			"the run has ended with its worker, settle, close r:4 | RUNNING of r, leased",
+			"the run has ended with its worker, close r:4 | FAILED of r",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("claims (-want +got):\n%s", diff)
-		}
-		s.settle()
-		if state, _ := s.after(1 << 40); state != "FAILED of r" {
-			t.Errorf("after the settlement: %s", state)
 		}
 	})
 }
@@ -419,7 +413,7 @@ func TestSettleUnheld(t *testing.T) {
 	if state, _ := s.after(0); said != "stopped, settle" || state != "QUEUED of r, leased" {
 		t.Errorf("a stop: %s | %s", said, state)
 	}
-	said = s.settle()
+	said = s.on(nil, func(tx *Tx) (string, error) { return "settled", Settle(tx, *tx.Run.Ending, true) })
 	if state, _ := s.after(0); said != "settled" || state != "CANCELLED of r" {
 		t.Errorf("the hook returns: %s | %s", said, state)
 	}

@@ -206,7 +206,7 @@ var answerTexts = map[string]map[string]string{
 	"deliverJob":        {"200": "The delivery was taken.", "401": "The queue did not sign the delivery, or no queue may deliver."},
 	"getHealth":         {"200": "The process is up."},
 	"getReadiness":      {"200": "The process is ready.", "503": "The process is not ready, for the reasons in the body."},
-	"createStreamToken": {"200": "The token. Anybody who has it can read the thread: keep it out of logs."},
+	"createStreamToken": {"200": "The token. It lets anybody read the thread: keep it out of logs."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
