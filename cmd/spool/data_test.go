@@ -183,12 +183,74 @@ func TestBackupAndRestore(t *testing.T) {
 	completed(t, start(t, data))
 }
 
+// A backup is put back by the command, and what was there is kept.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	p := start(t, data)
+	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
+	var w watcher
+	w.watch(t, p, hasCompleted)
+	if got := command(nil, "backup", "--data", data, to); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	p.post(t, "/api/agent/run", `{"threadId":"t2","runId":"r2","prompt":"hello"}`)
+	for want, args := range map[string][]string{
+		"is there already: restore into another --data": {"restore", "--data", data, to},
+		"open: stop it first":                           {"restore", "--data", data, "--replace", to},
+		"is not whole":                                  {"restore", "--data", t.TempDir(), damaged(t, to)},
+	} {
+		if got := command(nil, args...); got.code != exitFailure || !strings.Contains(got.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, got, want)
+		}
+	}
+	completed(t, p) // a refused restore has changed nothing
+	p.signal(t, syscall.SIGKILL)
+	if got := command(nil, "restore", "--data", data, "--replace", to); got.code != exitOK || !strings.Contains(got.stderr, "is now "+filepath.Join(data, "spool.db.before-")) {
+		t.Fatalf("%+v", got)
+	}
+	aside, err := filepath.Glob(filepath.Join(data, "spool.db.before-*Z"))
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("%v, %v", aside, err)
+	}
+	if got := command(nil, "check", aside[0]); got.code != exitOK || !strings.Contains(got.stdout, "threads   2\n") {
+		t.Errorf("what was there: %+v", got)
+	}
+	completed(t, start(t, data))
+
+	fresh := filepath.Join(t.TempDir(), "new")
+	if got := command(nil, "restore", "--data", fresh, to); got.code != exitOK || !strings.Contains(got.stderr, "has all ") {
+		t.Fatalf("%+v", got)
+	}
+	completed(t, start(t, fresh))
+}
+
+// damaged returns a copy of a database with a page of nonsense.
+func damaged(t *testing.T, path string) string {
+	t.Helper()
+
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4096 {
+		data[2*4096+i] = 0xaa
+	}
+	to := filepath.Join(t.TempDir(), "damaged.db")
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 // What is wrong with the flags of check and backup is told with exit code 2.
 func TestStoreUsage(t *testing.T) {
 	t.Parallel()
 
 	for want, args := range map[string][]string{
 		"backup needs the name of one new file":       {"backup"},
+		"restore needs the name of one backup":        {"restore"},
 		`check takes one file, but there is also "b"`: {"check", "a", "b"},
 		"--data: is empty":                            {"check", "--data", ""},
 		"flag provided but not defined: -x":           {"backup", "-x"},
@@ -198,7 +260,7 @@ func TestStoreUsage(t *testing.T) {
 			t.Errorf("%v: %+v, want %q", args, got, want)
 		}
 	}
-	for _, name := range []string{"check", "backup"} {
+	for _, name := range []string{"check", "backup", "restore"} {
 		if got := command(nil, name, "--help"); got.code != exitOK || !strings.Contains(got.stdout, "SPOOL_DATA") {
 			t.Errorf("%s --help: %+v", name, got)
 		}

@@ -46,6 +46,8 @@ func run(ctx context.Context, args []string, h host) int {
 		err = admin(ctx, args, h)
 	case "backup":
 		err = backupCommand.carryOut(ctx, args, h)
+	case "restore":
+		err = newRestoreCommand().carryOut(ctx, args, h)
 	case "check":
 		err = check(ctx, args, h)
 	case "schema":
@@ -80,7 +82,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "backup", "check", "schema"}, command) {
+		if !slices.Contains([]string{"admin", "backup", "restore", "check", "schema"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -99,6 +101,7 @@ Usage:
   spool serve [flags]   serve the HTTP API and execute runs, over one SQLite file
   spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
   spool backup FILE     copy the database, even while a server writes to it
+  spool restore FILE    put a backup in as the database of a data folder
   spool check           validate the configuration and the database, and start nothing
   spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version

@@ -17,7 +17,10 @@ import (
 // storeCommand is a command that reads the database itself, whether a server runs or not.
 type storeCommand struct {
 	name, usage, text string
-	run               func(ctx context.Context, h host, path string, args []string) error
+	// flags adds flags of the command's own, which help describes. Nil: it has none.
+	flags func(fs *flag.FlagSet)
+	help  string
+	run   func(ctx context.Context, h host, path string, args []string) error
 }
 
 var backupCommand = storeCommand{
@@ -33,7 +36,7 @@ is wrong.
 	run: backupStore,
 }
 
-// carryOut reads the flags of a command and runs it.
+// carryOut reads the flags of the command and runs it.
 func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error {
 	data := "./spool-data"
 	if set, _ := h.lookup("SPOOL_DATA"); set != "" {
@@ -42,11 +45,14 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.StringVar(&data, "data", data, "")
+	if c.flags != nil {
+		c.flags(fs)
+	}
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		const flags = "Flags, with its environment variable and its default:\n\n" +
 			"  --data DIR            folder of the database\n                        SPOOL_DATA, default ./spool-data\n"
-		if _, err := fmt.Fprintf(h.stdout, "%s\nUsage:\n\n  %s\n\n%s", c.text, c.usage, flags); err != nil {
+		if _, err := fmt.Fprintf(h.stdout, "%s\nUsage:\n\n  %s\n\n%s%s", c.text, c.usage, flags, c.help); err != nil {
 			return err
 		}
 		return errHelp
@@ -109,9 +115,14 @@ func backupStore(ctx context.Context, h host, path string, args []string) error 
 	if len(args) != 1 {
 		return usagef("backup needs the name of one new file")
 	}
+	return copyStore(ctx, h, path, args[0])
+}
+
+// copyStore copies a database into a new file and reports its progress.
+func copyStore(ctx context.Context, h host, path, to string) error {
 	began := time.Now()
 	said, pages := began, 0
-	err := sqlite.Backup(ctx, path, args[0], func(done, total int) {
+	err := sqlite.Backup(ctx, path, to, func(done, total int) {
 		pages = total
 		if now := time.Now(); now.Sub(said) >= time.Second {
 			said = now
@@ -121,7 +132,7 @@ func backupStore(ctx context.Context, h host, path string, args []string) error 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(h.stderr, "%s has all %d pages, in %s\n", args[0], pages, time.Since(began).Round(time.Millisecond))
+	_, err = fmt.Fprintf(h.stderr, "%s has all %d pages, in %s\n", to, pages, time.Since(began).Round(time.Millisecond))
 	return err
 }
 
