@@ -40,6 +40,9 @@ type Agent struct {
 	Budget Budget
 	// OnBudget is what happens to a run whose budget is used up. Defaults to the configuration's.
 	OnBudget BudgetAction
+	// Queue is the named queue that the jobs of the agent's runs go to. Workers claim from the queues of
+	// [WorkOptions.Queues]. Defaults to the default queue.
+	Queue string
 	// WhenBusy is what a start of this agent does on a thread with an active run, if the start does not say
 	// it. Defaults to the configuration's.
 	WhenBusy WhenBusy

@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 )
@@ -76,6 +75,8 @@ type AuditEntry struct {
 
 // AuditQuery selects entries of a tenant's audit log. A zero field does not exclude any.
 type AuditQuery struct {
+	// Tenant is the tenant of the entries. Empty: the entries that belong to no tenant.
+	Tenant Tenant
 	// Before leaves out this seq and all above it, which continues a list.
 	Before int64
 	// Action leaves out other actions.
@@ -88,25 +89,4 @@ type AuditQuery struct {
 	Since, Until time.Time
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
-}
-
-// AuditStore is the part of a [Store] that keeps the audit log. Nothing changes an entry,
-// and only [AuditStore.PruneAudit] removes entries: they outlive the thread that they are
-// about.
-type AuditStore interface {
-	// Audit lists a tenant's entries, the last written first. For the empty tenant it lists the entries that
-	// belong to no tenant. An empty list is not an error.
-	Audit(ctx context.Context, tenant Tenant, q AuditQuery) ([]AuditEntry, error)
-	// PruneAudit removes up to limit entries of all tenants that were written before the given time, the
-	// oldest first, and returns their number. Their seqs are not used again. A limit of zero removes all of
-	// them.
-	PruneAudit(ctx context.Context, before time.Time, limit int) (int, error)
-}
-
-// AuditTx is the part of a [Tx] that writes the audit log.
-type AuditTx interface {
-	// AppendAudit adds entries to the audit log of the transaction's tenant, and sets their Tenant, Seq and
-	// At. They become durable with the transaction, or not at all if it fails. The thread need not exist, and
-	// its key may be empty.
-	AppendAudit(entries ...*AuditEntry) error
 }

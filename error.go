@@ -50,10 +50,24 @@ var (
 	ErrStreamGone = &Error{Code: Gone, Message: "run stream is gone"}
 	// ErrFenced is returned by a write whose fence is not the thread's current one.
 	ErrFenced = &Error{Code: Fenced, Message: "another worker owns the thread"}
-	// ErrRunIDUsed is returned by [Tx.InsertRun] if the tenant has a run with that id.
+	// ErrRunIDUsed is returned for a new run if the tenant has a run with that id.
 	ErrRunIDUsed = &Error{Code: Conflict, Message: "Run id already used"}
-	// ErrActiveRun is returned by [Tx.InsertRun] if the thread has an active run.
+	// ErrActiveRun is returned for an active run if the thread has another one.
 	ErrActiveRun = &Error{Code: Conflict, Message: "Thread has an active run"}
+	// ErrStartKeyUsed is returned for a run if the tenant has another one with the same idempotency key.
+	ErrStartKeyUsed = &Error{Code: Conflict, Message: "Idempotency key already used"}
+	// ErrMessageIDUsed is returned for a new message if the thread has had one with that id.
+	ErrMessageIDUsed = &Error{Code: Conflict, Message: "Message id already used"}
+	// ErrBranchUsed is returned for a new branch if the thread has one with that id.
+	ErrBranchUsed = &Error{Code: Conflict, Message: "Branch id already used"}
+	// ErrBranchBase is returned for a branch that the end of the thread's view is not the base of.
+	ErrBranchBase = &Error{Code: Conflict, Message: "The view does not end where the branch begins"}
+	// ErrRowChanged is returned for a row that does not have the expected version.
+	ErrRowChanged = &Error{Code: Conflict, Message: "Somebody else has changed the row"}
+	// ErrStreamClosed is returned by a write to a run stream that was closed.
+	ErrStreamClosed = &Error{Code: Conflict, Message: "run stream is closed"}
+	// ErrOffsetUsed is returned by a write to a run stream that does not come after its last item.
+	ErrOffsetUsed = &Error{Code: Conflict, Message: "run stream is further already"}
 )
 
 // Error is an error with a code. Message is for a person, and clients may get it. Err is for the

@@ -2,8 +2,19 @@ package spool
 
 import "time"
 
-// RunQuery selects runs of a tenant, across its threads.
+// RunQuery selects runs: of a tenant across its threads, or of one thread in a [View]. A View needs no Tenant
+// and no ThreadID, and applies only ID, RootID, Waiting, Whole and Limit.
 type RunQuery struct {
+	Tenant Tenant
+	// Whole also reads the engine's own state of the runs. Else their RunState is zero.
+	Whole bool
+	// StartKey leaves out runs that were not started under this idempotency key. Empty: all.
+	StartKey string
+	// RootID leaves out runs that do not have this [Run.RootID]. A View returns them in the order of their
+	// insertion. Empty: all.
+	RootID RunID
+	// Waiting leaves out runs without a [Run.QueuePosition]. A View returns them in that order.
+	Waiting bool
 	// ID leaves out every other run. Empty: all.
 	ID RunID
 	// ThreadID leaves out the runs of other threads. Empty: all.
@@ -48,12 +59,63 @@ type Tally struct {
 	Bytes int64
 }
 
-// IdleQuery selects idle threads.
-type IdleQuery struct {
-	// Tenant leaves out the threads of others. Empty: those of all tenants.
+// StatsQuery says which sums a store returns. A sum that nobody asks for costs nothing.
+type StatsQuery struct {
+	// Tenant is the tenant of the sums. Empty: all tenants together.
 	Tenant Tenant
-	// Before leaves out threads that were updated at this time or after it. Required.
+	// Tally asks for the sums of threads, runs and tokens. It needs a Tenant.
+	Tally bool
+	// Queue asks for the counts of jobs.
+	Queue bool
+	// Waiting asks for the tenants that have due jobs, whatever Tenant is.
+	Waiting bool
+	// Storage asks for what the store measures about itself.
+	Storage bool
+}
+
+// Stats has the sums that a [StatsQuery] asks for. The others are zero.
+type Stats struct {
+	Tally Tally
+	Queue QueueStats
+	// Waiting has the tenants with due jobs, in the order of their oldest due job. Its cost does not grow with
+	// the jobs of a tenant.
+	Waiting []WaitingTenant
+	// Storage has what the store measures about itself.
+	Storage []Gauge
+}
+
+// Gauge is a number that a store measures about itself, such as the dead tuples of a table.
+type Gauge struct {
+	// Name says what is measured, in the words of the store: "dead_tuples", "oldest_transaction_seconds".
+	Name string
+	// Of is the table that was measured. Empty: the store.
+	Of    string
+	Value float64
+}
+
+// PruneKind says what a [PruneQuery] removes.
+type PruneKind string
+
+// The kinds of data that can be pruned.
+const (
+	// PruneAudit removes entries of the audit log of all tenants. Their seqs are not used again.
+	PruneAudit PruneKind = "audit"
+	// PruneDead removes dead jobs of a tenant.
+	PruneDead PruneKind = "dead"
+	// PruneRows removes rows that have expired, of all tenants.
+	PruneRows PruneKind = "rows"
+)
+
+// PruneQuery says what is removed, the oldest first.
+type PruneQuery struct {
+	Kind PruneKind
+	// Tenant is the tenant whose dead jobs are removed. It applies to PruneDead only.
+	Tenant Tenant
+	// JobID leaves out every other dead job. Zero: all.
+	JobID int64
+	// Before leaves out data of this time or later: when an entry was written, a job died, or a row expired.
+	// Zero: nothing is left out, except that PruneAudit then removes nothing.
 	Before time.Time
-	// Limit bounds how many are returned. Zero: all.
+	// Limit bounds how much is removed. Zero: all.
 	Limit int
 }

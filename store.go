@@ -5,28 +5,22 @@ import (
 	"time"
 )
 
-// Backend is a set of storage ports that belong together. Streams and Bus may be nil: the
-// engine then keeps run streams in memory and wakes within the process.
+// Backend is where an engine keeps its data.
 type Backend struct {
-	Store   Store
-	Queue   Queue
-	Streams Streams
-	Bus     Bus
+	// Store is required.
+	Store Store
+	// Live may be nil: the engine then keeps run streams in memory and wakes within the process.
+	Live Live
+	// Shared says that several processes may use the store at the same time. An engine refuses a shared
+	// store without Live, unless its configuration says that it is the only process.
+	Shared bool
 }
 
-// RoomChecker is a [Store] that knows whether its disk has room.
-type RoomChecker interface {
-	// CheckRoom returns an [Unavailable] error if the store would refuse a start because nothing more can be
-	// written. Clients may read the message of the error. CheckRoom may write and remove a small file. It is
-	// called at most about once a second.
-	CheckRoom(ctx context.Context) error
-}
-
-// Store keeps threads and everything that belongs to them. It is the source of truth.
+// Store keeps threads and everything that belongs to them, and the jobs. It is the source of truth.
 //
-// A store is safe for concurrent use. Its errors have a [Code]: [NotFound] and [Fenced] as documented,
-// [Canceled] if ctx ended before anything was written, and [Unavailable] if the store failed; then a write
-// may have happened or not.
+// A store is safe for concurrent use. Its errors have a [Code]: those that a method names, [Canceled] if ctx
+// ended before anything was written, and [Unavailable] if the store failed; then a write may have happened or
+// not. An empty list is no error.
 type Store interface {
 	// Update runs fn in a transaction that holds the thread. No other Update of the same thread runs between
 	// fn's first read and its commit. Everything that fn writes becomes visible and durable together, or not
@@ -36,63 +30,73 @@ type Store interface {
 	// A positive fence must be the thread's current one, else Update returns [ErrFenced] and does not call
 	// fn. Zero is for writers that hold no lease.
 	//
-	// The thread need not exist. fn may be called again after a rollback. It must not use tx after it
-	// returns, must not call the store in any other way, and should be short: a store may run the updates of
-	// all threads one after another.
+	// The thread need not exist, and the key's ID may be empty, for a transaction that writes only what
+	// belongs to no thread. fn may be called again after a rollback. It must not use tx after it returns, must
+	// not call the store in any other way, and should be short: a store may run the updates of all threads one
+	// after another.
 	Update(ctx context.Context, key ThreadKey, fence int64, fn func(tx Tx) error) error
-
 	// View runs fn over one consistent state of the thread. fn must not use v after it returns. View returns
 	// fn's error unchanged.
 	View(ctx context.Context, key ThreadKey, fn func(v View) error) error
 
-	// Threads lists a tenant's threads, the last updated first. An empty list is no error.
-	Threads(ctx context.Context, tenant Tenant, q ThreadQuery) ([]Thread, error)
+	// Threads lists threads.
+	Threads(ctx context.Context, q ThreadQuery) ([]Thread, error)
+	// Runs lists a tenant's runs of all threads, the newest first and, of runs made at the same time, the one
+	// with the greater id.
+	Runs(ctx context.Context, q RunQuery) ([]RunRow, error)
+	// Jobs lists a tenant's jobs. Jobs that are not dead come in the order of [QueuedJob.FirstDue], and dead
+	// ones the last died first. Of jobs with the same time, the one with the smaller id comes first among jobs that
+	// are not dead, and the one with the greater id among dead ones.
+	Jobs(ctx context.Context, q JobQuery) ([]QueuedJob, error)
+	// Audit lists a tenant's audit log, the last written entry first. For the empty tenant it lists the
+	// entries that belong to no tenant.
+	Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
+	// Rows lists rows that have not expired.
+	Rows(ctx context.Context, q RowQuery) ([]Row, error)
+	// Stats returns sums, each as one consistent state. A tenant without any data is not an error.
+	Stats(ctx context.Context, q StatsQuery) (Stats, error)
 
-	// FindStart returns the run that was started under an idempotency key, or a
-	// [NotFound] error.
-	FindStart(ctx context.Context, tenant Tenant, startKey string) (RunRow, error)
+	// Claim takes up to q.Limit due jobs and leases them. It chooses them one by one. The next
+	// job is of the tenant with the fewest jobs in flight, those of this claim included. Between
+	// equal tenants the earliest time of q.Served decides, and then the job that has been due
+	// longest. Within a tenant the job that has been due longest comes first, and of jobs with
+	// the same due time the one with the smaller id. A job is in flight from its claim until an
+	// [Ack] ends the delivery, or its lease lapses. Several claims at the same time may each choose as
+	// if the other had not taken anything yet, but never take the same job.
+	//
+	// The DueAt of each job is when it became due. Claim does not wait. If it takes nothing, it
+	// returns an empty slice and the time at which the next job becomes due, or the zero time if
+	// there is none. With jobs it returns the zero time. A due job that q.PerTenant holds back
+	// can be claimed once another job of its tenant is no longer in flight. The cost of a claim
+	// does not grow with the jobs of a tenant.
+	Claim(ctx context.Context, q ClaimQuery) (taken []Delivery, next time.Time, err error)
+	// Ack says what becomes of a claimed job. The delivery's token guards it: it returns an [ErrFenced] error
+	// and does nothing if the job was released, claimed again or removed. Each job is delivered at least once,
+	// until an [AckDone] or [AckDead].
+	Ack(ctx context.Context, d Delivery, a Ack) error
+	// Prune removes old data, and returns how much it has removed.
+	Prune(ctx context.Context, q PruneQuery) (int, error)
 
-	// Runs lists a tenant's runs of all threads, the newest first and, of runs made at the same
-	// time, the one with the greater id. An empty list is no error.
-	Runs(ctx context.Context, tenant Tenant, q RunQuery) ([]Run, error)
-
-	// Tally returns the sums of the tenant's threads, runs and tokens, as one consistent state. A tenant
-	// without any is not an error.
-	Tally(ctx context.Context, tenant Tenant) (Tally, error)
-
-	// Idle returns threads without an active run, a current lease or a job, due or not, in the
-	// order in which they were last updated.
-	Idle(ctx context.Context, q IdleQuery) ([]ThreadKey, error)
-
-	// Stranded returns up to limit active threads that no process works on: they have no current
-	// lease, and the run that owns them has no job, due or not.
-	Stranded(ctx context.Context, limit int) ([]ThreadKey, error)
-
-	AuditStore
-
+	// Check returns an [Unavailable] error if the store would refuse a start, because it cannot be reached or
+	// nothing more can be written. Clients may read the message of the error. Check may write and remove a
+	// small file. It is called at most about once a second.
+	Check(ctx context.Context) error
 	// Close releases the resources of the store. Calls under way may fail.
 	Close() error
 }
 
-// View reads one thread. A method that returns one thing returns a [NotFound] error if it does not
-// exist, and a method that returns several an empty slice. A View is for one goroutine.
+// View reads one thread. A method that returns one thing returns a [NotFound] error if it does not exist, and
+// a method that returns several an empty slice. A View is for one goroutine. [FindRun] and [FindMessage] read
+// one run and one message.
 type View interface {
 	// Now returns the store's time. Within a View or Tx it does not change.
 	Now() time.Time
 	// Thread returns the thread's row.
 	Thread() (Thread, error)
-	// Run returns a run of the thread.
-	Run(id RunID) (RunRow, error)
-	// Runs returns up to limit runs of the thread, as callers see them, the newest first. Zero: all.
-	Runs(limit int) ([]Run, error)
-	// Nested returns the runs with this [Run.RootID], in the order of their insertion.
-	Nested(root RunID) ([]RunRow, error)
-	// Waiting returns the runs of the thread that have a [Run.QueuePosition], in that order.
-	Waiting() ([]RunRow, error)
+	// Runs returns runs of the thread, the newest first, unless the query says otherwise.
+	Runs(q RunQuery) ([]RunRow, error)
 	// Messages returns the messages that the query selects, in their order.
 	Messages(q MessageQuery) ([]Message, error)
-	// Message returns a message that is in the view of the thread.
-	Message(id MessageID) (Message, error)
 	// Branches returns the branches of the thread, the newest first.
 	Branches() ([]Branch, error)
 	// Entries returns record entries by seq.
@@ -102,15 +106,45 @@ type View interface {
 	// Effects returns the effects of one step of a run, in the order in which they were
 	// put.
 	Effects(run RunID, step int) ([]Effect, error)
-	// Usage returns the ledger's sums by agent, model and currency. A sum comes where the first row of its
-	// group was added.
-	Usage() ([]UsageLine, error)
-	// UsageRows returns rows of the ledger in the order in which they were added.
-	UsageRows(q UsageQuery) ([]UsageRow, error)
+	// Usage returns rows or sums of the ledger.
+	Usage(q UsageQuery) (UsageReport, error)
+}
+
+// FindRun returns a run of the thread with its state, or a [NotFound] error.
+func FindRun(v View, id RunID) (RunRow, error) {
+	if id == "" { // it would select all runs
+		return RunRow{}, found(nil, "Run not found")
+	}
+	runs, err := v.Runs(RunQuery{ID: id, Whole: true})
+	if err != nil || len(runs) == 0 {
+		return RunRow{}, found(err, "Run not found")
+	}
+	return runs[0], nil
+}
+
+// FindMessage returns a message that is in the view of the thread, or a [NotFound] error.
+func FindMessage(v View, id MessageID) (Message, error) {
+	if id == "" { // it would select all messages
+		return Message{}, found(nil, "Message not found")
+	}
+	messages, err := v.Messages(MessageQuery{ID: id})
+	if err != nil || len(messages) == 0 {
+		return Message{}, found(err, "Message not found")
+	}
+	return messages[0], nil
+}
+
+func found(err error, missing string) error {
+	if err == nil {
+		err = &Error{Code: NotFound, Message: missing}
+	}
+	return err
 }
 
 // MessageQuery selects messages.
 type MessageQuery struct {
+	// ID selects this message of the view only, and then no other field applies. Empty: all.
+	ID MessageID
 	// Branch selects messages of this branch instead of the view, and none if there is no such branch. Zero:
 	// the view.
 	Branch BranchID
@@ -156,58 +190,36 @@ type EntryQuery struct {
 	Limit int
 }
 
-// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine. If the thread does not
-// exist, writes return a [NotFound] error, except those of the thread's row and of the audit log.
+// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine.
 type Tx interface {
 	View
-	AuditTx
 
-	// PutThread inserts the thread's row or replaces it, except [Thread.LastSeq] and
-	// [Thread.CreatedAt]. The store sets UpdatedAt if more than the lease changes.
-	PutThread(t Thread) error
-	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs,
-	// dead ones included.
-	DeleteThread() error
-	// InsertRun adds a run, and sets its CreatedAt if that is zero. It returns
-	//   - [ErrRunIDUsed] if the tenant has a run with that id,
-	//   - [ErrActiveRun] if r is active (see [Run.Active]), its depth is 0, and the thread has
-	//     another such run,
-	//   - another [Conflict] error if the tenant has a run with the same StartKey.
+	// Write makes changes. If the thread does not exist, changes that need one fail with a [NotFound] error:
+	// those of the fields from NewRuns to Usage.
 	//
-	// The transaction can go on after any of them.
-	InsertRun(r RunRow) error
-	// UpdateRun replaces a run of the thread, except its CreatedAt, or returns a [NotFound]
-	// error.
-	UpdateRun(r RunRow) error
-	// AppendMessages saves messages in order. It sets their AfterSeq, and CreatedAt if that is
-	// zero. It returns a [Conflict] error for an id that the thread has had.
-	AppendMessages(messages ...*Message) error
-	// DropMessages moves a message and all messages after it from the thread's view to a new branch. The
-	// branch's id is the seq, and its run is that of the entry with that seq, if there is one. It returns a
-	// [NotFound] error for a message that is not in the view, and a [Conflict] error for a seq that names a
-	// branch.
-	DropMessages(from MessageID, seq int64) error
-	// RestoreBranch moves the messages of a branch back to the end of the view, in their order. It returns a
-	// [NotFound] error for an unknown branch. Unless the view ends with the branch's base, it returns a
-	// [Conflict] error and changes nothing.
-	RestoreBranch(id BranchID) error
-	// AppendEntries adds entries to the record and sets their ThreadID, Seq and
-	// CreatedAt. The numbers are the thread's next ones, without a gap.
-	AppendEntries(entries ...*Entry) error
-	// PutPark inserts a park or replaces the one of the same run and call.
-	PutPark(p Park) error
-	// PutEffect inserts an effect or replaces the one of the same run, step and call.
-	PutEffect(e Effect) error
-	// AddUsage adds a row to the ledger and to its sums, and sets its CreatedAt.
-	AddUsage(row UsageRow) error
-	// Enqueue adds a job that becomes visible with the transaction. It adds nothing, and returns
-	// no error, if the tenant's queue has a job with the same key.
-	Enqueue(j Job) error
-	// CancelJob removes the job with this key. It need not exist.
-	CancelJob(key string) error
-	// TakeDead removes a dead job of the thread and returns it, or returns a [NotFound] error.
-	TakeDead(jobID int64) (DeadJob, error)
-	// AddDead adds a dead job of the thread with a new id, which died at Now after the given number
-	// of attempts. The tenant's queue may have a job with the same key.
-	AddDead(j Job, attempts int, cause string) error
+	// A store may keep changes back and send them with a later read or with the commit, so an error of a
+	// change may also come from a later call of the transaction, or from Update. After an error of a change
+	// nothing is committed: Update returns it, also if fn returns nil. [errors.Is] tells the errors apart.
+	Write(c Changes) error
+}
+
+// HostTx is a transaction that a host has open on the store's own database. A backend makes it, from the
+// host's transaction of its driver. What an engine writes in it becomes durable with the host's own rows, or
+// not at all. The zero value is no transaction. A HostTx is for one goroutine.
+type HostTx struct {
+	update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error
+}
+
+// NewHostTx is for backends. Update runs fn in the host's transaction with the contract of [Store.Update], but
+// neither commits nor rolls back. After an error the host must roll back.
+func NewHostTx(update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error) HostTx {
+	return HostTx{update}
+}
+
+// Update runs fn in the host's transaction: see [NewHostTx]. It returns an [Invalid] error for the zero value.
+func (h HostTx) Update(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error {
+	if h.update == nil {
+		return Errorf(Invalid, "the transaction is not of a backend")
+	}
+	return h.update(ctx, key, fn)
 }

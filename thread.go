@@ -36,8 +36,27 @@ func (t Thread) Key() ThreadKey { return ThreadKey{Tenant: t.Tenant, ID: t.ID} }
 // Leased reports whether a worker holds the thread at the given time.
 func (t Thread) Leased(now time.Time) bool { return now.Before(t.LeaseUntil) }
 
-// ThreadQuery selects threads of a tenant, the last updated one first.
+// ThreadWork says which work a thread has.
+type ThreadWork string
+
+// The kinds of thread that a [ThreadQuery] can select by their work.
+const (
+	// ThreadsIdle are threads without an active run, a current lease or the job of a run, due or not. Events
+	// of the outbox do not count.
+	ThreadsIdle ThreadWork = "idle"
+	// ThreadsStranded are active threads that no process works on: they have no current lease, and the run
+	// that owns them has no job, due or not.
+	ThreadsStranded ThreadWork = "stranded"
+)
+
+// ThreadQuery selects threads, the last updated one first.
 type ThreadQuery struct {
+	// Tenant is the tenant of the threads. It is required, unless Work is set: then the empty tenant stands for
+	// all.
+	Tenant Tenant
+	// Work leaves out threads with other work. If it is set, the thread that was updated longest ago comes
+	// first, and of the other fields only Tenant, UpdatedBefore and Limit apply. Empty: all.
+	Work ThreadWork
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
 	// Before continues a list: only threads that were updated before this time, or at

@@ -122,6 +122,9 @@ func (r UsageRow) Best() Usage {
 
 // UsageQuery selects rows of the ledger.
 type UsageQuery struct {
+	// Sums asks for the ledger's sums by agent, model and currency instead of its rows. No other field applies
+	// then.
+	Sums bool
 	// Run leaves out rows of other dispatched runs. Empty: all.
 	Run RunID
 	// Agent leaves out rows of other agents. An empty id means the dispatched run's own agent. Nil: all.
@@ -256,4 +259,13 @@ type ThreadUsage struct {
 	Tokens  UsageTotals  `doc:"The tokens of the thread."       json:"tokens"`
 	Context ContextUsage `doc:"How full the model's window is." json:"context"`
 	Model   string       `doc:"The model of the last call."     json:"model"`
+}
+
+// UsageReport has the rows or the sums that a [UsageQuery] asks for.
+type UsageReport struct {
+	// Rows are in the order in which they were added.
+	Rows []UsageRow
+	// Sums has a sum for each agent, model and currency. A sum comes where the first row of its group was
+	// added.
+	Sums []UsageLine
 }

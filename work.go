@@ -29,8 +29,20 @@ type WorkOptions struct {
 	// separately. Defaults to 100.
 	MaxDeliveries int
 
-	// Deliver gets each job instead of the engine, to push it to another process that executes it. This
-	// worker then executes none. Its result has the same meaning as the engine's. After an error with the
+	// Queues are the named queues that the worker claims from. The empty name is the default queue. Defaults to
+	// the default queue.
+	Queues []string
+	// Events are the handlers of the outbox, by the name of their queue. The worker also claims from these
+	// queues, which must not be among Queues. It calls a handler at least once for each event, until the
+	// handler returns nil: a handler that has seen the JobID may return nil at once. After an error with the
+	// code [Invalid], or after MaxDeliveries, the event is dead; after any other error it comes again, with a
+	// growing delay. A call takes a slot of Concurrency. A handler is called from several goroutines, and must
+	// return when ctx ends. If it returns an error then, the event is released and the attempt does not count.
+	// Defaults to none.
+	Events map[string]func(ctx context.Context, event Delivery) error
+
+	// Deliver gets each job of Queues instead of the engine, to push it to another process that executes it.
+	// This worker then executes none, and claims the jobs of all agents. Its result has the same meaning as the engine's. After an error with the
 	// code [Invalid] the job is given up at once; after any other error it is delivered again. Deliver is
 	// called from several goroutines, and must return when ctx ends. If it returns an error then, the job is
 	// released and the attempt does not count. Defaults to none.

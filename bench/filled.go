@@ -52,43 +52,34 @@ func (b *bench) fill() (string, error) {
 func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries int) error {
 	segments := max(1, entries/4)
 	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "script"}); err != nil {
-			return err
-		}
+		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "script"}}
 		for i := range filledRuns {
-			err := tx.InsertRun(spool.RunRow{Run: spool.Run{
+			c.NewRuns = append(c.NewRuns, spool.RunRow{Run: spool.Run{
 				ID: filledRun(key, i), Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed",
 				EnqueuedAt: tx.Now(), StartedAt: tx.Now(), EndedAt: tx.Now(), Segments: segments/filledRuns + 1,
 			}})
-			if err != nil {
-				return err
-			}
 		}
 		for i := range filledMessages {
-			m := &spool.Message{
+			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID("msg_" + strconv.Itoa(i)), RunID: filledRun(key, i*filledRuns/filledMessages),
 				Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2], Content: spool.TextContent(startPrompt + startPrompt),
-			}
-			if err := tx.AppendMessages(m); err != nil {
-				return err
-			}
+			})
 		}
-		return nil
+		return tx.Write(c)
 	})
 	const page = 500 // segments in a transaction
 	for from := 0; from < segments && err == nil; from += page {
 		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-			for i := from; i < min(from+page, segments); i++ {
-				if err := tx.AppendEntries(segmentEntries(filledRun(key, i*filledRuns/segments), i+1)...); err != nil {
-					return err
-				}
-			}
 			thread, err := tx.Thread()
 			if err != nil {
 				return err
 			}
 			thread.RunID = filledRun(key, filledRuns-1)
-			return tx.PutThread(thread)
+			c := spool.Changes{Thread: &thread}
+			for i := from; i < min(from+page, segments); i++ {
+				c.Entries = append(c.Entries, segmentEntries(filledRun(key, i*filledRuns/segments), i+1)...)
+			}
+			return tx.Write(c)
 		})
 	}
 	return err

@@ -38,6 +38,7 @@ func measureNested(b *bench) (_ *section, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := engine.New(db.Backend(), engine.Config{
+		SingleProcess: true,
 		Agents: []engine.Agent{{Name: "bench", Model: "speaker", Spawn: &engine.Spawn{
 			MaxDepth: nestedDepth, Profiles: map[string]engine.Profile{"below": {Description: "Is below.", Spawns: true}},
 		}}},

@@ -59,12 +59,12 @@ func newNode(o options) (*served, error) {
 	})
 	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
 	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
-		stats, err := db.Stats(ctx, "")
+		stats, err := db.Stats(ctx, spool.StatsQuery{Queue: true})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		reply(w, stats.Ready)
+		reply(w, stats.Queue.Ready)
 	})
 	return &served{public: s, control: control, close: func() error {
 		e.Close()
@@ -78,7 +78,7 @@ func newNode(o options) (*served, error) {
 func commit(ctx context.Context, db *sqlite.DB) float64 {
 	began := time.Now()
 	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx spool.Tx) error {
-		return tx.PutThread(spool.Thread{State: spool.Idle})
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
 	})
 	if err != nil {
 		return -1

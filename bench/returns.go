@@ -197,18 +197,19 @@ func fillReturns(ctx context.Context, file string, length int) error {
 	defer db.Close()
 	return db.Update(ctx, returnThread, 0, func(tx spool.Tx) error {
 		run := filledRun(returnThread, 0)
-		err := errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Completed, Model: "script", RunID: run}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}}),
-		)
+		c := spool.Changes{
+			Thread:  &spool.Thread{State: spool.Completed, Model: "script", RunID: run},
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}}},
+			Entries: segmentEntries(run, 1),
+		}
 		const each = 2 << 10
 		for i := range length / each {
-			err = errors.Join(err, tx.AppendMessages(&spool.Message{
+			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID("msg_" + strconv.Itoa(i)), RunID: run,
 				Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2], Content: spool.TextContent(strings.Repeat("a", each)),
-			}))
+			})
 		}
-		return errors.Join(err, tx.AppendEntries(segmentEntries(run, 1)...))
+		return tx.Write(c)
 	})
 }
 

@@ -22,7 +22,8 @@ func measureSnapshot(b *bench) (_ *section, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
+		SingleProcess: true,
+		Agents:        []engine.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
 	})
 	if err != nil {
 		return nil, err

@@ -38,8 +38,8 @@ const (
 			run_id, after_seq, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`
-	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
+	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, claimed, token, attempts, lane)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '=' || ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 			owner, labels, bytes, bytes_summed)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -177,7 +177,7 @@ func (s *bareStarts) start(op bareStart) error {
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
-		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, spool.NewJobID(), now}},
+		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, spool.NewJobID(), now, agent}},
 		{insertThread, []driver.Value{
 			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0), "", "",
 			startBytes, int64(0),

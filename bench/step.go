@@ -41,6 +41,7 @@ func measureStep(b *bench) (_ *section, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := engine.New(db.Backend(), engine.Config{
+		SingleProcess: true,
 		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
 			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
@@ -147,7 +148,7 @@ func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
 // ended returns an error unless the run has had all its steps.
 func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 	return m.db.View(m.b.ctx, key, func(v spool.View) error {
-		run, err := v.Run(id)
+		run, err := spool.FindRun(v, id)
 		if err == nil && (run.State != spool.Completed || run.Steps != m.steps) {
 			err = fmt.Errorf("the run is %s after %d steps", run.State, run.Steps)
 		}
@@ -158,20 +159,15 @@ func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 // fillHistory adds the given number of turns to a thread.
 func fillHistory(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, turns int) error {
 	return db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}); err != nil {
-			return err
-		}
+		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}}
 		for i := range turns {
-			m := &spool.Message{
+			c.Messages = append(c.Messages, &spool.Message{
 				ID:      spool.MessageID("msg_" + strconv.Itoa(i)),
 				Role:    []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2],
 				Content: spool.TextContent(startPrompt),
-			}
-			if err := tx.AppendMessages(m); err != nil {
-				return err
-			}
+			})
 		}
-		return nil
+		return tx.Write(c)
 	})
 }
 

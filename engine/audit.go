@@ -16,7 +16,8 @@ func WithActor(ctx context.Context, a Actor) context.Context { return actor.With
 // Audit lists the audit log of a tenant, the newest entry first. The empty tenant has the entries about
 // the process, such as refused credentials.
 func (a *Admin) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
-	return a.store.Audit(ctx, tenant, q)
+	q.Tenant = tenant
+	return a.store.Audit(ctx, q)
 }
 
 // AppendAudit adds entries to a tenant's audit log and to the log of the process. The engine's own

@@ -54,6 +54,9 @@ type Config struct {
 	Retention RetentionOptions
 	// Retry says how often failed steps are tried again, and when.
 	Retry RetryOptions
+	// SingleProcess says that no other process uses the store while this engine does. A store that
+	// several processes may share then needs no [spool.Backend.Live]. Defaults to false.
+	SingleProcess bool
 	// Stream says how run streams are written, and how clients follow them.
 	Stream StreamOptions
 	// Telemetry says where spans and metrics go. Defaults to none.
@@ -127,6 +130,6 @@ func (c Config) check() (Config, *registry.Registry, error) {
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
 		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,
-		Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
+		Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, QueueOf: agents.QueueOf, Parameters: agents.Parameters,
 	}
 }

@@ -51,7 +51,6 @@ type Admin struct{ *parts }
 type parts struct {
 	config    Config
 	store     spool.Store
-	queue     spool.Queue
 	registry  *registry.Registry
 	live      *live.Hubs
 	snapshots *snapshot.Snapshots
@@ -69,20 +68,14 @@ type parts struct {
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error that names the
-// wrong field of the configuration.
+// wrong field of the configuration or the backend.
 func New(b spool.Backend, c Config) (*Engine, error) {
 	c, agents, err := c.check()
 	if err != nil {
 		return nil, err
 	}
-	if b.Store == nil {
-		return nil, spool.Errorf(spool.Invalid, "Backend.Store is required")
-	}
-	if b.Bus == nil {
-		b.Bus = NewBus()
-	}
-	if b.Streams == nil {
-		b.Streams = NewStreams(0)
+	if err := checkBackend(&b, c.SingleProcess); err != nil {
+		return nil, err
 	}
 	images, err := attach.New(c.Attachments)
 	if err != nil {
@@ -94,39 +87,39 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	}
 	owned := actor.Store{Store: b.Store}
 	e := &parts{
-		config: c, store: recorder.Store(owned), queue: b.Queue, registry: agents, telemetry: recorder,
+		config: c, store: recorder.Store(owned), registry: agents, telemetry: recorder,
 	}
-	e.threads = &change.Threads{Store: e.store, Bus: b.Bus, Log: c.Log, Rules: c.rules(agents)}
-	e.publisher = &publish.Publisher{Store: e.store, Bus: b.Bus}
+	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
+	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
 	asks := &chat.Client{
 		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
 	}
 	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks}
 	e.runner = agent.New(agent.Host{
 		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
-		Threads: e.threads, Queue: b.Queue, Registry: agents, Telemetry: recorder, Attachments: images,
+		Threads: e.threads, Registry: agents, Telemetry: recorder, Attachments: images,
 		Streaming: stream.Settings{
-			Streams: b.Streams, Bus: b.Bus, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
+			Live: b.Live, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
 			Grace: max(c.Stream.Grace, snapshot.RecentEnd),
 		},
 		OnSettle: c.OnSettle, Budget: c.Budget, Limits: c.Limits, StopPoll: c.Worker.StopPoll,
 	})
 	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
-		Admission: &admission.Counts{Queue: b.Queue, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
+		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil,
 	}
-	e.reader = &inspect.Reader{Store: e.store, Queue: b.Queue, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
-	e.remover = &retention.Remover{Threads: e.threads, Queue: b.Queue, Streams: b.Streams, Retention: c.Retention}
+	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
+	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention}
 	e.snapshots = snapshot.New(snapshot.Sources{
-		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.Stream.SnapshotMemory),
+		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Live, Memory: int64(c.Stream.SnapshotMemory),
 	})
 	e.live = live.New(live.Config{
 		Sources: walk.Sources{
-			Store: owned, Streams: b.Streams, Snapshots: e.snapshots, EndStream: e.runner.EndStream, StreamGrace: c.Stream.Grace,
+			Store: owned, Streams: b.Live, Snapshots: e.snapshots, EndStream: e.runner.EndStream, StreamGrace: c.Stream.Grace,
 		},
-		Bus: b.Bus, Spread: e.threads.Rules.Random.UpTo, Log: c.Log,
+		Wakes: b.Live, Spread: e.threads.Rules.Random.UpTo, Log: c.Log,
 		Keepalive: c.Stream.Keepalive, Poll: c.Worker.Poll, RetryHint: c.Stream.RetryHint,
 	})
 	if err := e.observe(); err != nil {
@@ -144,9 +137,20 @@ func (e *Engine) Close() {
 	e.unobserved()
 }
 
-// NewBus returns a bus within one process.
-func NewBus() spool.Bus { return inprocess.NewBus() }
+// checkBackend fills in the backend's defaults and validates it.
+func checkBackend(b *spool.Backend, single bool) error {
+	switch {
+	case b.Store == nil:
+		return spool.Errorf(spool.Invalid, "Backend.Store is required")
+	case b.Live == nil && b.Shared && !single:
+		return spool.Errorf(spool.Invalid, "Backend.Live is required, because several processes may use the store: "+
+			"set it, or set Config.SingleProcess if no other process does")
+	case b.Live == nil:
+		b.Live = NewLive(0)
+	}
+	return nil
+}
 
-// NewStreams returns run streams in memory. Beyond maxBytes, it removes the streams that ended first. A
-// maxBytes of zero stands for 256 MiB.
-func NewStreams(maxBytes int64) spool.Streams { return inprocess.NewStreams(maxBytes) }
+// NewLive returns run streams in memory, and wake-ups within one process. Beyond maxBytes, it removes the
+// streams that ended first. A maxBytes of zero stands for 256 MiB.
+func NewLive(maxBytes int64) spool.Live { return inprocess.NewLive(maxBytes) }

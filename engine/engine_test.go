@@ -172,28 +172,28 @@ func count(lines []string, words string) (n int) {
 
 func text(lines []string) string { return strings.Join(lines, "\n") }
 
-// hookStreams calls a function before each append and each close.
-type hookStreams struct {
-	spool.Streams
+// hookLive calls a function before each append to a stream and each close of one.
+type hookLive struct {
+	spool.Live
 
 	onAppend func(ctx context.Context, items []spool.Item) error
 	onClose  func(end spool.Item)
 }
 
-func (s hookStreams) Append(ctx context.Context, k spool.StreamKey, items []spool.Item) error {
+func (s hookLive) Append(ctx context.Context, k spool.StreamKey, items []spool.Item) error {
 	if s.onAppend != nil {
 		if err := s.onAppend(ctx, items); err != nil {
 			return err
 		}
 	}
-	return s.Streams.Append(ctx, k, items)
+	return s.Live.Append(ctx, k, items)
 }
 
-func (s hookStreams) Close(ctx context.Context, k spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (s hookLive) Close(ctx context.Context, k spool.StreamKey, end spool.Item, grace time.Duration) error {
 	if s.onClose != nil {
 		s.onClose(end)
 	}
-	return s.Streams.Close(ctx, k, end, grace)
+	return s.Live.Close(ctx, k, end, grace)
 }
 
 // hookStore calls a function once after a stored fenced update, and returns its error in place of

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
 )
 
 // viewingStore counts the transactions that read.
@@ -89,4 +90,38 @@ func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 	}
 	stop()
 	return run, join
+}
+
+// A live event does not make a hub read the store: it is in the notice.
+func TestNoticesAreNotReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := memory.New(nil)
+		store := &viewingStore{Store: b.Store}
+		b.Store = store
+		c := config(spooltest.NewModel())
+		c.Worker.Poll = time.Hour
+		e := newEngine(t, b, c)
+		start(t, e, "r1")
+		ctx, cancel := context.WithCancel(t.Context())
+		got := watch(ctx, e, &spool.Cursor{})
+		pass(time.Second)
+		before := store.views.Load()
+		entry := spool.Entry{ThreadID: key.ID, Type: "progress", Payload: json.RawMessage(`{}`)}
+		notice, err := json.Marshal(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			b.Live.Wake(key, spool.WakeNotice, notice)
+			pass(time.Second)
+		}
+		if n := store.views.Load() - before; n != 0 {
+			t.Errorf("three notices make the hub read the store %d times", n)
+		}
+		if n := count(got(), "progress"); n != 3 {
+			t.Errorf("%d of three notices arrive:\n%s", n, text(got()))
+		}
+		cancel()
+	})
 }

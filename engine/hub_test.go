@@ -254,7 +254,7 @@ func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 
 // goneOnce returns once, for the first read after now is set, that the stream is gone.
 type goneOnce struct {
-	spool.Streams
+	spool.Live
 
 	now *atomic.Bool
 }
@@ -263,7 +263,7 @@ func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offse
 	if s.now.Swap(false) {
 		return spool.StreamPage{}, spool.ErrStreamGone
 	}
-	return s.Streams.Read(ctx, k, after, limit)
+	return s.Live.Read(ctx, k, after, limit)
 }
 
 // A hub that has lost its position starts again at another one, and its clients get the state there.
@@ -280,7 +280,7 @@ func TestStateIsToldBehindALostPlace(t *testing.T) {
 
 		var gone atomic.Bool
 		b := f.Backend()
-		b.Streams = goneOnce{b.Streams, &gone}
+		b.Live = goneOnce{b.Live, &gone}
 		seldom := config(spooltest.NewReplayModel())
 		seldom.Worker.Poll = time.Minute
 		ctx, cancel := context.WithCancel(t.Context())

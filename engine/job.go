@@ -14,9 +14,13 @@ type JobResult = spool.JobResult
 // the queue, which costs no attempt.
 //
 // Any number of workers may handle the same job, at once or later: one executes the run, the others do
-// nothing. HandleJob returns [spool.ErrUnknownAgent] if this process lacks the run's agent. It returns
+// nothing. HandleJob returns [spool.ErrUnknownAgent] if this process lacks the run's agent, and an
+// [spool.Invalid] error for an event of the outbox, which is for [spool.WorkOptions.Events]. It returns
 // any other error if the store failed or the lease was lost. The queue should keep a job whose handling
 // returned an error.
 func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) {
+	if j.Payload != nil {
+		return JobResult{}, spool.Errorf(spool.Invalid, "payload: the job is an event, and has no run to execute")
+	}
 	return e.runner.HandleJob(ctx, j, nil)
 }

@@ -51,7 +51,7 @@ func TestLogLinesNameTheRun(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("not now") }
 		b := memory.New(nil)
-		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(context.Context, []spool.Item) error { return errors.New("full") }}
+		b.Live = hookLive{Live: b.Live, onAppend: func(context.Context, []spool.Item) error { return errors.New("full") }}
 		e := newEngine(t, b, c)
 		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "MARKprompt", RunID: "r1"})
 		if err != nil || !r.Accepted {

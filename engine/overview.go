@@ -15,16 +15,19 @@ func (a *Admin) Overview(ctx context.Context, tenant spool.Tenant) (Overview, er
 
 // Runs lists a tenant's runs across its threads, the newest first.
 func (a *Admin) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) ([]spool.Run, error) {
-	return a.store.Runs(ctx, tenant, q)
+	q.Tenant, q.Whole = tenant, false
+	rows, err := a.store.Runs(ctx, q)
+	runs := make([]spool.Run, len(rows))
+	for i, r := range rows {
+		runs[i] = r.Run
+	}
+	return runs, err
 }
 
-// Jobs lists a tenant's jobs that are not dead, the job that has been due longest first. It returns an
-// [spool.Invalid] error if the engine has no queue.
+// Jobs lists a tenant's jobs that are not dead, the job that has been due longest first.
 func (a *Admin) Jobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) ([]spool.QueuedJob, error) {
-	if a.queue == nil {
-		return nil, errNoQueue
-	}
-	return a.queue.Jobs(ctx, tenant, q)
+	q.Tenant = tenant
+	return a.store.Jobs(ctx, q)
 }
 
 // StuckJobs lists the jobs that have been due for longer than olderThan and are not done. Either no
@@ -34,23 +37,15 @@ func (a *Admin) StuckJobs(ctx context.Context, tenant spool.Tenant, olderThan ti
 	return a.Jobs(ctx, tenant, spool.JobQuery{DueBefore: time.Now().Add(-olderThan), Limit: limit})
 }
 
-// DeadJobs lists a tenant's dead jobs, the job that died last first. It returns an [spool.Invalid]
-// error if the engine has no queue.
-func (a *Admin) DeadJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) ([]spool.DeadJob, error) {
-	if a.queue == nil {
-		return nil, errNoQueue
-	}
-	return a.queue.Dead(ctx, tenant, q)
+// DeadJobs lists a tenant's dead jobs, the job that died last first. Of the query, State does not matter.
+func (a *Admin) DeadJobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) ([]spool.QueuedJob, error) {
+	q.Tenant, q.State = tenant, spool.JobDead
+	return a.store.Jobs(ctx, q)
 }
 
 // PurgeJobs removes the dead jobs that DeadJobs lists for q, and returns how many it removed, also with
-// an error. Their runs stay as they are. Without a limit, it removes the jobs page by page, so that
-// other transactions do not wait long.
-func (a *Admin) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
-	if a.queue == nil {
-		return 0, errNoQueue
-	}
+// an error. Of the query, only JobID, DiedBefore and Limit apply. The runs of the jobs stay as they are.
+// Without a limit, PurgeJobs removes the jobs page by page, so that other transactions do not wait long.
+func (a *Admin) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) (int, error) {
 	return a.remover.PurgeJobs(ctx, tenant, q)
 }
-
-var errNoQueue = spool.Errorf(spool.Invalid, "Backend.Queue is required to see jobs")

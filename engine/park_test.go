@@ -19,7 +19,7 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(_ context.Context, items []spool.Item) error {
+		b.Live = hookLive{Live: b.Live, onAppend: func(_ context.Context, items []spool.Item) error {
 			if items[0].Type == spool.ItemInputRequired {
 				<-time.After(50 * time.Millisecond)
 			}

@@ -12,16 +12,13 @@ import (
 var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness"}
 
 // CheckStore returns an error if the store does not execute a transaction before ctx ends, or if the
-// store reports that it has no room for a start (see [spool.RoomChecker]). The transaction changes
-// nothing. The error is safe to show.
+// store reports that it would refuse a start (see [spool.Store.Check]). The transaction changes nothing.
+// The error is safe to show.
 func (a *Admin) CheckStore(ctx context.Context) error {
 	err := a.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		if r, ok := a.store.(spool.RoomChecker); ok { // a transaction that is rolled back needs no room
-			return r.CheckRoom(ctx)
-		}
-		return nil
+		return a.store.Check(ctx) // a transaction that is rolled back needs no room
 	case ctx.Err() != nil:
 		return &spool.Error{Code: spool.Unavailable, Message: "the store did not answer in time", Err: err}
 	default:

@@ -68,7 +68,7 @@ func TestCheckStore(t *testing.T) {
 // fullStore has no room. Transactions that change nothing succeed.
 type fullStore struct{ spool.Store }
 
-func (fullStore) CheckRoom(context.Context) error {
+func (fullStore) Check(context.Context) error {
 	return &spool.Error{Code: spool.Unavailable, Message: "the disk has no room", Err: errors.New("secret: /data")}
 }
 
@@ -86,9 +86,9 @@ func TestCheckStoreFull(t *testing.T) {
 	}
 }
 
-// sickQueue claims nothing while the test says so.
+// sickQueue is a store that claims nothing while the test says so.
 type sickQueue struct {
-	spool.Queue
+	spool.Store
 
 	mu   sync.Mutex
 	err  error
@@ -112,15 +112,15 @@ func (q *sickQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	return q.Queue.Claim(ctx, query)
+	return q.Store.Claim(ctx, query)
 }
 
 func TestCheckWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		sick := &sickQueue{Queue: b.Queue}
-		b.Queue = sick
+		sick := &sickQueue{Store: b.Store}
+		b.Store = sick
 		e := newEngine(t, b, config(spooltest.NewModel(openTurn("x"))))
 		check := func(when, want string) {
 			t.Helper()

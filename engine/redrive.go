@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -12,7 +14,8 @@ import (
 
 // Redrive repeats the work of a dead job. What it does depends on the job's kind.
 //
-// A settlement ([spool.JobSettle]) is queued again: the settle hook of its run is called once more.
+// A settlement ([spool.JobSettle]) is queued again: the settle hook of its run is called once more. So is
+// an event of the outbox, which then belongs to no run.
 //
 // For any other job, the run failed when the job died. Redrive starts a new run that goes on at the
 // thread's end, with the same agent, model, bounds and host state, and without a user turn. Saved steps
@@ -24,7 +27,7 @@ import (
 // redriven job is not dead any more. Of several concurrent redrives of one job, one is accepted.
 func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (RedriveResult, error) {
 	result := RedriveResult{JobID: jobID}
-	dead, err := a.DeadJobs(ctx, tenant, spool.DeadQuery{JobID: jobID})
+	dead, err := a.DeadJobs(ctx, tenant, spool.JobQuery{JobID: jobID})
 	switch {
 	case err != nil:
 		return result, err
@@ -37,12 +40,18 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
-	fresh := spool.RunID(a.threads.Rules.Random.ID("run"))
-	moved, err := change.Update(ctx, a.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
+	var moved spool.RunID
+	if dead[0].Event() {
+		err = a.redriveEvent(ctx, dead[0])
+	} else {
+		fresh := spool.RunID(a.threads.Rules.Random.ID("run"))
+		moved, err = change.Update(ctx, a.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, dead[0], fresh) })
+	}
+	err = thread.Refusal(err)
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		a.threads.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		a.threads.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 		result.Accepted, result.RunID = true, moved
 		return result, nil
 	case errors.As(err, &no):
@@ -54,4 +63,21 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 	default:
 		return result, err
 	}
+}
+
+// redriveEvent queues a dead event again. The event need not have a thread.
+func (a *Admin) redriveEvent(ctx context.Context, dead spool.QueuedJob) error {
+	entry := &spool.AuditEntry{Action: spool.AuditRedrive, ThreadID: dead.ThreadID, JobID: dead.JobID}
+	err := a.store.Update(ctx, dead.Thread(), 0, func(tx spool.Tx) error {
+		again := dead.Job
+		again.DueAt = time.Time{}
+		if err := tx.Write(spool.Changes{Jobs: []spool.Job{again}, TakeDead: []int64{dead.JobID}}); err != nil {
+			return err
+		}
+		return actor.Audit(ctx, tx, dead.Tenant, entry)
+	})
+	if err == nil {
+		actor.Log(ctx, a.config.Log, entry)
+	}
+	return err
 }

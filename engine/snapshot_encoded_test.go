@@ -50,19 +50,13 @@ func filled(t *testing.T, messages int) (*engine.Engine, *countingStore) {
 	t.Helper()
 	b := memory.New(nil)
 	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		err := tx.PutThread(spool.Thread{State: spool.Idle})
+		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("note", "", nil)}}
 		for i := range messages {
-			m := &spool.Message{
+			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: spool.RoleAssistant, Content: spool.TextContent(strings.Repeat("x", 1000)),
-			}
-			if err == nil {
-				err = tx.AppendMessages(m)
-			}
+			})
 		}
-		if err == nil {
-			err = tx.AppendEntries(spool.NewEntry("note", "", nil))
-		}
-		return err
+		return tx.Write(c)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func TestSnapshotBeforeTheStreamClosesLeadsToItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		b.Streams = hookStreams{Streams: b.Streams, onClose: func(end spool.Item) {
+		b.Live = hookLive{Live: b.Live, onClose: func(end spool.Item) {
 			if end.Type == spool.ItemRunError {
 				<-time.After(time.Second)
 			}

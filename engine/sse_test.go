@@ -141,16 +141,14 @@ func TestKeepaliveWithoutAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		model := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})
-		streams := engine.NewStreams(0)
 		b := memory.New(nil)
-		b.Streams = streams
 		e := newEngine(t, b, config(model))
 		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "go", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 		stop := work(t, e)
 		<-time.After(time.Second)
-		if err := streams.Delete(t.Context(), key); err != nil {
+		if err := b.Live.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)

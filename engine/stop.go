@@ -43,7 +43,7 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 		return StopResult{}, err
 	}
 	if !stopped.Worker {
-		e.threads.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		e.threads.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	}
 	if err := e.runner.AfterStop(ctx, key, stopped); err != nil {
 		return StopResult{}, err

@@ -64,7 +64,7 @@ func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 		pass(time.Minute)
 		e = newEngine(t, b, c)
 		stopRun(t, e)
-		page, err := b.Streams.Read(t.Context(), spool.StreamKey{Thread: key, ID: "r1:1"}, spool.Offset{}, 0)
+		page, err := b.Live.Read(t.Context(), spool.StreamKey{Thread: key, ID: "r1:1"}, spool.Offset{}, 0)
 		if err == nil && !page.Ended {
 			t.Errorf("the stream of the stopped run stays open: %d items", len(page.Items))
 		}

@@ -6,14 +6,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/internal/enginetest"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // TestEngine runs the behaviour suites over the backend in memory. No other test runs them over it.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 
-	enginetest.Test(t, func(_ *testing.T, clock spool.Clock) spool.Backend {
+	enginetest.Test(t, enginetest.Options{Open: func(_ *testing.T, clock spool.Clock) spool.Backend {
 		return memory.New(&memory.Options{Clock: clock})
-	}, spooltest.Features{})
+	}})
 }

@@ -18,17 +18,18 @@ const sweepPage = 500
 // processes may sweep at once.
 func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 	var report SweepReport
-	stranded, err := a.store.Stranded(ctx, sweepPage)
+	stranded, err := a.store.Threads(ctx, spool.ThreadQuery{Work: spool.ThreadsStranded, Limit: sweepPage})
 	if err != nil {
 		return report, err
 	}
-	for _, key := range stranded {
+	for _, t := range stranded {
+		key := t.Key()
 		report.Checked++
 		_, err := change.Update(ctx, a.threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
 		switch {
 		case err == nil:
 			report.Redispatched++
-			a.threads.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+			a.threads.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++

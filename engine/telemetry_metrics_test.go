@@ -131,8 +131,8 @@ func checkLedger(t *testing.T, b spool.Backend, data metricdata.Aggregation, inp
 	}
 	var ledger spool.TokenCount
 	err := b.Store.View(t.Context(), key, func(v spool.View) error {
-		lines, err := v.Usage()
-		for _, l := range lines {
+		usage, err := v.Usage(spool.UsageQuery{Sums: true})
+		for _, l := range usage.Sums {
 			ledger.InputTokens += l.InputTokens
 			ledger.OutputTokens += l.OutputTokens
 		}

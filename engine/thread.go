@@ -9,7 +9,8 @@ import (
 
 // Threads lists the tenant's threads, the last updated first.
 func (w *Watcher) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
-	return w.store.Threads(ctx, tenant, q)
+	q.Tenant = tenant
+	return w.store.Threads(ctx, q)
 }
 
 // Thread returns a thread without its contents. It returns a [spool.NotFound] error for a thread that

@@ -66,7 +66,8 @@ func TestUsageNumbersStepsFromOne(t *testing.T) {
 		start(t, e, "r1")
 		pass(time.Second)
 		err := b.Store.View(t.Context(), key, func(v spool.View) error {
-			rows, err := v.UsageRows(spool.UsageQuery{})
+			usage, err := v.Usage(spool.UsageQuery{})
+			rows := usage.Rows
 			if len(rows) != 1 || rows[0].Step != 1 {
 				t.Errorf("the only step is in the ledger as %+v", rows)
 			}

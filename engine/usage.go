@@ -13,15 +13,15 @@ import (
 func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
 	var u spool.ThreadUsage
 	err := record.View(ctx, w.store, key, func(v spool.View, thread spool.Thread) error {
-		lines, err := v.Usage()
+		ledger, err := v.Usage(spool.UsageQuery{Sums: true})
 		if err != nil {
 			return err
 		}
-		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
+		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(ledger.Sums)}
 		if thread.RunID == "" {
 			return nil
 		}
-		run, err := v.Run(thread.RunID)
+		run, err := spool.FindRun(v, thread.RunID)
 		if err != nil {
 			return err
 		}

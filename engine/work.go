@@ -7,17 +7,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/worker"
 )
 
-// WorkOptions bound the jobs of a worker.
+// WorkOptions say which jobs a worker takes, and how many.
 type WorkOptions = spool.WorkOptions
 
-// Work claims jobs, executes them, and sweeps, until ctx ends. Then each segment gives its run back at
-// once, and Work returns nil after the last segment has stopped.
+// Work claims jobs of this process's agents, executes them, and sweeps, until ctx ends. Then each segment
+// gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
+// agent stays in the queue; after a minute the worker warns about it.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
-	if e.queue == nil {
-		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
-	}
 	return worker.Run(ctx, worker.Config{
-		Queue: e.queue, Bus: e.threads.Bus, Log: e.config.Log, Random: e.threads.Rules.Random,
+		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
 	}, o)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
@@ -23,9 +24,9 @@ func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 		c.Agents[0].Name = "b"
 		stop := work(t, newEngine(t, b, c))
 		pass(24 * time.Hour)
-		s, err := b.Queue.Stats(t.Context(), "")
-		if err != nil || s.Delayed+s.Ready+s.InFlight+s.Dead > 0 {
-			t.Errorf("a day later: %+v, %v", s, err)
+		s, err := b.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
+		if q := s.Queue; err != nil || q.Delayed+q.Ready+q.InFlight+q.Dead > 0 {
+			t.Errorf("a day later: %+v, %v", q, err)
 		}
 		stop()
 	})

@@ -17,7 +17,7 @@ func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		f := spooltest.NewFaulty(memory.New(nil))
-		f.Plan(spooltest.Fault{On: "Streams.Append", Call: 2, Kind: spooltest.FailBefore})
+		f.Plan(spooltest.Fault{On: "Live.Append", Call: 2, Kind: spooltest.FailBefore})
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello ", "world"}, Gate: gate})))
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -40,7 +40,7 @@ func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
 		b := memory.New(nil)
-		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(ctx context.Context, _ []spool.Item) error {
+		b.Live = hookLive{Live: b.Live, onAppend: func(ctx context.Context, _ []spool.Item) error {
 			select {
 			case <-hang:
 				return nil

@@ -177,7 +177,7 @@ func (b *bundle) run(t *testing.T) (run spool.RunRow) {
 	t.Helper()
 
 	err := b.backend.Store.View(t.Context(), thread, func(v spool.View) (err error) {
-		run, err = v.Run("run-t1")
+		run, err = spool.FindRun(v, "run-t1")
 		return err
 	})
 	if err != nil {
@@ -189,11 +189,11 @@ func (b *bundle) run(t *testing.T) (run spool.RunRow) {
 func (b *bundle) stats(t *testing.T) spool.QueueStats {
 	t.Helper()
 
-	s, err := b.backend.Queue.Stats(t.Context(), "")
+	s, err := b.backend.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return s.Queue
 }
 
 // completed checks that the run was executed once, by the receiver, and left nothing.

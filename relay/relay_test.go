@@ -141,7 +141,7 @@ func TestPushDead(t *testing.T) {
 				if r := b.run(t); r.State != spool.Failed || r.Error != want {
 					t.Errorf("the run is %s: %s, want %s", r.State, r.Error, want)
 				}
-				dead, err := b.backend.Queue.Dead(t.Context(), "a", spool.DeadQuery{})
+				dead, err := b.backend.Store.Jobs(t.Context(), spool.JobQuery{Tenant: "a", State: spool.JobDead})
 				if err != nil || len(dead) != 1 || dead[0].RunID != "run-t1" || dead[0].Cause != c.cause || dead[0].Attempts != c.pushes {
 					t.Errorf("dead: %+v, %v", dead, err)
 				}

@@ -56,7 +56,7 @@ func (b *bundle) accepted(t *testing.T, token, thread, run string) {
 // die has the only job of the queue die.
 func (b *bundle) die(t *testing.T) int64 {
 	t.Helper()
-	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		t.Fatalf("claim: %d jobs, %v", len(taken), err)
 	}
@@ -64,7 +64,7 @@ func (b *bundle) die(t *testing.T) int64 {
 	if err := b.engine.HandleDeadJob(t.Context(), d.Job, 3, "given up"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.backend.Queue.DeadLetter(t.Context(), d, "given up"); err != nil {
+	if err := b.backend.Store.Ack(t.Context(), d, spool.Ack{Kind: spool.AckDead, Cause: "given up"}); err != nil {
 		t.Fatal(err)
 	}
 	return d.JobID
@@ -381,7 +381,7 @@ func TestAdminJobs(t *testing.T) {
 	jobs("state=ready", "r4:ready")
 	jobs("state=stuck", "")
 	jobs("state=stuck&olderThan=0s", "r4:ready")
-	if _, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute}); err != nil {
+	if _, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	jobs("state=inflight", "r4:inflight")

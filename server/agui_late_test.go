@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,9 +43,9 @@ type lateTx struct {
 	begun bool
 }
 
-func (tx *lateTx) Enqueue(j spool.Job) error {
-	tx.begun = tx.begun || j.Kind == spool.JobStart || j.Kind == spool.JobResume
-	return tx.Tx.Enqueue(j)
+func (tx *lateTx) Write(c spool.Changes) error {
+	tx.begun = tx.begun || slices.ContainsFunc(c.Jobs, func(j spool.Job) bool { return j.Kind == spool.JobStart || j.Kind == spool.JobResume })
+	return tx.Tx.Write(c)
 }
 
 // aguiCalls are a conversation over AG-UI: a run, one that waits for an answer, and the rest of it
@@ -156,7 +157,7 @@ func TestAGUIShowsTheMessagesOfAStreamThatIsGone(t *testing.T) {
 	var since int64
 	b.Store = lateStore{b.Store, func() {
 		segment(t, e, &since)
-		if err := b.Streams.Delete(t.Context(), aguiThread); err != nil {
+		if err := b.Live.Delete(t.Context(), aguiThread); err != nil {
 			t.Error(err)
 		}
 	}}

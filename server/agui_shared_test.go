@@ -113,14 +113,14 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	store := &wholeReads{Store: b.Store}
 	b.Store = store
 	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		err := tx.PutThread(spool.Thread{State: spool.Idle})
+		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("note", "", nil)}}
 		for i := range large {
-			err = errors.Join(err, tx.AppendMessages(&spool.Message{
+			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2],
 				RunID: spool.RunID(fmt.Sprintf("old%d", i/2)), Content: spool.TextContent(strings.Repeat("<x>", 500)),
-			}))
+			})
 		}
-		return errors.Join(err, tx.AppendEntries(spool.NewEntry("note", "", nil)))
+		return tx.Write(c)
 	})
 	if err != nil {
 		t.Fatal(err)

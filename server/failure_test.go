@@ -33,7 +33,7 @@ func (s brokenStore) View(context.Context, spool.ThreadKey, func(spool.View) err
 	return s.err
 }
 
-func (s brokenStore) Threads(context.Context, spool.Tenant, spool.ThreadQuery) ([]spool.Thread, error) {
+func (s brokenStore) Threads(context.Context, spool.ThreadQuery) ([]spool.Thread, error) {
 	return nil, s.err
 }
 

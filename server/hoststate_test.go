@@ -33,7 +33,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	ask(http.MethodPost, runPath, sending+`}`)
 	ask(http.MethodPost, runPath, sending+`,"runId":"waits"}`)
 
-	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) == 0 {
 		t.Fatalf("%d jobs, %v", len(taken), err)
 	}
@@ -43,7 +43,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	}
 	out.Write(jobs)
 	for _, d := range taken {
-		if err := b.backend.Queue.Release(t.Context(), d, 0, true); err != nil {
+		if err := b.backend.Store.Ack(t.Context(), d, spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,9 +77,9 @@ func TestHostStateStaysInside(t *testing.T) {
 
 	for _, id := range []spool.ThreadID{"t1", "t2"} {
 		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: id}, func(v spool.View) error {
-			runs, err := v.Runs(0)
+			runs, err := v.Runs(spool.RunQuery{})
 			for _, run := range runs {
-				r, err := v.Run(run.ID)
+				r, err := spool.FindRun(v, run.ID)
 				if err != nil {
 					return err
 				}
@@ -141,7 +141,7 @@ func TestHostStateRefuses(t *testing.T) {
 		t.Errorf("without a state: %d %s", got.status, got.body)
 	}
 	err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, func(v spool.View) error {
-		run, err := v.Run("t1")
+		run, err := spool.FindRun(v, "t1")
 		if run.HostState != nil {
 			t.Errorf("the client's state was taken: %s", run.HostState)
 		}

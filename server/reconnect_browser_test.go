@@ -161,7 +161,7 @@ type life struct {
 func newLife(t *testing.T, b spool.Backend, token string) *life {
 	t.Helper()
 
-	b.Streams, b.Bus = nil, nil // these go with the process
+	b.Live = nil // it goes with the process
 	e, err := engine.New(b, engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Stream: engine.StreamOptions{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 20 * time.Millisecond})},

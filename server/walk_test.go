@@ -201,8 +201,8 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
-	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
-	if err != nil || len(taken) != 1 || b.backend.Queue.DeadLetter(t.Context(), taken[0], marker) != nil {
+	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
+	if err != nil || len(taken) != 1 || b.backend.Store.Ack(t.Context(), taken[0], spool.Ack{Kind: spool.AckDead, Cause: marker}) != nil {
 		t.Fatal(taken, err)
 	}
 	b.work(t)

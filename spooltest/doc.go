@@ -10,6 +10,6 @@
 // saved, a run without an end. [Faulty] wraps an engine's backend, and fails, hangs or kills the
 // process at the call that the test names.
 //
-// The suites [TestStore], [TestQueue], [TestStreams], [TestBus] and [TestModel] define what an adapter
-// is: an adapter must pass the suite of each port that it implements.
+// The suites [TestStore], [TestQueue], [TestLive] and [TestModel] define what an adapter is: a store must pass
+// the first two, and another adapter the suite of its port.
 package spooltest

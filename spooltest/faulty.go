@@ -54,16 +54,16 @@ func (k FaultKind) String() string {
 type Fault struct {
 	// Call is the number of the call that fails, from 1.
 	Call int
-	// On restricts the count to calls with this name, such as "Store.Update", or of this port, such as
-	// "Queue". Empty: all calls count.
+	// On restricts the count to calls with this name, such as "Store.Update", or of this port: "Store"
+	// or "Live". Empty: all calls count.
 	On   string
 	Kind FaultKind
 }
 
-// Faulty wraps an engine's backend, counts the calls of Store, Queue and Streams, and causes the
+// Faulty wraps an engine's backend, counts the calls of the store and of the run streams, and causes the
 // planned faults. It is safe for concurrent use.
 //
-// Calls of [spool.Store.Close] and of the bus are not counted. To simulate a restart of the process,
+// Calls of [spool.Store.Check] and [spool.Store.Close] and wake-ups are not counted. To simulate a restart of the process,
 // make another engine with the wrapped backend, or with another wrapper.
 type Faulty struct {
 	inner   spool.Backend
@@ -86,25 +86,17 @@ type Faulty struct {
 // the call, or zero, and the error of the call. The engine gets the interceptor's error.
 type Interceptor func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
 
-// NewFaulty returns a wrapper without planned faults. If b lacks streams or a bus, it makes them in
-// memory.
+// NewFaulty returns a wrapper without planned faults. If b lacks a Live, it makes one in memory.
 func NewFaulty(b spool.Backend) *Faulty {
-	if b.Streams == nil {
-		b.Streams = inprocess.NewStreams(0)
-	}
-	if b.Bus == nil {
-		b.Bus = inprocess.NewBus()
+	if b.Live == nil {
+		b.Live = inprocess.NewLive(0)
 	}
 	return &Faulty{inner: b, crashed: make(chan struct{}), counts: make(map[string]int)}
 }
 
-// Backend returns the wrapped ports.
+// Backend returns the wrapped backend.
 func (f *Faulty) Backend() spool.Backend {
-	b := spool.Backend{Store: faultyStore{f}, Streams: faultyStreams{f}, Bus: faultyBus{f}}
-	if f.inner.Queue != nil {
-		b.Queue = faultyQueue{f}
-	}
-	return b
+	return spool.Backend{Store: faultyStore{f}, Live: faultyLive{f}, Shared: f.inner.Shared}
 }
 
 // Plan adds faults. If several faults match one call, only the one that was added first happens.
@@ -118,7 +110,7 @@ func (f *Faulty) Plan(faults ...Fault) {
 // first call.
 func (f *Faulty) Intercept(fn Interceptor) { f.intercept = fn }
 
-// DropWakes sets whether the bus loses all wake-ups.
+// DropWakes sets whether all wake-ups get lost.
 func (f *Faulty) DropWakes(drop bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -222,7 +214,7 @@ func (f *Faulty) failure(name string, n int) error {
 	return &spool.Error{Code: spool.Unavailable, Message: "Storage is not available", Err: cause}
 }
 
-// silent reports whether the bus loses all wake-ups.
+// silent reports whether all wake-ups get lost.
 func (f *Faulty) silent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,11 +18,11 @@ var faultyKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 func touch(ctx context.Context, s spool.Store) error {
 	return s.Update(ctx, faultyKey, 0, func(tx spool.Tx) error {
 		if _, err := tx.Thread(); spool.CodeOf(err) == spool.NotFound {
-			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 				return err
 			}
 		}
-		return tx.AppendEntries(spool.NewEntry(spool.EntryRunRefused, "", spool.RunRefused{}))
+		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry(spool.EntryRunRefused, "", spool.RunRefused{})}})
 	})
 }
 
@@ -129,11 +129,9 @@ func TestFaultyEveryCall(t *testing.T) {
 	t.Parallel()
 
 	want := []string{
-		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.FindStart k",
-		"Store.Runs default", "Store.Tally default", "Store.Idle default", "Store.Stranded",
-		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.DeadLetter r", "Queue.Dead default",
-		"Queue.Purge default", "Queue.Jobs default", "Queue.Stats",
-		"Streams.Open r:1", "Streams.Append r:1", "Streams.Read r:1", "Streams.Close r:1", "Streams.Delete default/t",
+		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.Runs default", "Store.Jobs default",
+		"Store.Audit default", "Store.Rows default", "Store.Stats default", "Store.Claim", "Store.Ack r", "Store.Prune default",
+		"Live.Open r:1", "Live.Append r:1", "Live.Read r:1", "Live.Close r:1", "Live.Delete default/t",
 	}
 	for n := range want {
 		f := spooltest.NewFaulty(memory.New(nil))
@@ -154,22 +152,20 @@ func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
 	d := spool.Delivery{Job: spool.Job{RunID: "r"}}
 	key := spool.StreamKey{Thread: faultyKey, ID: "r:1"}
 	second := func(_ any, err error) error { return err }
+	tenant := faultyKey.Tenant
 	errs := []error{
 		touch(ctx, b.Store),
 		b.Store.View(ctx, faultyKey, func(spool.View) error { return nil }),
-		second(b.Store.Threads(ctx, spool.DefaultTenant, spool.ThreadQuery{})),
-		second(b.Store.FindStart(ctx, spool.DefaultTenant, "k")),
-		second(b.Store.Runs(ctx, spool.DefaultTenant, spool.RunQuery{})), second(b.Store.Tally(ctx, spool.DefaultTenant)),
-		second(b.Store.Idle(ctx, spool.IdleQuery{Tenant: spool.DefaultTenant})), second(b.Store.Stranded(ctx, 0)),
+		second(b.Store.Threads(ctx, spool.ThreadQuery{Tenant: tenant})), second(b.Store.Runs(ctx, spool.RunQuery{Tenant: tenant})),
+		second(b.Store.Jobs(ctx, spool.JobQuery{Tenant: tenant})), second(b.Store.Audit(ctx, spool.AuditQuery{Tenant: tenant})),
+		second(b.Store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: "k"})),
+		second(b.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true})),
 	}
-	_, _, claimErr := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
-	errs = append(errs, claimErr,
-		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.DeadLetter(ctx, d, ""),
-		second(b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})),
-		second(b.Queue.Purge(ctx, spool.DefaultTenant, spool.DeadQuery{})),
-		second(b.Queue.Jobs(ctx, spool.DefaultTenant, spool.JobQuery{})), second(b.Queue.Stats(ctx, "")),
-		b.Streams.Open(ctx, key), b.Streams.Append(ctx, key, nil), second(b.Streams.Read(ctx, key, spool.Offset{}, 0)),
-		b.Streams.Close(ctx, key, spool.Item{}, 0), b.Streams.Delete(ctx, faultyKey),
+	_, _, claimErr := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	errs = append(errs, claimErr, b.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDone}),
+		second(b.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneDead, Tenant: tenant})),
+		b.Live.Open(ctx, key), b.Live.Append(ctx, key, nil), second(b.Live.Read(ctx, key, spool.Offset{}, 0)),
+		b.Live.Close(ctx, key, spool.Item{}, 0), b.Live.Delete(ctx, faultyKey),
 	)
 	codes := make([]spool.Code, len(errs))
 	for i, err := range errs {
@@ -184,7 +180,7 @@ func TestFaultyOn(t *testing.T) {
 	f := spooltest.NewFaulty(memory.New(nil))
 	f.Plan(
 		spooltest.Fault{On: "Store.Update", Call: 2, Kind: spooltest.FailBefore},
-		spooltest.Fault{On: "Queue", Call: 1, Kind: spooltest.FailBefore},
+		spooltest.Fault{On: "Live", Call: 1, Kind: spooltest.FailBefore},
 	)
 	b := f.Backend()
 	if err := touch(t.Context(), b.Store); err != nil {
@@ -196,8 +192,8 @@ func TestFaultyOn(t *testing.T) {
 	if err := touch(t.Context(), b.Store); err == nil {
 		t.Error("the second update did not fail")
 	}
-	if _, err := b.Queue.Stats(t.Context(), ""); err == nil {
-		t.Error("the first call of the queue did not fail")
+	if err := b.Live.Delete(t.Context(), faultyKey); spool.CodeOf(err) != spool.Unavailable {
+		t.Errorf("the first call of the run streams returned %v", err)
 	}
 }
 
@@ -214,16 +210,16 @@ func TestFaultyDeliveries(t *testing.T) {
 			t.Parallel()
 
 			f := spooltest.NewFaulty(memory.New(nil))
-			f.Plan(spooltest.Fault{On: "Queue.Claim", Call: 1, Kind: test.kind})
+			f.Plan(spooltest.Fault{On: "Store.Claim", Call: 1, Kind: test.kind})
 			b := f.Backend()
 			err := b.Store.Update(t.Context(), faultyKey, 0, func(tx spool.Tx) error {
-				return tx.Enqueue(spool.Job{Tenant: faultyKey.Tenant, ThreadID: faultyKey.ID, RunID: "r"})
+				return tx.Write(spool.Changes{Jobs: []spool.Job{{Tenant: faultyKey.Tenant, ThreadID: faultyKey.ID, RunID: "r"}}})
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range []int{test.first, test.second, 0} {
-				taken, _, err := b.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+				taken, _, err := b.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 				if err != nil || len(taken) != want {
 					t.Errorf("claim %d returned %v, %v, want %d deliveries", i+1, taken, err, want)
 				}
@@ -236,34 +232,43 @@ func TestFaultyWakes(t *testing.T) {
 	t.Parallel()
 
 	f := spooltest.NewFaulty(memory.New(nil))
-	bus, woken := f.Backend().Bus, 0
-	stop, err := bus.Subscribe(t.Context(), faultyKey, func(spool.WakeKind) { woken++ })
+	live, woken := f.Backend().Live, 0
+	stop, err := live.Subscribe(t.Context(), faultyKey, func(spool.WakeKind, []byte) { woken++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	bus.Wake(faultyKey, spool.WakeRecord)
+	live.Wake(faultyKey, spool.WakeRecord, nil)
 	f.DropWakes(true)
-	bus.Wake(faultyKey, spool.WakeRecord)
+	live.Wake(faultyKey, spool.WakeRecord, nil)
 	f.DropWakes(false)
-	bus.Wake(faultyKey, spool.WakeRecord)
+	live.Wake(faultyKey, spool.WakeRecord, nil)
 	if woken != 2 {
 		t.Errorf("woken %d times, want 2", woken)
 	}
 }
 
 // Without a plan the wrapper changes nothing.
-func TestFaultyKeepsContract(t *testing.T) {
+func TestFaultyLive(t *testing.T) {
 	t.Parallel()
 
-	t.Run("Streams", func(t *testing.T) {
-		t.Parallel()
-		spooltest.TestStreams(t, func(*testing.T) spool.Streams {
-			return spooltest.NewFaulty(spool.Backend{}).Backend().Streams
-		})
-	})
-	t.Run("Bus", func(t *testing.T) {
-		t.Parallel()
-		spooltest.TestBus(t, func(*testing.T) spool.Bus { return spooltest.NewFaulty(spool.Backend{}).Backend().Bus })
-	})
+	spooltest.TestLive(t, func(*testing.T) spool.Live { return spooltest.NewFaulty(spool.Backend{}).Backend().Live })
+}
+
+// Check is not counted, and fails after a crash.
+func TestFaultyCheck(t *testing.T) {
+	t.Parallel()
+
+	f := spooltest.NewFaulty(memory.New(nil))
+	f.Plan(spooltest.Fault{Call: 1, Kind: spooltest.CrashBefore})
+	store := f.Backend().Store
+	if err := store.Check(t.Context()); err != nil || f.Calls() != 0 {
+		t.Errorf("check: %v, and %d calls", err, f.Calls())
+	}
+	if err := touch(t.Context(), store); err == nil {
+		t.Error("the update did not crash")
+	}
+	if err := store.Check(t.Context()); spool.CodeOf(err) != spool.Unavailable {
+		t.Errorf("check after the crash: %v", err)
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/compare"
 )
 
 // History is what has happened to some threads, seen from all sides: by the store, by clients that
@@ -232,7 +231,7 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		if d.Thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if d.Runs, err = compare.Runs(v); err != nil {
+		if d.Runs, err = v.Runs(spool.RunQuery{Whole: true}); err != nil {
 			return err
 		}
 		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
@@ -251,7 +250,8 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 			}
 			d.Parks = append(d.Parks, parks...)
 		}
-		d.Usage, err = v.Usage()
+		usage, err := v.Usage(spool.UsageQuery{Sums: true})
+		d.Usage = usage.Sums
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {

@@ -58,25 +58,64 @@ type recorderTx struct {
 	c Commit
 }
 
-func (t *recorderTx) DeleteThread() error {
-	t.c.Deleted = true
-	return t.Tx.DeleteThread()
-}
-
-func (t *recorderTx) InsertRun(r spool.RunRow) error {
-	err := t.Tx.InsertRun(r)
-	if err == nil {
+// Write adds the changes to the commit. If one of them fails later, the whole commit is taken back.
+func (t *recorderTx) Write(c spool.Changes) error {
+	dropped, err := t.dropped(c)
+	if err != nil {
+		return err
+	}
+	if err := t.Tx.Write(c); err != nil {
+		return err
+	}
+	t.c.Deleted = t.c.Deleted || c.DeleteThread
+	for _, r := range slices.Concat(c.NewRuns, c.Runs) {
 		t.c.Runs = append(t.c.Runs, asWritten(r))
 	}
-	return err
+	t.c.Dropped = append(t.c.Dropped, dropped...)
+	for _, e := range c.Entries {
+		t.c.Entries = append(t.c.Entries, *e)
+	}
+	t.c.Usage = append(t.c.Usage, c.Usage...)
+	t.c.Jobs = append(t.c.Jobs, c.Jobs...)
+	return t.said(c.Messages)
 }
 
-func (t *recorderTx) UpdateRun(r spool.RunRow) error {
-	err := t.Tx.UpdateRun(r)
-	if err == nil {
-		t.c.Runs = append(t.c.Runs, asWritten(r))
+// dropped returns the messages that the changes drop.
+func (t *recorderTx) dropped(c spool.Changes) (ids []spool.MessageID, err error) {
+	if c.Drop == nil {
+		return nil, nil
 	}
-	return err
+	messages, err := t.Messages(spool.MessageQuery{})
+	if err != nil {
+		return nil, err
+	}
+	dropped := false
+	for _, m := range messages {
+		if dropped = dropped || m.ID == c.Drop.From; dropped {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids, nil
+}
+
+// said adds messages that were saved, each with the message before it.
+func (t *recorderTx) said(messages []*spool.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	last, err := t.Messages(spool.MessageQuery{Limit: len(messages) + 1})
+	if err != nil {
+		return err
+	}
+	after := spool.MessageID("")
+	if len(last) > len(messages) {
+		after = last[0].ID
+	}
+	for _, m := range messages {
+		t.c.After, after = append(t.c.After, after), m.ID
+		t.c.Messages = append(t.c.Messages, cloneMessage(*m))
+	}
+	return nil
 }
 
 // asWritten returns a copy of the run's present values, because the engine continues to change the
@@ -88,64 +127,6 @@ func asWritten(r spool.RunRow) spool.RunRow {
 		r.Allowance = &a
 	}
 	return r
-}
-
-func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
-	last, err := t.Messages(spool.MessageQuery{Limit: 1})
-	if err != nil {
-		return err
-	}
-	after := spool.MessageID("")
-	if len(last) > 0 {
-		after = last[0].ID
-	}
-	if err = t.Tx.AppendMessages(messages...); err == nil {
-		for _, m := range messages {
-			t.c.After, after = append(t.c.After, after), m.ID
-			t.c.Messages = append(t.c.Messages, cloneMessage(*m))
-		}
-	}
-	return err
-}
-
-func (t *recorderTx) DropMessages(from spool.MessageID, seq int64) error {
-	messages, err := t.Messages(spool.MessageQuery{})
-	if err != nil {
-		return err
-	}
-	dropped := false
-	for _, m := range messages {
-		if dropped = dropped || m.ID == from; dropped {
-			t.c.Dropped = append(t.c.Dropped, m.ID)
-		}
-	}
-	return t.Tx.DropMessages(from, seq)
-}
-
-func (t *recorderTx) AppendEntries(entries ...*spool.Entry) error {
-	err := t.Tx.AppendEntries(entries...)
-	if err == nil {
-		for _, e := range entries {
-			t.c.Entries = append(t.c.Entries, *e)
-		}
-	}
-	return err
-}
-
-func (t *recorderTx) AddUsage(row spool.UsageRow) error {
-	err := t.Tx.AddUsage(row)
-	if err == nil {
-		t.c.Usage = append(t.c.Usage, row)
-	}
-	return err
-}
-
-func (t *recorderTx) Enqueue(j spool.Job) error {
-	err := t.Tx.Enqueue(j)
-	if err == nil {
-		t.c.Jobs = append(t.c.Jobs, j)
-	}
-	return err
 }
 
 func isPark(err error) bool {

@@ -1,7 +1,6 @@
 package spooltest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +28,12 @@ func testQueueJobs(q *queueTest) {
 	q.same("due before", q.listed(spool.JobQuery{DueBefore: begin.Add(time.Second)}), "b")
 	q.same("of another tenant", len(q.jobs("other", spool.JobQuery{})), 1)
 
+	q.same("of a thread", q.listed(spool.JobQuery{ThreadID: "t", Limit: 1}), "b")
+	q.same("of an unknown thread", q.listed(spool.JobQuery{ThreadID: "u"}), "")
+	second := q.jobs(spool.DefaultTenant, spool.JobQuery{})[1]
+	q.same("one by its id", q.listed(spool.JobQuery{JobID: second.JobID}), "a")
+	q.same("one in another state", q.listed(spool.JobQuery{JobID: second.JobID, State: spool.JobDead}), "")
+
 	d := q.claim(1)[0]
 	want := job("b")
 	want.DueAt = q.clock.Now().Add(lease)
@@ -37,7 +42,7 @@ func testQueueJobs(q *queueTest) {
 	})
 
 	// However often a job comes back, the time at which it was first due stays.
-	q.ok("release", q.Queue.Release(q.ctx, d, time.Minute, false))
+	q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, After: time.Minute}))
 	want.DueAt = q.clock.Now().Add(time.Minute)
 	q.same("put back", q.jobs(spool.DefaultTenant, spool.JobQuery{DueBefore: begin.Add(time.Microsecond)}), []spool.QueuedJob{
 		{Job: want, JobID: d.JobID, State: spool.JobDelayed, Attempts: 1, FirstDue: begin},
@@ -46,21 +51,14 @@ func testQueueJobs(q *queueTest) {
 	q.claim(10)
 	q.clock.Advance(2 * lease)
 	q.same("lapsed", q.listed(spool.JobQuery{State: spool.JobReady}), "b a c")
-	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claim(1)[0], "cause"))
+	q.ok("dead-letter", q.Store.Ack(q.ctx, q.claim(1)[0], spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 	q.same("without the dead", len(q.jobs(spool.DefaultTenant, spool.JobQuery{})), 3)
-}
-
-func (q *queueTest) jobs(tenant spool.Tenant, query spool.JobQuery) []spool.QueuedJob {
-	q.Helper()
-	jobs, err := q.Queue.Jobs(q.ctx, tenant, query)
-	q.ok("jobs", err)
-	return jobs
 }
 
 // listed returns the keys of jobs of the default tenant.
 func (q *queueTest) listed(query spool.JobQuery) string {
 	q.Helper()
-	return compare.Spaced(q.jobs(spool.DefaultTenant, query), func(j spool.QueuedJob) string { return j.Key })
+	return compare.Spaced(q.jobs(spool.DefaultTenant, query), queuedKey)
 }
 
 func testQueueStatsOfTenant(q *queueTest) {
@@ -70,7 +68,7 @@ func testQueueStatsOfTenant(q *queueTest) {
 	foreign.Tenant = "other"
 	q.clock.Advance(time.Second)
 	q.enqueue(foreign)
-	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claim(1)[0], "cause"))
+	q.ok("dead-letter", q.Store.Ack(q.ctx, q.claim(1)[0], spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 	q.claim(1)
 	for tenant, want := range map[spool.Tenant]spool.QueueStats{
 		spool.DefaultTenant: {InFlight: 1, Delayed: 1, Dead: 1},
@@ -78,10 +76,7 @@ func testQueueStatsOfTenant(q *queueTest) {
 		"nobody":            {},
 		"":                  {Ready: 1, InFlight: 1, Delayed: 1, Dead: 1},
 	} {
-		got, err := q.Queue.Stats(q.ctx, tenant)
-		q.ok("stats", err)
-		got.Extra = nil
-		q.same("stats of "+string(tenant), got, want)
+		q.same("stats of "+string(tenant), q.statsOf(tenant), want)
 	}
 }
 
@@ -91,111 +86,92 @@ func (q *queueTest) deadLetterAll(keys ...string) (ids []int64) {
 	for _, key := range keys {
 		q.add(0, key)
 		d := q.claimOne()
-		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 		ids = append(ids, d.JobID)
 		q.clock.Advance(time.Second)
 	}
 	return ids
 }
 
-func (q *queueTest) deadKeys(query spool.DeadQuery) string {
+func (q *queueTest) deadKeys(query spool.JobQuery) string {
 	q.Helper()
-	dead, err := q.Queue.Dead(q.ctx, spool.DefaultTenant, query)
-	q.ok("dead", err)
-	return compare.Joined(dead, func(d spool.DeadJob) string { return d.Key })
+	return compare.Joined(q.dead(spool.DefaultTenant, query), queuedKey)
 }
 
 func testQueueDeadPages(q *queueTest) {
 	// Three jobs per time, so that a page may end between two jobs that only their ids order.
 	q.add(0, "a", "b", "c")
 	for _, d := range q.claim(3) {
-		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 	}
 	q.clock.Advance(time.Second)
 	q.deadLetterAll("d", "e")
 	const want = "edcba"
 	for size := 1; size <= len(want); size++ {
-		var got []spool.DeadJob
-		query := spool.DeadQuery{Limit: size}
+		var got []spool.QueuedJob
+		query := spool.JobQuery{Limit: size}
 		for range len(want) {
-			dead, err := q.Queue.Dead(q.ctx, spool.DefaultTenant, query)
-			q.ok("dead", err)
+			dead := q.dead(spool.DefaultTenant, query)
 			got = append(got, dead...)
 			if len(dead) > 0 {
 				last := dead[len(dead)-1]
 				query.Before, query.BeforeID = last.DiedAt, last.JobID
 			}
 		}
-		q.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(d spool.DeadJob) string { return d.Key }), want)
+		q.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, queuedKey), want)
 	}
 }
 
 func testQueuePurge(q *queueTest) {
 	begin := q.clock.Now()
 	ids := q.deadLetterAll("a", "b", "c", "d")
-	purge := func(tenant spool.Tenant, query spool.DeadQuery) int {
+	purge := func(tenant spool.Tenant, query spool.PruneQuery) int {
 		q.Helper()
-		n, err := q.Queue.Purge(q.ctx, tenant, query)
+		query.Kind, query.Tenant = spool.PruneDead, tenant
+		n, err := q.Store.Prune(q.ctx, query)
 		q.ok("purge", err)
 		return n
 	}
-	q.same("died before", q.deadKeys(spool.DeadQuery{DiedBefore: begin.Add(time.Second)}), "a")
-	q.same("one by its id", q.deadKeys(spool.DeadQuery{JobID: ids[1]}), "b")
-	q.same("of another tenant", purge("other", spool.DeadQuery{}), 0)
-	q.same("another tenant's id", purge("other", spool.DeadQuery{JobID: ids[1]}), 0)
-	q.same("all are left", q.deadKeys(spool.DeadQuery{}), "dcba")
-	q.same("one", purge(spool.DefaultTenant, spool.DeadQuery{JobID: ids[1]}), 1)
-	q.same("one again", purge(spool.DefaultTenant, spool.DeadQuery{JobID: ids[1]}), 0)
-	q.same("those before", purge(spool.DefaultTenant, spool.DeadQuery{DiedBefore: begin.Add(time.Second)}), 1)
-	q.same("two are left", q.deadKeys(spool.DeadQuery{}), "dc")
+	q.same("died before", q.deadKeys(spool.JobQuery{DiedBefore: begin.Add(time.Second)}), "a")
+	q.same("one by its id", q.deadKeys(spool.JobQuery{JobID: ids[1]}), "b")
+	q.same("of another tenant", purge("other", spool.PruneQuery{}), 0)
+	q.same("another tenant's id", purge("other", spool.PruneQuery{JobID: ids[1]}), 0)
+	q.same("all are left", q.deadKeys(spool.JobQuery{}), "dcba")
+	q.same("one", purge(spool.DefaultTenant, spool.PruneQuery{JobID: ids[1]}), 1)
+	q.same("one again", purge(spool.DefaultTenant, spool.PruneQuery{JobID: ids[1]}), 0)
+	q.same("one that died later", purge(spool.DefaultTenant, spool.PruneQuery{JobID: ids[2], Before: begin.Add(time.Second)}), 0)
+	q.same("those before", purge(spool.DefaultTenant, spool.PruneQuery{Before: begin.Add(time.Second)}), 1)
+	q.same("two are left", q.deadKeys(spool.JobQuery{}), "dc")
 	q.add(0, "live")
-	q.same("a limit", purge(spool.DefaultTenant, spool.DeadQuery{Limit: 1}), 1)
-	q.same("one is left", q.deadKeys(spool.DeadQuery{}), "c")
-	q.same("the rest", purge(spool.DefaultTenant, spool.DeadQuery{}), 1)
+	q.same("a limit", purge(spool.DefaultTenant, spool.PruneQuery{Limit: 1}), 1)
+	q.same("the newer one is left", q.deadKeys(spool.JobQuery{}), "d")
+	q.same("the rest", purge(spool.DefaultTenant, spool.PruneQuery{}), 1)
 	q.same("a job that lives", q.listed(spool.JobQuery{}), "live")
 }
 
 func testQueueTakeDead(q *queueTest) {
 	ids := q.deadLetterAll("a", "b")
-	take := func(key spool.ThreadKey, id int64) (dead spool.DeadJob, code spool.Code) {
-		q.write(key, func(tx spool.Tx) error {
-			var err error
-			dead, err = tx.TakeDead(id)
-			if code = spool.CodeOf(err); code == spool.NotFound {
-				return nil
-			}
-			return err
-		})
-		return dead, code
+	take := func(key spool.ThreadKey, ids ...int64) error {
+		return q.Store.Update(q.ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{TakeDead: ids}) })
 	}
 	for name, key := range map[string]spool.ThreadKey{
 		"another thread": {Tenant: spool.DefaultTenant, ID: "x"}, "another tenant": {Tenant: "other", ID: "t"},
+		"no thread": {Tenant: spool.DefaultTenant},
 	} {
-		_, code := take(key, ids[0])
-		q.same(name, code, spool.NotFound)
+		q.fails(name, take(key, ids[0]), spool.NotFound)
 	}
 	lost := errors.New("lost")
-	err := q.Store.Update(context.Background(), thread("t"), 0, func(tx spool.Tx) error {
-		_, err := tx.TakeDead(ids[0])
-		return errors.Join(err, lost)
+	err := q.Store.Update(q.ctx, thread("t"), 0, func(tx spool.Tx) error {
+		return errors.Join(tx.Write(spool.Changes{TakeDead: ids[:1]}), lost)
 	})
 	q.is("the update", err, lost)
-	q.same("what was rolled back", q.deadKeys(spool.DeadQuery{}), "ba")
+	q.fails("one of two", take(thread("t"), ids[0], 7), spool.NotFound)
+	q.fails("twice in a transaction", take(thread("t"), ids[0], ids[0]), spool.NotFound)
+	q.same("what was rolled back", q.deadKeys(spool.JobQuery{}), "ba")
 
-	want, err := q.Queue.Dead(q.ctx, spool.DefaultTenant, spool.DeadQuery{JobID: ids[0]})
-	q.ok("dead", err)
-	dead, code := take(thread("t"), ids[0])
-	q.same("code", code, spool.Code(""))
-	q.same("the job", []spool.DeadJob{dead}, want)
-	q.same("what is left", q.deadKeys(spool.DeadQuery{}), "b")
-	_, code = take(thread("t"), ids[0])
-	q.same("a second time", code, spool.NotFound)
-
-	q.write(thread("t"), func(tx spool.Tx) error {
-		_, err := tx.TakeDead(ids[1])
-		_, again := tx.TakeDead(ids[1])
-		q.fails("twice in a transaction", again, spool.NotFound)
-		return err
-	})
-	q.same("nothing is left", q.deadKeys(spool.DeadQuery{}), "")
+	q.ok("take", take(thread("t"), ids[0]))
+	q.same("what is left", q.deadKeys(spool.JobQuery{}), "b")
+	q.fails("a second time", take(thread("t"), ids[0]), spool.NotFound)
+	q.ok("take", take(thread("t"), ids[1]))
+	q.same("nothing is left", q.deadKeys(spool.JobQuery{}), "")
 }

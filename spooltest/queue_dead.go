@@ -13,36 +13,36 @@ func testQueueDeadLetter(q *queueTest) {
 		Segment: 3, Key: "key", DueAt: q.clock.Now(),
 	}
 	q.enqueue(want)
-	q.ok("release", q.Queue.Release(q.ctx, q.claimOne(), 0, false))
+	q.ok("release", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckRelease}))
 	d := q.claimOne()
 	q.clock.Advance(time.Second)
-	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "it “broke”"))
+	q.ok("dead-letter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "it “broke”"}))
 	q.worthless("a dead-lettered job", d)
 	q.clock.Advance(time.Hour)
 	q.next("a dead-lettered job", time.Time{})
 
-	dead := q.dead("tenant", 10)
+	dead := q.dead("tenant", spool.JobQuery{})
 	if len(dead) != 1 {
 		q.Fatalf("dead: got %d, want one", len(dead))
 	}
 	dead[0].DueAt = want.DueAt // the time at which it became due, or the time that was given
-	q.same("dead job", dead[0], spool.DeadJob{
-		Job: want, JobID: d.JobID, Attempts: 2, Cause: "it “broke”", DiedAt: q.clock.Now().Add(-time.Hour),
+	q.same("dead job", dead[0], spool.QueuedJob{
+		Job: want, JobID: d.JobID, State: spool.JobDead, Attempts: 2, Cause: "it “broke”", DiedAt: q.clock.Now().Add(-time.Hour),
 	})
 }
 
 func testQueueDead(q *queueTest) {
 	for _, key := range []string{"b", "c", "a"} {
 		q.add(0, key)
-		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claimOne(), "cause"))
+		q.ok("dead-letter", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 	}
 	foreign := job("a")
 	foreign.Tenant = "other"
 	q.enqueue(foreign)
-	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claimOne(), "cause"))
+	q.ok("dead-letter", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 
 	keys := func(tenant spool.Tenant, limit int) string {
-		return compare.Joined(q.dead(tenant, limit), func(d spool.DeadJob) string { return d.Key })
+		return compare.Joined(q.dead(tenant, spool.JobQuery{Limit: limit}), queuedKey)
 	}
 	q.same("all", keys(spool.DefaultTenant, 10), "acb")
 	q.same("two", keys(spool.DefaultTenant, 2), "ac")
@@ -55,7 +55,7 @@ func testQueueStats(q *queueTest) {
 	q.add(0, "a", "b")
 	taken := q.claim(10)
 	q.same("claimed", q.stats(), spool.QueueStats{InFlight: 2})
-	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, taken[0], "cause"))
+	q.ok("dead-letter", q.Store.Ack(q.ctx, taken[0], spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 
 	q.add(0, "c")
 	q.clock.Advance(1500 * time.Millisecond)
@@ -70,7 +70,7 @@ func testQueueStats(q *queueTest) {
 	q.same("claimed", len(q.claim(10)), 3)
 	q.clock.Advance(lease + time.Second)
 	q.same("lapsed", q.stats(), spool.QueueStats{Ready: 4, Delayed: 1, Dead: 1, OldestMS: 2500})
-	q.ok("release", q.Queue.Release(q.ctx, q.claim(1)[0], time.Minute, true))
+	q.ok("release", q.Store.Ack(q.ctx, q.claim(1)[0], spool.Ack{Kind: spool.AckRelease, After: time.Minute, Refund: true}))
 	q.same("released for later", q.stats(), spool.QueueStats{Ready: 3, Delayed: 2, Dead: 1, OldestMS: 1000})
 }
 
@@ -82,19 +82,20 @@ func testQueueAddDead(q *queueTest) {
 	add := job("a")
 	add.Kind, add.Segment, add.DueAt = spool.JobReclaim, 3, q.clock.Now().Add(-time.Minute)
 	before := q.clock.Now()
-	q.write(thread("t"), func(tx spool.Tx) error { return tx.AddDead(add, 5, "it “broke”") })
-	dead := q.dead(spool.DefaultTenant, 10)
+	q.write(thread("t"), func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Dead: []spool.QueuedJob{{Job: add, Attempts: 5, Cause: "it “broke”"}}})
+	})
+	dead := q.dead(spool.DefaultTenant, spool.JobQuery{})
 	if len(dead) != 1 || dead[0].JobID <= taken.JobID {
 		q.Fatalf("the dead jobs are %+v", dead)
 	}
-	q.same("the dead job", dead[0], spool.DeadJob{
-		Job: add, JobID: dead[0].JobID, Attempts: 5, Cause: "it “broke”", DiedAt: before,
+	q.same("the dead job", dead[0], spool.QueuedJob{
+		Job: add, JobID: dead[0].JobID, State: spool.JobDead, Attempts: 5, Cause: "it “broke”", DiedAt: before,
 	})
-	q.ok("the job of the same key", q.Queue.Ack(q.ctx, taken))
+	q.ok("the job of the same key", q.Store.Ack(q.ctx, taken, spool.Ack{Kind: spool.AckDone}))
 	q.same("what is left", q.listed(spool.JobQuery{}), "")
 	q.write(thread("t"), func(tx spool.Tx) error {
-		_, err := tx.TakeDead(dead[0].JobID)
-		return err
+		return tx.Write(spool.Changes{TakeDead: []int64{dead[0].JobID}})
 	})
-	q.same("after a redrive", q.deadKeys(spool.DeadQuery{}), "")
+	q.same("after a redrive", q.deadKeys(spool.JobQuery{}), "")
 }

@@ -10,7 +10,7 @@ import (
 func testQueueEmpty(q *queueTest) {
 	q.next("empty queue", time.Time{})
 	q.same("stats", q.stats(), spool.QueueStats{})
-	q.same("dead", q.dead(spool.DefaultTenant, 10), []spool.DeadJob{})
+	q.same("dead", q.dead(spool.DefaultTenant, spool.JobQuery{}), []spool.QueuedJob{})
 }
 
 func testQueueRoundTrip(q *queueTest) {
@@ -33,7 +33,10 @@ func testQueueRoundTrip(q *queueTest) {
 func testQueueVisibleWithTransaction(q *queueTest) {
 	enqueue := func(fail error) error {
 		return q.Store.Update(q.ctx, thread("t"), 0, func(tx spool.Tx) error {
-			return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.Enqueue(job("a")), fail)
+			return errors.Join(
+				tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Jobs: []spool.Job{job("a")}}),
+				fail,
+			)
 		})
 	}
 	failure := errors.New("no")
@@ -49,7 +52,10 @@ func testQueueKeys(q *queueTest) {
 	other := job("a")
 	other.ThreadID = "t2"
 	q.write(other.Thread(), func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.Enqueue(other), tx.Enqueue(job("b")), tx.Enqueue(job("b")))
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Idle},
+			Jobs:   []spool.Job{other, job("b"), job("b")},
+		})
 	})
 	q.same("ready", q.stats().Ready, 2)
 	taken := q.claim(10)
@@ -73,10 +79,12 @@ func testQueueKeys(q *queueTest) {
 
 func testQueueKeyIsFreeAgain(q *queueTest) {
 	for _, end := range []func(d spool.Delivery) error{
-		func(d spool.Delivery) error { return q.Queue.Ack(q.ctx, d) },
-		func(d spool.Delivery) error { return q.Queue.DeadLetter(q.ctx, d, "cause") },
+		func(d spool.Delivery) error { return q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}) },
 		func(d spool.Delivery) error {
-			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx spool.Tx) error { return tx.CancelJob(d.Key) })
+			return q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"})
+		},
+		func(d spool.Delivery) error {
+			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{d.Key}}) })
 		},
 	} {
 		q.add(0, "a")
@@ -88,13 +96,13 @@ func testQueueKeyIsFreeAgain(q *queueTest) {
 		// A later job is another job, even if it has the same key.
 		q.add(0, "a")
 		q.worthless("a later job of the same key", d)
-		q.ok("ack", q.Queue.Ack(q.ctx, q.claimOne()))
+		q.ok("ack", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckDone}))
 	}
 }
 
 func testQueueCancelJob(q *queueTest) {
 	cancel := func(tenant spool.Tenant, key string) {
-		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx spool.Tx) error { return tx.CancelJob(key) })
+		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{key}}) })
 	}
 	q.add(0, "a", "b", "")
 	cancel(spool.DefaultTenant, "unknown")
@@ -107,8 +115,15 @@ func testQueueCancelJob(q *queueTest) {
 	// In one transaction, a job replaces the job that was cancelled.
 	next := job("b")
 	next.Segment = 2
-	q.write(next.Thread(), func(tx spool.Tx) error { return errors.Join(tx.CancelJob("b"), tx.Enqueue(next)) })
+	q.write(next.Thread(), func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{CancelJobs: []string{"b"}, Jobs: []spool.Job{next}})
+	})
 	q.same("segment", q.claimOne().Segment, 2)
-	q.write(next.Thread(), func(tx spool.Tx) error { return errors.Join(tx.Enqueue(job("c")), tx.CancelJob("c")) })
+	q.write(next.Thread(), func(tx spool.Tx) error {
+		return errors.Join(
+			tx.Write(spool.Changes{Jobs: []spool.Job{job("c")}}),
+			tx.Write(spool.Changes{CancelJobs: []string{"c"}}),
+		)
+	})
 	q.same("ready after a job that was never there", q.stats().Ready, 0)
 }

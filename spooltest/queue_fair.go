@@ -26,7 +26,7 @@ func (q *queueTest) addOf(tenant spool.Tenant, keys ...string) {
 func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Delivery) {
 	q.Helper()
 	query.Lease = lease
-	taken, _, err := q.Queue.Claim(q.ctx, query)
+	taken, _, err := q.Store.Claim(q.ctx, query)
 	q.ok("claim", err)
 	return compare.Joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
 }
@@ -41,7 +41,7 @@ func testQueueFair(q *queueTest) {
 	q.same("of the first tenant", compare.Joined(taken, func(d spool.Delivery) string { return d.Key }), "11122")
 	for _, d := range taken {
 		if d.Tenant == "a" {
-			q.ok("ack", q.Queue.Ack(q.ctx, d))
+			q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
 		}
 	}
 	q.addOf("c", "2")
@@ -51,7 +51,7 @@ func testQueueFair(q *queueTest) {
 	q.same("one more", of, "c")
 	of, taken = q.take(spool.ClaimQuery{Limit: 10})
 	q.same("the rest", of, "aa")
-	q.ok("release", q.Queue.Release(q.ctx, taken[0], 0, true))
+	q.ok("release", q.Store.Ack(q.ctx, taken[0], spool.Ack{Kind: spool.AckRelease, Refund: true}))
 	q.clock.Advance(2 * lease) // nothing is in flight any more
 	of, _ = q.take(spool.ClaimQuery{Limit: 3})
 	q.same("what has lapsed", of, "abc")
@@ -95,7 +95,7 @@ func testQueueReserved(q *queueTest) {
 	q.same("the only place, again", of, "")
 	of, _ = q.take(spool.ClaimQuery{Limit: 3, Reserved: 1})
 	q.same("three places", of, "aa")
-	taken, next, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 1, Reserved: 1, Lease: lease})
+	taken, next, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 1, Reserved: 1, Lease: lease})
 	q.ok("claim", err)
 	q.same("what is held back", len(taken), 0)
 	if !next.After(q.clock.Now()) {
@@ -118,7 +118,7 @@ func testQueuePerTenant(q *queueTest) {
 	q.same("two of each", of, "aba")
 	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("no more", of, "")
-	q.ok("ack", q.Queue.Ack(q.ctx, taken[0]))
+	q.ok("ack", q.Store.Ack(q.ctx, taken[0], spool.Ack{Kind: spool.AckDone}))
 	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("one is over", of, "a")
 	q.clock.Advance(lease)
@@ -130,9 +130,9 @@ func testQueuePerTenant(q *queueTest) {
 func testQueueWaiting(q *queueTest) {
 	waiting := func() (lines []string) {
 		q.Helper()
-		all, err := q.Queue.Waiting(q.ctx)
+		stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Waiting: true})
 		q.ok("waiting", err)
-		for _, t := range all {
+		for _, t := range stats.Waiting {
 			lines = append(lines, fmt.Sprint(t.Tenant, t.InFlight))
 			if age := q.clock.Now().Sub(t.DueAt); age < 0 || age > 2*lease {
 				q.Errorf("the job of %s became due %s ago", t.Tenant, age)
@@ -150,7 +150,7 @@ func testQueueWaiting(q *queueTest) {
 	_, taken := q.take(spool.ClaimQuery{Limit: 4}) // b, a, c, b
 	q.same("b has one more", waiting(), []string{"b2"})
 	for _, d := range taken[1:3] {
-		q.ok("release", q.Queue.Release(q.ctx, d, 0, true))
+		q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}))
 		q.clock.Advance(time.Microsecond)
 	}
 	q.same("two come back", waiting(), []string{"b2", "a0", "c0"})

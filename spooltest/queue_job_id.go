@@ -16,12 +16,14 @@ func testQueueJobIDs(q *queueTest) {
 		q.add(0, fmt.Sprint("key", i))
 		d := q.claimOne()
 		ids = append(ids, d.JobID)
-		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
 	}
 	for range most {
-		q.write(thread("t"), func(tx spool.Tx) error { return tx.AddDead(job(""), 1, "cause") })
+		q.write(thread("t"), func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Dead: []spool.QueuedJob{{Job: job(""), Attempts: 1, Cause: "cause"}}})
+		})
 	}
-	for _, d := range q.dead(spool.DefaultTenant, 2*most) {
+	for _, d := range q.dead(spool.DefaultTenant, spool.JobQuery{}) {
 		if !slices.Contains(ids, d.JobID) {
 			ids = append(ids, d.JobID)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// TestQueue checks that a queue keeps the contract of [spool.Queue]. The backend must also have a
-// store, because only a store adds jobs to the queue.
+// TestQueue checks that the jobs of a store keep the contract of [spool.Store]. A store must also pass
+// [TestStore].
 func TestQueue(t *testing.T, open Open, _ Features) {
 	t.Helper()
 
@@ -44,6 +44,13 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"AddDead":            testQueueAddDead,
 		"JobIDs":             testQueueJobIDs,
 		"Jobs":               testQueueJobs,
+		"Named":              testQueueNamed,
+		"Next":               testQueueNext,
+		"Agents":             testQueueAgents,
+		"Events":             testQueueEvents,
+		"EventKeys":          testQueueEventKeys,
+		"EventsOutlive":      testQueueEventsOutlive,
+		"EventsRollBack":     testQueueEventsRollBack,
 		"Stats":              testQueueStats,
 		"StatsOfTenant":      testQueueStatsOfTenant,
 		"LapsedNotTaken":     testQueueLapsedNotTaken,
@@ -94,17 +101,17 @@ func (q *queueTest) enqueue(j spool.Job) {
 	q.Helper()
 	q.write(j.Thread(), func(tx spool.Tx) error {
 		if _, err := tx.Thread(); err != nil {
-			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 				return err
 			}
 		}
-		return tx.Enqueue(j)
+		return tx.Write(spool.Changes{Jobs: []spool.Job{j}})
 	})
 }
 
 func (q *queueTest) claim(limit int) []spool.Delivery {
 	q.Helper()
-	taken, _, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: limit, Lease: lease})
+	taken, _, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: limit, Lease: lease})
 	if err != nil {
 		q.Fatalf("claim: %v", err)
 	}
@@ -134,40 +141,49 @@ func jobKeys(taken []spool.Delivery) string {
 // next checks that no job is due, and when the next one will be.
 func (q *queueTest) next(what string, want time.Time) {
 	q.Helper()
-	taken, next, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 10, Lease: lease})
+	taken, next, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 10, Lease: lease})
 	if err != nil || len(taken) != 0 {
 		q.Fatalf("%s: claim: got %d jobs and error %v, want none", what, len(taken), err)
 	}
 	q.same(what+": next", next, want)
 }
 
-func (q *queueTest) ok(what string, err error) {
-	q.Helper()
-	if err != nil {
-		q.Fatalf("%s: %v", what, err)
-	}
-}
-
 // worthless checks that every operation with a delivery is refused.
 func (q *queueTest) worthless(what string, d spool.Delivery) {
 	q.Helper()
-	q.is(what+": Extend", q.Queue.Extend(q.ctx, d, lease), spool.ErrFenced)
-	q.is(what+": Release", q.Queue.Release(q.ctx, d, 0, true), spool.ErrFenced)
-	q.is(what+": DeadLetter", q.Queue.DeadLetter(q.ctx, d, "cause"), spool.ErrFenced)
-	q.is(what+": Ack", q.Queue.Ack(q.ctx, d), spool.ErrFenced)
+	q.is(what+": Extend", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckExtend, After: lease}), spool.ErrFenced)
+	q.is(what+": Release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}), spool.ErrFenced)
+	q.is(what+": DeadLetter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}), spool.ErrFenced)
+	q.is(what+": Ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}), spool.ErrFenced)
 }
 
 func (q *queueTest) stats() spool.QueueStats {
 	q.Helper()
-	stats, err := q.Queue.Stats(q.ctx, "")
-	q.ok("stats", err)
-	stats.Extra = nil
-	return stats
+	return q.statsOf("")
 }
 
-func (q *queueTest) dead(tenant spool.Tenant, limit int) []spool.DeadJob {
+func (q *queueTest) statsOf(tenant spool.Tenant) spool.QueueStats {
 	q.Helper()
-	dead, err := q.Queue.Dead(q.ctx, tenant, spool.DeadQuery{Limit: limit})
-	q.ok("dead", err)
-	return dead
+	stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
+	q.ok("stats", err)
+	stats.Queue.Extra = nil
+	return stats.Queue
 }
+
+// jobs lists a tenant's jobs.
+func (q *queueTest) jobs(tenant spool.Tenant, query spool.JobQuery) []spool.QueuedJob {
+	q.Helper()
+	query.Tenant = tenant
+	jobs, err := q.Store.Jobs(q.ctx, query)
+	q.ok("jobs", err)
+	return jobs
+}
+
+// dead lists a tenant's dead jobs.
+func (q *queueTest) dead(tenant spool.Tenant, query spool.JobQuery) []spool.QueuedJob {
+	q.Helper()
+	query.State = spool.JobDead
+	return q.jobs(tenant, query)
+}
+
+func queuedKey(j spool.QueuedJob) string { return j.Key }

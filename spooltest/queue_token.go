@@ -17,18 +17,18 @@ func testQueueLostClaim(q *queueTest) {
 
 	q.worthless("an old claim", old)
 	q.same("stats", q.stats(), before)
-	q.same("dead", len(q.dead(spool.DefaultTenant, 10)), 0)
+	q.same("dead", len(q.dead(spool.DefaultTenant, spool.JobQuery{})), 0)
 	q.next("the lease is as it was", q.clock.Now().Add(lease-time.Second))
-	q.ok("release", q.Queue.Release(q.ctx, d, 0, false))
+	q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease}))
 	q.same("attempt", q.claimOne().Attempt, 3)
 }
 
 func testQueueGoneJob(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
-	q.write(d.Thread(), func(tx spool.Tx) error { return tx.CancelJob("a") })
+	q.write(d.Thread(), func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"a"}}) })
 	q.worthless("a cancelled job", d)
-	q.same("dead", len(q.dead(spool.DefaultTenant, 10)), 0)
+	q.same("dead", len(q.dead(spool.DefaultTenant, spool.JobQuery{})), 0)
 	q.worthless("a job that never was", spool.Delivery{Job: job("b"), JobID: d.JobID + 1000, Token: 1})
 }
 
@@ -44,6 +44,6 @@ func testQueueTokenOfAnotherJob(q *queueTest) {
 	forged.Token = 0
 	q.worthless("no token", forged)
 	for _, d := range taken {
-		q.ok("ack", q.Queue.Ack(q.ctx, d))
+		q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
 	}
 }

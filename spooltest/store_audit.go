@@ -13,7 +13,8 @@ import (
 // audit lists entries of the audit log.
 func (s *storeTest) audit(tenant spool.Tenant, q spool.AuditQuery) []spool.AuditEntry {
 	s.Helper()
-	list, err := s.Store.Audit(context.Background(), tenant, q)
+	q.Tenant = tenant
+	list, err := s.Store.Audit(context.Background(), q)
 	if err != nil {
 		s.Fatalf("list the audit log: %v", err)
 	}
@@ -29,7 +30,7 @@ func (s *storeTest) audited(tenant spool.Tenant, q spool.AuditQuery) string {
 // act adds entries to the log of a tenant. They are not about an existing thread.
 func (s *storeTest) act(tenant spool.Tenant, entries ...*spool.AuditEntry) {
 	s.Helper()
-	s.write(spool.ThreadKey{Tenant: tenant}, func(tx spool.Tx) error { return tx.AppendAudit(entries...) })
+	s.write(spool.ThreadKey{Tenant: tenant}, func(tx spool.Tx) error { return tx.Write(spool.Changes{Audit: entries}) })
 }
 
 func fullAudit() spool.AuditEntry {
@@ -98,10 +99,18 @@ func testStoreAuditFilters(s *storeTest) {
 func testStoreAuditOutlives(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(fill(tx, key, "r"), tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditStop, ThreadID: "t"}))
+		return errors.Join(
+			fill(tx, key, "r"),
+			tx.Write(spool.Changes{
+				Audit: []*spool.AuditEntry{{Action: spool.AuditStop, ThreadID: "t"}},
+			}),
+		)
 	})
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.DeleteThread(), tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditDelete, ThreadID: "t"}))
+		return tx.Write(spool.Changes{
+			DeleteThread: true,
+			Audit:        []*spool.AuditEntry{{Action: spool.AuditDelete, ThreadID: "t"}},
+		})
 	})
 	s.same("the thread", s.all(key, "r"), compare.Contents{})
 	s.same("the log", s.audited(key.Tenant, spool.AuditQuery{ThreadID: "t"}), "ba")
@@ -112,7 +121,10 @@ func testStoreAuditOutlives(s *storeTest) {
 func testStoreAuditRollsBack(s *storeTest) {
 	key, failure := thread("t"), errors.New("no")
 	err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditStop}), failure)
+		return errors.Join(
+			tx.Write(spool.Changes{Audit: []*spool.AuditEntry{{Action: spool.AuditStop}}}),
+			failure,
+		)
 	})
 	s.is("Update", err, failure)
 	s.same("the log", s.audited(key.Tenant, spool.AuditQuery{}), "")
@@ -135,12 +147,13 @@ func testStoreAuditPruned(s *storeTest) {
 		gone   int
 		left   string
 	}{
+		{time.Time{}, 0, 0, "cba"},
 		{first, 0, 0, "cba"},
 		{first.Add(time.Second), 0, 2, "cb"},
 		{first.Add(time.Hour), 2, 2, "c"},
 		{first.Add(time.Hour), 0, 2, ""},
 	} {
-		gone, err := s.Store.PruneAudit(ctx, c.before, c.limit)
+		gone, err := s.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneAudit, Before: c.before, Limit: c.limit})
 		if err != nil {
 			s.Fatalf("prune the audit log: %v", err)
 		}

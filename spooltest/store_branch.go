@@ -16,11 +16,11 @@ func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
 	s.write(key, func(tx spool.Tx) error {
 		_, err := tx.Thread()
 		if err != nil {
-			err = tx.PutThread(spool.Thread{State: spool.Idle})
+			err = tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
 		}
 		for _, id := range ids {
 			m := &spool.Message{ID: id, Role: spool.RoleUser, Content: spool.TextContent("says " + string(id))}
-			err = errors.Join(err, tx.AppendMessages(m))
+			err = errors.Join(err, tx.Write(spool.Changes{Messages: []*spool.Message{m}}))
 		}
 		return err
 	})
@@ -32,16 +32,16 @@ func (s *storeTest) drops(key spool.ThreadKey, from spool.MessageID, run spool.R
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error {
 		entry := spool.NewEntry(spool.EntryMessagesDropped, run, nil)
-		err := tx.AppendEntries(entry)
+		err := tx.Write(spool.Changes{Entries: []*spool.Entry{entry}})
 		id = spool.BranchID(entry.Seq)
-		return errors.Join(err, tx.DropMessages(from, entry.Seq))
+		return errors.Join(err, tx.Write(spool.Changes{Drop: &spool.Drop{From: from, Seq: entry.Seq}}))
 	})
 	return id
 }
 
 func (s *storeTest) restores(key spool.ThreadKey, id spool.BranchID) {
 	s.Helper()
-	s.write(key, func(tx spool.Tx) error { return tx.RestoreBranch(id) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Restore: id}) })
 }
 
 // tree returns a short text with the view, and each branch after its base.
@@ -80,12 +80,7 @@ func testStoreBranches(s *storeTest) {
 		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
 	})
 	s.write(key, func(tx spool.Tx) error {
-		return tx.AppendMessages(
-			&spool.Message{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")},
-			&spool.Message{ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")},
-			&spool.Message{ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")},
-			&spool.Message{ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")},
-		)
+		return tx.Write(spool.Changes{Messages: []*spool.Message{{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")}, {ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")}, {ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")}, {ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")}}})
 	})
 	s.drops(key, "i", "")
 	s.drops(key, "f", "")
@@ -124,7 +119,7 @@ func testStoreBranchQuery(s *storeTest) {
 	}
 	s.same("an unknown branch", len(s.branched(key, spool.MessageQuery{Branch: 99})), 0)
 	s.read(key, func(v spool.View) error {
-		_, err := v.Message("c")
+		_, err := spool.FindMessage(v, "c")
 		s.fails("Message of a branch", err, spool.NotFound)
 		return nil
 	})
@@ -142,9 +137,12 @@ func testStoreBranchRestored(s *storeTest) {
 		var next spool.BranchID
 		s.write(key, func(tx spool.Tx) error {
 			entry := spool.NewEntry(spool.EntryMessagesDropped, "", nil)
-			err := errors.Join(tx.AppendEntries(entry), tx.DropMessages("d", entry.Seq), tx.RestoreBranch(old))
+			err := errors.Join(
+				tx.Write(spool.Changes{Entries: []*spool.Entry{entry}}),
+				tx.Write(spool.Changes{Drop: &spool.Drop{From: "d", Seq: entry.Seq}, Restore: old}),
+			)
 			next = spool.BranchID(entry.Seq)
-			m, getErr := tx.Message("c")
+			m, getErr := spool.FindMessage(tx, "c")
 			s.same("Message in the transaction", m.ID, spool.MessageID("c"))
 			return errors.Join(err, getErr)
 		})
@@ -187,41 +185,33 @@ func testStoreBranchNested(s *storeTest) {
 }
 
 // testStoreBranchRefused makes changes that must be refused: wrong restores, and duplicates of
-// messages. They must change nothing, and the transaction goes on.
+// messages. They must change nothing.
 func testStoreBranchRefused(s *storeTest) {
 	key, other := thread("t"), thread("other")
+	restore := func(id spool.BranchID) spool.Changes { return spool.Changes{Restore: id} }
+	drop := func(from spool.MessageID, seq int64) spool.Changes {
+		return spool.Changes{Drop: &spool.Drop{From: from, Seq: seq}}
+	}
 	s.says(other, "a", "b")
 	s.drops(other, "b", "")
-	s.write(thread("none"), func(tx spool.Tx) error {
-		s.fails("RestoreBranch of no thread", tx.RestoreBranch(1), spool.NotFound)
-		return nil
-	})
+	s.refuses("a branch of no thread", thread("none"), errNotFound, restore(1))
 	s.says(key, "a", "b", "c")
-	s.write(key, func(tx spool.Tx) error {
-		s.fails("RestoreBranch of another thread's", tx.RestoreBranch(1), spool.NotFound)
-		return nil
-	})
+	s.refuses("another thread's branch", key, errNotFound, restore(1))
 	id := s.drops(key, "c", "")
 	s.says(key, "d")
-	s.write(key, func(tx spool.Tx) error {
-		s.fails("RestoreBranch after another message", tx.RestoreBranch(id), spool.Conflict)
-		s.fails("RestoreBranch of an unknown one", tx.RestoreBranch(99), spool.NotFound)
-		s.fails("DropMessages with the seq of a branch", tx.DropMessages("d", int64(id)), spool.Conflict)
-		s.fails("DropMessages of one in a branch", tx.DropMessages("c", 9), spool.NotFound)
-		s.fails("AppendMessages of an id in a branch", tx.AppendMessages(&spool.Message{ID: "c"}), spool.Conflict)
-		return nil
-	})
+	s.refuses("a branch after another message", key, spool.ErrBranchBase, restore(id))
+	s.refuses("an unknown branch", key, errNotFound, restore(99))
+	s.refuses("the seq of a branch", key, spool.ErrBranchUsed, drop("d", int64(id)))
+	s.refuses("a message of a branch", key, errNotFound, drop("c", 9))
+	for _, used := range []spool.MessageID{"a", "c"} { // in the view, and in a branch
+		s.refuses("a used id", key, spool.ErrMessageIDUsed, spool.Changes{Messages: []*spool.Message{{ID: used}}})
+	}
+	s.refuses("an id twice", key, spool.ErrMessageIDUsed, spool.Changes{Messages: []*spool.Message{{ID: "e"}, {ID: "e"}}})
 	s.same("the tree", s.tree(key), "abd, 1: b>c")
 	s.drops(key, "b", "")
-	s.write(key, func(tx spool.Tx) error {
-		s.fails("RestoreBranch of one within another", tx.RestoreBranch(id), spool.Conflict)
-		return nil
-	})
+	s.refuses("a branch within another", key, spool.ErrBranchBase, restore(id))
 	s.same("the tree", s.tree(key), "a, 2: a>bd, 1: b>c in 2")
 	s.restores(key, 2)
-	s.write(key, func(tx spool.Tx) error {
-		s.fails("RestoreBranch twice", tx.RestoreBranch(2), spool.NotFound)
-		return nil
-	})
+	s.refuses("a branch again", key, errNotFound, restore(2))
 	s.same("the tree of the other thread", s.tree(other), "a, 1: a>b")
 }

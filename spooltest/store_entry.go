@@ -18,7 +18,10 @@ func testStoreEntryRoundTrip(s *storeTest) {
 	}
 	plain := spool.Entry{Type: "OWN", Payload: json.RawMessage(`null`)}
 	s.write(key, func(tx spool.Tx) error {
-		err := errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AppendEntries(&full, &plain))
+		err := tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Idle},
+			Entries: []*spool.Entry{&full, &plain},
+		})
 		for i, e := range []spool.Entry{full, plain} {
 			s.same("what was set", spool.Entry{ThreadID: e.ThreadID, Seq: e.Seq, CreatedAt: e.CreatedAt},
 				spool.Entry{ThreadID: "t", Seq: int64(i + 1), CreatedAt: tx.Now()})
@@ -35,14 +38,16 @@ func testStoreEntryQuery(s *storeTest) {
 	key := thread("t")
 	types, runs := []spool.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
 	s.write(key, func(tx spool.Tx) error {
-		err := tx.PutThread(spool.Thread{State: spool.Idle})
+		err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
 		for i := range 18 {
-			err = errors.Join(err, tx.AppendEntries(spool.NewEntry(types[i%3], runs[i/2%3], i)))
+			err = errors.Join(err, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry(types[i%3], runs[i/2%3], i)}}))
 		}
 		return err
 	})
 	s.queued(thread("other"), "r1")
-	s.write(thread("other"), func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "r1", nil)) })
+	s.write(thread("other"), func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "r1", nil)}})
+	})
 	all := s.all(key, "").Entries
 	s.same("number of entries", len(all), 18)
 
@@ -87,14 +92,14 @@ func (s *storeTest) entries(key spool.ThreadKey, all []spool.Entry, q spool.Entr
 
 func testStoreSeqFollowsOn(s *storeTest) {
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	failure := errors.New("no")
 	want := int64(0)
 	for round := range 6 {
 		s.clock.Advance(time.Second)
 		err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error {
 			first, second := spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)
-			err := errors.Join(tx.AppendEntries(first), tx.AppendEntries(second), tx.AppendEntries())
+			err := errors.Join(tx.Write(spool.Changes{Entries: []*spool.Entry{first, second}}), tx.Write(spool.Changes{}))
 			s.same("numbers", []int64{first.Seq, second.Seq}, []int64{want + 1, want + 2})
 			t, _ := tx.Thread()
 			s.same("LastSeq in the transaction", t.LastSeq, want+2)

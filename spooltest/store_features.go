@@ -16,7 +16,7 @@ func testStoreDurable(t *testing.T, open Open) {
 	s := newStoreTest(t, open)
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
-	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m2", 2) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "m2", Seq: 2}}) })
 	before := s.all(key, "r")
 	if err := s.Store.Close(); err != nil {
 		s.Fatalf("close: %v", err)
@@ -24,11 +24,13 @@ func testStoreDurable(t *testing.T, open Open) {
 
 	again := &storeTest{T: t, Backend: open(t, s.clock), clock: s.clock}
 	again.same("contents", again.all(key, "r"), before)
-	taken, _, err := again.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := again.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		again.Errorf("claim: got %v and error %v, want the job", taken, err)
 	}
-	again.write(key, func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "", nil)) })
+	again.write(key, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+	})
 	again.gapFree(key, 3)
 }
 
@@ -42,7 +44,7 @@ func testStoreCrossProcess(t *testing.T, open Open) {
 	errs := race(func(i int) error {
 		for range rounds {
 			err := both[i%2].Store.Update(context.Background(), thread("seq"), 0, func(tx spool.Tx) error {
-				return tx.AppendEntries(spool.NewEntry("A", "", nil))
+				return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
 			})
 			if err != nil {
 				return err
@@ -65,7 +67,7 @@ func testStoreCrossProcess(t *testing.T, open Open) {
 
 	claims := make([]int, racers)
 	errs = race(func(i int) error {
-		taken, _, err := both[i%2].Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+		taken, _, err := both[i%2].Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 		claims[i] = len(taken)
 		return err
 	})

@@ -28,9 +28,11 @@ func testStoreMessageRoundTrip(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error {
 		first, second := full, plain
 		err := errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.AppendEntries(spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)),
-			tx.AppendMessages(&first, &second),
+			tx.Write(spool.Changes{
+				Thread:  &spool.Thread{State: spool.Idle},
+				Entries: []*spool.Entry{spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)},
+			}),
+			tx.Write(spool.Changes{Messages: []*spool.Message{&first, &second}}),
 		)
 		s.same("AfterSeq that was set", first.AfterSeq, int64(2))
 		s.same("CreatedAt that was not set", first.CreatedAt, full.CreatedAt)
@@ -40,9 +42,14 @@ func testStoreMessageRoundTrip(s *storeTest) {
 	full.AfterSeq, plain.AfterSeq, plain.CreatedAt = 2, 2, s.clock.Now()
 	s.same("messages", s.all(key, "").Messages, []spool.Message{full, plain})
 	s.read(key, func(v spool.View) error {
-		m, err := v.Message("m1")
+		m, err := spool.FindMessage(v, "m1")
 		s.same("message", m, full)
-		return err
+		_, unknown := spool.FindMessage(v, "m3")
+		s.fails("an unknown message", unknown, spool.NotFound)
+		// No other field applies.
+		one, queryErr := v.Messages(spool.MessageQuery{ID: "m2", Role: spool.RoleTool, After: "m2", Turns: true, Branch: 9, SinceSeq: 99})
+		s.same("one message", one, []spool.Message{plain})
+		return errors.Join(err, queryErr)
 	})
 }
 
@@ -50,7 +57,7 @@ func testStoreMessageRoundTrip(s *storeTest) {
 func testStoreMessageQuery(s *storeTest) {
 	key := thread("t")
 	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool, spool.RoleSystem}
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	for i := range 9 {
 		s.write(key, func(tx spool.Tx) error {
 			// Later messages have lower ids, so the order cannot come from the ids.
@@ -61,14 +68,14 @@ func testStoreMessageQuery(s *storeTest) {
 			if i%3 > 0 {
 				m.RunID = "r1"
 			}
-			err := tx.AppendMessages(m)
+			err := tx.Write(spool.Changes{Messages: []*spool.Message{m}})
 			if i%2 == 0 {
-				err = errors.Join(err, tx.AppendEntries(spool.NewEntry("A", "", nil)))
+				err = errors.Join(err, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}))
 			}
 			return err
 		})
 	}
-	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m1", 6) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "m1", Seq: 6}}) })
 	all := s.all(key, "").Messages
 
 	ids := []spool.MessageID{"", "m9", "m5", "m2", "m1", "unknown"}
@@ -163,10 +170,13 @@ func testStoreDropMessages(s *storeTest) {
 		s.write(key, func(tx spool.Tx) error {
 			_, err := tx.Thread()
 			if err != nil {
-				err = tx.PutThread(spool.Thread{State: spool.Idle})
+				err = tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
 			}
 			for _, id := range ids {
-				err = errors.Join(err, tx.AppendMessages(&spool.Message{ID: id, Role: spool.RoleUser}))
+				err = errors.Join(
+					err,
+					tx.Write(spool.Changes{Messages: []*spool.Message{{ID: id, Role: spool.RoleUser}}}),
+				)
 			}
 			return err
 		})
@@ -183,8 +193,8 @@ func testStoreDropMessages(s *storeTest) {
 	add(other, "a", "b", "c")
 
 	s.write(key, func(tx spool.Tx) error {
-		err := tx.DropMessages("c", 1)
-		_, gone := tx.Message("c")
+		err := tx.Write(spool.Changes{Drop: &spool.Drop{From: "c", Seq: 1}})
+		_, gone := spool.FindMessage(tx, "c")
 		s.fails("Message in the transaction", gone, spool.NotFound)
 		return err
 	})
@@ -193,35 +203,25 @@ func testStoreDropMessages(s *storeTest) {
 	s.same("After a dropped one", view(key, spool.MessageQuery{After: "c"}), "ab")
 	s.same("Before a dropped one", view(key, spool.MessageQuery{Before: "d"}), "ab")
 	s.read(key, func(v spool.View) error {
-		_, err := v.Message("d")
+		_, err := spool.FindMessage(v, "d")
 		s.fails("Message", err, spool.NotFound)
-		_, err = v.Message("b")
+		_, err = spool.FindMessage(v, "b")
 		return err
 	})
-	s.write(key, func(tx spool.Tx) error {
-		s.fails("DropMessages of a dropped one", tx.DropMessages("d", 2), spool.NotFound)
-		return nil
-	})
+	s.refuses("a dropped message", key, errNotFound, spool.Changes{Drop: &spool.Drop{From: "d", Seq: 2}})
 
 	add(key, "e", "f")
 	s.same("messages with new ones", view(key, spool.MessageQuery{}), "abef")
 	s.same("After", view(key, spool.MessageQuery{After: "b"}), "ef")
 	s.same("Limit", view(key, spool.MessageQuery{Limit: 3}), "bef")
-	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("a", 3) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "a", Seq: 3}}) })
 	s.same("messages without the first", view(key, spool.MessageQuery{}), "")
 }
 
 func testStoreDropUnknown(s *storeTest) {
-	s.write(thread("t"), func(tx spool.Tx) error {
-		s.fails("DropMessages", tx.DropMessages("m", 1), spool.NotFound)
-		return nil
-	})
-	s.write(thread("other"), func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AppendMessages(&spool.Message{ID: "m", Role: spool.RoleUser}))
-	})
-	s.write(thread("t"), func(tx spool.Tx) error {
-		s.fails("DropMessages of another thread's", tx.DropMessages("m", 1), spool.NotFound)
-		return nil
-	})
+	drop := spool.Changes{Drop: &spool.Drop{From: "m", Seq: 1}}
+	s.refuses("a message of no thread", thread("t"), errNotFound, drop)
+	s.says(thread("other"), "m")
+	s.refuses("a message of another thread", thread("t"), errNotFound, drop)
 	s.same("messages of the other thread", len(s.all(thread("other"), "").Messages), 1)
 }

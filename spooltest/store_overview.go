@@ -13,12 +13,15 @@ import (
 // runs lists the ids of a tenant's runs.
 func (s *storeTest) runs(tenant spool.Tenant, q spool.RunQuery) string {
 	s.Helper()
-	return compare.Joined(s.listRuns(tenant, q), func(r spool.Run) spool.RunID { return r.ID })
+	q.Tenant = tenant
+	return compare.Joined(s.listRuns(q), runID)
 }
 
-func (s *storeTest) listRuns(tenant spool.Tenant, q spool.RunQuery) []spool.Run {
+func runID(r spool.RunRow) spool.RunID { return r.ID }
+
+func (s *storeTest) listRuns(q spool.RunQuery) []spool.RunRow {
 	s.Helper()
-	list, err := s.Store.Runs(context.Background(), tenant, q)
+	list, err := s.Store.Runs(context.Background(), q)
 	if err != nil {
 		s.Fatalf("list runs: %v", err)
 	}
@@ -30,16 +33,16 @@ func (s *storeTest) run(key spool.ThreadKey, r spool.Run) {
 	s.Helper()
 	s.write(key, func(tx spool.Tx) error {
 		if _, err := tx.Thread(); err != nil {
-			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 				return err
 			}
 		}
-		return tx.InsertRun(spool.RunRow{Run: r})
+		return tx.Write(spool.Changes{NewRuns: []spool.RunRow{{Run: r}}})
 	})
 }
 
 func testStoreRuns(s *storeTest) {
-	s.same("of a tenant that has none", len(s.listRuns("nobody", spool.RunQuery{})), 0)
+	s.same("of a tenant that has none", len(s.listRuns(spool.RunQuery{Tenant: "nobody"})), 0)
 	first := s.clock.Now()
 	for i, id := range []spool.RunID{"b", "c", "a"} {
 		s.run(thread(spool.ThreadID(fmt.Sprint("t", i%2))), spool.Run{ID: id, State: spool.Completed})
@@ -56,13 +59,14 @@ func testStoreRuns(s *storeTest) {
 	full := fullRun(s)
 	s.write(thread("t0"), func(tx spool.Tx) error {
 		full.ID, full.ThreadID, full.CreatedAt = "b", "t0", s.clock.Now().Add(time.Hour)
-		return tx.UpdateRun(full)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{full}})
 	})
 	full.CreatedAt = first
-	s.same("a run with everything", s.listRuns(spool.DefaultTenant, spool.RunQuery{ID: "b"}), []spool.Run{full.Run})
+	s.same("a run with everything", s.listRuns(spool.RunQuery{Tenant: spool.DefaultTenant, ID: "b"}), []spool.RunRow{{Run: full.Run}})
+	s.same("the whole run", s.listRuns(spool.RunQuery{Tenant: spool.DefaultTenant, ID: "b", Whole: true}), []spool.RunRow{full})
 	s.same("all again", s.runs(spool.DefaultTenant, spool.RunQuery{}), "acdb")
 
-	s.write(thread("t0"), func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(thread("t0"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.same("what is left", s.runs(spool.DefaultTenant, spool.RunQuery{}), "c")
 }
 
@@ -76,10 +80,10 @@ func testStoreRunsPages(s *storeTest) {
 	}
 	const want = "ihgfedcba"
 	for size := 1; size <= len(want); size++ {
-		var got []spool.Run
-		q := spool.RunQuery{Limit: size}
+		var got []spool.RunRow
+		q := spool.RunQuery{Tenant: spool.DefaultTenant, Limit: size}
 		for page := range len(want) {
-			list := s.listRuns(spool.DefaultTenant, q)
+			list := s.listRuns(q)
 			got = append(got, list...)
 			if len(list) > 0 {
 				last := list[len(list)-1]
@@ -90,8 +94,8 @@ func testStoreRunsPages(s *storeTest) {
 			id := spool.RunID(fmt.Sprintf("late-%d-%d", size, page))
 			s.run(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "late"}, spool.Run{ID: id, State: spool.Completed})
 		}
-		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(r spool.Run) spool.RunID { return r.ID }), want)
-		s.write(thread("late"), func(tx spool.Tx) error { return tx.DeleteThread() })
+		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, runID), want)
+		s.write(thread("late"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	}
 }
 
@@ -143,10 +147,7 @@ func testStoreRunsFilters(s *storeTest) {
 func testStoreTally(s *storeTest) {
 	tally := func(tenant spool.Tenant) spool.Tally {
 		s.Helper()
-		t, err := s.Store.Tally(context.Background(), tenant)
-		if err != nil {
-			s.Fatalf("tally: %v", err)
-		}
+		t := s.tally(tenant)
 		t.Bytes = 0 // each store counts bytes in its own way: see testStoreTallyBytes
 		return t
 	}
@@ -161,7 +162,7 @@ func testStoreTally(s *storeTest) {
 	// A dispatched run already counts the usage of its nested runs.
 	s.run(thread("a"), spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Queued, TokenCount: tokens(1000)})
 	s.write(thread("a"), func(tx spool.Tx) error {
-		return tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)}})
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{{Run: spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)}}}})
 	})
 	s.run(thread("b"), spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(10)})
 	s.run(spool.ThreadKey{Tenant: "other", ID: "a"}, spool.Run{ID: "r1", State: spool.Failed})
@@ -170,10 +171,12 @@ func testStoreTally(s *storeTest) {
 	})
 
 	s.write(thread("a"), func(tx spool.Tx) error {
-		return errors.Join(
-			tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Failed, TokenCount: tokens(100)}}),
-			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(7)}}), spool.ErrRunIDUsed),
-		)
+		return tx.Write(spool.Changes{
+			Runs: []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Failed, TokenCount: tokens(100)}}},
+		})
+	})
+	s.refuses("a used id", thread("a"), spool.ErrRunIDUsed, spool.Changes{
+		NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(7)}}},
 	})
 	want := spool.Tally{
 		Threads: 2, Runs: map[spool.State]int64{spool.Completed: 2, spool.Failed: 2}, Tokens: tokens(111),
@@ -182,79 +185,19 @@ func testStoreTally(s *storeTest) {
 	lost := errors.New("lost")
 	err := s.Store.Update(context.Background(), thread("a"), 0, func(tx spool.Tx) error {
 		return errors.Join(
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r4", State: spool.Completed, TokenCount: tokens(5)}}), tx.DeleteThread(), lost,
+			tx.Write(spool.Changes{
+				NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r4", State: spool.Completed, TokenCount: tokens(5)}}},
+			}),
+			tx.Write(spool.Changes{DeleteThread: true}),
+			lost,
 		)
 	})
 	s.is("the update", err, lost)
 	s.same("what was rolled back", tally(spool.DefaultTenant), want)
 
-	s.write(thread("a"), func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(thread("a"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.same("a deleted thread", tally(spool.DefaultTenant), spool.Tally{
 		Threads: 1, Runs: map[spool.State]int64{spool.Completed: 1}, Tokens: tokens(10),
 	})
 	s.same("another tenant", tally("other"), spool.Tally{Threads: 1, Runs: map[spool.State]int64{spool.Failed: 1}})
-}
-
-func testStoreIdle(s *storeTest) {
-	other := spool.ThreadKey{Tenant: "other", ID: "theirs"}
-	for _, t := range []spool.Thread{
-		{ID: "idle", State: spool.Idle},
-		{ID: "done", State: spool.Completed},
-		{ID: "with-job", State: spool.Completed},
-		{ID: "leased", State: spool.Failed, LeaseUntil: s.clock.Now().Add(time.Hour)},
-		{ID: "queued", State: spool.Queued},
-		{ID: "running", State: spool.Running},
-		{ID: "waiting", State: spool.WaitingForInput},
-		{ID: "stopped", State: spool.Cancelled},
-	} {
-		s.write(thread(t.ID), func(tx spool.Tx) error {
-			if t.ID != "with-job" {
-				return tx.PutThread(t)
-			}
-			return errors.Join(tx.PutThread(t), tx.Enqueue(spool.Job{RunID: "r", Key: "k", DueAt: s.clock.Now().Add(time.Hour)}))
-		})
-		s.clock.Advance(time.Second)
-	}
-	s.write(other, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Failed}) })
-	s.clock.Advance(time.Second)
-
-	now := s.clock.Now()
-	s.same("all", s.idle(spool.IdleQuery{Before: now}), "default/idle default/done default/stopped other/theirs")
-	s.same("two", s.idle(spool.IdleQuery{Before: now, Limit: 2}), "default/idle default/done")
-	s.same("of a tenant", s.idle(spool.IdleQuery{Before: now, Tenant: "other"}), "other/theirs")
-	s.same("of a tenant, one", s.idle(spool.IdleQuery{Before: now, Tenant: spool.DefaultTenant, Limit: 1}), "default/idle")
-	s.same("of nobody", s.idle(spool.IdleQuery{Before: now, Tenant: "nobody"}), "")
-	first := s.all(thread("idle"), "").Thread.UpdatedAt
-	s.same("before the first", s.idle(spool.IdleQuery{Before: first}), "")
-	s.same("before, by less than a store keeps", s.idle(spool.IdleQuery{Before: first.Add(time.Nanosecond)}), "default/idle")
-
-	// A changed thread is not idle, and a lease ends when it lapses.
-	s.write(thread("idle"), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle, Title: "news"}) })
-	s.clock.Advance(2 * time.Hour)
-	s.same("later", s.idle(spool.IdleQuery{Before: now}), "default/done default/leased default/stopped other/theirs")
-	s.ackAll()
-	s.same("without a job", s.idle(spool.IdleQuery{Before: now, Limit: 2}), "default/done default/with-job")
-}
-
-func (s *storeTest) idle(q spool.IdleQuery) string {
-	s.Helper()
-	keys, err := s.Store.Idle(context.Background(), q)
-	if err != nil {
-		s.Fatalf("list idle threads: %v", err)
-	}
-	return compare.Spaced(keys, spool.ThreadKey.String)
-}
-
-// ackAll acknowledges all jobs that are due.
-func (s *storeTest) ackAll() {
-	s.Helper()
-	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
-	if err != nil {
-		s.Fatal(err)
-	}
-	for _, d := range taken {
-		if err := s.Queue.Ack(context.Background(), d); err != nil {
-			s.Fatal(err)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package spooltest
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -25,8 +24,10 @@ func testStoreParks(s *storeTest) {
 	third := spool.Park{RunID: "r", ToolCallID: "m", State: spool.ParkOpen}
 	foreign := spool.Park{RunID: "r2", ToolCallID: "a", State: spool.ParkOpen}
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.PutPark(first), tx.PutPark(second), tx.PutPark(foreign), tx.PutPark(third))
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Idle},
+			Parks:  []spool.Park{first, second, foreign, third},
+		})
 	})
 	s.same("parks", s.all(key, "r").Parks, []spool.Park{first, second, third})
 	s.same("parks of the other run", s.all(key, "r2").Parks, []spool.Park{foreign})
@@ -34,7 +35,7 @@ func testStoreParks(s *storeTest) {
 
 	first, second = spool.Park{RunID: "r", ToolCallID: "z", State: spool.ParkClosed}, first
 	second.ToolCallID = "a"
-	s.write(key, func(tx spool.Tx) error { return errors.Join(tx.PutPark(second), tx.PutPark(first)) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{second, first}}) })
 	s.same("parks that were replaced", s.all(key, "r").Parks, []spool.Park{first, second, third})
 }
 
@@ -46,14 +47,16 @@ func testStoreEffects(s *storeTest) {
 	z, a, m := effect("r", 1, "z"), effect("r", 1, "a"), effect("r", 1, "m")
 	step2, foreign := effect("r", 2, "a"), effect("r2", 1, "a")
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.PutEffect(z), tx.PutEffect(step2), tx.PutEffect(a), tx.PutEffect(foreign), tx.PutEffect(m))
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Idle},
+			Effects: []spool.Effect{z, step2, a, foreign, m},
+		})
 	})
 	s.same("effects", s.all(key, "r").Effects, []spool.Effect{z, a, m})
 
 	z.State, z.Result = spool.EffectDone, json.RawMessage(`{"ok":[true]}`)
 	m.State = spool.EffectVoid
-	s.write(key, func(tx spool.Tx) error { return errors.Join(tx.PutEffect(m), tx.PutEffect(z)) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Effects: []spool.Effect{m, z}}) })
 	s.same("effects that were replaced", s.all(key, "r").Effects, []spool.Effect{z, a, m})
 	s.same("effects of the other run", s.all(key, "r2").Effects, []spool.Effect{foreign})
 	s.same("effects of another thread", s.all(thread("t2"), "r").Effects, []spool.Effect{})

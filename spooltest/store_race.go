@@ -54,9 +54,9 @@ func testStoreRaceStart(s *storeTest) {
 	s.oneWins(errs, spool.ErrActiveRun)
 	s.same("runs", len(s.all(key, "").Runs), 1)
 	s.gapFree(key, 2)
-	stats, err := s.Queue.Stats(context.Background(), "")
-	if err != nil || stats.Ready != 1 {
-		s.Errorf("stats: got %d ready and error %v, want 1", stats.Ready, err)
+	stats, err := s.Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
+	if err != nil || stats.Queue.Ready != 1 {
+		s.Errorf("stats: got %d ready and error %v, want 1", stats.Queue.Ready, err)
 	}
 }
 
@@ -66,7 +66,7 @@ func testStoreRaceRunID(s *storeTest) {
 		return s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error { return fill(tx, key(i), "r") })
 	})
 	s.oneWins(errs, spool.ErrRunIDUsed)
-	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{})
+	list, err := s.Store.Threads(context.Background(), spool.ThreadQuery{Tenant: spool.DefaultTenant})
 	if err != nil || len(list) != 1 {
 		s.Errorf("threads: got %d and error %v, want 1", len(list), err)
 	}
@@ -76,7 +76,7 @@ func testStoreRaceSeq(s *storeTest) {
 	const threads, rounds = 4, 10
 	key := func(i int) spool.ThreadKey { return thread(spool.ThreadID(fmt.Sprint("t", i%threads))) }
 	for i := range threads {
-		s.write(key(i), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+		s.write(key(i), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	}
 	failure := errors.New("no")
 	var given [threads]sync.Map // the numbers of the successful updates
@@ -85,7 +85,7 @@ func testStoreRaceSeq(s *storeTest) {
 			failing := (i+round)%5 == 0
 			e := spool.NewEntry("A", "", nil)
 			err := s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error {
-				if err := tx.AppendEntries(e, spool.NewEntry("B", "", nil)); err != nil {
+				if err := tx.Write(spool.Changes{Entries: []*spool.Entry{e, spool.NewEntry("B", "", nil)}}); err != nil {
 					return err
 				}
 				if failing {
@@ -132,14 +132,14 @@ func testStoreRaceReadAndWrite(s *storeTest) {
 			if err != nil {
 				return err
 			}
-			r, err := tx.Run("r")
+			r, err := spool.FindRun(tx, "r")
 			if err != nil {
 				return err
 			}
 			runtime.Gosched()
 			t.Fence++
 			r.Steps++
-			return errors.Join(tx.PutThread(t), tx.UpdateRun(r))
+			return tx.Write(spool.Changes{Thread: &t, Runs: []spool.RunRow{r}})
 		})
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -151,12 +151,14 @@ func testStoreRaceReadAndWrite(s *storeTest) {
 
 func testStoreRaceFence(s *storeTest) {
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Running, Fence: 1}) })
+	s.write(key, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Running, Fence: 1}})
+	})
 	errs := race(func(int) error {
 		return s.Store.Update(context.Background(), key, 1, func(tx spool.Tx) error {
 			t, err := tx.Thread()
 			t.Fence++
-			return errors.Join(err, tx.PutThread(t))
+			return errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
 		})
 	})
 	s.oneWins(errs, spool.ErrFenced)
@@ -168,7 +170,7 @@ func testStoreRaceFence(s *storeTest) {
 func testStoreViewIsOneState(s *storeTest) {
 	const last = 150
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -202,9 +204,11 @@ func testStoreViewIsOneState(s *storeTest) {
 	for i := range last {
 		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
 			return errors.Join(
-				tx.AppendMessages(&spool.Message{ID: spool.MessageID(fmt.Sprint("m", i)), Role: spool.RoleUser}),
-				tx.AddUsage(spool.UsageRow{Step: i + 1, Agent: "a", Model: "m"}),
-				tx.AppendEntries(spool.NewEntry("A", "", nil)),
+				tx.Write(spool.Changes{
+					Messages: []*spool.Message{{ID: spool.MessageID(fmt.Sprint("m", i)), Role: spool.RoleUser}},
+					Usage:    []spool.UsageRow{{Step: i + 1, Agent: "a", Model: "m"}},
+				}),
+				tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
 			)
 		})
 		if err != nil {

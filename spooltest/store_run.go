@@ -1,7 +1,6 @@
 package spooltest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -64,11 +63,11 @@ func testStoreRunRoundTrip(s *storeTest) {
 	want := fullRun(s)
 	plain := spool.RunRow{Run: spool.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: spool.Completed}}
 	s.write(thread("t"), func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.InsertRun(want), tx.InsertRun(plain))
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{want, plain}})
 	})
 	want.CreatedAt, plain.CreatedAt = s.clock.Now(), s.clock.Now()
 	s.read(thread("t"), func(v spool.View) error {
-		got, err := v.Run("r1")
+		got, err := spool.FindRun(v, "r1")
 		s.same("run", got, want)
 		return err
 	})
@@ -78,24 +77,21 @@ func testStoreRunRoundTrip(s *storeTest) {
 func testStoreRunReplaced(s *storeTest) {
 	full := fullRun(s)
 	s.write(thread("t"), func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Queued}}),
-			tx.UpdateRun(full),
-		)
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Idle},
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r1", State: spool.Queued}}},
+			Runs:    []spool.RunRow{full},
+		})
 	})
 	full.CreatedAt = s.clock.Now()
 	s.same("run with everything", s.all(thread("t"), "").Runs, []spool.RunRow{full})
 
 	none := spool.RunRow{Run: spool.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}}
-	s.write(thread("t"), func(tx spool.Tx) error { return tx.UpdateRun(none) })
+	s.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Runs: []spool.RunRow{none}}) })
 	s.same("run with nothing", s.all(thread("t"), "").Runs, []spool.RunRow{none})
-	_, err := s.Store.FindStart(context.Background(), full.Tenant, full.StartKey)
-	s.fails("FindStart by the key that was taken away", err, spool.NotFound)
-
-	s.write(thread("t"), func(tx spool.Tx) error {
-		s.fails("UpdateRun of an unknown run", tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}), spool.NotFound)
-		return nil
+	s.same("runs of the key that was taken away", len(s.started(full.Tenant, full.StartKey)), 0)
+	s.refuses("an unknown run", thread("t"), errNotFound, spool.Changes{
+		Runs: []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Queued}}},
 	})
 }
 
@@ -103,11 +99,13 @@ func testStoreRunOfOtherThread(s *storeTest) {
 	s.queued(thread("a"), "r")
 	before := s.all(thread("a"), "r")
 	s.queued(thread("b"), "r-b")
-	s.write(thread("b"), func(tx spool.Tx) error {
-		_, err := tx.Run("r")
-		s.fails("Run", err, spool.NotFound)
-		s.fails("UpdateRun", tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Failed}}), spool.NotFound)
+	s.read(thread("b"), func(v spool.View) error {
+		_, err := spool.FindRun(v, "r")
+		s.fails("FindRun", err, spool.NotFound)
 		return nil
+	})
+	s.refuses("a change of the run", thread("b"), errNotFound, spool.Changes{
+		Runs: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Failed}}},
 	})
 	s.same("the other thread", s.all(thread("a"), "r"), before)
 }
@@ -115,18 +113,18 @@ func testStoreRunOfOtherThread(s *storeTest) {
 func testStoreRunsNewestFirst(s *storeTest) {
 	// Neither the ids nor the times have the order in which the runs were started.
 	s.write(thread("t"), func(tx spool.Tx) error {
-		errs := []error{tx.PutThread(spool.Thread{State: spool.Idle})}
+		errs := []error{tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})}
 		for i, id := range []spool.RunID{"b", "c", "a"} {
-			errs = append(errs, tx.InsertRun(spool.RunRow{
+			errs = append(errs, tx.Write(spool.Changes{NewRuns: []spool.RunRow{{
 				Run: spool.Run{ID: id, State: spool.Completed, StartedAt: tx.Now().Add(time.Duration(i%2) * time.Hour)},
-			}))
+			}}}))
 		}
 		return errors.Join(errs...)
 	})
 	for limit, want := range []string{"acb", "a", "ac", "acb", "acb"} {
 		s.read(thread("t"), func(v spool.View) error {
-			runs, err := v.Runs(limit)
-			s.same("runs", compare.Joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
+			runs, err := v.Runs(spool.RunQuery{Limit: limit})
+			s.same("runs", compare.Joined(runs, runID), want)
 			return err
 		})
 	}
@@ -135,26 +133,16 @@ func testStoreRunsNewestFirst(s *storeTest) {
 func testStoreRunIDUsed(s *storeTest) {
 	s.queued(thread("a"), "r")
 	for _, key := range []spool.ThreadKey{thread("a"), thread("b")} {
-		s.write(key, func(tx spool.Tx) error {
-			return errors.Join(
-				tx.PutThread(spool.Thread{State: spool.Idle}),
-				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Completed}}), spool.ErrRunIDUsed),
-				// The id is checked first.
-				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}), spool.ErrRunIDUsed),
-			)
-		})
+		for _, state := range []spool.State{spool.Completed, spool.Queued} { // the id is checked first
+			s.refuses("a used id", key, spool.ErrRunIDUsed, spool.Changes{
+				Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: state}}},
+			})
+		}
 	}
 	key := spool.ThreadKey{Tenant: "other", ID: "a"}
 	s.queued(key, "r")
 	s.same("runs of another tenant", len(s.all(key, "r").Runs), 1)
 	s.same("runs of thread b", len(s.all(thread("b"), "r").Runs), 0)
-}
-
-// refused returns nil if err is the wanted error.
-func (s *storeTest) refused(err error, want *spool.Error) error {
-	s.Helper()
-	s.is("InsertRun", err, want)
-	return nil
 }
 
 func testStoreOneActiveRun(s *storeTest) {
@@ -163,81 +151,59 @@ func testStoreOneActiveRun(s *storeTest) {
 		first := spool.RunRow{Run: spool.Run{ID: spool.RunID("first-" + state), State: state}}
 		next := spool.RunRow{Run: spool.Run{ID: spool.RunID("next-" + state), State: spool.Queued}}
 		s.write(key, func(tx spool.Tx) error {
-			return errors.Join(tx.PutThread(spool.Thread{State: state}), tx.InsertRun(first))
+			return tx.Write(spool.Changes{Thread: &spool.Thread{State: state}, NewRuns: []spool.RunRow{first}})
 		})
-		s.write(key, func(tx spool.Tx) error {
-			// Nested and ended runs are not counted.
-			nested := spool.RunRow{Run: spool.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: spool.Running}}
-			ended := spool.RunRow{Run: spool.Run{ID: "ended-" + next.ID, State: spool.Completed}}
-			if err := errors.Join(tx.InsertRun(nested), tx.InsertRun(ended)); err != nil || !state.Active() {
-				return errors.Join(err, tx.InsertRun(next))
-			}
-			return s.refused(tx.InsertRun(next), spool.ErrActiveRun)
-		})
+		// Nested and ended runs are not counted.
+		nested := spool.RunRow{Run: spool.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: spool.Running}}
+		ended := spool.RunRow{Run: spool.Run{ID: "ended-" + next.ID, State: spool.Completed}}
+		s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{nested, ended}}) })
 		if !state.Active() {
+			s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{next}}) })
 			continue
 		}
+		s.refuses("a second active run", key, spool.ErrActiveRun, spool.Changes{NewRuns: []spool.RunRow{next}})
+		ended.State = spool.Queued
+		s.refuses("a run that becomes active", key, spool.ErrActiveRun, spool.Changes{Runs: []spool.RunRow{ended}})
 		s.write(key, func(tx spool.Tx) error {
 			first.State = spool.Cancelled
-			return errors.Join(tx.UpdateRun(first), tx.InsertRun(next))
+			return errors.Join(
+				tx.Write(spool.Changes{Runs: []spool.RunRow{first}}),
+				tx.Write(spool.Changes{NewRuns: []spool.RunRow{next}}),
+			)
 		})
 	}
 }
 
-func testStoreRefusedRunGoesOn(s *storeTest) {
-	key := thread("t")
-	s.queued(key, "r")
-	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(
-			tx.AppendEntries(spool.NewEntry("BEFORE", "", nil)),
-			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}), spool.ErrRunIDUsed),
-			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}), spool.ErrActiveRun),
-			tx.AppendEntries(spool.NewEntry("AFTER", "", nil)),
-		)
-	})
-	c := s.all(key, "")
-	s.same("runs and entries", []int{len(c.Runs), len(c.Entries)}, []int{1, 2})
-}
-
-func testStoreFindStart(s *storeTest) {
+func testStoreStartKeys(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r-without")
-	_, err := s.Store.FindStart(context.Background(), key.Tenant, "key")
-	s.fails("FindStart of an unknown key", err, spool.NotFound)
-	_, err = s.Store.FindStart(context.Background(), key.Tenant, "")
-	s.fails("FindStart of no key", err, spool.NotFound)
+	s.same("runs of an unknown key", len(s.started(key.Tenant, "key")), 0)
 
 	want := fullRun(s)
-	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(want) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{want}}) })
 	want.CreatedAt = s.clock.Now()
-	got, err := s.Store.FindStart(context.Background(), key.Tenant, want.StartKey)
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.same("run", got, want)
-	_, err = s.Store.FindStart(context.Background(), "other", want.StartKey)
-	s.fails("FindStart of another tenant", err, spool.NotFound)
+	s.same("run", s.started(key.Tenant, want.StartKey), []spool.RunRow{want})
+	s.same("runs of another tenant", len(s.started("other", want.StartKey)), 0)
 }
 
 func testStoreStartKeyUsed(s *storeTest) {
-	insert := func(key spool.ThreadKey, run spool.RunID) (err error) {
-		s.write(key, func(tx spool.Tx) error {
-			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
-				return err
-			}
-			err = tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Completed}, RunState: spool.RunState{StartKey: "key"}})
-			return tx.AppendEntries(spool.NewEntry("AFTER", "", nil))
-		})
-		return err
+	start := func(run spool.RunID) spool.Changes {
+		return spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{{
+			Run: spool.Run{ID: run, State: spool.Completed}, RunState: spool.RunState{StartKey: "key"},
+		}}}
 	}
-	s.fails("the first", insert(thread("a"), "r1"), "")
-	s.fails("the second of the thread", insert(thread("a"), "r2"), spool.Conflict)
-	s.fails("the second of another thread", insert(thread("b"), "r3"), spool.Conflict)
-	s.fails("another tenant's", insert(spool.ThreadKey{Tenant: "other", ID: "a"}, "r1"), "")
-	r, err := s.Store.FindStart(context.Background(), spool.DefaultTenant, "key")
-	if err != nil || r.ID != "r1" {
-		s.Errorf("FindStart: got %q and error %v, want r1", r.ID, err)
+	for _, key := range []spool.ThreadKey{thread("a"), {Tenant: "other", ID: "a"}} {
+		s.write(key, func(tx spool.Tx) error { return tx.Write(start("r1")) })
 	}
+	s.refuses("the second of the thread", thread("a"), spool.ErrStartKeyUsed, start("r2"))
+	s.refuses("the second of another thread", thread("b"), spool.ErrStartKeyUsed, start("r3"))
+	s.write(thread("b"), func(tx spool.Tx) error {
+		c := start("r4")
+		c.NewRuns[0].StartKey = "another"
+		return tx.Write(c)
+	})
+	s.refuses("a run that takes the key", thread("b"), spool.ErrStartKeyUsed, spool.Changes{Runs: start("r4").NewRuns})
+	s.same("runs of the key", each(s.started(spool.DefaultTenant, "key"), runID), []spool.RunID{"r1"})
 }
 
 func testStoreNestedRuns(s *storeTest) {
@@ -251,17 +217,18 @@ func testStoreNestedRuns(s *storeTest) {
 	first, second := nested("z", "r1", "r1", spool.Running), nested("y", "z", "r1", spool.Failed)
 	foreign := nested("x", "r2", "r2", spool.Running)
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Running}),
-			tx.InsertRun(spool.RunRow{
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Running},
+			NewRuns: []spool.RunRow{{
 				Run: spool.Run{ID: "r2", State: spool.Completed},
-			}), tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Running}}),
-			tx.InsertRun(first), tx.InsertRun(foreign), tx.InsertRun(second))
+			}, {Run: spool.Run{ID: "r1", State: spool.Running}}, first, foreign, second},
+		})
 	})
 	second.State, second.Result = spool.Completed, &spool.NestedResult{}
-	s.write(key, func(tx spool.Tx) error { return tx.UpdateRun(second) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Runs: []spool.RunRow{second}}) })
 	of := func(key spool.ThreadKey, root spool.RunID) (runs []spool.RunRow) {
 		s.read(key, func(v spool.View) (err error) {
-			runs, err = v.Nested(root)
+			runs, err = v.Runs(spool.RunQuery{RootID: root, Whole: true})
 			return err
 		})
 		return runs
@@ -269,6 +236,59 @@ func testStoreNestedRuns(s *storeTest) {
 	s.same("nested runs", of(key, "r1"), []spool.RunRow{first, second})
 	s.same("nested runs of the other", of(key, "r2"), []spool.RunRow{foreign})
 	s.same("nested runs of a nested run", of(key, "z"), []spool.RunRow{})
-	s.same("nested runs of nobody", of(key, ""), []spool.RunRow{})
 	s.same("nested runs of another thread", of(thread("t2"), "r1"), []spool.RunRow{})
+}
+
+// testStoreViewRuns selects runs of one thread.
+func testStoreViewRuns(s *storeTest) {
+	key := thread("t")
+	row := func(id, root spool.RunID, place int64) spool.RunRow {
+		return spool.RunRow{
+			Run: spool.Run{
+				Tenant: key.Tenant, ThreadID: key.ID, ID: id, RootID: root, Depth: len(root), State: spool.Completed,
+				QueuePosition: place, CreatedAt: s.clock.Now(),
+			},
+			RunState: spool.RunState{Nonce: "of " + string(id)},
+		}
+	}
+	all := []spool.RunRow{row("c", "", 0), row("b", "c", 0), row("e", "", 9), row("a", "c", 0), row("d", "", 4)}
+	s.write(key, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: all})
+	})
+	s.queued(thread("other"), "x")
+	for name, c := range map[string]struct {
+		q    spool.RunQuery
+		want string
+	}{
+		"all":                     {spool.RunQuery{}, "daebc"},
+		"two":                     {spool.RunQuery{Limit: 2}, "da"},
+		"one by its id":           {spool.RunQuery{ID: "b"}, "b"},
+		"another thread's":        {spool.RunQuery{ID: "x"}, ""},
+		"of a root":               {spool.RunQuery{RootID: "c"}, "ba"},
+		"the first of a root":     {spool.RunQuery{RootID: "c", Limit: 1}, "b"},
+		"of a root that has none": {spool.RunQuery{RootID: "e"}, ""},
+		"that wait":               {spool.RunQuery{Waiting: true}, "de"},
+		"the next that waits":     {spool.RunQuery{Waiting: true, Limit: 1}, "d"},
+		"what does not apply":     {spool.RunQuery{Tenant: "other", ThreadID: "other", State: spool.Failed, Agent: "x"}, "daebc"},
+	} {
+		for _, c.q.Whole = range []bool{false, true} {
+			s.read(key, func(v spool.View) error {
+				runs, err := v.Runs(c.q)
+				s.same(name, compare.Joined(runs, runID), c.want)
+				for _, r := range runs {
+					if want := "of " + string(r.ID); (r.Nonce == want) != c.q.Whole {
+						s.Errorf("%s: run %s has the state %q, whole: %v", name, r.ID, r.Nonce, c.q.Whole)
+					}
+				}
+				return err
+			})
+		}
+	}
+	s.same("of a root, in the store", s.runs(key.Tenant, spool.RunQuery{RootID: "c"}), "ba")
+	s.same("that wait, in the store", s.runs(key.Tenant, spool.RunQuery{Waiting: true}), "ed")
+	s.read(key, func(v spool.View) error {
+		_, err := spool.FindRun(v, "")
+		s.fails("FindRun without an id", err, spool.NotFound)
+		return nil
+	})
 }

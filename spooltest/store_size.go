@@ -17,11 +17,7 @@ func testStoreTallyBytes(s *storeTest) {
 	key, foreign := thread("t"), spool.ThreadKey{Tenant: "other", ID: "t"}
 	bytes := func(tenant spool.Tenant) int64 {
 		s.Helper()
-		t, err := s.Store.Tally(context.Background(), tenant)
-		if err != nil {
-			s.Fatalf("tally: %v", err)
-		}
-		return t.Bytes
+		return s.tally(tenant).Bytes
 	}
 	var last int64
 	grows := func(what string, least, most int64) {
@@ -32,10 +28,12 @@ func testStoreTallyBytes(s *storeTest) {
 		}
 		last = now
 	}
-	put := func(tx spool.Tx, state spool.State) error { return tx.PutThread(spool.Thread{State: state}) }
+	put := func(tx spool.Tx, state spool.State) error {
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: state}})
+	}
 	say := func(id spool.MessageID, role spool.Role) func(tx spool.Tx) error {
 		return func(tx spool.Tx) error {
-			return tx.AppendMessages(&spool.Message{ID: id, Role: role, Content: spool.TextContent(long)})
+			return tx.Write(spool.Changes{Messages: []*spool.Message{{ID: id, Role: role, Content: spool.TextContent(long)}}})
 		}
 	}
 	s.same("of nothing", bytes(key.Tenant), int64(0))
@@ -48,7 +46,7 @@ func testStoreTallyBytes(s *storeTest) {
 	grows("a result", size, 3*size)
 	s.write(key, func(tx spool.Tx) error {
 		payload, err := json.Marshal(long)
-		return errors.Join(err, tx.AppendEntries(&spool.Entry{Type: "A", Payload: payload}))
+		return errors.Join(err, tx.Write(spool.Changes{Entries: []*spool.Entry{{Type: "A", Payload: payload}}}))
 	})
 	grows("an entry", size, 2*size)
 	failure := errors.New("no")
@@ -62,27 +60,29 @@ func testStoreTallyBytes(s *storeTest) {
 		Run:      spool.Run{ID: "w", State: spool.Queued, QueuePosition: 1},
 		RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)}},
 	}
-	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(wait) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{wait}}) })
 	grows("a turn that waits", size, 2*size)
 	s.write(key, func(tx spool.Tx) error {
-		first, err := tx.Run("r")
+		first, err := spool.FindRun(tx, "r")
 		first.State = spool.Completed
 		wait.QueuePosition, wait.Wait = 0, &spool.Wait{WhenBusy: spool.BusyEnqueue}
-		return errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(wait), say("c", spool.RoleUser)(tx))
+		return errors.Join(err, tx.Write(spool.Changes{Runs: []spool.RunRow{first, wait}}), say("c", spool.RoleUser)(tx))
 	})
 	grows("a turn that waits no more", -10_000, 10_000)
 
 	s.write(key, func(tx spool.Tx) error {
-		return tx.InsertRun(spool.RunRow{
+		return tx.Write(spool.Changes{NewRuns: []spool.RunRow{{
 			Run:      spool.Run{ID: "c", State: spool.Completed},
 			RunState: spool.RunState{Client: &spool.ClientInput{Context: []spool.ClientContext{{Value: long}}}},
-		})
+		}}})
 	})
 	grows("what a client brings", size, 2*size)
 
 	// Many small steps and the end of the run: after that, no bytes may be missing.
 	for range 200 {
-		s.write(key, func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "", nil)) })
+		s.write(key, func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+		})
 	}
 	grows("small steps", 0, 200_000)
 	s.write(key, func(tx spool.Tx) error { return put(tx, spool.Completed) })
@@ -94,13 +94,15 @@ func testStoreTallyBytes(s *storeTest) {
 	if others := bytes(foreign.Tenant); others <= 0 || others > 20_000 {
 		s.Errorf("the other tenant has %d bytes", others)
 	}
-	s.write(key, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.same("without threads", bytes(key.Tenant), int64(0))
 	if bytes(foreign.Tenant) <= 0 {
 		s.Error("the other tenant's bytes are gone as well")
 	}
 	s.queued(key, "again")
 	s.write(key, say("a", spool.RoleUser))
-	s.write(key, func(tx spool.Tx) error { return errors.Join(say("b", spool.RoleUser)(tx), tx.DeleteThread()) })
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(say("b", spool.RoleUser)(tx), tx.Write(spool.Changes{DeleteThread: true}))
+	})
 	s.same("of a thread that was written and deleted at once", bytes(key.Tenant), int64(0))
 }

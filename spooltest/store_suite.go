@@ -10,8 +10,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-// TestStore checks that a store keeps the contract of [spool.Store]. The backend must also have a
-// queue, because the store writes jobs that the queue reads.
+// TestStore checks that a store keeps the contract of [spool.Store], except for its jobs: see [TestQueue].
 func TestStore(t *testing.T, open Open, features Features) {
 	t.Helper()
 
@@ -30,11 +29,14 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"RunReplaced":       testStoreRunReplaced,
 		"RunOfOtherThread":  testStoreRunOfOtherThread,
 		"RunsNewestFirst":   testStoreRunsNewestFirst,
+		"ViewRuns":          testStoreViewRuns,
 		"RunIDUsed":         testStoreRunIDUsed,
 		"OneActiveRun":      testStoreOneActiveRun,
 		"WaitingRuns":       testStoreWaitingRuns,
-		"RefusedRunGoesOn":  testStoreRefusedRunGoesOn,
-		"FindStart":         testStoreFindStart,
+		"LateErrors":        testStoreLateErrors,
+		"NoThread":          testStoreNoThread,
+		"OrderOfChanges":    testStoreOrderOfChanges,
+		"StartKeys":         testStoreStartKeys,
 		"StartKeyUsed":      testStoreStartKeyUsed,
 		"MessageRoundTrip":  testStoreMessageRoundTrip,
 		"MessageQuery":      testStoreMessageQuery,
@@ -72,6 +74,17 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"RunsPages":         testStoreRunsPages,
 		"RunsFilters":       testStoreRunsFilters,
 		"Tally":             testStoreTally,
+		"Stats":             testStoreStats,
+		"Rows":              testStoreRows,
+		"RowsCompare":       testStoreRowsCompare,
+		"RowsExpire":        testStoreRowsExpire,
+		"RowsPages":         testStoreRowsPages,
+		"RowsApart":         testStoreRowsApart,
+		"RowsWithThread":    testStoreRowsWithThread,
+		"RowsRace":          testStoreRowsRace,
+		"RowsPruned":        testStoreRowsPruned,
+		"PruneKinds":        testStorePruneKinds,
+		"Check":             testStoreCheck,
 		"TallyBytes":        testStoreTallyBytes,
 		"Audit":             testStoreAudit,
 		"AuditFilters":      testStoreAuditFilters,
@@ -82,6 +95,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"Stranded":          testStoreStranded,
 		"StrandedLimit":     testStoreStrandedLimit,
 		"StrandedClaimed":   testStoreStrandedClaimed,
+		"StrandedOrder":     testStoreStrandedOrder,
 		"StrandedOtherRuns": testStoreStrandedOtherRuns,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,10 +160,10 @@ func (s *storeTest) queued(key spool.ThreadKey, run spool.RunID) {
 }
 
 func putQueued(tx spool.Tx, run spool.RunID) error {
-	return errors.Join(
-		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
-		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}}),
-	)
+	return tx.Write(spool.Changes{
+		Thread:  &spool.Thread{State: spool.Queued, RunID: run},
+		NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}}},
+	})
 }
 
 // all reads a thread. The parks are the run's, and the effects are those of the run's step 1.
@@ -167,16 +181,66 @@ func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
 	n := int64(7)
 	return errors.Join(
 		putQueued(tx, run),
-		tx.AppendMessages(
-			&spool.Message{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run},
-			&spool.Message{ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run},
-		),
-		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil), spool.NewEntry(spool.EntryRunEnded, run, nil)),
-		tx.PutPark(spool.Park{RunID: run, ToolCallID: "c1", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}),
-		tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c1", State: spool.EffectPending}),
-		tx.AddUsage(spool.UsageRow{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}),
-		tx.Enqueue(spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}),
+		tx.Write(spool.Changes{
+			Messages: []*spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run}, {ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run}},
+			Entries:  []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, run, nil), spool.NewEntry(spool.EntryRunEnded, run, nil)},
+			Parks:    []spool.Park{{RunID: run, ToolCallID: "c1", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
+			Effects:  []spool.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: spool.EffectPending}},
+			Usage:    []spool.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
+			Jobs:     []spool.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
+		}),
 	)
+}
+
+// errNotFound stands for any error with this code.
+var errNotFound = &spool.Error{Code: spool.NotFound, Message: "any"}
+
+func (s *storeTest) ok(what string, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("%s: %v", what, err)
+	}
+}
+
+// refuses checks that a transaction fails with the wanted error and changes nothing of the thread: both if its
+// function returns the error of Write, and if it returns nil.
+func (s *storeTest) refuses(what string, key spool.ThreadKey, want *spool.Error, changes ...spool.Changes) {
+	s.Helper()
+	before := s.all(key, "r")
+	for _, ignore := range []bool{false, true} {
+		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+			for _, c := range changes {
+				if err := tx.Write(c); err != nil && ignore {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if want == errNotFound {
+			s.fails(what, err, spool.NotFound)
+		} else {
+			s.is(what, err, want)
+		}
+		s.same("contents after: "+what, s.all(key, "r"), before)
+	}
+}
+
+// started returns the run that was started with a key.
+func (s *storeTest) started(tenant spool.Tenant, startKey string) []spool.RunRow {
+	s.Helper()
+	return s.listRuns(spool.RunQuery{Tenant: tenant, StartKey: startKey, Whole: true})
+}
+
+// tally returns the sums of a tenant.
+func (s *storeTest) tally(tenant spool.Tenant) spool.Tally {
+	s.Helper()
+	stats, err := s.Store.Stats(context.Background(), spool.StatsQuery{Tenant: tenant, Tally: true})
+	if err != nil {
+		s.Fatalf("tally: %v", err)
+	}
+	return stats.Tally
 }
 
 // same reports an error unless got equals want. See [compare.Equal].

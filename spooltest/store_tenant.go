@@ -19,7 +19,7 @@ func testStoreTenantsApart(s *storeTest) {
 	}
 	both := s.queries(theirs)
 	s.same("the runs that wait", both["waiting"], []string{"next other", "later other"})
-	s.write(ours, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(ours, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	for name, rows := range s.queries(theirs) {
 		s.same("what they read without us: "+name, rows, both[name])
 	}
@@ -44,21 +44,26 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	first, second := spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: spool.MessageID(name)}), spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: spool.MessageID(name)})
 	err := errors.Join(
 		putQueued(tx, "r"),
-		tx.InsertRun(waits("later", 9)), tx.InsertRun(waits("next", 4)),
-		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}}),
-		tx.AppendMessages(turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")),
-		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: spool.RunID(name)}), first, second),
+		tx.Write(spool.Changes{
+			NewRuns:  []spool.RunRow{waits("later", 9), waits("next", 4), {Run: spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}}},
+			Messages: []*spool.Message{turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")},
+			Entries:  []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: spool.RunID(name)}), first, second},
+		}),
 	)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		tx.DropMessages("m4", first.Seq), tx.RestoreBranch(spool.BranchID(first.Seq)), tx.DropMessages("m4", second.Seq),
-		tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: spool.ParkOpen}),
-		tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c1", ToolName: name, State: spool.ParkOpen}),
-		tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectPending}),
-		tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`"` + name + `"`)}),
-		tx.AddUsage(usage(spool.UsageStep, "")), tx.AddUsage(usage(spool.UsageTool, "n")),
+		tx.Write(spool.Changes{
+			Drop:    &spool.Drop{From: "m4", Seq: first.Seq},
+			Restore: spool.BranchID(first.Seq),
+		}),
+		tx.Write(spool.Changes{
+			Drop:    &spool.Drop{From: "m4", Seq: second.Seq},
+			Parks:   []spool.Park{{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: spool.ParkOpen}, {RunID: "r", ToolCallID: "c1", ToolName: name, State: spool.ParkOpen}},
+			Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectPending}, {RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`"` + name + `"`)}},
+			Usage:   []spool.UsageRow{usage(spool.UsageStep, ""), usage(spool.UsageTool, "n")},
+		}),
 	)
 }
 
@@ -72,19 +77,19 @@ func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 			found[name] = rows
 			errs = append(errs, err)
 		}
-		line, err := v.Waiting()
+		line, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 		names := make([]string, len(line))
 		for i, r := range line {
 			names[i] = string(r.ID) + " " + r.Agent
 		}
 		keep("waiting", names, err)
-		run, err := v.Run("r")
+		run, err := spool.FindRun(v, "r")
 		keep("run", run, err)
-		newest, err := v.Runs(2)
+		newest, err := v.Runs(spool.RunQuery{Limit: 2})
 		keep("newest runs", newest, err)
-		nested, err := v.Nested("r")
+		nested, err := v.Runs(spool.RunQuery{RootID: "r", Whole: true})
 		keep("nested", nested, err)
-		message, err := v.Message("m2")
+		message, err := spool.FindMessage(v, "m2")
 		keep("message", message, err)
 		for name, q := range map[string]spool.MessageQuery{
 			"after": {After: "m1"}, "before": {Before: "m2"}, "since": {SinceSeq: 1}, "role": {Role: spool.RoleUser}, "of run": {Run: "r"},
@@ -103,7 +108,7 @@ func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 		for name, q := range map[string]spool.UsageQuery{
 			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "kind": {Kind: spool.UsageStep}, "counted": {Counted: true, Last: true},
 		} {
-			rows, err := v.UsageRows(q)
+			rows, err := v.Usage(q)
 			keep("usage "+name, rows, err)
 		}
 		return errors.Join(errs...)

@@ -14,9 +14,9 @@ func testStoreNothingThere(s *storeTest) {
 	s.read(thread("t"), func(v spool.View) error {
 		_, err := v.Thread()
 		s.fails("Thread", err, spool.NotFound)
-		_, err = v.Run("r")
+		_, err = spool.FindRun(v, "r")
 		s.fails("Run", err, spool.NotFound)
-		_, err = v.Message("m")
+		_, err = spool.FindMessage(v, "m")
 		s.fails("Message", err, spool.NotFound)
 		return nil
 	})
@@ -30,14 +30,11 @@ func testStoreNothingThere(s *storeTest) {
 	})
 	s.same("contents after an Update", s.all(thread("t"), "r"), compare.Contents{})
 
-	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{})
+	list, err := s.Store.Threads(context.Background(), spool.ThreadQuery{Tenant: spool.DefaultTenant})
 	if err != nil || len(list) != 0 {
 		s.Errorf("Threads: got %d and error %v, want none", len(list), err)
 	}
-	keys, err := s.Store.Stranded(context.Background(), 10)
-	if err != nil || len(keys) != 0 {
-		s.Errorf("Stranded: got %d and error %v, want none", len(keys), err)
-	}
+	s.same("stranded", s.stranded(10), "")
 }
 
 func fullThread(s *storeTest) spool.Thread {
@@ -50,7 +47,7 @@ func fullThread(s *storeTest) spool.Thread {
 
 func testStoreThreadRoundTrip(s *storeTest) {
 	want := fullThread(s)
-	s.write(want.Key(), func(tx spool.Tx) error { return tx.PutThread(want) })
+	s.write(want.Key(), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &want}) })
 	want.CreatedAt, want.UpdatedAt = s.clock.Now(), s.clock.Now()
 	s.same("thread", s.all(want.Key(), "").Thread, want)
 }
@@ -58,16 +55,19 @@ func testStoreThreadRoundTrip(s *storeTest) {
 func testStoreThreadReplaced(s *storeTest) {
 	first := fullThread(s)
 	s.write(first.Key(), func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(first), tx.AppendEntries(spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)))
+		return tx.Write(spool.Changes{
+			Thread:  &first,
+			Entries: []*spool.Entry{spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)},
+		})
 	})
 	created := s.clock.Now()
 	s.clock.Advance(time.Second)
 
 	s.write(first.Key(), func(tx spool.Tx) error {
-		return tx.PutThread(spool.Thread{
+		return tx.Write(spool.Changes{Thread: &spool.Thread{
 			Tenant: first.Tenant, ID: first.ID, State: spool.Idle,
 			LastSeq: 77, CreatedAt: created.Add(-time.Hour), UpdatedAt: created.Add(-time.Hour),
-		})
+		}})
 	})
 	s.same("thread", s.all(first.Key(), "").Thread, spool.Thread{
 		Tenant: first.Tenant, ID: first.ID, State: spool.Idle,
@@ -78,7 +78,8 @@ func testStoreThreadReplaced(s *storeTest) {
 // ids lists threads.
 func (s *storeTest) ids(tenant spool.Tenant, q spool.ThreadQuery) string {
 	s.Helper()
-	list, err := s.Store.Threads(context.Background(), tenant, q)
+	q.Tenant = tenant
+	list, err := s.Store.Threads(context.Background(), q)
 	if err != nil {
 		s.Fatalf("list threads: %v", err)
 	}
@@ -90,7 +91,7 @@ func threadID(t spool.Thread) spool.ThreadID { return t.ID }
 func testStoreThreads(s *storeTest) {
 	put := func(id spool.ThreadID, t spool.Thread) {
 		s.clock.Advance(time.Second)
-		s.write(thread(id), func(tx spool.Tx) error { return tx.PutThread(t) })
+		s.write(thread(id), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &t}) })
 	}
 	for _, id := range []spool.ThreadID{"a", "b", "c"} {
 		put(id, spool.Thread{State: spool.Idle, Title: string(id)})
@@ -102,7 +103,7 @@ func testStoreThreads(s *storeTest) {
 	s.same("limited", s.ids(spool.DefaultTenant, spool.ThreadQuery{Limit: 2}), "bc")
 	s.same("of another tenant", s.ids("other", spool.ThreadQuery{}), "")
 
-	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{Limit: 1})
+	list, err := s.Store.Threads(context.Background(), spool.ThreadQuery{Tenant: spool.DefaultTenant, Limit: 1})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -113,16 +114,16 @@ func testStoreThreadsPages(s *storeTest) {
 	// Three threads per time, so that a page may end between two threads that only their ids order.
 	for i, ids := range []string{"abc", "def", "ghi"} {
 		for _, id := range ids {
-			s.write(thread(spool.ThreadID(id)), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+			s.write(thread(spool.ThreadID(id)), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 		}
 		s.clock.Advance(time.Duration(i+1) * time.Microsecond)
 	}
 	const want = "ihgfedcba"
 	for size := 1; size <= len(want); size++ {
 		var got []spool.Thread
-		q := spool.ThreadQuery{Limit: size}
+		q := spool.ThreadQuery{Tenant: spool.DefaultTenant, Limit: size}
 		for range len(want) {
-			list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, q)
+			list, err := s.Store.Threads(context.Background(), q)
 			if err != nil {
 				s.Fatal(err)
 			}
@@ -146,7 +147,7 @@ func testStoreThreadsFilters(s *storeTest) {
 	} {
 		s.clock.Advance(time.Second)
 		at = append(at, s.clock.Now())
-		s.write(thread(t.ID), func(tx spool.Tx) error { return tx.PutThread(t) })
+		s.write(thread(t.ID), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &t}) })
 	}
 	for name, c := range map[string]struct {
 		q    spool.ThreadQuery
@@ -183,22 +184,22 @@ func testStoreDeleteThread(s *storeTest) {
 	key, other := thread("t"), thread("other")
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
 	s.write(key, func(tx spool.Tx) error {
-		r, err := tx.Run("r")
+		r, err := spool.FindRun(tx, "r")
 		if err != nil {
 			return err
 		}
 		r.StartKey = "start"
-		return errors.Join(tx.UpdateRun(r), tx.DropMessages("m2", 2))
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{r}, Drop: &spool.Drop{From: "m2", Seq: 2}})
 	})
 	s.write(other, func(tx spool.Tx) error { return fill(tx, other, "r-other") })
 	before := s.all(other, "r-other")
-	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	taken, _, err := s.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		s.Fatalf("claim: got %v and error %v, want the job of r", taken, err)
 	}
 
 	s.write(key, func(tx spool.Tx) error {
-		if err := tx.DeleteThread(); err != nil {
+		if err := tx.Write(spool.Changes{DeleteThread: true}); err != nil {
 			return err
 		}
 		c, err := compare.Read(tx, "r")
@@ -209,11 +210,10 @@ func testStoreDeleteThread(s *storeTest) {
 	s.same("contents", s.all(key, "r"), compare.Contents{})
 	s.same("contents of another thread", s.all(other, "r-other"), before)
 	s.same("threads", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "other")
-	_, err = s.Store.FindStart(context.Background(), key.Tenant, "start")
-	s.fails("FindStart", err, spool.NotFound)
-	s.is("Ack of a job of the thread", s.Queue.Ack(context.Background(), taken[0]), spool.ErrFenced)
+	s.same("runs of the key of the start", len(s.started(key.Tenant, "start")), 0)
+	s.is("Ack of a job of the thread", s.Store.Ack(context.Background(), taken[0], spool.Ack{Kind: spool.AckDone}), spool.ErrFenced)
 	s.clock.Advance(time.Hour)
-	taken, _, err = s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err = s.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r-other" {
 		s.Errorf("claim: got %v and error %v, want only the job of the other thread", taken, err)
 	}
@@ -221,12 +221,12 @@ func testStoreDeleteThread(s *storeTest) {
 	// All ids can be used again, also those of branches, and the record begins anew.
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
 	s.same("branches of a new thread", len(s.all(key, "r").Branches), 0)
-	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m2", 2) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "m2", Seq: 2}}) })
 	s.same("seq of a new record", s.all(key, "r").Thread.LastSeq, int64(2))
 }
 
 func testStoreDeleteNothing(s *storeTest) {
-	s.write(thread("t"), func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.same("contents", s.all(thread("t"), ""), compare.Contents{})
 }
 
@@ -237,9 +237,9 @@ func testStoreTenants(s *storeTest) {
 			if err := fill(tx, key, "r"); err != nil {
 				return err
 			}
-			r, err := tx.Run("r")
+			r, err := spool.FindRun(tx, "r")
 			r.StartKey, r.Agent = "start", string(key.Tenant)
-			return errors.Join(err, tx.UpdateRun(r))
+			return errors.Join(err, tx.Write(spool.Changes{Runs: []spool.RunRow{r}}))
 		})
 	}
 	for _, key := range []spool.ThreadKey{ours, theirs} {
@@ -248,15 +248,13 @@ func testStoreTenants(s *storeTest) {
 		s.same("tenant of the run", c.Runs[0].Tenant, key.Tenant)
 		s.same("numbers", []int{len(c.Runs), len(c.Messages), len(c.Entries), len(c.Parks), len(c.Effects)}, []int{1, 2, 2, 1, 1})
 		s.same("threads", s.ids(key.Tenant, spool.ThreadQuery{}), "t")
-		r, err := s.Store.FindStart(context.Background(), key.Tenant, "start")
-		if err != nil || r.Agent != string(key.Tenant) {
-			s.Errorf("FindStart of %s: got the run of %s and error %v", key.Tenant, r.Agent, err)
-		}
+		agent := func(r spool.RunRow) string { return r.Agent }
+		s.same("agent of the started run", compare.Spaced(s.started(key.Tenant, "start"), agent), string(key.Tenant))
 	}
 	kept := s.all(theirs, "r")
-	s.write(ours, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.write(ours, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.same("contents of the other tenant", s.all(theirs, "r"), kept)
-	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := s.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].Tenant != "other" {
 		s.Errorf("claim: got %v and error %v, want the job of the other tenant", taken, err)
 	}

@@ -17,11 +17,11 @@ func testStoreMessageTurns(s *storeTest) {
 		s.write(key, func(tx spool.Tx) error {
 			var errs []error
 			for range entries {
-				errs = append(errs, tx.AppendEntries(spool.NewEntry("A", "", nil)))
+				errs = append(errs, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}))
 			}
 			for i := range messages {
 				m := messages[i]
-				errs = append(errs, tx.AppendMessages(&m))
+				errs = append(errs, tx.Write(spool.Changes{Messages: []*spool.Message{&m}}))
 				messages[i] = m
 			}
 			return errors.Join(errs...)
@@ -34,20 +34,26 @@ func testStoreMessageTurns(s *storeTest) {
 	brief, answer := turn("brief"), turn("answer")
 	brief.AgentID, answer.Role = "nested", spool.RoleAssistant
 
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	// Later turns have lower ids, so the order cannot come from the ids.
 	add(0, turn("z"), turn("y"))
 	add(2, answer, turn("x"), brief)
 	s.turns(key, added)
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.AppendEntries(spool.NewEntry("A", "", nil)), tx.DropMessages("y", 3))
+		return errors.Join(
+			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
+			tx.Write(spool.Changes{Drop: &spool.Drop{From: "y", Seq: 3}}),
+		)
 	})
 	s.turns(key, added)
 	add(0, turn("w"))
 	add(1, turn("v"))
 	s.turns(key, added)
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.AppendEntries(spool.NewEntry("A", "", nil)), tx.DropMessages("w", 5), tx.RestoreBranch(3))
+		return errors.Join(
+			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
+			tx.Write(spool.Changes{Drop: &spool.Drop{From: "w", Seq: 5}, Restore: 3}),
+		)
 	})
 	add(0, turn("u"))
 	s.turns(key, added)

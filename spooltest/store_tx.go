@@ -22,7 +22,7 @@ func testStoreRollsBack(s *storeTest) {
 	s.noJobs()
 
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
-	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	taken, _, err := s.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		s.Fatalf("claim: got %v and error %v, want one job", taken, err)
 	}
@@ -30,24 +30,25 @@ func testStoreRollsBack(s *storeTest) {
 	s.clock.Advance(time.Second)
 	for name, fn := range map[string]func(tx spool.Tx) error{
 		"changes": func(tx spool.Tx) error {
-			r, err := tx.Run("r")
+			r, err := spool.FindRun(tx, "r")
 			r.State, r.Steps, r.StartKey = spool.Failed, 3, "start"
-			return errors.Join(err,
-				tx.PutThread(spool.Thread{State: spool.Failed, Fence: 9}),
-				tx.UpdateRun(r),
-				tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}),
-				tx.DropMessages("m1", 3),
-				tx.AppendMessages(&spool.Message{ID: "m3", Role: spool.RoleUser}),
-				tx.AppendEntries(spool.NewEntry("A", "r", nil)),
-				tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkExpired}),
-				tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c2", State: spool.ParkOpen}),
-				tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectVoid}),
-				tx.AddUsage(spool.UsageRow{RunID: "r", Agent: "a", Model: "m"}),
-				tx.CancelJob("job:r"),
-				tx.Enqueue(spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r", Agent: "a", Key: "job:r2"}),
+			return errors.Join(
+				err,
+				tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Failed, Fence: 9}, Runs: []spool.RunRow{r}}),
+				tx.Write(spool.Changes{
+					NewRuns:    []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Queued}}},
+					Drop:       &spool.Drop{From: "m1", Seq: 3},
+					Messages:   []*spool.Message{{ID: "m3", Role: spool.RoleUser}},
+					Entries:    []*spool.Entry{spool.NewEntry("A", "r", nil)},
+					Parks:      []spool.Park{{RunID: "r", ToolCallID: "c1", State: spool.ParkExpired}, {RunID: "r", ToolCallID: "c2", State: spool.ParkOpen}},
+					Effects:    []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectVoid}},
+					Usage:      []spool.UsageRow{{RunID: "r", Agent: "a", Model: "m"}},
+					CancelJobs: []string{"job:r"},
+					Jobs:       []spool.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r", Agent: "a", Key: "job:r2"}},
+				}),
 			)
 		},
-		"deletion": func(tx spool.Tx) error { return tx.DeleteThread() },
+		"deletion": func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) },
 	} {
 		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
 			if err := fn(tx); err != nil {
@@ -58,10 +59,9 @@ func testStoreRollsBack(s *storeTest) {
 		s.is("Update with "+name, err, failure)
 		s.same("contents after "+name, s.all(key, "r"), before)
 		s.noJobs()
-		_, err = s.Store.FindStart(context.Background(), key.Tenant, "start")
-		s.fails("FindStart after "+name, err, spool.NotFound)
+		s.same("runs of the key after "+name, len(s.started(key.Tenant, "start")), 0)
 	}
-	if err := s.Queue.Ack(context.Background(), taken[0]); err != nil {
+	if err := s.Store.Ack(context.Background(), taken[0], spool.Ack{Kind: spool.AckDone}); err != nil {
 		s.Errorf("Ack of the job that was there before: %v", err)
 	}
 }
@@ -69,7 +69,7 @@ func testStoreRollsBack(s *storeTest) {
 // noJobs reports an error if a job is due.
 func (s *storeTest) noJobs() {
 	s.Helper()
-	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := s.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 0 {
 		s.Errorf("claim: got %v and error %v, want none", taken, err)
 	}
@@ -83,7 +83,7 @@ func testStoreReturnsFnError(s *storeTest) {
 		},
 		"Update that wrote": func() error {
 			return s.Store.Update(context.Background(), thread("t"), 0, func(tx spool.Tx) error {
-				return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), failure)
+				return errors.Join(tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}), failure)
 			})
 		},
 		"View": func() error {
@@ -113,14 +113,18 @@ func testStoreOwnWrites(s *storeTest) {
 
 		t := c.Thread
 		t.State, t.Title = spool.Running, "title"
-		err = errors.Join(err, tx.PutThread(t))
+		err = errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
 		t, getErr := tx.Thread()
 		s.same("row that was put", []string{string(t.State), t.Title}, []string{string(spool.Running), "title"})
 
 		r := c.Runs[0]
 		r.Steps = 5
-		err = errors.Join(err, getErr, tx.UpdateRun(r), tx.DropMessages("m2", 2))
-		r, getErr = tx.Run("r")
+		err = errors.Join(
+			err,
+			getErr,
+			tx.Write(spool.Changes{Runs: []spool.RunRow{r}, Drop: &spool.Drop{From: "m2", Seq: 2}}),
+		)
+		r, getErr = spool.FindRun(tx, "r")
 		s.same("run that was put", r.Steps, 5)
 		m, msgErr := tx.Messages(spool.MessageQuery{})
 		s.same("messages that are left", len(m), 1)
@@ -133,11 +137,13 @@ func testStoreFence(s *storeTest) {
 	update := func(key spool.ThreadKey, fence int64) (called bool, err error) {
 		err = s.Store.Update(context.Background(), key, fence, func(tx spool.Tx) error {
 			called = true
-			return tx.AppendEntries(spool.NewEntry("A", "", nil))
+			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
 		})
 		return called, err
 	}
-	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Running, Fence: 5}) })
+	s.write(key, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Running, Fence: 5}})
+	})
 	for _, fence := range []int64{1, 4, 6} {
 		called, err := update(key, fence)
 		s.is("Update with another fence", err, spool.ErrFenced)
@@ -159,7 +165,7 @@ func testStoreFence(s *storeTest) {
 	err = s.Store.Update(context.Background(), key, 5, func(tx spool.Tx) error {
 		t, err := tx.Thread()
 		t.Fence++
-		return errors.Join(err, tx.PutThread(t))
+		return errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
 	})
 	s.is("Update that raises the fence", err, nil)
 	_, err = update(key, 5)
@@ -195,13 +201,22 @@ func testStoreContextEnded(s *storeTest) {
 	}), spool.Canceled)
 	s.same("fn was called", called, false)
 	s.fails("View", s.Store.View(ctx, thread("t"), func(v spool.View) error {
-		_, err := v.Runs(0)
+		_, err := v.Runs(spool.RunQuery{})
 		return err
 	}), spool.Canceled)
-	_, err := s.Store.Threads(ctx, spool.DefaultTenant, spool.ThreadQuery{})
-	s.fails("Threads", err, spool.Canceled)
-	_, err = s.Store.FindStart(ctx, spool.DefaultTenant, "key")
-	s.fails("FindStart", err, spool.Canceled)
-	_, err = s.Store.Stranded(ctx, 1)
-	s.fails("Stranded", err, spool.Canceled)
+	for name, call := range map[string]func() error{
+		"Threads":  func() error { return second(s.Store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant})) },
+		"Stranded": func() error { return second(s.Store.Threads(ctx, spool.ThreadQuery{Work: spool.ThreadsStranded})) },
+		"Runs":     func() error { return second(s.Store.Runs(ctx, spool.RunQuery{Tenant: spool.DefaultTenant})) },
+		"Jobs":     func() error { return second(s.Store.Jobs(ctx, spool.JobQuery{Tenant: spool.DefaultTenant})) },
+		"Audit":    func() error { return second(s.Store.Audit(ctx, spool.AuditQuery{Tenant: spool.DefaultTenant})) },
+		"Rows":     func() error { return second(s.Store.Rows(ctx, spool.RowQuery{Kind: "k"})) },
+		"Stats":    func() error { return second(s.Store.Stats(ctx, spool.StatsQuery{Queue: true})) },
+		"Prune":    func() error { return second(s.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneRows})) },
+	} {
+		s.fails(name, call(), spool.Canceled)
+	}
 }
+
+// second returns the error of a call.
+func second(_ any, err error) error { return err }

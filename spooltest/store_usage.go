@@ -19,14 +19,16 @@ func testStoreUsage(s *storeTest) {
 		}
 	}
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.AddUsage(row("z", "b", 10)), tx.AddUsage(row("", "a", 20)), tx.AddUsage(row("z", "b", 30)))
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Idle},
+			Usage:  []spool.UsageRow{row("z", "b", 10), row("", "a", 20), row("z", "b", 30)},
+		})
 	})
 	s.clock.Advance(time.Second)
 	newest := row("z", "a", 40)
 	newest.CreatedAt = s.clock.Now()
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.AddUsage(row("", "a", 50)), tx.AddUsage(row("z", "a", 40)))
+		return tx.Write(spool.Changes{Usage: []spool.UsageRow{row("", "a", 50), row("z", "a", 40)}})
 	})
 
 	line := func(agent, model string, input, calls int64) spool.UsageLine {
@@ -50,7 +52,7 @@ func testStoreUsageNotReported(s *storeTest) {
 	key := thread("t")
 	row := spool.UsageRow{RunID: "r", Agent: "a", Model: "m", Outcome: spool.OutcomeAborted}
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AddUsage(row))
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Usage: []spool.UsageRow{row}})
 	})
 	row.CreatedAt, row.Kind = s.clock.Now(), spool.UsageStep
 	c := s.all(key, "")
@@ -70,9 +72,10 @@ func testStoreUsageCosts(s *storeTest) {
 	}
 	free := row(&spool.Cost{Currency: "EUR", Source: spool.CostTable, Version: "1"})
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.AddUsage(free), tx.AddUsage(row(nil)),
-			tx.AddUsage(row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt})), tx.AddUsage(guessed), tx.AddUsage(guessed))
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Idle},
+			Usage:  []spool.UsageRow{free, row(nil), row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt}), guessed, guessed},
+		})
 	})
 	c := s.all(key, "")
 	line := spool.UsageLine{AgentName: "a", Model: "m", InputTokens: 1, Calls: 1}
@@ -91,11 +94,11 @@ func testStoreUsageCosts(s *storeTest) {
 		{Currency: "EUR", CostMicros: 10, Calls: 3}, {Currency: "USD", CostMicros: 4, Calls: 1},
 	})
 	s.read(key, func(v spool.View) error {
-		rows, err := v.UsageRows(spool.UsageQuery{Limit: 2})
+		report, err := v.Usage(spool.UsageQuery{Limit: 2})
 		free.CreatedAt, free.Kind = s.clock.Now(), spool.UsageStep
 		unpriced := row(nil)
 		unpriced.CreatedAt, unpriced.Kind = s.clock.Now(), spool.UsageStep
-		s.same("a row that is free and one without a price", rows, []spool.UsageRow{free, unpriced})
+		s.same("a row that is free and one without a price", report.Rows, []spool.UsageRow{free, unpriced})
 		return err
 	})
 }
@@ -108,13 +111,10 @@ func testStoreUsageRows(s *storeTest) {
 		return spool.UsageRow{RunID: run, AgentID: agent, Kind: kind, ModelID: name, Usage: spool.Usage{Input: input}}
 	}
 	s.write(key, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.AddUsage(row("r", "", spool.UsageStep, "a", &n)),
-			tx.AddUsage(row("q", "", "", "b", nil)),
-			tx.AddUsage(row("r", "c", spool.UsageCompaction, "c", nil)),
-			tx.AddUsage(row("r", "", spool.UsageStep, "d", &n)),
-			tx.AddUsage(row("r", "c", spool.UsageStep, "e", &n)),
-			tx.AddUsage(row("r", "", spool.UsageTool, "f", nil)))
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{State: spool.Idle},
+			Usage:  []spool.UsageRow{row("r", "", spool.UsageStep, "a", &n), row("q", "", "", "b", nil), row("r", "c", spool.UsageCompaction, "c", nil), row("r", "", spool.UsageStep, "d", &n), row("r", "c", spool.UsageStep, "e", &n), row("r", "", spool.UsageTool, "f", nil)},
+		})
 	})
 	for _, c := range []struct {
 		q    spool.UsageQuery
@@ -133,16 +133,23 @@ func testStoreUsageRows(s *storeTest) {
 		{spool.UsageQuery{Run: "r", Agent: &main, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1}, "d"},
 	} {
 		s.read(key, func(v spool.View) error {
-			rows, err := v.UsageRows(c.q)
-			if got := compare.Joined(rows, func(r spool.UsageRow) string { return r.ModelID }); got != c.want {
+			report, err := v.Usage(c.q)
+			if got := compare.Joined(report.Rows, func(r spool.UsageRow) string { return r.ModelID }); got != c.want {
 				s.Errorf("rows of %+v: %q, want %q", c.q, got, c.want)
 			}
 			return err
 		})
 	}
+	s.read(key, func(v spool.View) error {
+		report, err := v.Usage(spool.UsageQuery{Sums: true, Run: "nobody", Limit: 1})
+		s.same("rows and sums", []int{len(report.Rows), len(report.Sums)}, []int{0, 6})
+		rows, rowsErr := v.Usage(spool.UsageQuery{Limit: 1})
+		s.same("rows without sums", []int{len(rows.Rows), len(rows.Sums)}, []int{1, 0})
+		return errors.Join(err, rowsErr)
+	})
 	s.read(thread("t2"), func(v spool.View) error {
-		rows, err := v.UsageRows(spool.UsageQuery{})
-		s.same("rows of another thread", rows, []spool.UsageRow{})
+		report, err := v.Usage(spool.UsageQuery{})
+		s.same("rows of another thread", report.Rows, []spool.UsageRow{})
 		return err
 	})
 }

@@ -22,7 +22,7 @@ func testStoreWaitingRuns(s *storeTest) {
 	a, b, c := waiting("a", 1), waiting("b", 1<<40), waiting("c", 7)
 	line := func(v spool.View, want string) {
 		s.Helper()
-		runs, err := v.Waiting()
+		runs, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 		if err != nil {
 			s.Error(err)
 		}
@@ -30,13 +30,13 @@ func testStoreWaitingRuns(s *storeTest) {
 	}
 	s.write(key, func(tx spool.Tx) error {
 		line(tx, "")
-		err := errors.Join(tx.InsertRun(b), tx.InsertRun(c), tx.InsertRun(a))
+		err := tx.Write(spool.Changes{NewRuns: []spool.RunRow{b, c, a}})
 		line(tx, "acb")
 		return err
 	})
 	s.read(key, func(v spool.View) error {
 		line(v, "acb")
-		runs, err := v.Waiting()
+		runs, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 		s.same("what waits", runs, []spool.RunRow{a, c, b})
 		return err
 	})
@@ -45,20 +45,22 @@ func testStoreWaitingRuns(s *storeTest) {
 		return nil
 	})
 
+	next := a
+	next.QueuePosition = 0
+	s.refuses("the next while one is active", key, spool.ErrActiveRun, spool.Changes{Runs: []spool.RunRow{next}})
 	s.write(key, func(tx spool.Tx) error {
-		next := a
-		next.QueuePosition = 0
-		s.is("UpdateRun of the next while one is active", tx.UpdateRun(next), spool.ErrActiveRun)
-		first, err := tx.Run("r")
+		first, err := spool.FindRun(tx, "r")
 		first.State = spool.Completed
 		gone := c
 		gone.State, gone.QueuePosition = spool.Cancelled, 0
-		err = errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(next), tx.UpdateRun(gone))
+		err = errors.Join(err, tx.Write(spool.Changes{Runs: []spool.RunRow{first, next, gone}}))
 		line(tx, "b")
-		s.is("InsertRun while the next is active", tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "d", State: spool.Queued}}), spool.ErrActiveRun)
 		return err
 	})
-	s.write(key, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.refuses("a new run while the next is active", key, spool.ErrActiveRun, spool.Changes{
+		NewRuns: []spool.RunRow{{Run: spool.Run{ID: "d", State: spool.Queued}}},
+	})
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	s.read(key, func(v spool.View) error {
 		line(v, "")
 		return nil

@@ -71,18 +71,21 @@ func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
 	return found[:bounded(len(found), q.Limit)]
 }
 
-// DropMessages removes a message and all later messages from the view.
-func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
-	d, id := tx.data, spool.BranchID(seq)
-	at := messageAt(d.messages, from)
+// dropMessages removes a message and all later messages from the view.
+func (tx *transaction) dropMessages(c spool.Changes) error {
+	if c.Drop == nil {
+		return nil
+	}
+	d, id := tx.data, spool.BranchID(c.Drop.Seq)
+	at := messageAt(d.messages, c.Drop.From)
 	if at < 0 {
 		return errNoMessage
 	}
 	if d.branchAt(id) >= 0 {
-		return spool.Errorf(spool.Conflict, "Branch %d is there already", id)
+		return spool.ErrBranchUsed
 	}
 	b := branch{Branch: spool.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
-	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == seq }); i >= 0 {
+	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == c.Drop.Seq }); i >= 0 {
 		b.RunID = d.entries[i].RunID
 	}
 	// Clip, because older states of the thread still use the memory after the end.
@@ -93,16 +96,19 @@ func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
 	return nil
 }
 
-// RestoreBranch appends the messages of a branch to the view again.
-func (tx *transaction) RestoreBranch(id spool.BranchID) error {
+// restoreBranch appends the messages of a branch to the view again.
+func (tx *transaction) restoreBranch(c spool.Changes) error {
+	if c.Restore == 0 {
+		return nil
+	}
 	d := tx.data
-	at := d.branchAt(id)
+	at := d.branchAt(c.Restore)
 	if at < 0 {
 		return spool.Errorf(spool.NotFound, "Branch not found")
 	}
 	b := d.branches[at]
 	if b.BaseMessageID != d.lastMessage() {
-		return spool.Errorf(spool.Conflict, "The view does not end where branch %d begins", id)
+		return spool.ErrBranchBase
 	}
 	d.messages = append(slices.Clip(d.messages), b.messages...)
 	d.branches = slices.Delete(slices.Clone(d.branches), at, at+1)

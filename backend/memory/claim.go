@@ -10,30 +10,30 @@ import (
 )
 
 // Claim claims due jobs. Tenants with the fewest jobs in flight come first.
-func (q queue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (s store) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
 	var due []*job
 	var next time.Time
 	inFlight := make(map[spool.Tenant]int)
 	served := make(map[spool.Tenant]time.Time)
-	for _, j := range q.jobs {
+	for _, j := range s.jobs {
+		if j.inFlight && j.due.After(now) {
+			inFlight[j.Tenant]++
+		}
 		switch {
+		case !wanted(j.Job, query):
 		case !j.due.After(now):
 			due = append(due, j)
 			if _, known := served[j.Tenant]; !known {
 				served[j.Tenant] = query.ServedAt(j.Tenant)
 			}
-			continue
 		case next.IsZero() || j.due.Before(next):
 			next = j.due
-		}
-		if j.inFlight {
-			inFlight[j.Tenant]++
 		}
 	}
 	var taken []spool.Delivery
@@ -44,7 +44,7 @@ func (q queue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Deliv
 		}
 		due = slices.DeleteFunc(due, func(other *job) bool { return other == j })
 		inFlight[j.Tenant]++
-		taken = append(taken, q.take(j, now.Add(query.Lease)))
+		taken = append(taken, s.take(j, now.Add(query.Lease)))
 	}
 	if len(taken) > 0 {
 		next = time.Time{}
@@ -52,33 +52,13 @@ func (q queue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Deliv
 	return taken, next, nil
 }
 
-// Waiting lists the tenants that have due jobs.
-func (q queue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
-	if err := canceled(ctx); err != nil {
-		return nil, err
+// wanted reports whether the job is in a queue of the query, and of an agent of the query. An event has no
+// agent.
+func wanted(j spool.Job, q spool.ClaimQuery) bool {
+	if q.Queues == nil && j.Queue != "" || q.Queues != nil && !slices.Contains(q.Queues, j.Queue) {
+		return false
 	}
-	q.mu.RLock()
-	defer q.mu.RUnlock()
-	now := q.now()
-	oldest := make(map[spool.Tenant]time.Time)
-	inFlight := make(map[spool.Tenant]int)
-	for _, j := range q.jobs {
-		switch first, some := oldest[j.Tenant]; j.state(now) {
-		case spool.JobReady:
-			if !some || j.due.Before(first) {
-				oldest[j.Tenant] = j.due
-			}
-		case spool.JobInFlight:
-			inFlight[j.Tenant]++
-		}
-	}
-	for tenant, due := range oldest {
-		waiting = append(waiting, spool.WaitingTenant{Tenant: tenant, InFlight: inFlight[tenant], DueAt: due})
-	}
-	slices.SortFunc(waiting, func(a, b spool.WaitingTenant) int {
-		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
-	})
-	return waiting, nil
+	return q.Agents == nil || j.Event() || slices.Contains(q.Agents, j.Agent)
 }
 
 // nextFair returns the next job to claim, or nil. Free is how many more jobs the claim may take.
@@ -100,7 +80,7 @@ func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant
 // take leases a job. The caller must hold mu.
 func (m *memory) take(j *job, until time.Time) spool.Delivery {
 	m.lastToken++
-	job := j.Job
+	job := cloneJob(j.Job)
 	job.DueAt = j.due
 	j.token, j.inFlight, j.due = m.lastToken, true, until
 	j.attempt++

@@ -2,100 +2,69 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/spoolhq/spool"
 )
 
-// DeadLetter moves the job to the dead jobs.
-func (q queue) DeadLetter(ctx context.Context, d spool.Delivery, cause string) error {
-	return q.guarded(ctx, d, func(j *job) {
-		q.dropJob(j.id)
-		q.dead = append(q.dead, spool.DeadJob{
-			Job: j.Job, JobID: j.id, Attempts: j.attempt, Cause: cause, DiedAt: q.now(),
-		})
-	})
-}
-
-// Dead lists the dead jobs of a tenant.
-func (q queue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) ([]spool.DeadJob, error) {
-	if err := canceled(ctx); err != nil {
-		return nil, err
-	}
-	q.mu.RLock()
-	defer q.mu.RUnlock()
-	return q.selectDead(tenant, query), nil
-}
-
-// Purge removes dead jobs. It waits until no Update runs, so that it does not see a job that a
-// transaction has taken.
-func (q queue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
-	select {
-	case q.writer <- struct{}{}:
-	case <-ctx.Done():
-		return 0, canceled(ctx)
-	}
-	defer func() { <-q.writer }()
-	if err := canceled(ctx); err != nil {
-		return 0, err
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	gone := q.selectDead(tenant, query)
-	for _, d := range gone {
-		q.dropDead(d.JobID)
-	}
-	return len(gone), nil
-}
-
-// selectDead returns the dead jobs that q selects. The caller must hold mu.
-func (m *memory) selectDead(tenant spool.Tenant, q spool.DeadQuery) []spool.DeadJob {
-	found := []spool.DeadJob{}
+// deadJobs lists dead jobs, the last died first. The caller must hold mu.
+func (m *memory) deadJobs(q spool.JobQuery) []spool.QueuedJob {
+	found := []spool.QueuedJob{}
 	for _, d := range m.dead {
 		older := d.DiedAt.Before(q.Before) || d.DiedAt.Equal(q.Before) && d.JobID < q.BeforeID
-		if d.Tenant == tenant && (q.JobID == 0 || d.JobID == q.JobID) &&
+		if d.Tenant == q.Tenant && jobListed(d.Job, d.JobID, q) &&
 			(q.DiedBefore.IsZero() || d.DiedAt.Before(q.DiedBefore)) && (q.Before.IsZero() || older) {
+			d.Job = cloneJob(d.Job)
 			found = append(found, d)
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.DeadJob) int {
+	slices.SortFunc(found, func(a, b spool.QueuedJob) int {
 		return cmp.Or(b.DiedAt.Compare(a.DiedAt), cmp.Compare(b.JobID, a.JobID))
 	})
 	return found[:bounded(len(found), q.Limit)]
 }
 
 func (m *memory) dropDead(id int64) {
-	m.dead = slices.DeleteFunc(m.dead, func(d spool.DeadJob) bool { return d.JobID == id })
+	m.dead = slices.DeleteFunc(m.dead, func(d spool.QueuedJob) bool { return d.JobID == id })
 }
 
-// TakeDead removes a dead job at the commit.
-func (tx *transaction) TakeDead(jobID int64) (spool.DeadJob, error) {
+// takeDead removes dead jobs at the commit.
+func (tx *transaction) takeDead(c spool.Changes) error {
+	for _, id := range c.TakeDead {
+		if tx.taken[id] || !tx.hasDead(id) {
+			return errNoDeadJob
+		}
+		if tx.taken == nil {
+			tx.taken = make(map[int64]bool)
+		}
+		tx.taken[id] = true
+		tx.outside = append(tx.outside, func(m *memory) { m.dropDead(id) })
+	}
+	return nil
+}
+
+// hasDead reports whether the thread has the dead job, and has not been deleted with it.
+func (tx *transaction) hasDead(id int64) bool {
 	tx.store.mu.RLock()
 	defer tx.store.mu.RUnlock()
-	for _, d := range tx.store.dead {
-		if d.JobID == jobID && d.Thread() == tx.key && !tx.taken[jobID] {
-			if tx.taken == nil {
-				tx.taken = make(map[int64]bool)
-			}
-			tx.taken[jobID] = true
-			tx.jobs = append(tx.jobs, func(m *memory) { m.dropDead(jobID) })
-			return d, nil
-		}
-	}
-	return spool.DeadJob{}, errNoDeadJob
+	return slices.ContainsFunc(tx.store.dead, func(d spool.QueuedJob) bool {
+		return d.JobID == id && d.Thread() == tx.key && (d.Event() || !tx.deleted)
+	})
 }
 
-// AddDead adds a dead job at the commit.
-func (tx *transaction) AddDead(j spool.Job, attempts int, cause string) error {
-	now := tx.Now()
-	j.Tenant, j.ThreadID = tx.key.Tenant, tx.key.ID
-	if j.DueAt.IsZero() {
-		j.DueAt = now
+// addDead adds dead jobs at the commit.
+func (tx *transaction) addDead(c spool.Changes) error {
+	for _, d := range c.Dead {
+		j := tx.owned(d.Job)
+		if j.DueAt.IsZero() {
+			j.DueAt = tx.now
+		}
+		dead := spool.QueuedJob{Job: j, State: spool.JobDead, Attempts: d.Attempts, Cause: d.Cause, DiedAt: tx.now}
+		tx.outside = append(tx.outside, func(m *memory) {
+			dead.JobID = spool.NewJobID()
+			m.dead = append(m.dead, dead)
+		})
 	}
-	tx.jobs = append(tx.jobs, func(m *memory) {
-		m.dead = append(m.dead, spool.DeadJob{Job: j, JobID: spool.NewJobID(), Attempts: attempts, Cause: cause, DiedAt: now})
-	})
 	return nil
 }
 

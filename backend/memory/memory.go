@@ -38,13 +38,9 @@ func New(o *Options) spool.Backend {
 		jobs:      make(map[int64]*job),
 		jobKeys:   make(map[jobKey]int64),
 		lastAudit: make(map[spool.Tenant]int64),
+		rows:      make(map[rowKey]spool.Row),
 	}
-	return spool.Backend{
-		Store:   store{m},
-		Queue:   queue{m},
-		Streams: inprocess.NewStreams(0),
-		Bus:     inprocess.NewBus(),
-	}
+	return spool.Backend{Store: store{m}, Live: inprocess.NewLive(0)}
 }
 
 type (
@@ -60,9 +56,13 @@ type (
 		tenant spool.Tenant
 		key    string
 	}
+	rowKey struct {
+		tenant    spool.Tenant
+		kind, key string
+	}
 )
 
-// memory is the state that the store and the queue of one backend share.
+// memory is the state of a backend.
 type memory struct {
 	clock spool.Clock
 	// writer holds a value while an Update runs. It is a channel, so that a caller can stop waiting
@@ -79,7 +79,7 @@ type memory struct {
 
 	jobs    map[int64]*job
 	jobKeys map[jobKey]int64
-	dead    []spool.DeadJob
+	dead    []spool.QueuedJob
 	// lastToken is the token of the last claim.
 	lastToken int64
 
@@ -87,6 +87,9 @@ type memory struct {
 	audit []spool.AuditEntry
 	// lastAudit is the number of each tenant's last entry.
 	lastAudit map[spool.Tenant]int64
+
+	// rows may have rows that have expired.
+	rows map[rowKey]spool.Row
 }
 
 func (m *memory) view(key spool.ThreadKey) *view {
@@ -110,7 +113,7 @@ func (m *memory) commit(tx *transaction) {
 	if tx.data.thread != nil {
 		m.threads[tx.key] = tx.data
 	}
-	for _, change := range tx.jobs {
+	for _, change := range tx.outside {
 		change(m)
 	}
 }
@@ -130,6 +133,23 @@ func (m *memory) index(key spool.ThreadKey, before, after *threadData) {
 			m.starts[startKey{key.Tenant, r.StartKey}] = runKey{key.Tenant, r.ID}
 		}
 	}
+}
+
+// alone calls fn while no transaction runs, so that fn cannot remove what a transaction has read.
+func (m *memory) alone(ctx context.Context, fn func()) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	select {
+	case m.writer <- struct{}{}:
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+	defer func() { <-m.writer }()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fn()
+	return nil
 }
 
 // bounded returns the lower of n and the limit. A limit of zero or less stands for no limit.

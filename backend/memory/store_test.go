@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -31,7 +32,10 @@ func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View
 // touch adds an entry to a thread.
 func touch(ctx context.Context, b spool.Backend) error {
 	return b.Store.Update(ctx, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{}), tx.AppendEntries(spool.NewEntry("TOUCHED", "", nil)))
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{},
+			Entries: []*spool.Entry{spool.NewEntry("TOUCHED", "", nil)},
+		})
 	})
 }
 
@@ -50,14 +54,18 @@ func touched(t *testing.T, b spool.Backend) (n int) {
 func everything(tx spool.Tx) error {
 	const run = spool.RunID("r")
 	return errors.Join(
-		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
-		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued}, RunState: spool.RunState{StartKey: string("key-" + run)}}),
-		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil)),
-		tx.AppendMessages(&spool.Message{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}),
-		tx.PutPark(spool.Park{RunID: run, ToolCallID: "c"}),
-		tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c"}),
-		tx.AddUsage(spool.UsageRow{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}),
-		tx.Enqueue(spool.Job{RunID: run, Key: string(run)}),
+		tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Queued, RunID: run},
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued}, RunState: spool.RunState{StartKey: string("key-" + run)}}},
+			Entries: []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, run, nil)},
+		}),
+		tx.Write(spool.Changes{
+			Messages: []*spool.Message{{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}},
+			Parks:    []spool.Park{{RunID: run, ToolCallID: "c"}},
+			Effects:  []spool.Effect{{RunID: run, Step: 1, ToolCallID: "c"}},
+			Usage:    []spool.UsageRow{{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}},
+			Jobs:     []spool.Job{{RunID: run, Key: string(run)}},
+		}),
 	)
 }
 
@@ -66,20 +74,20 @@ func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
 	t.Helper()
 	var out string
 	view(t, b, id, func(v spool.View) error {
-		runs, err1 := v.Runs(0)
+		runs, err1 := v.Runs(spool.RunQuery{})
 		entries, err2 := v.Entries(spool.EntryQuery{})
 		messages, err3 := v.Messages(spool.MessageQuery{})
 		parks, err4 := v.Parks("r")
 		effects, err5 := v.Effects("r", 1)
-		lines, err6 := v.Usage()
-		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(lines))
+		usage, err6 := v.Usage(spool.UsageQuery{Sums: true})
+		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(usage.Sums))
 		return errors.Join(err1, err2, err3, err4, err5, err6)
 	})
-	stats, err := b.Queue.Stats(t.Context(), "")
+	stats, err := b.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out + fmt.Sprint(" ", stats.Ready)
+	return out + fmt.Sprint(" ", stats.Queue.Ready)
 }
 
 func TestRollback(t *testing.T) {
@@ -90,7 +98,7 @@ func TestRollback(t *testing.T) {
 	fail := func() {
 		t.Helper()
 		err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-			return errors.Join(tx.DeleteThread(), everything(tx), boom)
+			return errors.Join(tx.Write(spool.Changes{DeleteThread: true}), everything(tx), boom)
 		})
 		if !errors.Is(err, boom) {
 			t.Fatal(err)
@@ -105,12 +113,12 @@ func TestRollback(t *testing.T) {
 	if got, want := tally(t, b, "t"), "1 1 1 1 1 1 1"; got != want {
 		t.Errorf("after a commit and a rollback there is %s, want %s", got, want)
 	}
-	update(t, b, "t", func(tx spool.Tx) error { return tx.DeleteThread() })
+	update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
 		t.Errorf("after a deletion there is %s, want %s", got, want)
 	}
-	if _, err := b.Store.FindStart(t.Context(), key.Tenant, "key-r"); spool.CodeOf(err) != spool.NotFound {
-		t.Errorf("the start of a deleted thread is found: %v", err)
+	if runs, err := b.Store.Runs(t.Context(), spool.RunQuery{Tenant: key.Tenant, StartKey: "key-r"}); err != nil || len(runs) > 0 {
+		t.Errorf("the start of a deleted thread is found: %v, %v", runs, err)
 	}
 	update(t, b, "other", everything)
 }
@@ -124,27 +132,31 @@ func TestViewIsOneState(t *testing.T) {
 	view(t, b, "t", func(v spool.View) error {
 		update(t, b, "t", func(tx spool.Tx) error {
 			return errors.Join(
-				tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Failed}}),
-				tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c", Landed: true}),
-				tx.DropMessages("m-r", 1),
-				tx.AppendMessages(&spool.Message{ID: "new"}),
-				tx.AppendEntries(spool.NewEntry(spool.EntryRunEnded, "r", nil)),
+				tx.Write(spool.Changes{
+					Runs:  []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Failed}}},
+					Parks: []spool.Park{{RunID: "r", ToolCallID: "c", Landed: true}},
+				}),
+				tx.Write(spool.Changes{
+					Drop:     &spool.Drop{From: "m-r", Seq: 1},
+					Messages: []*spool.Message{{ID: "new"}},
+					Entries:  []*spool.Entry{spool.NewEntry(spool.EntryRunEnded, "r", nil)},
+				}),
 			)
 		})
 		thread, err1 := v.Thread()
-		run, err2 := v.Run("r")
+		run, err2 := spool.FindRun(v, "r")
 		parks, err3 := v.Parks("r")
-		_, err4 := v.Message("m-r")
+		_, err4 := spool.FindMessage(v, "m-r")
 		if thread.LastSeq != 1 || run.State != spool.Queued || parks[0].Landed {
 			t.Errorf("the view changed: %+v %+v %+v", thread, run, parks)
 		}
 		return errors.Join(err1, err2, err3, err4)
 	})
 	view(t, b, "t", func(v spool.View) error {
-		if _, err := v.Message("m-r"); spool.CodeOf(err) != spool.NotFound {
+		if _, err := spool.FindMessage(v, "m-r"); spool.CodeOf(err) != spool.NotFound {
 			t.Errorf("a dropped message returned %v", err)
 		}
-		_, err := v.Message("new")
+		_, err := spool.FindMessage(v, "new")
 		return err
 	})
 }
@@ -156,15 +168,15 @@ func TestKeepsItsOwn(t *testing.T) {
 	b := memory.New(nil)
 	draft := &spool.Draft{Message: spool.Message{Content: spool.TextContent("a")}}
 	update(t, b, "t", func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Queued}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}, RunState: spool.RunState{Draft: draft}}),
-		)
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Queued},
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued}, RunState: spool.RunState{Draft: draft}}},
+		})
 	})
 	draft.Message.Content[0].Text = "b"
 	for range 2 {
 		view(t, b, "t", func(v spool.View) error {
-			run, err := v.Run("r")
+			run, err := spool.FindRun(v, "r")
 			if got := run.Draft.Message.Text(); got != "a" {
 				t.Errorf("the draft says %q, want %q", got, "a")
 			}
@@ -179,32 +191,25 @@ func TestRunsAreRefused(t *testing.T) {
 
 	b := memory.New(nil)
 	update(t, b, "t", everything)
-	update(t, b, "u", func(tx spool.Tx) error {
-		for _, test := range []struct {
-			run  spool.RunRow
-			want error
-		}{
-			{spool.RunRow{Run: spool.Run{ID: "r"}}, spool.ErrRunIDUsed},
-			{spool.RunRow{Run: spool.Run{ID: "a", State: spool.Queued}}, nil},
-			{spool.RunRow{Run: spool.Run{ID: "a"}}, spool.ErrRunIDUsed},
-			{spool.RunRow{Run: spool.Run{ID: "b", State: spool.Running}}, spool.ErrActiveRun},
-			{spool.RunRow{Run: spool.Run{ID: "c", State: spool.Running, Depth: 1}}, nil},
-			{spool.RunRow{Run: spool.Run{ID: "d", State: spool.Failed}}, nil},
-		} {
-			if test.run.ID == "r" {
-				if err := tx.PutThread(spool.Thread{State: spool.Queued}); err != nil {
-					return err
-				}
-			}
-			if err := tx.InsertRun(test.run); !errors.Is(err, test.want) {
-				t.Errorf("insert %+v returned %v, want %v", test.run, err, test.want)
-			}
+	for _, test := range []struct {
+		run  spool.RunRow
+		want error
+	}{
+		{spool.RunRow{Run: spool.Run{ID: "r"}}, spool.ErrRunIDUsed},
+		{spool.RunRow{Run: spool.Run{ID: "a", State: spool.Queued}}, nil},
+		{spool.RunRow{Run: spool.Run{ID: "a"}}, spool.ErrRunIDUsed},
+		{spool.RunRow{Run: spool.Run{ID: "b", State: spool.Running}}, spool.ErrActiveRun},
+		{spool.RunRow{Run: spool.Run{ID: "c", State: spool.Running, Depth: 1}}, nil},
+		{spool.RunRow{Run: spool.Run{ID: "d", State: spool.Failed}}, nil},
+		{spool.RunRow{Run: spool.Run{ID: "e"}, RunState: spool.RunState{StartKey: "key-r"}}, spool.ErrStartKeyUsed},
+	} {
+		err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "u"}, 0, func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Queued}, NewRuns: []spool.RunRow{test.run}})
+		})
+		if !errors.Is(err, test.want) {
+			t.Errorf("insert %+v returned %v, want %v", test.run, err, test.want)
 		}
-		if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "e"}, RunState: spool.RunState{StartKey: "key-r"}}); spool.CodeOf(err) != spool.Conflict {
-			t.Errorf("a start key that is used returned %v", err)
-		}
-		return nil
-	})
+	}
 }
 
 func TestFence(t *testing.T) {
@@ -216,7 +221,7 @@ func TestFence(t *testing.T) {
 	if err := b.Store.Update(t.Context(), key, 1, none); !errors.Is(err, spool.ErrFenced) {
 		t.Errorf("a fence of no thread returned %v", err)
 	}
-	update(t, b, "t", func(tx spool.Tx) error { return tx.PutThread(spool.Thread{Fence: 2}) })
+	update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{Fence: 2}}) })
 	for fence, want := range map[int64]error{0: nil, 1: spool.ErrFenced, 2: nil, 3: spool.ErrFenced} {
 		if err := b.Store.Update(t.Context(), key, fence, none); !errors.Is(err, want) {
 			t.Errorf("fence %d returned %v, want %v", fence, err, want)
@@ -266,7 +271,7 @@ func TestJobs(t *testing.T) {
 		b, ctx := memory.New(nil), t.Context()
 		claim := func(want int) spool.Delivery {
 			t.Helper()
-			taken, _, err := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+			taken, _, err := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 			if err != nil || len(taken) != want {
 				t.Fatalf("claimed %v, %v, want %d", taken, err, want)
 			}
@@ -277,11 +282,11 @@ func TestJobs(t *testing.T) {
 		}
 		enqueue := func(j spool.Job) {
 			t.Helper()
-			update(t, b, "t", func(tx spool.Tx) error { return errors.Join(tx.Enqueue(j), tx.Enqueue(j)) })
+			update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{Jobs: []spool.Job{j, j}}) })
 		}
 		enqueue(spool.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
 		claim(0)
-		if _, next, err := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
+		if _, next, err := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
 			t.Errorf("the next job is due at %v, %v", next, err)
 		}
 		<-time.After(time.Second)
@@ -291,25 +296,25 @@ func TestJobs(t *testing.T) {
 		if first.Attempt != 1 || second.Attempt != 2 {
 			t.Errorf("attempts %d and %d, want 1 and 2", first.Attempt, second.Attempt)
 		}
-		if err := b.Queue.Ack(ctx, first); !errors.Is(err, spool.ErrFenced) {
+		if err := b.Store.Ack(ctx, first, spool.Ack{Kind: spool.AckDone}); !errors.Is(err, spool.ErrFenced) {
 			t.Errorf("an old delivery was acknowledged: %v", err)
 		}
-		if err := b.Queue.Release(ctx, second, 0, true); err != nil {
+		if err := b.Store.Ack(ctx, second, spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
 			t.Error(err)
 		}
 		third := claim(1)
 		if third.Attempt != 2 {
 			t.Errorf("attempt %d after a refund, want 2", third.Attempt)
 		}
-		if err := b.Queue.DeadLetter(ctx, third, "why"); err != nil {
+		if err := b.Store.Ack(ctx, third, spool.Ack{Kind: spool.AckDead, Cause: "why"}); err != nil {
 			t.Error(err)
 		}
-		dead, err := b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})
+		dead, err := b.Store.Jobs(ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: spool.JobDead})
 		if err != nil || len(dead) != 1 || dead[0].Cause != "why" || dead[0].ThreadID != "t" {
 			t.Errorf("dead are %v, %v", dead, err)
 		}
 		enqueue(spool.Job{RunID: "r", Key: "k"})
-		update(t, b, "t", func(tx spool.Tx) error { return tx.CancelJob("k") })
+		update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"k"}}) })
 		claim(0)
 	})
 }
@@ -322,9 +327,9 @@ func TestStranded(t *testing.T) {
 		put := func(id spool.ThreadID, thread spool.Thread, jobs ...spool.Job) {
 			thread.RunID = spool.RunID("r-" + id)
 			update(t, b, id, func(tx spool.Tx) error {
-				err := tx.PutThread(thread)
+				err := tx.Write(spool.Changes{Thread: &thread})
 				for _, j := range jobs {
-					err = errors.Join(err, tx.Enqueue(j))
+					err = errors.Join(err, tx.Write(spool.Changes{Jobs: []spool.Job{j}}))
 				}
 				return err
 			})
@@ -335,13 +340,14 @@ func TestStranded(t *testing.T) {
 		put("old", spool.Thread{State: spool.Queued}, spool.Job{RunID: "another"})
 		check := func(want string) {
 			t.Helper()
-			keys, err := b.Store.Stranded(t.Context(), 0)
-			if got := fmt.Sprint(keys); err != nil || got != want {
+			list, err := b.Store.Threads(t.Context(), spool.ThreadQuery{Work: spool.ThreadsStranded})
+			name := func(t spool.Thread) spool.ThreadID { return t.ID }
+			if got := compare.Spaced(list, name); err != nil || got != want {
 				t.Errorf("stranded are %s, %v, want %s", got, err, want)
 			}
 		}
-		check("[default/old]")
+		check("old")
 		<-time.After(time.Minute)
-		check("[default/leased default/old]")
+		check("leased old")
 	})
 }

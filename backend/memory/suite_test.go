@@ -39,14 +39,8 @@ func TestQueue(t *testing.T) {
 	spooltest.TestQueue(t, handedOn(), features)
 }
 
-func TestStreams(t *testing.T) {
+func TestLive(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestStreams(t, func(*testing.T) spool.Streams { return memory.New(nil).Streams })
-}
-
-func TestBus(t *testing.T) {
-	t.Parallel()
-
-	spooltest.TestBus(t, func(*testing.T) spool.Bus { return memory.New(nil).Bus })
+	spooltest.TestLive(t, func(*testing.T) spool.Live { return memory.New(nil).Live })
 }

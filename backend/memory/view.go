@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -41,13 +40,6 @@ func (d *threadData) fork() *threadData {
 	return &next
 }
 
-func (d *threadData) findRun(id spool.RunID) (spool.RunRow, error) {
-	if at := d.runAt(id); at >= 0 {
-		return cloneRow(d.runs[at]), nil
-	}
-	return spool.RunRow{}, errNoRun
-}
-
 func (d *threadData) runAt(id spool.RunID) int {
 	return slices.IndexFunc(d.runs, func(r spool.RunRow) bool { return r.ID == id })
 }
@@ -77,43 +69,11 @@ func (v *view) Thread() (spool.Thread, error) {
 	return cloneThread(*v.data.thread), nil
 }
 
-// Run returns a run of the thread.
-func (v *view) Run(id spool.RunID) (spool.RunRow, error) { return v.data.findRun(id) }
-
-// Runs returns runs in the reverse order of their insertion.
-func (v *view) Runs(limit int) ([]spool.Run, error) {
-	found := make([]spool.Run, 0, len(v.data.runs))
-	for _, r := range slices.Backward(v.data.runs) {
-		found = append(found, cloneRun(r.Run))
-	}
-	return found[:bounded(len(found), limit)], nil
-}
-
-// Nested returns the runs of a tree in the order of their insertion.
-func (v *view) Nested(root spool.RunID) ([]spool.RunRow, error) {
-	found := []spool.RunRow{}
-	for _, r := range v.data.runs {
-		if r.RootID == root && root != "" {
-			found = append(found, cloneRow(r))
-		}
-	}
-	return found, nil
-}
-
-// Waiting returns the runs that wait for the thread, the next one first.
-func (v *view) Waiting() ([]spool.RunRow, error) {
-	found := []spool.RunRow{}
-	for _, r := range v.data.runs {
-		if r.QueuePosition > 0 {
-			found = append(found, cloneRow(r))
-		}
-	}
-	slices.SortFunc(found, func(a, b spool.RunRow) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
-	return found, nil
-}
-
 // Messages returns messages in order.
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	if q.ID != "" {
+		return v.message(q.ID), nil
+	}
 	if q.Turns {
 		return v.data.turns(q), nil
 	}
@@ -138,12 +98,12 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	return found[len(found)-bounded(len(found), q.Limit):], nil
 }
 
-// Message returns a message that has not been dropped.
-func (v *view) Message(id spool.MessageID) (spool.Message, error) {
-	if at := messageAt(v.data.messages, id); at >= 0 {
-		return cloneMessage(v.data.messages[at]), nil
+func (v *view) message(id spool.MessageID) []spool.Message {
+	at := messageAt(v.data.messages, id)
+	if at < 0 {
+		return []spool.Message{}
 	}
-	return spool.Message{}, errNoMessage
+	return []spool.Message{cloneMessage(v.data.messages[at])}
 }
 
 // Entries returns record entries in the order of their seq.
@@ -180,51 +140,4 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 		}
 	}
 	return found, nil
-}
-
-// Usage sums the ledger. Rows with the same two model names form one line.
-func (v *view) Usage() ([]spool.UsageLine, error) {
-	type group struct {
-		agentID                         spool.AgentID
-		agent, model, modelID, currency string
-	}
-	lines := []spool.UsageLine{}
-	at := make(map[group]int)
-	for _, row := range v.data.usage {
-		g := group{row.AgentID, row.Agent, row.Model, row.ModelID, ""}
-		if row.Cost != nil {
-			g.currency = row.Cost.Currency
-		}
-		i, ok := at[g]
-		if !ok {
-			i = len(lines)
-			at[g] = i
-			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID, Currency: g.currency}
-			if row.AgentID != "" {
-				line.AgentID = &g.agentID
-			}
-			lines = append(lines, line)
-		}
-		lines[i].Add(row)
-	}
-	return lines, nil
-}
-
-// UsageRows returns rows of the ledger.
-func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
-	found := []spool.UsageRow{}
-	for _, row := range v.data.usage {
-		switch {
-		case q.Run != "" && row.RunID != q.Run,
-			q.Agent != nil && row.AgentID != *q.Agent,
-			q.Kind != "" && row.Kind != q.Kind,
-			q.Counted && row.Usage.Input == nil:
-		default:
-			found = append(found, cloneUsageRow(row))
-		}
-	}
-	if q.Last {
-		slices.Reverse(found)
-	}
-	return found[:bounded(len(found), q.Limit)], nil
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -27,11 +26,8 @@ func scanAudit(r *row) spool.AuditEntry {
 	return e
 }
 
-// AppendAudit implements [spool.AuditTx].
-func (t *tx) AppendAudit(entries ...*spool.AuditEntry) error {
-	if len(entries) == 0 {
-		return nil
-	}
+// appendAudit adds entries to the audit log of the transaction's tenant, and sets their numbers.
+func (t *tx) appendAudit(entries []*spool.AuditEntry) error {
 	last, err := t.takeAuditNumbers(len(entries))
 	if err != nil {
 		return err
@@ -69,9 +65,9 @@ func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
 	return last, err
 }
 
-// Audit implements [spool.AuditStore].
-func (db *DB) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
-	query, args := auditQuery(tenant, q)
+// Audit implements [spool.Store].
+func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+	query, args := auditQuery(q)
 	entries := []spool.AuditEntry{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, func(r *row) error {
@@ -84,8 +80,8 @@ func (db *DB) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery
 
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or
 // the table itself.
-func auditQuery(tenant spool.Tenant, q spool.AuditQuery) (query string, args []any) {
-	query, args = "SELECT "+auditColumns+" FROM audit WHERE tenant = ?", []any{tenant}
+func auditQuery(q spool.AuditQuery) (query string, args []any) {
+	query, args = "SELECT "+auditColumns+" FROM audit WHERE tenant = ?", []any{q.Tenant}
 	if q.ThreadID != "" {
 		query = "SELECT " + auditColumns + " FROM audit INDEXED BY audit_thread WHERE tenant = ? AND thread_id = ?"
 		args = append(args, q.ThreadID)
@@ -112,15 +108,4 @@ func auditQuery(tenant spool.Tenant, q spool.AuditQuery) (query string, args []a
 		also("+at < ?", roundedUp(q.Until))
 	}
 	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
-}
-
-// PruneAudit implements [spool.AuditStore].
-func (db *DB) PruneAudit(ctx context.Context, before time.Time, limit int) (n int, err error) {
-	err = db.queue(ctx, func(t *tx) error {
-		gone, err := t.change(`DELETE FROM audit WHERE (tenant, seq) IN (
-			SELECT tenant, seq FROM audit INDEXED BY audit_at WHERE at < ? ORDER BY at LIMIT ?)`, roundedUp(before), bound(limit))
-		n = int(gone)
-		return err
-	})
-	return n, err
 }

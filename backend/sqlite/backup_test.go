@@ -34,7 +34,7 @@ func TestBackup(t *testing.T) {
 	write(t, db, 0, 100)
 	big := strings.Repeat("x", 8<<20) // more than one step
 	if err := db.Update(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "big"}, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AppendEntries(spool.NewEntry("A", "", big)))
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("A", "", big)}})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,11 +24,11 @@ func BenchmarkAppend(b *testing.B) {
 			keys := make([]spool.ThreadKey, callers)
 			for i := range keys {
 				keys[i] = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-				update(b, db, keys[i], func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+				update(b, db, keys[i], func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 			}
 			share(b, callers, func(caller, _ int) error {
 				return db.Update(context.Background(), keys[caller], 0, func(tx spool.Tx) error {
-					return tx.AppendEntries(spool.NewEntry("BENCH", "", payload))
+					return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("BENCH", "", payload)}})
 				})
 			})
 		})
@@ -48,19 +48,12 @@ func BenchmarkStart(b *testing.B) {
 						return err
 					}
 					run := spool.RunID("run-" + id)
-					if err := tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}); err != nil {
-						return err
-					}
-					if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued, EnqueuedAt: tx.Now()}}); err != nil {
-						return err
-					}
-					err := tx.AppendMessages(&spool.Message{
-						ID: "m", RunID: run, Role: spool.RoleUser, Content: spool.TextContent("hello"),
+					return tx.Write(spool.Changes{
+						Thread:   &spool.Thread{State: spool.Queued, RunID: run},
+						NewRuns:  []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued, EnqueuedAt: tx.Now()}}},
+						Messages: []*spool.Message{{ID: "m", RunID: run, Role: spool.RoleUser, Content: spool.TextContent("hello")}},
+						Jobs:     []spool.Job{{RunID: run, Agent: "a", Kind: spool.JobStart, Key: "start:" + string(run)}},
 					})
-					if err != nil {
-						return err
-					}
-					return tx.Enqueue(spool.Job{RunID: run, Agent: "a", Kind: spool.JobStart, Key: "start:" + string(run)})
 				})
 			})
 		})
@@ -119,17 +112,17 @@ func BenchmarkReads(b *testing.B) {
 	db := openBench(b)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	update(b, db, key, func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Queued, RunID: "r"}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}}),
-			tx.AppendMessages(&spool.Message{ID: "m", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("hello")}),
-			tx.AppendEntries(spool.NewEntry("BENCH", "r", nil)),
-		)
+		return tx.Write(spool.Changes{
+			Thread:   &spool.Thread{State: spool.Queued, RunID: "r"},
+			NewRuns:  []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}}},
+			Messages: []*spool.Message{{ID: "m", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("hello")}},
+			Entries:  []*spool.Entry{spool.NewEntry("BENCH", "r", nil)},
+		})
 	})
 	for b.Loop() {
 		err := db.View(context.Background(), key, func(v spool.View) error {
 			_, err := v.Thread()
-			_, err2 := v.Runs(1)
+			_, err2 := v.Runs(spool.RunQuery{Limit: 1})
 			_, err3 := v.Messages(spool.MessageQuery{Role: spool.RoleUser, Limit: 1})
 			_, err4 := v.Entries(spool.EntryQuery{After: 0, Limit: 100})
 			return errors.Join(err, err2, err3, err4)

@@ -34,8 +34,8 @@ func (v *view) Branches() ([]spool.Branch, error) {
 	return branches, err
 }
 
-// DropMessages implements [spool.Tx].
-func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
+// dropMessages moves a message and all after it from the view to a new branch.
+func (t *tx) dropMessages(d spool.Drop) error {
 	n, err := t.change(`INSERT INTO branch (tenant, thread_id, id, base, run_id, created_at)
 		SELECT f.tenant, f.thread_id, ?, coalesce((SELECT p.id FROM message p
 				WHERE p.tenant = f.tenant AND p.thread_id = f.thread_id AND p.dropped IS NULL AND p.ord < f.ord
@@ -43,10 +43,10 @@ func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
 			coalesce((SELECT e.run_id FROM entry e
 				WHERE e.tenant = f.tenant AND e.thread_id = f.thread_id AND e.seq = ?), ''), ?
 		FROM message f WHERE f.tenant = ? AND f.thread_id = ? AND f.dropped IS NULL AND f.id = ?`,
-		seq, seq, t.now, t.key.Tenant, t.key.ID, from)
+		d.Seq, d.Seq, t.now, t.key.Tenant, t.key.ID, d.From)
 	switch {
 	case isUnique(err):
-		return spool.Errorf(spool.Conflict, "branch %d is there already", seq)
+		return spool.ErrBranchUsed
 	case err != nil:
 		return err
 	case n == 0:
@@ -55,12 +55,13 @@ func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
 	return t.write(`UPDATE message SET dropped = ?
 		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND ord >=
 			(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ?)`,
-		seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, from)
+		d.Seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, d.From)
 }
 
-// RestoreBranch implements [spool.Tx]. Every message after the base in the view was also added after
-// the base. So in every branch, the order in which messages were added is the order of the view.
-func (t *tx) RestoreBranch(id spool.BranchID) error {
+// restoreBranch moves the messages of a branch back to the end of the view. Every message after the base
+// in the view was also added after the base. So in every branch, the order in which messages were added is
+// the order of the view.
+func (t *tx) restoreBranch(id spool.BranchID) error {
 	var base, last spool.MessageID
 	found := false
 	err := t.query("SELECT base FROM branch WHERE tenant = ? AND thread_id = ? AND id = ?", func(r *row) error {
@@ -82,7 +83,7 @@ func (t *tx) RestoreBranch(id spool.BranchID) error {
 	case err != nil:
 		return err
 	case last != base:
-		return spool.Errorf(spool.Conflict, "the view does not end where branch %d begins", id)
+		return spool.ErrBranchBase
 	}
 	err = t.write("UPDATE message INDEXED BY message_branch SET dropped = NULL WHERE tenant = ? AND thread_id = ? AND dropped = ?",
 		t.key.Tenant, t.key.ID, int64(id))

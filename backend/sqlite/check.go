@@ -114,24 +114,29 @@ func (r *Report) threads(c *conn) error {
 // strays finds rows of threads and runs that do not exist.
 func (r *Report) strays(c *conn) error {
 	for _, table := range threadTables {
-		if err := r.stray(c, table, "thread", "thread_id"); err != nil {
+		if err := r.stray(c, table, "thread", "thread_id", ""); err != nil {
+			return err
+		}
+	}
+	for _, table := range jobTables { // events outlive the thread
+		if err := r.stray(c, table, "thread", "thread_id", " AND s.run_id <> ''"); err != nil {
 			return err
 		}
 	}
 	for _, table := range []string{"park", "effect"} {
-		if err := r.stray(c, table, "run", "run_id"); err != nil {
+		if err := r.stray(c, table, "run", "run_id", ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Report) stray(c *conn, table, of, column string) error {
+func (r *Report) stray(c *conn, table, of, column, also string) error {
 	there, err := hasTable(c, table)
 	if err != nil || !there { // a file of an older version
 		return err
 	}
-	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")"
+	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")" + also
 	return c.query(query, func(row *row) error {
 		if n := row.int(); n > 0 {
 			r.Problems = append(r.Problems, fmt.Sprintf("%d rows of the table %s belong to no %s", n, table, of))

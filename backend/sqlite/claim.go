@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,10 +15,11 @@ import (
 // with one index lookup each.
 const claimWindow = 32
 
-// Claim implements [spool.Queue]. It first reads, and writes only if a job is due, so that idle workers
+// Claim implements [spool.Store]. It first reads, and writes only if a job is due, so that idle workers
 // cost no transaction.
 func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
-	next, err := db.nextDue(ctx, time.Time{})
+	l := lanesOf(q)
+	next, err := db.nextDue(ctx, l, time.Time{})
 	if err != nil || next.IsZero() || next.After(now(db.clock)) {
 		return nil, next, err
 	}
@@ -25,7 +27,7 @@ func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, 
 	var at time.Time
 	err = db.queue(ctx, func(t *tx) error {
 		at = t.now
-		taken, err = t.claim(q)
+		taken, err = t.claim(q, l)
 		return err
 	})
 	if err != nil {
@@ -35,26 +37,32 @@ func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, 
 		return taken, time.Time{}, nil
 	}
 	// Another worker was faster, or the due jobs belong to tenants that have their share.
-	next, err = db.nextDue(ctx, at)
+	next, err = db.nextDue(ctx, l, at)
 	return nil, next, err
 }
 
+// nextOfLanes returns the time at which the next job of the lanes becomes due, or NULL.
+const nextOfLanes = ` SELECT min(due) FROM (
+		SELECT (SELECT due_at FROM job INDEXED BY job_due WHERE queue = q AND lane = l AND due_at > ? ORDER BY due_at LIMIT 1) AS due
+		FROM wanted
+	)`
+
 // nextDue returns the time at which the next job after a given time becomes due, or zero if none will.
-func (db *DB) nextDue(ctx context.Context, after time.Time) (due time.Time, err error) {
+func (db *DB) nextDue(ctx context.Context, l lanes, after time.Time) (due time.Time, err error) {
 	err = db.starts.read(ctx, func(c *conn) error {
-		return c.query("SELECT due_at FROM job WHERE due_at > ? ORDER BY due_at LIMIT 1", func(r *row) error {
+		return l.query(c.query, nextOfLanes, func(r *row) error {
 			due = r.time()
 			return nil
-		}, micros(after))
+		}, after)
 	})
 	return due, err
 }
 
-func (t *tx) claim(q spool.ClaimQuery) ([]spool.Delivery, error) {
+func (t *tx) claim(q spool.ClaimQuery, l lanes) ([]spool.Delivery, error) {
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	shares, err := t.shares(q)
+	shares, err := t.shares(q, l)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +85,8 @@ type share struct {
 	served time.Time
 	// oldest is the time at which the tenant's first job became due.
 	oldest time.Time
+	// lanes are those in which the tenant has due jobs.
+	lanes []lane
 	// due has those of the tenant's due jobs that the claim may need, the oldest first.
 	due []spool.Delivery
 }
@@ -87,10 +97,16 @@ func (s *share) compare(other *share) int {
 	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.served.Compare(other.served), s.oldest.Compare(other.oldest))
 }
 
+// anyDue returns due jobs of the lanes, in no order.
+const anyDue = " SELECT " + jobColumns + `, id, token, attempts
+	FROM wanted CROSS JOIN job INDEXED BY job_due ON queue = q AND lane = l AND due_at <= ? LIMIT ?`
+
 // shares returns tenants that have due jobs, at least as many as the claim can serve.
-func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
+func (t *tx) shares(q spool.ClaimQuery, l lanes) ([]*share, error) {
 	window := max(claimWindow, 2*q.Limit)
-	first, err := t.dueJobs("SELECT "+jobColumns+", id, token, attempts FROM job WHERE due_at <= ? ORDER BY due_at, id LIMIT ?", t.now, window)
+	first, err := t.dueJobs(func(scan func(r *row) error) error {
+		return l.query(t.query, anyDue, scan, t.now, window)
+	})
 	if err != nil || len(first) == 0 {
 		return nil, err
 	}
@@ -101,7 +117,7 @@ func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
 	if len(first) < window { // these are all due jobs
 		return byTenant(first, inFlight, q), nil
 	}
-	return t.sharesOfMany(q, inFlight)
+	return t.sharesOfMany(q, l, inFlight)
 }
 
 func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int, q spool.ClaimQuery) (shares []*share) {
@@ -121,15 +137,19 @@ func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int, q spool.Claim
 // slots.
 const claimedOfEach = "SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant"
 
-// oldestOfEach returns the tenants with a due job, and the time at which their oldest job became due.
-const oldestOfEach = `WITH RECURSIVE holder(tenant) AS (
-		SELECT min(tenant) FROM job
+// oldestOfEach returns the tenants with a due job in each of the lanes, and the time at which their oldest
+// job there became due.
+const oldestOfEach = `, holder(q, l, tenant) AS (
+		SELECT q, l, (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE queue = q AND lane = l) FROM wanted
 		UNION ALL
-		SELECT (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE tenant > holder.tenant) FROM holder WHERE holder.tenant IS NOT NULL
-	), oldest(tenant, due) AS (
-		SELECT tenant, (SELECT min(due_at) FROM job INDEXED BY job_tenant_due WHERE job.tenant = holder.tenant) FROM holder
+		SELECT q, l, (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE queue = q AND lane = l AND tenant > holder.tenant)
+		FROM holder WHERE holder.tenant IS NOT NULL
+	), oldest(q, l, tenant, due) AS (
+		SELECT q, l, tenant,
+			(SELECT min(due_at) FROM job INDEXED BY job_tenant_due WHERE queue = q AND lane = l AND job.tenant = holder.tenant)
+		FROM holder
 	)
-	SELECT tenant, due FROM oldest WHERE due <= ?`
+	SELECT q, l, tenant, due FROM oldest WHERE due <= ?`
 
 func (t *tx) inFlight() (map[spool.Tenant]int, error) {
 	counts := make(map[spool.Tenant]int)
@@ -140,67 +160,66 @@ func (t *tx) inFlight() (map[spool.Tenant]int, error) {
 	return counts, err
 }
 
-// Waiting implements [spool.Queue].
-func (db *DB) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
-	at := now(db.clock)
-	err = db.starts.read(ctx, func(c *conn) error {
-		waiting = nil
-		err := c.query(oldestOfEach, func(r *row) error {
-			waiting = append(waiting, spool.WaitingTenant{Tenant: spool.Tenant(r.text()), DueAt: r.time()})
-			return nil
-		}, micros(at))
-		if err != nil || len(waiting) == 0 {
-			return err
-		}
-		return c.query(claimedOfEach, func(r *row) error {
-			tenant := spool.Tenant(r.text())
-			if i := slices.IndexFunc(waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
-				waiting[i].InFlight = r.int()
-			}
-			return nil
-		}, micros(at))
-	})
-	slices.SortStableFunc(waiting, func(a, b spool.WaitingTenant) int { return a.DueAt.Compare(b.DueAt) }) // tenants with the same time stay sorted by name
-	return waiting, err
-}
-
 // sharesOfMany reads the oldest job of each tenant, and then the jobs of the tenants that come first.
-// It reads at most q.Limit jobs of a tenant, even if the tenant has many more.
-func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]*share, error) {
-	var shares []*share
-	err := t.query(oldestOfEach, func(r *row) error {
-		s := &share{tenant: spool.Tenant(r.text())}
-		s.oldest, s.inFlight, s.served = r.time(), inFlight[s.tenant], q.ServedAt(s.tenant)
-		if q.PerTenant == 0 || s.inFlight < q.PerTenant {
-			shares = append(shares, s)
+// It reads at most q.Limit jobs of a tenant from a lane, even if the tenant has many more.
+func (t *tx) sharesOfMany(q spool.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) ([]*share, error) {
+	of := make(map[spool.Tenant]*share)
+	err := l.query(t.query, oldestOfEach, func(r *row) error {
+		in := lane{r.text(), r.text()}
+		tenant, due := spool.Tenant(r.text()), r.time()
+		s := of[tenant]
+		if s == nil {
+			s = &share{tenant: tenant, inFlight: inFlight[tenant], served: q.ServedAt(tenant), oldest: due}
+			of[tenant] = s
+		}
+		s.lanes = append(s.lanes, in)
+		if due.Before(s.oldest) {
+			s.oldest = due
 		}
 		return nil
 	}, t.now)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(shares, (*share).compare)
+	shares := slices.SortedFunc(maps.Values(of), (*share).compare)
+	shares = slices.DeleteFunc(shares, func(s *share) bool { return q.PerTenant > 0 && s.inFlight >= q.PerTenant })
 	shares = shares[:min(len(shares), q.Limit)] // each of these has a job, so the following tenants get nothing
 	for _, s := range shares {
-		s.due, err = t.dueJobs("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
-			WHERE tenant = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, s.tenant, t.now, q.Limit)
-		if err != nil {
+		if s.due, err = t.dueOfTenant(s, q.Limit); err != nil {
 			return nil, err
 		}
 	}
 	return shares, nil
 }
 
-// dueJobs returns jobs as the deliveries that a claim makes of them.
-func (t *tx) dueJobs(query string, args ...any) (due []spool.Delivery, err error) {
-	err = t.query(query, func(r *row) error {
+// dueOfTenant reads the oldest jobs of a tenant.
+func (t *tx) dueOfTenant(s *share, limit int) ([]spool.Delivery, error) {
+	return t.dueJobs(func(scan func(r *row) error) error {
+		for _, in := range s.lanes {
+			err := t.query("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
+				WHERE queue = ? AND lane = ? AND tenant = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, scan,
+				in.queue, in.name, s.tenant, t.now, limit)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// dueJobs returns the jobs that read scans as the deliveries that a claim makes of them, the oldest first.
+func (t *tx) dueJobs(read func(scan func(r *row) error) error) (due []spool.Delivery, err error) {
+	err = read(func(r *row) error {
 		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1})
 		return nil
-	}, args...)
+	})
+	slices.SortFunc(due, func(a, b spool.Delivery) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID))
+	})
 	return due, err
 }
 
-// shareOut takes jobs one by one, in the order described at [spool.Queue.Claim].
+// shareOut takes jobs one by one, in the order described at [spool.Store.Claim].
 func shareOut(shares []*share, q spool.ClaimQuery) (taken []spool.Delivery) {
 	for len(taken) < q.Limit {
 		var next *share

@@ -15,8 +15,8 @@ func addBacklog(tb testing.TB, db *DB, tenant string, n int) {
 	err := db.queue(context.Background(), func(tx *tx) error {
 		due := tx.now.Add(-time.Hour)
 		return tx.write(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-			INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, first_due, claimed, token, attempts)
-			SELECT ?, 't' || i, 'r' || i, '', 'start', 'a', 'm', 1, ?, ?, 0, 0, 0 FROM n`, n, tenant, due, due)
+			INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, lane, model, segment, due_at, first_due, claimed, token, attempts)
+			SELECT ?, 't' || i, 'r' || i, '', 'start', 'a', '=a', 'm', 1, ?, ?, 0, 0, 0 FROM n`, n, tenant, due, due)
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -63,7 +63,7 @@ func BenchmarkClaim(b *testing.B) {
 				if err != nil || len(taken) != 1 {
 					b.Fatal(len(taken), err)
 				}
-				if err := db.Release(b.Context(), taken[0], 0, true); err != nil {
+				if err := db.Ack(b.Context(), taken[0], spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -58,8 +58,9 @@ func TestCostOfARun(t *testing.T) {
 		return json.RawMessage(`"nothing"`), nil
 	}}
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "agent", Model: "m", Tools: []spool.Tool{look}}},
-		Models: map[string]spool.Model{"m": oneCall{}},
+		SingleProcess: true,
+		Agents:        []engine.Agent{{Name: "agent", Model: "m", Tools: []spool.Tool{look}}},
+		Models:        map[string]spool.Model{"m": oneCall{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,18 +73,18 @@ func TestCostOfARun(t *testing.T) {
 		if err != nil || !started.Accepted {
 			t.Fatal(started, err)
 		}
-		taken, _, err := db.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+		taken, _, err := db.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: []string{"agent"}})
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
 		if done, err := e.HandleJob(t.Context(), taken[0].Job); err != nil || !done.Accepted {
 			t.Fatal(done, err)
 		}
-		if err := db.Ack(t.Context(), taken[0]); err != nil {
+		if err := db.Ack(t.Context(), taken[0], spool.Ack{Kind: spool.AckDone}); err != nil {
 			t.Fatal(err)
 		}
 		err = db.View(t.Context(), key, func(v spool.View) error {
-			run, err := v.Run(started.RunID)
+			run, err := spool.FindRun(v, started.RunID)
 			if err == nil && (run.State != spool.Completed || run.Steps != 2) {
 				t.Errorf("the run is %s with %d steps", run.State, run.Steps)
 			}

@@ -66,7 +66,7 @@ func TestCommitThatFails(t *testing.T) {
 					return err
 				}
 			}
-			return v.PutThread(spool.Thread{State: spool.Idle})
+			return v.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
 		})
 	}
 	if err := write(); spool.CodeOf(err) != spool.Unavailable {

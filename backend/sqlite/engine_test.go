@@ -8,5 +8,5 @@ import (
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	enginetest.Test(t, opener(t), features)
+	enginetest.Test(t, enginetest.Options{Open: opener(t), Features: features})
 }

@@ -70,13 +70,10 @@ func withRoom(entries []spool.Entry, limit int) []spool.Entry {
 	}
 }
 
-// AppendEntries implements [spool.Tx]. The numbers come from a counter in the thread's row. The counter
+// appendEntries adds entries to the record. The numbers come from a counter in the thread's row. The counter
 // is written at the end of the transaction, with the row. If the transaction fails, the next
 // transaction uses the same numbers.
-func (t *tx) AppendEntries(entries ...*spool.Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
+func (t *tx) appendEntries(entries []*spool.Entry) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}

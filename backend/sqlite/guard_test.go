@@ -20,7 +20,7 @@ func write(t *testing.T, db *DB, from, n int) {
 	for i := from; i < from+n; i++ {
 		key := spool.ThreadKey{Tenant: "tenant", ID: spool.ThreadID(fmt.Sprint("t", i))}
 		err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-			return tx.PutThread(spool.Thread{State: spool.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)})
+			return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)}})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -107,15 +107,15 @@ func TestDeletionErases(t *testing.T) {
 		}
 	}
 	update(func(tx spool.Tx) error {
-		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: string(secret[:25])}); err != nil {
-			return err
-		}
-		return tx.AppendEntries(spool.NewEntry("A", "", string(secret)), spool.NewEntry("A", "", string(secret[:100])))
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Idle, Title: string(secret[:25])},
+			Entries: []*spool.Entry{spool.NewEntry("A", "", string(secret)), spool.NewEntry("A", "", string(secret[:100]))},
+		})
 	})
 	if !found() {
 		t.Fatal("the test does not find what is there")
 	}
-	update(func(tx spool.Tx) error { return tx.DeleteThread() })
+	update(func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	n := 0
 	until(t, "the deleted thread was erased", func() bool {
 		write(t, db, n, 1) // nobody is idle

@@ -56,19 +56,19 @@ func child(path string, out io.Writer) error {
 				err := db.Update(context.Background(), key(id), 0, func(tx spool.Tx) error {
 					e := spool.NewEntry("A", "", strings.Repeat("x", 200))
 					if _, err := tx.Thread(); err != nil {
-						if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+						if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 							return err
 						}
 					}
-					if err := tx.AppendEntries(e); err != nil {
+					if err := tx.Write(spool.Changes{Entries: []*spool.Entry{e}}); err != nil {
 						return err
 					}
 					seq = e.Seq
 					name := id + "-" + strconv.FormatInt(seq, 10)
-					if err := tx.AppendMessages(&spool.Message{ID: spool.MessageID(name), Role: spool.RoleUser}); err != nil {
-						return err
-					}
-					return tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: name})
+					return tx.Write(spool.Changes{
+						Messages: []*spool.Message{{ID: spool.MessageID(name), Role: spool.RoleUser}},
+						Jobs:     []spool.Job{{RunID: "r", Agent: "a", Key: name}},
+					})
 				})
 				if err != nil {
 					errs <- err

@@ -30,12 +30,12 @@ func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
 
 // Messages implements [spool.View].
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
-	if q.Turns {
+	if q.Turns && q.ID == "" {
 		return v.turns(q)
 	}
 	query, args := v.messageQuery(messageColumns, q)
 	messages, err := v.messages(query, args...)
-	if q.Limit > 0 {
+	if q.Limit > 0 && q.ID == "" {
 		slices.Reverse(messages)
 	}
 	return messages, err
@@ -46,6 +46,10 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 // query first turns ids into positions in the order. after_seq never falls along the order, so a walk
 // from the end stops at the first message that SinceSeq leaves out.
 func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
+	if q.ID != "" {
+		return "SELECT " + columns + " FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND id = ?",
+			[]any{v.key.Tenant, v.key.ID, q.ID}
+	}
 	table, shown := "message", "dropped IS NULL"
 	args = []any{v.key.Tenant, v.key.ID}
 	if q.Branch != 0 {
@@ -108,24 +112,8 @@ func (v *view) messages(query string, args ...any) ([]spool.Message, error) {
 	return messages, err
 }
 
-// Message implements [spool.View].
-func (v *view) Message(id spool.MessageID) (m spool.Message, err error) {
-	var found bool
-	err = v.query("SELECT "+messageColumns+` FROM message
-		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND id = ?`,
-		func(r *row) (err error) {
-			found = true
-			m, err = v.scanMessage(r)
-			return err
-		}, v.key.Tenant, v.key.ID, id)
-	if err == nil && !found {
-		err = errNoMessage
-	}
-	return m, err
-}
-
-// AppendMessages implements [spool.Tx].
-func (t *tx) AppendMessages(messages ...*spool.Message) error {
+// appendMessages adds messages to the end of the view.
+func (t *tx) appendMessages(messages []*spool.Message) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
@@ -146,7 +134,7 @@ func (t *tx) AppendMessages(messages ...*spool.Message) error {
 			t.key.Tenant, t.key.ID)
 		switch {
 		case isUnique(err):
-			return spool.Errorf(spool.Conflict, "message id %s already used", m.ID)
+			return spool.ErrMessageIDUsed
 		case err != nil:
 			return err
 		}

@@ -24,7 +24,7 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 		ids = append(ids, spool.MessageID(r.text()))
 		return nil
 	}, args...)
-	if q.Limit > 0 {
+	if q.Limit > 0 && q.ID == "" {
 		slices.Reverse(ids)
 	}
 	return ids, err
@@ -33,7 +33,7 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 // EachMessage implements [spool.EncodedMessages].
 func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
 	query, args := v.messageQuery(messageColumns, q)
-	if q.After == "" && q.SinceSeq == 0 { // possibly the whole thread
+	if q.ID == "" && q.After == "" && q.SinceSeq == 0 { // possibly the whole thread
 		if err = v.c.raw.Script(smallCache); err != nil {
 			return unavailable(err)
 		}

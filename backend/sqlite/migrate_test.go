@@ -41,11 +41,11 @@ func TestMigrate(t *testing.T) {
 		if thread.RunID != "active" || thread.State != spool.Running {
 			t.Errorf("the thread: %+v", thread)
 		}
-		run, err2 := v.Run("active")
+		run, err2 := spool.FindRun(v, "active")
 		if !run.Active() || run.Wait != nil || run.Steps != 3 || run.Nonce != "" {
 			t.Errorf("the run: %+v", run)
 		}
-		line, err3 := v.Waiting()
+		line, err3 := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 		if len(line) != 0 {
 			t.Errorf("%d runs wait", len(line))
 		}
@@ -61,11 +61,12 @@ func TestMigrate(t *testing.T) {
 		if diff := cmp.Diff(want, branches); diff != "" {
 			t.Errorf("the branches (-want +got):\n%s", diff)
 		}
-		lines, err6 := v.Usage()
-		if diff := cmp.Diff([]spool.UsageLine{{AgentName: "a", Model: "m", ModelID: "m-1", InputTokens: 7, OutputTokens: 9, Calls: 2}}, lines); diff != "" {
+		sums, err6 := v.Usage(spool.UsageQuery{Sums: true})
+		if diff := cmp.Diff([]spool.UsageLine{{AgentName: "a", Model: "m", ModelID: "m-1", InputTokens: 7, OutputTokens: 9, Calls: 2}}, sums.Sums); diff != "" {
 			t.Errorf("the sums of the ledger (-want +got):\n%s", diff)
 		}
-		rows, err7 := v.UsageRows(spool.UsageQuery{})
+		ledger, err7 := v.Usage(spool.UsageQuery{})
+		rows := ledger.Rows
 		if len(rows) != 1 || rows[0].Kind != spool.UsageStep || rows[0].Cost != nil || rows[0].Usage.Count().TotalTokens != 16 {
 			t.Errorf("the ledger: %+v", rows)
 		}
@@ -81,11 +82,17 @@ func TestMigrate(t *testing.T) {
 		t.Fatalf("schema %d of %d, %v", have, last, err)
 	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "second", State: spool.Queued}}); !errors.Is(err, spool.ErrActiveRun) {
-			t.Errorf("a second active run: %v", err)
-		}
-		err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "third", State: spool.Queued, QueuePosition: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}})
-		return errors.Join(err, tx.DropMessages("e", 11), tx.RestoreBranch(9))
+		return tx.Write(spool.Changes{NewRuns: []spool.RunRow{{Run: spool.Run{ID: "second", State: spool.Queued}}}})
+	})
+	if !errors.Is(err, spool.ErrActiveRun) {
+		t.Errorf("a second active run: %v", err)
+	}
+	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "third", State: spool.Queued, QueuePosition: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}}},
+			Drop:    &spool.Drop{From: "e", Seq: 11},
+			Restore: 9,
+		})
 	})
 	if err != nil {
 		t.Error(err)
@@ -143,11 +150,11 @@ func TestMigrateRunState(t *testing.T) {
 		},
 	}
 	err = db.View(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "t"}, func(v spool.View) error {
-		got, err := v.Run("ended")
+		got, err := spool.FindRun(v, "ended")
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the run (-want +got):\n%s", diff)
 		}
-		bare, err2 := v.Run("active")
+		bare, err2 := spool.FindRun(v, "active")
 		if diff := cmp.Diff(spool.RunState{}, bare.RunState); diff != "" {
 			t.Errorf("a run without state (-want +got):\n%s", diff)
 		}
@@ -155,6 +162,49 @@ func TestMigrateRunState(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMigrateQueues: the jobs of a file of the last version are in the default queue, and the workers of their
+// agents claim them.
+func TestMigrateQueues(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	firstSchema(t, path)
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.IndexFunc(all, func(m migration) bool { return m.version == 25 })
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		columns = "id, tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, attempts"
+		values  = " VALUES (?, 'tenant', 't', 'active', ?, 'start', ?, 'm', 1, 1, 1, "
+	)
+	err = errors.Join(
+		migrateTo(c, path, all[:before]),
+		c.exec("INSERT INTO job ("+columns+", claimed, token, first_due)"+values+"0, 0, 1)", 1, "one", "a"),
+		c.exec("INSERT INTO job ("+columns+", claimed, token, first_due)"+values+"0, 0, 1)", 2, "two", "b"),
+		c.exec("INSERT INTO job_dead ("+columns+", cause, died_at, ord)"+values+"'no', 2, 1)", 3, "three", "a"),
+		c.close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := exclusive(t, path, Options{})
+	if got := claimed(t, db, spool.ClaimQuery{Agents: []string{"b"}}); !slices.Equal(got, []string{"two"}) {
+		t.Errorf("the worker of b has claimed %q", got)
+	}
+	if got := claimed(t, db, spool.ClaimQuery{}); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("the worker of all has claimed %q", got)
+	}
+	dead, err := db.Jobs(t.Context(), spool.JobQuery{Tenant: "tenant", State: spool.JobDead})
+	if err != nil || len(dead) != 1 || dead[0].Key != "three" || dead[0].Queue != "" || dead[0].Payload != nil || dead[0].Cause != "no" {
+		t.Errorf("the dead jobs: %+v, %v", dead, err)
 	}
 }
 

@@ -40,7 +40,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// DB is an open file. It is a [spool.Store] and a [spool.Queue], and is safe for concurrent use.
+// DB is an open file. It is a [spool.Store].
 type DB struct {
 	path   string
 	clock  spool.Clock
@@ -56,12 +56,7 @@ type DB struct {
 	closeErr error
 }
 
-var (
-	_ spool.Store = (*DB)(nil)
-	_ spool.Queue = (*DB)(nil)
-
-	_ spool.RoomChecker = (*DB)(nil)
-)
+var _ spool.Store = (*DB)(nil)
 
 // Open opens the file at path, and creates it and its tables if they do not exist. The folder must
 // exist. Only the file's owner may read and write a new file. A nil o is allowed.
@@ -258,8 +253,9 @@ func endLeases(c *conn, at time.Time) error {
 	return nil
 }
 
-// Backend returns the file's ports. The engine provides run streams and the bus.
-func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Queue: db} }
+// Backend returns the file as a backend without run streams and wake-ups. Several processes may share it,
+// unless it is open exclusively.
+func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Shared: db.guard == nil} }
 
 // Close waits for the writes in progress, refuses the waiting ones, and closes the file.
 func (db *DB) Close() error {

@@ -48,7 +48,7 @@ func TestOpenMode(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "spool.db")
 	db := open(t, path, &sqlite.Options{Exclusive: true})
-	update(t, db, key("t"), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	update(t, db, key("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	for _, name := range []string{"spool.db", "spool.db-wal", "spool.db-shm", "spool.db.lock"} {
 		mode(t, filepath.Join(dir, name), 0o600)
 	}
@@ -80,12 +80,14 @@ func TestOpenEndsLeases(t *testing.T) {
 	path, clock := filepath.Join(t.TempDir(), "spool.db"), spooltest.NewClock()
 	before := open(t, path, &sqlite.Options{Clock: clock})
 	update(t, before, key("t"), func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Running, RunID: "r", Fence: 4, LeaseUntil: tx.Now().Add(time.Hour)}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Running}}),
-			tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: "claimed"}),
-			tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: "delayed", DueAt: tx.Now().Add(time.Hour)}),
-		)
+		return tx.Write(spool.Changes{
+			Thread:  &spool.Thread{State: spool.Running, RunID: "r", Fence: 4, LeaseUntil: tx.Now().Add(time.Hour)},
+			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}}},
+			Jobs: []spool.Job{
+				{RunID: "r", Agent: "a", Key: "claimed"},
+				{RunID: "r", Agent: "a", Key: "delayed", DueAt: tx.Now().Add(time.Hour)},
+			},
+		})
 	})
 	old, _, err := before.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
 	if err != nil || len(old) != 1 {
@@ -105,7 +107,7 @@ func TestOpenEndsLeases(t *testing.T) {
 	if err != nil || len(taken) != 1 || taken[0].Key != "claimed" || taken[0].Attempt != 2 {
 		t.Errorf("claim: got %v and error %v, want the second delivery of the claimed job", taken, err)
 	}
-	if err := after.Ack(context.Background(), old[0]); !errors.Is(err, spool.ErrFenced) {
+	if err := after.Ack(context.Background(), old[0], spool.Ack{Kind: spool.AckDone}); !errors.Is(err, spool.ErrFenced) {
 		t.Errorf("Ack of the old claim: got error %v", err)
 	}
 	err = after.View(context.Background(), key("t"), func(v spool.View) error {

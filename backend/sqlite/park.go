@@ -44,8 +44,8 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 	return parks, err
 }
 
-// PutPark implements [spool.Tx].
-func (t *tx) PutPark(p spool.Park) error {
+// putPark inserts a park. A park that is replaced keeps its position.
+func (t *tx) putPark(p *spool.Park) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	return effects, err
 }
 
-// PutEffect implements [spool.Tx]. An effect that is replaced keeps its position.
-func (t *tx) PutEffect(e spool.Effect) error {
+// putEffect inserts an effect. An effect that is replaced keeps its position.
+func (t *tx) putEffect(e *spool.Effect) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -18,38 +19,73 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 	keep := func(_ any, err error) { errs = append(errs, err) }
 	depth, at := 1, time.Now()
 	for _, q := range runQueries(depth, at) {
-		keep(db.Runs(ctx, tenant, q))
+		for _, q.Whole = range []bool{false, true} {
+			keep(db.Runs(ctx, q))
+		}
 	}
-	keep(db.Tally(ctx, tenant))
-	keep(db.Idle(ctx, spool.IdleQuery{Before: at}))
-	keep(db.Idle(ctx, spool.IdleQuery{Before: at, Tenant: tenant}))
-	for _, q := range []spool.DeadQuery{
-		{}, {Limit: 1}, {JobID: 7}, {DiedBefore: at}, {Before: at, BeforeID: 7}, {DiedBefore: at, Before: at, BeforeID: 7},
+	for _, work := range []spool.ThreadWork{spool.ThreadsIdle, spool.ThreadsStranded} {
+		keep(db.Threads(ctx, spool.ThreadQuery{Work: work, UpdatedBefore: at, Limit: 1}))
+		keep(db.Threads(ctx, spool.ThreadQuery{Work: work, Tenant: tenant}))
+	}
+	for _, q := range []spool.JobQuery{
+		{},
+		{Limit: 1},
+		{JobID: 7},
+		{ThreadID: "t"},
+		{JobID: 7, ThreadID: "t"},
+		{DueBefore: at, DiedBefore: at},
+		{Before: at, BeforeID: 7},
+		{DiedBefore: at, Before: at, BeforeID: 7},
 	} {
-		keep(db.Dead(ctx, tenant, q))
-		keep(db.Purge(ctx, tenant, q))
+		q.Tenant = tenant
+		for _, q.State = range []spool.JobState{"", spool.JobReady, spool.JobDelayed, spool.JobInFlight, spool.JobDead} {
+			keep(db.Jobs(ctx, q))
+		}
 	}
-	for _, state := range []spool.JobState{"", spool.JobReady, spool.JobDelayed, spool.JobInFlight} {
-		keep(db.Jobs(ctx, tenant, spool.JobQuery{State: state}))
-		keep(db.Jobs(ctx, tenant, spool.JobQuery{State: state, DueBefore: at}))
-	}
-	keep(db.Stats(ctx, tenant))
+	keep(db.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true, Queue: true, Waiting: true, Storage: true}))
 	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
-		return tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditStop})
+		return tx.Write(spool.Changes{
+			Audit: []*spool.AuditEntry{{Action: spool.AuditStop}},
+			Rows: []spool.Row{
+				{Kind: "k", Key: "a", Value: json.RawMessage("1")},
+				{Kind: "k", Key: "a", Value: json.RawMessage("2"), Version: 1},
+				{Kind: "k", Key: "a", Value: json.RawMessage("3"), Version: spool.AnyVersion},
+				{Kind: "k", Key: "a", Version: 3},
+				{Kind: "k", Key: "a"},
+				{Kind: "k", Key: "a", Version: spool.AnyVersion},
+			},
+		})
 	}))
+	for _, q := range []spool.RowQuery{{}, {Key: "a"}, {After: "a", Limit: 1}} {
+		q.Tenant, q.Kind = tenant, "k"
+		keep(db.Rows(ctx, q))
+	}
 	for _, q := range []spool.AuditQuery{
 		{}, {Limit: 1, Before: 7}, {ThreadID: "t"}, {ThreadID: "t", Before: 7, By: "b"}, {Action: spool.AuditStop, By: "b", Since: at, Until: at},
 	} {
-		keep(db.Audit(ctx, tenant, q))
+		q.Tenant = tenant
+		keep(db.Audit(ctx, q))
 	}
-	keep(db.PruneAudit(ctx, at, 1))
+	for _, q := range []spool.PruneQuery{
+		{Kind: spool.PruneAudit, Before: at, Limit: 1},
+		{Kind: spool.PruneRows},
+		{Kind: spool.PruneRows, Before: at, Limit: 1},
+		{Kind: spool.PruneDead},
+		{Kind: spool.PruneDead, JobID: 7, Before: at, Limit: 1},
+	} {
+		q.Tenant = tenant
+		keep(db.Prune(ctx, q))
+	}
 	return errors.Join(errs...)
 }
 
 func runQueries(depth int, at time.Time) []spool.RunQuery {
-	return []spool.RunQuery{
+	queries := []spool.RunQuery{
 		{},
 		{ID: "r"},
+		{StartKey: "key"},
+		{StartKey: "key", ThreadID: "t"},
+		{RootID: "r", Waiting: true},
 		{Limit: 50, Before: at, BeforeID: "r"},
 		{State: spool.Failed},
 		{State: spool.Failed, Before: at, BeforeID: "r"},
@@ -59,6 +95,10 @@ func runQueries(depth int, at time.Time) []spool.RunQuery {
 		{CreatedAfter: at, CreatedBefore: at},
 		{State: spool.Failed, CreatedAfter: at, CreatedBefore: at},
 	}
+	for i := range queries {
+		queries[i].Tenant = "tenant"
+	}
+	return queries
 }
 
 // A page of a tenant's runs is read from an index, in its order, from where the page
@@ -77,6 +117,7 @@ func TestPlanOfRuns(t *testing.T) {
 		"its next page":  {spool.RunQuery{Limit: 50, State: spool.Failed, Before: time.Now(), BeforeID: "r"}, "run_state (tenant=? AND state=? AND (created_at,id)<(?,?))"},
 		"of a thread":    {spool.RunQuery{Limit: 50, ThreadID: "t"}, "run_thread (tenant=? AND thread_id=?)"},
 		"one by its id":  {spool.RunQuery{ID: "r"}, "sqlite_autoindex_run_1 (tenant=? AND id=?)"},
+		"of a start":     {spool.RunQuery{StartKey: "key", Whole: true}, "run_start_key (tenant=? AND start_key=?)"},
 		"of a stop time": {spool.RunQuery{Limit: 50, StopReason: spool.StopTimeout}, "run_created (tenant=?)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +127,8 @@ func TestPlanOfRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = db.Close() }()
-			query, args := runQuery("tenant", c.q)
+			c.q.Tenant = "tenant"
+			query, args := runQuery(c.q)
 			steps := ""
 			err = db.pool.read(t.Context(), func(conn *conn) error {
 				return conn.query("EXPLAIN QUERY PLAN "+query, func(r *row) error {
@@ -114,16 +156,16 @@ func TestMigrateTally(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	tally, err := db.Tally(t.Context(), "tenant")
+	stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: "tenant", Tally: true})
 	want := spool.Tally{
 		Threads: 1, Runs: map[spool.State]int64{spool.Running: 1, spool.Completed: 1},
 		Tokens: spool.TokenCount{InputTokens: 2, CachedInputTokens: 2, OutputTokens: 2, TotalTokens: 2},
 		Bytes:  4640,
 	}
-	if got := fmt.Sprint(tally); err != nil || got != fmt.Sprint(want) {
+	if got := fmt.Sprint(stats.Tally); err != nil || got != fmt.Sprint(want) {
 		t.Errorf("tally %s and error %v, want %v", got, err, want)
 	}
-	runs, err := db.Runs(t.Context(), "tenant", spool.RunQuery{})
+	runs, err := db.Runs(t.Context(), spool.RunQuery{Tenant: "tenant"})
 	if err != nil || len(runs) != 2 || runs[0].CreatedAt.UnixMicro() != 1 {
 		t.Errorf("runs %+v and error %v", runs, err)
 	}

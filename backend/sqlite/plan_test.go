@@ -14,7 +14,7 @@ import (
 )
 
 // TestPlans has every statement prepared by using it, and checks that none reads a whole
-// table or sorts more than what belongs to one run.
+// table or sorts more than what belongs to one run or thread, or is stranded.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 
@@ -61,22 +61,32 @@ func (p plan) check(t *testing.T) {
 		{"INDEXED BY usage_run", "usage_run (tenant=? AND thread_id=? AND run_id=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
-		{"AND root_id = ? AND", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
+		{"AND root_id = ? AND root_id", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"FROM thread INDEXED BY thread_owner", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
 		{"tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
-		{"FROM job WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
-		{"FROM job WHERE due_at > ? ORDER BY", "job_due (due_at>?"},
+		{"FROM wanted CROSS JOIN job INDEXED BY job_due", "job_due (queue=? AND lane=? AND due_at<?"},
+		{"SELECT min(due) FROM", "job_due (queue=? AND lane=? AND due_at>?"},
+		{"SELECT q, (SELECT min(lane) FROM job", "job_due (queue=?)"},
+		{"SELECT q, (SELECT min(lane) FROM job", "job_due (queue=? AND lane>?)"},
+		{"SELECT min(queue) FROM job", "job_due (queue>?)"},
 		{"FROM job INDEXED BY job_claimed", "job_claimed"},
-		{"FROM job INDEXED BY job_tenant_due\n", "job_tenant_due (tenant=? AND due_at<?"},
-		{"WITH RECURSIVE holder", "SEARCH job USING COVERING INDEX job_tenant_due (tenant>?"},
-		{"WITH RECURSIVE holder", "SEARCH job USING COVERING INDEX job_tenant_due (tenant=?"},
-		{"ORDER BY lease_until", "job_run (tenant=? AND thread_id=? AND run_id=?"},
-		{"ORDER BY lease_until", "thread_active (lease_until<?"},
+		{"FROM job INDEXED BY job_tenant_due\n", "job_tenant_due (queue=? AND lane=? AND tenant=? AND due_at<?"},
+		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=?)"},
+		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant>?"},
+		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant=?"},
+		{"INDEXED BY thread_active", "job_run (tenant=? AND thread_id=? AND run_id=?"},
+		{"INDEXED BY thread_active", "thread_active (lease_until<?"},
 		{"INDEXED BY thread_idle", "thread_idle (updated_at<?"},
-		{"INDEXED BY thread_idle", "job_run (tenant=? AND thread_id=?"},
+		{"AND job.run_id > ''", "job_run (tenant=? AND thread_id=? AND run_id>?"},
 		{"INDEXED BY thread_updated", "thread_updated (tenant=? AND updated_at<?"},
-		{"FROM job_dead INDEXED BY job_dead_id WHERE id = ?", "job_dead_id (tenant=? AND id=?"},
+		{"FROM job NOT INDEXED", "INTEGER PRIMARY KEY (rowid=?)"},
+		{"DELETE FROM job WHERE tenant = ? AND thread_id = ?", "job_run (tenant=? AND thread_id=? AND run_id>?"},
+		{"FROM job_dead INDEXED BY job_dead_id", "job_dead_id (tenant=? AND id=?"},
+		{"FROM keyed_value WHERE tenant = ?", "PRIMARY KEY (tenant=? AND kind=?"},
+		{"UPDATE keyed_value", "PRIMARY KEY (tenant=? AND kind=? AND key=?"},
+		{"DELETE FROM keyed_value WHERE tenant = ?", "PRIMARY KEY (tenant=? AND kind=? AND key=?"},
+		{"INDEXED BY keyed_value_expires", "keyed_value_expires (expires_at>? AND expires_at<?"},
 		{"DELETE FROM job_dead WHERE tenant = ? AND ord IN", "(tenant=? AND ord=?"},
 		{"FROM tally", "(tenant=?"},
 		{"FROM audit WHERE tenant = ?", "PRIMARY KEY (tenant=?"},
@@ -89,11 +99,13 @@ func (p plan) check(t *testing.T) {
 	}
 	if strings.Contains(p.steps, "TEMP B-TREE") && !strings.Contains(p.query, "FROM park") &&
 		!strings.Contains(p.query, "FROM effect") && !strings.Contains(p.query, "FROM usage_line") &&
-		!strings.Contains(p.query, "INDEXED BY run_thread") {
+		!strings.Contains(p.query, "INDEXED BY run_thread") && !strings.Contains(p.query, "INDEXED BY thread_active") &&
+		!strings.Contains(p.query, "INDEXED BY job_run") && !strings.Contains(p.query, "INDEXED BY job_dead_thread") {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
 	// Stats counts; a claim goes through what its own query has found.
-	if strings.Contains(strings.NewReplacer("SCAN holder", "", "SCAN json_each", "").Replace(p.steps), "SCAN") && !strings.Contains(p.query, "count(*)") {
+	found := strings.NewReplacer("SCAN holder", "", "SCAN json_each", "", "SCAN wanted", "", "SCAN queues", "", "SCAN lanes", "")
+	if strings.Contains(found.Replace(p.steps), "SCAN") && !strings.Contains(p.query, "count(*)") {
 		t.Errorf("%s\nreads a whole table: %s", p.query, p.steps)
 	}
 }
@@ -132,14 +144,12 @@ func useEverything(t *testing.T, db *DB) {
 		_, err := v.Thread()
 		errs := []error{err}
 		keep := func(err error) { errs = append(errs, err) }
-		_, err = v.Run("r")
-		keep(err)
-		_, err = v.Runs(1)
-		keep(err)
-		_, err = v.Waiting()
-		keep(err)
-		_, err = v.Nested("r")
-		keep(err)
+		for _, q := range []spool.RunQuery{{ID: "r"}, {Limit: 1}, {Waiting: true}, {RootID: "r"}} {
+			for _, q.Whole = range []bool{false, true} {
+				_, err = v.Runs(q)
+				keep(err)
+			}
+		}
 		for _, q := range []spool.MessageQuery{
 			{Role: spool.RoleSystem, Limit: 1},
 			{},
@@ -154,12 +164,11 @@ func useEverything(t *testing.T, db *DB) {
 			{Branch: 1, After: "m", Before: "m", Limit: 1},
 			{Turns: true},
 			{Turns: true, After: "m", SinceSeq: 1, BeforeSeq: 2, Limit: 1},
+			{ID: "m"},
 		} {
 			_, err = v.Messages(q)
 			keep(err)
 		}
-		_, err = v.Message("m")
-		keep(err)
 		_, err = v.Branches()
 		keep(err)
 		for _, q := range []spool.EntryQuery{
@@ -179,107 +188,99 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, err = v.Effects("r", 1)
 		keep(err)
-		_, err = v.Usage()
-		keep(err)
 		agent := spool.AgentID("")
 		for _, q := range []spool.UsageQuery{
 			{},
+			{Sums: true},
 			{Run: "r"},
 			{Run: "r", Last: true, Limit: 1},
 			{Agent: &agent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1},
 		} {
-			_, err = v.UsageRows(q)
+			_, err = v.Usage(q)
 			keep(err)
 		}
 		return errors.Join(errs...)
 	}
 	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Queued, RunID: "r"}),
-			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}),
-			tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Running}}),
-			tx.AppendMessages(&spool.Message{ID: "m"}),
-			tx.AppendEntries(spool.NewEntry("A", "r", nil)),
-			tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c"}),
-			tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c"}),
-			tx.AddUsage(spool.UsageRow{RunID: "r"}),
-			tx.Enqueue(spool.Job{RunID: "r", Key: "a"}),
-			tx.Enqueue(spool.Job{RunID: "r", Key: "b"}),
-			tx.CancelJob("b"),
-		)
+		return tx.Write(spool.Changes{
+			Thread:     &spool.Thread{State: spool.Queued, RunID: "r"},
+			NewRuns:    []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued}}},
+			Runs:       []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}}},
+			Messages:   []*spool.Message{{ID: "m"}},
+			Entries:    []*spool.Entry{spool.NewEntry("A", "r", nil)},
+			Parks:      []spool.Park{{RunID: "r", ToolCallID: "c"}},
+			Effects:    []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c"}},
+			Usage:      []spool.UsageRow{{RunID: "r"}},
+			CancelJobs: []string{"b"},
+			Jobs:       []spool.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b"}},
+		})
 	})
 	if err == nil {
 		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-			if spool.CodeOf(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}})) != spool.Conflict {
-				return errors.New("a second run was accepted")
-			}
-			return errors.Join(read(tx), tx.AppendEntries(spool.NewEntry("A", "r", nil)))
+			return errors.Join(read(tx), tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "r", nil)}}))
 		})
+	}
+	second := db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Queued}}}})
+	})
+	if !errors.Is(second, spool.ErrActiveRun) {
+		t.Errorf("a second run: %v", second)
 	}
 	if err == nil {
 		err = db.View(ctx, key, read)
 	}
-	_, err2 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{})
-	_, err3 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Before: time.Now(), BeforeID: "t"})
-	_, err7 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()})
-	_, err8 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Owner: "o", Before: time.Now(), BeforeID: "t"})
-	_, err9 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Labels: map[string]string{"k": "v"}})
-	_, err4 := db.Stranded(ctx, 1)
-	err5 := useAdmin(ctx, db, key.Tenant)
-	_, err6 := db.Stats(ctx, "")
-	_, missing := db.FindStart(ctx, key.Tenant, "key")
-	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9); err != nil || spool.CodeOf(missing) != spool.NotFound {
-		t.Fatal(err, missing)
-	}
-	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		if _, err := tx.TakeDead(1); spool.CodeOf(err) != spool.NotFound {
-			return errors.New("a job was dead")
-		}
-		if err := tx.AddDead(spool.Job{RunID: "r"}, 1, "cause"); err != nil {
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		for range 2 * claimWindow {
-			if err := tx.Enqueue(spool.Job{RunID: "r", DueAt: time.Now().Add(-time.Hour)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Waiting(ctx); err != nil {
-		t.Fatal(err)
-	}
-	for _, end := range []func(d spool.Delivery) error{
-		func(d spool.Delivery) error { return db.Extend(ctx, d, 0) },
-		func(d spool.Delivery) error { return db.Release(ctx, d, 0, true) },
-		func(d spool.Delivery) error { return db.DeadLetter(ctx, d, "cause") },
-		func(d spool.Delivery) error {
-			if err := db.Ack(ctx, d); !errors.Is(err, spool.ErrFenced) {
-				return err
-			}
-			return nil
-		},
+	for _, q := range []spool.ThreadQuery{
+		{},
+		{Before: time.Now(), BeforeID: "t"},
+		{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()},
+		{Owner: "o", Before: time.Now(), BeforeID: "t"},
+		{Labels: map[string]string{"k": "v"}},
 	} {
-		taken, _, err := db.Claim(ctx, spool.ClaimQuery{Limit: 1})
-		if len(taken) == 0 { // the last one is for a job that is gone
-			taken = []spool.Delivery{{}}
-		}
-		if err := errors.Join(err, end(taken[0])); err != nil {
-			t.Fatal(err)
-		}
+		q.Tenant = key.Tenant
+		_, err2 := db.Threads(ctx, q)
+		err = errors.Join(err, err2)
 	}
+	_, err3 := db.Stats(ctx, spool.StatsQuery{Queue: true})
+	if err := errors.Join(err, err3, useAdmin(ctx, db, key.Tenant)); err != nil {
+		t.Fatal(err)
+	}
+	useQueue(t, db, key)
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.DropMessages("m", 1), tx.RestoreBranch(1), tx.DeleteThread())
+		err := tx.Write(spool.Changes{Drop: &spool.Drop{From: "m", Seq: 1}})
+		return errors.Join(err, tx.Write(spool.Changes{Restore: 1}), tx.Write(spool.Changes{DeleteThread: true}))
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// useQueue claims a few of many jobs in all ways, and ends the claims in all ways.
+func useQueue(t *testing.T, db *DB, key spool.ThreadKey) {
+	t.Helper()
+	ctx := context.Background()
+	missing := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{TakeDead: []int64{1}}) })
+	if spool.CodeOf(missing) != spool.NotFound {
+		t.Fatal(missing)
+	}
+	var jobs []spool.Job
+	for range 2 * claimWindow {
+		jobs = append(jobs, spool.Job{RunID: "r", Agent: "a", DueAt: time.Now().Add(-time.Hour)})
+	}
+	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Jobs: jobs, Dead: []spool.QueuedJob{{Job: spool.Job{RunID: "r"}, Attempts: 1, Cause: "cause"}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []spool.AckKind{spool.AckExtend, spool.AckRelease, spool.AckDead, spool.AckDone} {
+		for _, agents := range [][]string{nil, {"a"}} {
+			taken, _, err := db.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: agents})
+			if err != nil || len(taken) != 1 {
+				t.Fatal(taken, err)
+			}
+			if err := db.Ack(ctx, taken[0], spool.Ack{Kind: kind, Refund: true, Cause: "cause"}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -7,85 +7,127 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at`
+const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, queue, payload`
 
 func scanJob(r *row) spool.Job {
 	return spool.Job{
 		Tenant: spool.Tenant(r.text()), ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()),
 		Key: r.text(), Kind: spool.JobKind(r.text()), Agent: r.text(), Model: r.text(), Segment: r.int(), DueAt: r.time(),
+		Queue: r.text(), Payload: r.json(),
 	}
 }
 
-// Enqueue implements [spool.Tx].
-func (t *tx) Enqueue(j spool.Job) error {
-	due := j.DueAt
-	if due.IsZero() {
-		due = t.now
+// thread returns the thread that a job of the transaction is about. A transaction without a thread leaves it
+// to the job.
+func (t *tx) thread(j *spool.Job) spool.ThreadID {
+	if t.key.ID == "" {
+		return j.ThreadID
 	}
-	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
-		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, spool.NewJobID(), due)
+	return t.key.ID
 }
 
-// CancelJob implements [spool.Tx].
-func (t *tx) CancelJob(key string) error {
+// due returns when a job of the transaction is due.
+func (t *tx) due(j *spool.Job) time.Time {
+	if j.DueAt.IsZero() {
+		return t.now
+	}
+	return j.DueAt
+}
+
+// enqueue adds a job, unless the tenant has one with the same key.
+func (t *tx) enqueue(j *spool.Job) error {
+	due := t.due(j)
+	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
+		t.key.Tenant, t.thread(j), j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, j.Queue, j.Payload,
+		spool.NewJobID(), due, laneOf(j))
+}
+
+// cancelJob removes the job with this key.
+func (t *tx) cancelJob(key string) error {
 	return t.write("DELETE FROM job WHERE tenant = ? AND key = ? AND key <> ''", t.key.Tenant, key)
 }
 
-// Extend implements [spool.Queue].
-func (db *DB) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
-	return db.queue(ctx, func(t *tx) error {
-		return t.fenced("UPDATE job SET due_at = ? WHERE id = ? AND token = ? AND tenant = ?",
-			t.now.Add(lease), d.JobID, d.Token, d.Tenant)
-	})
-}
-
-// Ack implements [spool.Queue].
-func (db *DB) Ack(ctx context.Context, d spool.Delivery) error {
-	return db.queue(ctx, func(t *tx) error {
-		return t.fenced("DELETE FROM job WHERE id = ? AND token = ? AND tenant = ?", d.JobID, d.Token, d.Tenant)
-	})
-}
-
-// Release implements [spool.Queue]. It ends the claim: the delivery's token is invalid afterwards.
-func (db *DB) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
-	return db.queue(ctx, func(t *tx) error {
-		return t.fenced(`UPDATE job SET due_at = ?, claimed = 0, token = token + 1, attempts = attempts - ?
-			WHERE id = ? AND token = ? AND tenant = ?`,
-			t.now.Add(after), refund, d.JobID, d.Token, d.Tenant)
-	})
-}
-
-// Jobs implements [spool.Queue].
-func (db *DB) Jobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) ([]spool.QueuedJob, error) {
-	at := now(db.clock)
-	query := "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job INDEXED BY job_first_due WHERE tenant = ?"
-	args := []any{tenant}
-	switch q.State {
-	case "":
-	case spool.JobReady:
-		query += " AND due_at <= ?"
-		args = append(args, at)
+// Ack implements [spool.Store]. All but an extension end the claim: the delivery's token is invalid
+// afterwards.
+func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+	var end func(t *tx) error
+	switch a.Kind {
+	case spool.AckDone:
+		end = func(t *tx) error {
+			return t.fenced("DELETE FROM job WHERE id = ? AND token = ? AND tenant = ?", d.JobID, d.Token, d.Tenant)
+		}
+	case spool.AckExtend:
+		end = func(t *tx) error {
+			return t.fenced("UPDATE job SET due_at = ? WHERE id = ? AND token = ? AND tenant = ?",
+				t.now.Add(a.After), d.JobID, d.Token, d.Tenant)
+		}
+	case spool.AckRelease:
+		end = func(t *tx) error {
+			return t.fenced(`UPDATE job SET due_at = ?, claimed = 0, token = token + 1, attempts = attempts - ?
+				WHERE id = ? AND token = ? AND tenant = ?`,
+				t.now.Add(a.After), a.Refund, d.JobID, d.Token, d.Tenant)
+		}
+	case spool.AckDead:
+		end = func(t *tx) error { return t.deadLetter(d, a.Cause) }
 	default:
-		query += " AND due_at > ? AND claimed = ?"
-		args = append(args, at, q.State == spool.JobInFlight)
+		return spool.Errorf(spool.Invalid, "there is no acknowledgement of the kind %q", a.Kind)
 	}
-	if !q.DueBefore.IsZero() {
-		query += " AND first_due < ?"
-		args = append(args, roundedUp(q.DueBefore))
+	return db.queue(ctx, end)
+}
+
+// Jobs implements [spool.Store].
+func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
+	at := now(db.clock)
+	query, args, scan := "", []any(nil), scanDead
+	if q.State == spool.JobDead {
+		query, args = deadQuery(q)
+	} else {
+		query, args = jobQuery(q, at)
+		scan = func(r *row) spool.QueuedJob {
+			j := spool.QueuedJob{Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), FirstDue: r.time()}
+			j.State = jobState(j.DueAt, r.bool(), at)
+			return j
+		}
 	}
-	query += " ORDER BY first_due, id LIMIT ?"
-	args = append(args, bound(q.Limit))
 	jobs := []spool.QueuedJob{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, func(r *row) error {
-			j := spool.QueuedJob{Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), FirstDue: r.time()}
-			j.State = jobState(j.DueAt, r.bool(), at)
-			jobs = append(jobs, j)
+			jobs = append(jobs, scan(r))
 			return nil
 		}, args...)
 	})
 	return jobs, err
+}
+
+// jobQuery returns the query for jobs that are not dead.
+func jobQuery(q spool.JobQuery, at time.Time) (query string, args []any) {
+	index := "INDEXED BY job_first_due"
+	args = []any{q.Tenant}
+	also := func(condition string, values ...any) {
+		query += " AND " + condition
+		args = append(args, values...)
+	}
+	if q.ThreadID != "" {
+		index = "INDEXED BY job_run"
+		also("thread_id = ?", q.ThreadID)
+	}
+	if q.JobID != 0 {
+		index = "NOT INDEXED" // but for the primary key
+		also("id = ?", q.JobID)
+	}
+	switch q.State {
+	case "":
+	case spool.JobReady:
+		also("due_at <= ?", at)
+	default:
+		also("due_at > ? AND claimed = ?", at, q.State == spool.JobInFlight)
+	}
+	if !q.DueBefore.IsZero() {
+		also("first_due < ?", roundedUp(q.DueBefore))
+	}
+	return "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job " + index + " WHERE tenant = ?" + query +
+		" ORDER BY first_due, id LIMIT ?", append(args, bound(q.Limit))
 }
 
 func jobState(due time.Time, claimed bool, at time.Time) spool.JobState {
@@ -97,31 +139,6 @@ func jobState(due time.Time, claimed bool, at time.Time) spool.JobState {
 	default:
 		return spool.JobDelayed
 	}
-}
-
-// Stats implements [spool.Queue]. A claimed job whose lease has lapsed is ready.
-func (db *DB) Stats(ctx context.Context, tenant spool.Tenant) (s spool.QueueStats, err error) {
-	at := now(db.clock)
-	of, args := "", []any{at, at, at}
-	if tenant != "" {
-		of, args = " WHERE tenant = ?", []any{at, at, at, tenant, tenant}
-	}
-	err = db.starts.read(ctx, func(c *conn) error {
-		return c.query(`SELECT
-				count(*) FILTER (WHERE due_at <= ?),
-				count(*) FILTER (WHERE due_at > ? AND claimed = 0),
-				count(*) FILTER (WHERE due_at > ? AND claimed = 1),
-				(SELECT count(*) FROM job_dead`+of+`),
-				min(due_at)
-			FROM job`+of, func(r *row) error {
-			s.Ready, s.Delayed, s.InFlight, s.Dead = r.int(), r.int(), r.int(), r.int()
-			if oldest := r.time(); !oldest.IsZero() && oldest.Before(at) {
-				s.OldestMS = at.Sub(oldest).Milliseconds()
-			}
-			return nil
-		}, args...)
-	})
-	return s, err
 }
 
 // queue runs fn in a transaction without a thread.

@@ -13,10 +13,10 @@ import (
 // its part of the log.
 const roomNeeded = 1 << 20
 
-// CheckRoom implements [spool.RoomChecker]. It writes a file next to the database and removes it. A
+// Check implements [spool.Store]. It writes a file next to the database and removes it. A
 // full disk, a quota and a read-only disk refuse that file as they would refuse a start. The file is
 // not synced.
-func (db *DB) CheckRoom(ctx context.Context) error {
+func (db *DB) Check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return spool.Wrap(spool.Canceled, "canceled", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestCheckRoom looks for room where there is some, and where there is none: every write to
+// TestRoom looks for room where there is some, and where there is none: every write to
 // /dev/full fails as on a full disk.
-func TestCheckRoom(t *testing.T) {
+func TestRoom(t *testing.T) {
 	t.Parallel()
 
 	folder := t.TempDir()
@@ -23,7 +23,7 @@ func TestCheckRoom(t *testing.T) {
 	if err := os.WriteFile(left, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.CheckRoom(t.Context()); err != nil {
+	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("with room: %v", err)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
@@ -38,7 +38,7 @@ func TestCheckRoom(t *testing.T) {
 		t.Errorf("a full disk: %v", err)
 	}
 	db.path = filepath.Join(folder, "gone", "spool.db")
-	if err := db.CheckRoom(t.Context()); spool.CodeOf(err) != spool.Unavailable {
+	if err := db.Check(t.Context()); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("a folder that is gone: %v", err)
 	}
 	db.path = filepath.Join(folder, "spool.db")

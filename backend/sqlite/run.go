@@ -2,8 +2,8 @@ package sqlite
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -51,74 +51,75 @@ func scanRunRow(r *row) (spool.RunRow, error) {
 	return spool.RunRow{Run: run, RunState: state}, r.err
 }
 
-// oneRun scans the only row of a query into run.
-func oneRun(run *spool.RunRow, found *bool) func(r *row) error {
-	return func(r *row) (err error) {
-		*found = true
-		*run, err = scanRunRow(r)
-		return err
-	}
+// scanBareRun scans a run without its state.
+func scanBareRun(r *row) (spool.RunRow, error) {
+	run, err := scanRun(r)
+	return spool.RunRow{Run: run}, err
 }
 
-// Run implements [spool.View].
-func (v *view) Run(id spool.RunID) (run spool.RunRow, err error) {
-	var found bool
-	err = v.query("SELECT "+rowColumns+" FROM run WHERE tenant = ? AND id = ? AND thread_id = ?",
-		oneRun(&run, &found), v.key.Tenant, id, v.key.ID)
-	if err == nil && !found {
-		err = errNoRun
-	}
-	return run, err
+// runSelect has the statements of a selection of a thread's runs.
+type runSelect struct{ whole, bare string }
+
+func selectRuns(rest string) runSelect {
+	const where = " FROM run WHERE tenant = ? AND thread_id = ?"
+	return runSelect{"SELECT " + rowColumns + where + rest, "SELECT " + runColumns + where + rest}
 }
+
+var (
+	oneRun      = selectRuns(" AND id = ?")
+	nestedRuns  = selectRuns(" AND root_id = ? AND root_id <> '' ORDER BY ord LIMIT ?")
+	waitingRuns = selectRuns(" AND place > 0 ORDER BY place LIMIT ?")
+	newestRuns  = selectRuns(" ORDER BY ord DESC LIMIT ?")
+)
 
 // Runs implements [spool.View].
-func (v *view) Runs(limit int) ([]spool.Run, error) {
-	runs := []spool.Run{}
-	err := v.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?",
-		each(&runs, scanRun), v.key.Tenant, v.key.ID, bound(limit))
-	return runs, err
-}
-
-// Waiting implements [spool.View].
-func (v *view) Waiting() ([]spool.RunRow, error) {
-	runs := []spool.RunRow{}
-	err := v.query("SELECT "+rowColumns+" FROM run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
-		each(&runs, scanRunRow), v.key.Tenant, v.key.ID)
-	return runs, err
-}
-
-// Nested implements [spool.View].
-func (v *view) Nested(root spool.RunID) ([]spool.RunRow, error) {
-	runs := []spool.RunRow{}
-	err := v.query("SELECT "+rowColumns+` FROM run
-		WHERE tenant = ? AND thread_id = ? AND root_id = ? AND root_id <> '' ORDER BY ord`,
-		each(&runs, scanRunRow), v.key.Tenant, v.key.ID, root)
-	return runs, err
-}
-
-// FindStart implements [spool.Store].
-func (db *DB) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (run spool.RunRow, err error) {
-	if startKey == "" {
-		return run, errNoRun
+func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+	if q.ID != "" && (q.RootID != "" || q.Waiting) || q.RootID != "" && q.Waiting {
+		return v.runsOfSeveral(q)
 	}
-	var found bool
-	err = db.starts.read(ctx, func(c *conn) error {
-		return c.query("SELECT "+rowColumns+" FROM run WHERE tenant = ? AND start_key = ? AND start_key <> ''",
-			oneRun(&run, &found), tenant, startKey)
+	from, args := &newestRuns, []any{v.key.Tenant, v.key.ID}
+	switch {
+	case q.ID != "":
+		from, args = &oneRun, append(args, q.ID)
+	case q.RootID != "":
+		from, args = &nestedRuns, append(args, q.RootID, bound(q.Limit))
+	case q.Waiting:
+		from, args = &waitingRuns, append(args, bound(q.Limit))
+	default:
+		args = append(args, bound(q.Limit))
+	}
+	query, scan := from.bare, scanBareRun
+	if q.Whole {
+		query, scan = from.whole, scanRunRow
+	}
+	runs := []spool.RunRow{}
+	err := v.query(query, each(&runs, scan), args...)
+	return runs, err
+}
+
+// runsOfSeveral returns the runs that a query with several conditions selects, of those that one of the
+// conditions selects.
+func (v *view) runsOfSeveral(q spool.RunQuery) ([]spool.RunRow, error) {
+	one := spool.RunQuery{ID: q.ID, Whole: q.Whole}
+	if q.ID == "" {
+		one.RootID = q.RootID
+	}
+	runs, err := v.Runs(one)
+	runs = slices.DeleteFunc(runs, func(r spool.RunRow) bool {
+		return q.RootID != "" && r.RootID != q.RootID || q.Waiting && r.QueuePosition == 0
 	})
-	if err == nil && !found {
-		err = errNoRun
+	if q.Limit > 0 {
+		runs = runs[:min(len(runs), q.Limit)]
 	}
-	return run, err
+	return runs, err
 }
 
-// InsertRun implements [spool.Tx]. It also returns a [spool.Conflict] error when the
-// tenant has a run with the same start key.
-func (t *tx) InsertRun(r spool.RunRow) error {
+// insertRun adds a run to the thread.
+func (t *tx) insertRun(r *spool.RunRow) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	text, err := encodeRun(&r)
+	text, err := encodeRun(r)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 	case n == 0:
 		return t.whyRefused(r, true)
 	}
-	stored := storedOf(&r)
+	stored := storedOf(r)
 	t.remember(stored)
 	t.countRun(&stored, 1)
 	t.grow(runSize + len(r.HostState) + stored.wait + len(text.nested) + len(text.client))
@@ -151,7 +152,7 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 
 // whyRefused finds out which unique index has refused a run: that of ids, for an insert, that of
 // active runs, or else that of start keys.
-func (t *tx) whyRefused(r spool.RunRow, insert bool) error {
+func (t *tx) whyRefused(r *spool.RunRow, insert bool) error {
 	var used, active bool
 	err := t.query("SELECT 1 FROM run WHERE tenant = ? AND id = ?", func(*row) error {
 		used = insert
@@ -168,12 +169,12 @@ func (t *tx) whyRefused(r spool.RunRow, insert bool) error {
 	if err != nil || active {
 		return cmp.Or(err, error(spool.ErrActiveRun))
 	}
-	return errStartKeyUsed
+	return spool.ErrStartKeyUsed
 }
 
-// UpdateRun implements [spool.Tx].
-func (t *tx) UpdateRun(r spool.RunRow) error {
-	text, err := encodeRun(&r)
+// updateRun replaces a run of the thread.
+func (t *tx) updateRun(r *spool.RunRow) error {
+	text, err := encodeRun(r)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (t *tx) UpdateRun(r spool.RunRow) error {
 	if err != nil {
 		return err
 	}
-	next := storedOf(&r)
+	next := storedOf(r)
 	set, args := updateRun, make([]any, 0, 38)
 	if old.moved(&next) {
 		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID)
@@ -265,7 +266,4 @@ func encodeRun(r *spool.RunRow) (e encodedRun, err error) {
 	return e, nil
 }
 
-var (
-	errNoRun        = &spool.Error{Code: spool.NotFound, Message: "run not found"}
-	errStartKeyUsed = &spool.Error{Code: spool.Conflict, Message: "Idempotency key already used"}
-)
+var errNoRun = &spool.Error{Code: spool.NotFound, Message: "run not found"}

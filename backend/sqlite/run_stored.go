@@ -35,13 +35,14 @@ func (r *storedRun) moved(next *storedRun) bool {
 	return r.depth != next.depth || r.state != next.state || r.startKey != next.startKey || r.place != next.place || r.root != next.root
 }
 
-// Run implements [spool.View]. It remembers the stored values for the update of the run.
-func (t *tx) Run(id spool.RunID) (spool.RunRow, error) {
-	run, err := t.view.Run(id)
-	if err == nil {
-		t.remember(storedOf(&run))
+// Runs implements [spool.View]. Of a run that is read alone, it remembers the stored values for the update
+// of the run.
+func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+	runs, err := t.view.Runs(q)
+	if err == nil && q.ID != "" && q.Whole && len(runs) > 0 {
+		t.remember(storedOf(&runs[0]))
 	}
-	return run, err
+	return runs, err
 }
 
 func (t *tx) remember(r storedRun) {
@@ -61,6 +62,6 @@ func (t *tx) stored(id spool.RunID) (storedRun, error) {
 			return r, nil
 		}
 	}
-	run, err := t.Run(id)
+	run, err := spool.FindRun(t, id)
 	return storedOf(&run), err
 }

@@ -41,13 +41,13 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 	if err := db.View(canceledAfter(t), key, func(spool.View) error { return nil }); spool.CodeOf(err) != spool.Canceled {
 		t.Errorf("one more view: %v", err)
 	}
-	_, err = db.FindStart(ctx, "a", "key")
-	if spool.CodeOf(err) != spool.NotFound {
-		t.Errorf("find a start: %v", err)
+	found, err := db.Runs(ctx, spool.RunQuery{Tenant: "a", StartKey: "key", Whole: true})
+	if err != nil || len(found) > 0 {
+		t.Errorf("find a start: %v and error %v", found, err)
 	}
-	_, err = db.Stats(ctx, "a")
+	_, err = db.Stats(ctx, spool.StatsQuery{Tenant: "a", Tally: true, Queue: true})
 	_, _, claimErr := db.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
-	writeErr := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	writeErr := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	if err := errors.Join(err, claimErr, writeErr); err != nil {
 		t.Error(err)
 	}

@@ -34,25 +34,20 @@ func TestTallyIsTheSum(t *testing.T) {
 				fail, remove := random.IntN(6) == 0, random.IntN(6) == 0
 				state, tokens, depth := states[random.IntN(len(states))], random.Int64N(100), random.IntN(2)
 				err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-					if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
-						return err
-					}
 					r := spool.RunRow{Run: spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}}
 					r.InputTokens = tokens
-					if err := tx.InsertRun(r); err != nil {
+					if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{r}}); err != nil {
 						return err
 					}
 					r.State, r.OutputTokens, r.TotalTokens = state, tokens, 2*tokens
 					if state.Active() {
 						r.Depth = 1 // at most one dispatched run is active
 					}
-					if err := tx.UpdateRun(r); err != nil {
+					if err := tx.Write(spool.Changes{Runs: []spool.RunRow{r}}); err != nil {
 						return err
 					}
-					if remove {
-						if err := tx.DeleteThread(); err != nil {
-							return err
-						}
+					if err := tx.Write(spool.Changes{DeleteThread: remove}); err != nil {
+						return err
 					}
 					if fail {
 						return failure

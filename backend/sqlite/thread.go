@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -99,8 +101,8 @@ func (t *tx) Thread() (spool.Thread, error) {
 	return t.row.Thread, nil
 }
 
-// PutThread implements [spool.Tx].
-func (t *tx) PutThread(next spool.Thread) error {
+// putThread inserts or replaces the thread's row in memory: see flush.
+func (t *tx) putThread(next spool.Thread) error {
 	if err := t.load(); err != nil {
 		return err
 	}
@@ -155,10 +157,13 @@ func (t *tx) flush() error {
 }
 
 // threadTables are the tables with rows that belong to a thread, by thread_id.
-var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line", "job", "job_dead"}
+var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line"}
 
-// DeleteThread implements [spool.Tx].
-func (t *tx) DeleteThread() error {
+// jobTables are the tables of which the rows with a run belong to a thread.
+var jobTables = []string{"job", "job_dead"}
+
+// deleteThread removes the thread and what belongs to it.
+func (t *tx) deleteThread() error {
 	if err := t.load(); err != nil {
 		return err
 	}
@@ -170,6 +175,11 @@ func (t *tx) DeleteThread() error {
 			return err
 		}
 	}
+	for _, table := range jobTables { // events outlive the thread
+		if err := t.write("DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ? AND run_id > ''", t.key.Tenant, t.key.ID); err != nil {
+			return err
+		}
+	}
 	if err := t.write("DELETE FROM thread WHERE tenant = ? AND id = ?", t.key.Tenant, t.key.ID); err != nil {
 		return err
 	}
@@ -178,9 +188,32 @@ func (t *tx) DeleteThread() error {
 }
 
 // Threads implements [spool.Store].
-func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
-	query := "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
-	args := []any{tenant}
+func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+	var query string
+	var args []any
+	switch q.Work {
+	case "":
+		query, args = threadQuery(q)
+	case spool.ThreadsIdle:
+		query, args = idleQuery(q, now(db.clock))
+	case spool.ThreadsStranded:
+		query, args = strandedQuery(q, now(db.clock))
+	default:
+		return nil, spool.Errorf(spool.Invalid, "no thread has work of the kind %q", q.Work)
+	}
+	threads := []spool.Thread{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			threads = append(threads, scanThread(r))
+			return nil
+		}, args...)
+	})
+	return threads, err
+}
+
+func threadQuery(q spool.ThreadQuery) (query string, args []any) {
+	query = "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
+	args = []any{q.Tenant}
 	if q.Owner != "" { // the literal is the condition of the index
 		query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
 		args = append(args, q.Owner)
@@ -209,36 +242,35 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 		query += " AND updated_at < ?"
 		args = append(args, roundedUp(q.UpdatedBefore))
 	}
-	query += " ORDER BY updated_at DESC, id DESC LIMIT ?"
-	args = append(args, bound(q.Limit))
-
-	threads := []spool.Thread{}
-	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, func(r *row) error {
-			threads = append(threads, scanThread(r))
-			return nil
-		}, args...)
-	})
-	return threads, err
+	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
 }
 
 // likeEscaper escapes a text so that LIKE matches it literally, except for the case of ASCII letters.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// Stranded implements [spool.Store].
-func (db *DB) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
-	var keys []spool.ThreadKey
-	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(`SELECT tenant, id FROM thread
-			WHERE state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND lease_until <= ? AND NOT EXISTS (
-				SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id
-					AND job.run_id = thread.run_id)
-			ORDER BY lease_until LIMIT ?`, func(r *row) error {
-			keys = append(keys, spool.ThreadKey{Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text())})
-			return nil
-		}, now(db.clock), bound(limit))
-	})
-	return keys, err
+// idleQuery walks an index from the thread on that was updated longest ago.
+func idleQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
+	const quiet = `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND updated_at < ? AND lease_until <= ?
+		AND NOT EXISTS (SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id AND job.run_id > '')
+		ORDER BY updated_at LIMIT ?`
+	query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_idle WHERE " + quiet
+	if q.Tenant != "" {
+		query, args = "SELECT "+threadColumns+" FROM thread INDEXED BY thread_updated WHERE tenant = ? AND "+quiet, []any{q.Tenant}
+	}
+	return query, append(args, lessThan(q.UpdatedBefore, math.MaxInt64), at, bound(q.Limit))
+}
+
+// strandedQuery walks the index of active threads, and sorts those that it finds.
+func strandedQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
+	query = "SELECT " + threadColumns + ` FROM thread INDEXED BY thread_active
+		WHERE state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND lease_until <= ? AND updated_at < ? AND NOT EXISTS (
+			SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id
+				AND job.run_id = thread.run_id AND job.run_id <> '')`
+	args = []any{at, lessThan(q.UpdatedBefore, math.MaxInt64)}
+	if q.Tenant != "" {
+		query, args = query+" AND tenant = ?", append(args, q.Tenant)
+	}
+	return query + " ORDER BY updated_at LIMIT ?", append(args, bound(q.Limit))
 }
 
 // bound returns a limit in SQLite's form, in which a negative limit stands for none.

@@ -25,19 +25,19 @@ func TestUnfinished(t *testing.T) {
 	put := func(tenant, thread, madeOn string, runs ...spool.RunRow) {
 		t.Helper()
 		err := db.Update(t.Context(), spool.ThreadKey{Tenant: spool.Tenant(tenant), ID: spool.ThreadID(thread)}, 0, func(tx spool.Tx) error {
-			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 				return err
 			}
 			for _, r := range runs {
 				r.ID, r.Agent = spool.RunID(thread)+r.ID, "assistant"
-				if err := tx.InsertRun(r); err != nil {
+				if err := tx.Write(spool.Changes{NewRuns: []spool.RunRow{r}}); err != nil {
 					return err
 				}
 			}
 			if madeOn == "" {
 				return nil
 			}
-			return tx.AddUsage(spool.UsageRow{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, Requested: "asked " + madeOn, CreatedAt: time.Now()})
+			return tx.Write(spool.Changes{Usage: []spool.UsageRow{{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, Requested: "asked " + madeOn, CreatedAt: time.Now()}}})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,16 @@ func scanUsage(r *row) spool.UsageRow {
 }
 
 // Usage implements [spool.View].
-func (v *view) Usage() ([]spool.UsageLine, error) {
+func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
+	if q.Sums {
+		report.Sums, err = v.usageSums()
+	} else {
+		report.Rows, err = v.usageRows(q)
+	}
+	return report, err
+}
+
+func (v *view) usageSums() ([]spool.UsageLine, error) {
 	lines := []spool.UsageLine{}
 	err := v.query("SELECT "+sumColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 		func(r *row) error {
@@ -54,8 +63,7 @@ func (v *view) Usage() ([]spool.UsageLine, error) {
 	return lines, err
 }
 
-// UsageRows implements [spool.View].
-func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
+func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	from := "usage"
 	if q.Run != "" {
 		from = "usage INDEXED BY usage_run"
@@ -89,8 +97,8 @@ func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	return rows, err
 }
 
-// AddUsage implements [spool.Tx]. It updates the sums together with the ledger.
-func (t *tx) AddUsage(u spool.UsageRow) error {
+// addUsage adds a row to the ledger. It updates the sums together with the ledger.
+func (t *tx) addUsage(u *spool.UsageRow) error {
 	const next = "coalesce((SELECT ord FROM usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
 
 	if err := t.needThread(); err != nil {

@@ -28,6 +28,16 @@ func TestBatchAgain(t *testing.T) {
 			return errors.Join(tx.write("UPDATE thread SET title = title WHERE tenant = ? AND id = ?", "none", "none"), failure)
 		}, 1},
 		"after a change": {func(tx *tx) error { return errors.Join(appendTo(tx), failure) }, 2},
+		"a change is refused": {func(tx *tx) error {
+			_ = tx.Write(spool.Changes{Runs: []spool.RunRow{{Run: spool.Run{ID: "none"}}}})
+			_ = appendTo(tx)
+			return nil
+		}, 1},
+		"a later change is refused": {func(tx *tx) error {
+			_ = appendTo(tx)
+			_ = tx.Write(spool.Changes{Restore: 7})
+			return nil
+		}, 2},
 		"the store refuses": {func(tx *tx) error {
 			return errors.Join(appendTo(tx), tx.write("INSERT INTO thread (tenant, id) VALUES (?, ?)", "x", nil))
 		}, 2},
@@ -100,14 +110,14 @@ func TestBatchAgain(t *testing.T) {
 }
 
 func appendTo(tx *tx) error {
-	if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+	if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 		return err
 	}
 	if err := tx.flush(); err != nil { // so that something is written already
 		return err
 	}
 	tx.row.stored = true
-	return tx.AppendEntries(spool.NewEntry("A", "", nil))
+	return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
 }
 
 // TestFailsAlone: a function that fails with nobody beside it is called once.
@@ -128,8 +138,8 @@ func TestFailsAlone(t *testing.T) {
 	if !errors.Is(err, failure) || calls != 1 {
 		t.Errorf("got error %v after %d calls", err, calls)
 	}
-	tally, err := db.Tally(t.Context(), "a")
-	if err != nil || tally.Threads != 0 {
-		t.Errorf("the tally is %v, %v", tally, err)
+	stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: "a", Tally: true})
+	if err != nil || stats.Tally.Threads != 0 {
+		t.Errorf("the tally is %v, %v", stats.Tally, err)
 	}
 }

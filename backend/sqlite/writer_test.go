@@ -80,11 +80,11 @@ func entries(t *testing.T, s spool.Store, id string) (seqs []int64) {
 
 func appendOne(tx spool.Tx) error {
 	if _, err := tx.Thread(); err != nil {
-		if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+		if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
 			return err
 		}
 	}
-	return tx.AppendEntries(spool.NewEntry("A", "", nil))
+	return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
 }
 
 func TestBatchOneFails(t *testing.T) {

@@ -202,7 +202,7 @@ func (o *oldDatabase) branch(id, prompt string) {
 // read returns what the store has of all threads.
 func (o *oldDatabase) read() (threads []spooltest.ThreadDump) {
 	o.Helper()
-	list, err := o.store.Threads(o.Context(), spool.DefaultTenant, spool.ThreadQuery{})
+	list, err := o.store.Threads(o.Context(), spool.ThreadQuery{Tenant: spool.DefaultTenant})
 	if err != nil {
 		o.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	db := must(sqlite.Open("hello.db", nil))
+	db := must(sqlite.Open("hello.db", &sqlite.Options{Exclusive: true}))
 	e := must(engine.New(db.Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})}, // openai.New takes any compatible server
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},

@@ -49,22 +49,16 @@ func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	keep(err)
 	c.Effects, err = v.Effects(run, 1)
 	keep(err)
-	c.Usage, err = v.Usage()
+	sums, err := v.Usage(spool.UsageQuery{Sums: true})
 	keep(err)
-	newest, err := v.UsageRows(spool.UsageQuery{Last: true, Limit: 1})
+	c.Usage = sums.Sums
+	newest, err := v.Usage(spool.UsageQuery{Last: true, Limit: 1})
 	keep(err)
-	for _, row := range newest {
+	for _, row := range newest.Rows {
 		c.Newest = row
 	}
 	return c, errors.Join(errs...)
 }
 
-// Runs returns all runs of a thread as rows, the newest first.
-func Runs(v spool.View) ([]spool.RunRow, error) {
-	runs, err := v.Runs(0)
-	rows := make([]spool.RunRow, len(runs))
-	for i := 0; i < len(runs) && err == nil; i++ {
-		rows[i], err = v.Run(runs[i].ID)
-	}
-	return rows, err
-}
+// Runs returns all runs of a thread with their state, the newest first.
+func Runs(v spool.View) ([]spool.RunRow, error) { return v.Runs(spool.RunQuery{Whole: true}) }

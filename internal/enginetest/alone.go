@@ -114,7 +114,7 @@ func (s aloneTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKe
 func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.RunRow) {
 	s.Helper()
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
-		run, err = v.Run(spool.RunID("run-" + key.ID))
+		run, err = spool.FindRun(v, spool.RunID("run-"+key.ID))
 		return err
 	})
 	if err != nil {
@@ -161,9 +161,9 @@ func testAloneCrashLoop(s aloneTest) {
 	if run.State != spool.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
 		s.Errorf("after %d deaths the run is %+v", deaths, run)
 	}
-	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
-	if err != nil || len(dead) != 1 || dead[0].RunID != "run-bomb" || dead[0].Attempts != 7 || dead[0].Cause != run.Error {
-		s.Fatalf("the dead jobs are %+v (%v)", dead, err)
+	dead := s.deadJobs()
+	if len(dead) != 1 || dead[0].RunID != "run-bomb" || dead[0].Attempts != 7 || dead[0].Cause != run.Error {
+		s.Fatalf("the dead jobs are %+v", dead)
 	}
 	d.defused.Store(true)
 	result, err := e.Redrive(context.Background(), chat.Tenant, dead[0].JobID)

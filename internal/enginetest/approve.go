@@ -104,7 +104,7 @@ func (s approveTest) park() spool.Park {
 // putPark replaces a park without the engine noticing.
 func (s approveTest) putPark(p spool.Park) {
 	s.Helper()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.PutPark(p) })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{p}}) })
 	if err != nil {
 		s.Fatal(err)
 	}

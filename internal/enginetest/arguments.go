@@ -74,7 +74,7 @@ func testArgumentsSame(s approveTest) {
 			seen["question"] = p.Arguments
 		}
 	}
-	items, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
+	items, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}

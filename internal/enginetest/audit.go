@@ -56,7 +56,7 @@ func (s auditTest) acts() (lines []string) {
 
 func (s auditTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 	s.Helper()
-	list, err := s.backend.Store.Audit(context.Background(), tenant, spool.AuditQuery{})
+	list, err := s.backend.Store.Audit(context.Background(), spool.AuditQuery{Tenant: tenant})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func testAuditDelete(s auditTest) {
 		s.Errorf("delete again: %+v, %v", r, err)
 	}
 	<-time.After(time.Hour)
-	if _, err := e.Prune(as("olga"), engine.PruneOptions{Before: time.Now()}); err != nil {
+	if _, err := e.Prune(as("olga"), engine.PruneOptions{Before: s.now()}); err != nil {
 		s.Fatal(err)
 	}
 	s.lines("the log", s.acts(), "delete_thread by bert", "prune_thread by olga")
@@ -198,7 +198,7 @@ func testAuditOperate(s auditTest) {
 	}
 	s.history.Started(chat, again.RunID)
 	job = redriveTest(s).die(e)
-	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.DeadQuery{JobID: job}); n != 1 || err != nil {
+	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.JobQuery{JobID: job}); n != 1 || err != nil {
 		s.Errorf("purge: %d, %v", n, err)
 	}
 	s.lines("the log", s.acts(), "redrive_job by olga "+string(again.RunID), "purge_jobs by olga")
@@ -214,9 +214,9 @@ func testAuditOperate(s auditTest) {
 func testAuditTogether(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	s.start(e, "r1", "go")
-	failing := s.over(spool.Backend{
-		Store: failingStore{s.backend.Store}, Queue: s.backend.Queue, Streams: s.backend.Streams, Bus: s.backend.Bus,
-	}, s.config(spooltest.NewModel()))
+	b := s.join()
+	b.Store = failingStore{b.Store}
+	failing := s.over(b, s.config(spooltest.NewModel()))
 	if _, err := failing.Stop(as("anna"), chat); !errors.Is(err, errAuditFails) {
 		s.Errorf("a stop without a log: %v", err)
 	}
@@ -248,7 +248,12 @@ func (f failingStore) Update(ctx context.Context, key spool.ThreadKey, fence int
 
 type failingTx struct{ spool.Tx }
 
-func (failingTx) AppendAudit(...*spool.AuditEntry) error { return errAuditFails }
+func (t failingTx) Write(c spool.Changes) error {
+	if len(c.Audit) > 0 {
+		return errAuditFails
+	}
+	return t.Tx.Write(c)
+}
 
 // Workers remove entries that are older than the configuration says, or none if it says for ever.
 func testAuditRetention(s auditTest) {

@@ -302,11 +302,11 @@ func testAwaitGone(s awaitTest) {
 	waits = s.await(context.Background(), e, of("acme", "other"), "r2")
 	s.stillWaits("without a worker", waits)
 	// A park is deleted together with its thread, so no caller sees the run end before.
-	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx spool.Tx) error { return tx.DeleteThread() })
+	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.backend.Bus.Wake(of("acme", "other"), spool.WakeDeleted)
+	s.backend.Live.Wake(of("acme", "other"), spool.WakeDeleted, nil)
 	s.same("deleted", s.gets(waits).line(), "not_found: Run not found")
 	s.keys = s.keys[:1]
 }
@@ -365,8 +365,8 @@ func testAwaitReads(s awaitTest) {
 	s.start(worker, "r1", "go")
 	s.work(worker)
 	s.becomes(spool.Running)
-	counted := &countedStore{Store: s.backend.Store}
-	b := s.backend
+	b := s.join()
+	counted := &countedStore{Store: b.Store}
 	b.Store = counted
 	e := s.over(b, s.config(spooltest.NewModel()))
 	reads := func(waiting int) int64 {

@@ -21,11 +21,13 @@ import (
 type engineTest struct {
 	*testing.T
 
-	backend spool.Backend
-	history *spooltest.History
-	keys    []spool.ThreadKey // the threads that check reads
-	workers []func()          // stop the workers that run
-	bound   *time.Timer       // the timer of lasts
+	options Options
+	// opened is the backend that Options.Open returned, and backend is the one that the case itself uses.
+	opened, backend spool.Backend
+	history         *spooltest.History
+	keys            []spool.ThreadKey // the threads that check reads
+	workers         []func()          // stop the workers that run
+	bound           *time.Timer       // the timer of lasts
 }
 
 // chat is the thread of cases that need only one.
@@ -35,19 +37,59 @@ var chat = spool.ThreadKey{Tenant: "acme", ID: "chat"}
 // that for a lost item.
 const quiet = 5 * time.Second
 
-func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
+func newEngineTest(t *testing.T, o Options) *engineTest {
 	t.Helper()
-	if b.Streams == nil {
-		b.Streams = engine.NewStreams(0)
+	b := o.Open(t, spool.SystemClock{})
+	if b.Live == nil {
+		b.Live = newLive()
 	}
-	if b.Bus == nil {
-		b.Bus = engine.NewBus()
-	}
-	s := &engineTest{T: t, history: &spooltest.History{}, keys: []spool.ThreadKey{chat}}
+	s := &engineTest{T: t, options: o, history: &spooltest.History{}, keys: []spool.ThreadKey{chat}}
 	s.lasts(longest)
-	s.backend = s.history.Record(b)
+	s.opened = s.history.Record(b)
+	s.backend = s.opened
 	t.Cleanup(s.rest)
 	return s
+}
+
+// newLive returns run streams and wake-ups within the process.
+func newLive() spool.Live { return engine.NewLive(0) }
+
+// ownStreams has run streams that no other process has, and the wake-ups of all processes.
+type ownStreams struct {
+	spool.Live
+
+	wakes spool.Live
+}
+
+func (o ownStreams) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+	o.wakes.Wake(topic, kind, notice)
+}
+
+func (o ownStreams) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind, []byte)) (func(), error) {
+	return o.wakes.Subscribe(ctx, topic, fn)
+}
+
+// join returns the backend of another process over the same data.
+func (s *engineTest) join() spool.Backend {
+	s.Helper()
+	if s.options.Join == nil {
+		return s.opened
+	}
+	b := s.options.Join(s.T, spool.SystemClock{})
+	if b.Live == nil {
+		b.Live = s.opened.Live
+	}
+	return s.history.Record(b)
+}
+
+// now returns the time of the store.
+func (s *engineTest) now() (now time.Time) {
+	s.Helper()
+	s.view(func(v spool.View) error {
+		now = v.Now()
+		return nil
+	})
+	return now
 }
 
 // longest bounds a case, in the time of its bubble. A worker or a follower polls once a second, so half
@@ -113,10 +155,10 @@ func (s *engineTest) over(b spool.Backend, c engine.Config) *engine.Engine {
 	return e
 }
 
-// engine returns an engine without a worker.
+// engine returns the engine of another process, without a worker.
 func (s *engineTest) engine(c engine.Config) *engine.Engine {
 	s.Helper()
-	return s.over(s.backend, c)
+	return s.over(s.join(), c)
 }
 
 // working returns an engine with a worker that works until the end of the test.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
@@ -70,6 +71,7 @@ func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	s.work(e)
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopLength)
+	<-time.After(quiet)
 	client()
 	if !m.ended.Load() || s.executed() != 0 {
 		s.Errorf("the request has ended: %t, and %d tools were called", m.ended.Load(), s.executed())

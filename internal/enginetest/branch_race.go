@@ -145,7 +145,7 @@ func testBranchFaults(s branchTest) {
 	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun} {
 		before := s.all(chat, "")
 		id := before.Branches[0].ID
-		f := spooltest.NewFaulty(s.backend)
+		f := spooltest.NewFaulty(s.join())
 		f.Plan(spooltest.Fault{Call: 1, On: "Store.Update", Kind: kind})
 		e := s.over(f.Backend(), c)
 		r, err := e.RestoreBranch(context.Background(), chat, id)

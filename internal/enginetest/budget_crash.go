@@ -73,7 +73,7 @@ func testBudgetStoreFails(s budgetTest) {
 	e := s.engine(c)
 	for call, calls := 1, 2; call <= calls; call++ {
 		key := aloneTest(s).startOn(e, fmt.Sprintf("t%02d", call), "go")
-		f := spooltest.NewFaulty(s.backend)
+		f := spooltest.NewFaulty(s.join())
 		f.Plan(spooltest.Fault{Call: call, Kind: spooltest.FailBefore})
 		stop := s.work(s.over(f.Backend(), c))
 		s.until("the end of the run", func() bool { return aloneTest(s).firstRun(key).State.Terminal() })

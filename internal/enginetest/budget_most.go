@@ -175,7 +175,7 @@ func testMostLatest(s budgetTest) {
 	waiting := func(want string) {
 		s.Helper()
 		s.view(func(v spool.View) error {
-			line, err := v.Waiting()
+			line, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 			s.same("the line", compare.Spaced(line, func(r spool.RunRow) spool.RunID { return r.ID }), want)
 			return err
 		})

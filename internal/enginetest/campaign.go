@@ -28,8 +28,6 @@ type campaign struct {
 	// do not wait and nothing is recorded.
 	order *callOrder
 	trace *trace
-	// inner is the backend of the nodes. Its calls get turns under their own names.
-	inner spool.Backend
 
 	mu     sync.Mutex
 	nodes  []*node
@@ -50,7 +48,7 @@ type node struct {
 
 func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *campaign {
 	return &campaign{
-		engineTest: s, config: c, ownStreams: ownStreams, inner: s.backend,
+		engineTest: s, config: c, ownStreams: ownStreams,
 		draws: newDraws(seed), moved: make(chan struct{}),
 	}
 }
@@ -61,7 +59,7 @@ func (c *campaign) inTurns(rest func()) {
 	c.trace = newTrace()
 	c.order = newCallOrder(c.draws.seed, c.trace)
 	c.order.rest = rest
-	c.backend = c.ordered(c.inner, "campaign").Backend()
+	c.backend = c.ordered(c.join(), "campaign").Backend()
 }
 
 // ordered returns a wrapper without faults whose calls have the given name.
@@ -79,9 +77,9 @@ func (c *campaign) n(n int, who ...any) int { return c.draws.n(n, who...) }
 // boot starts a process without a worker.
 func (c *campaign) boot(faults ...spooltest.Fault) *node {
 	c.Helper()
-	b := c.inner
+	b := c.join()
 	if c.ownStreams {
-		b.Streams, b.Bus = engine.NewStreams(0), engine.NewBus()
+		b.Live = newLive()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -187,7 +187,7 @@ func testContextCompacts(s contextTest) {
 	}
 	var summary spool.Message
 	s.view(func(v spool.View) (err error) {
-		summary, err = v.Message(told[0].MessageID)
+		summary, err = spool.FindMessage(v, told[0].MessageID)
 		return err
 	})
 	part, ok := summary.Content.Summary()
@@ -210,13 +210,9 @@ func testContextCompacts(s contextTest) {
 }
 
 // rows returns the ledger rows of a kind.
-func (s contextTest) rows(kind spool.UsageKind) (rows []spool.UsageRow) {
+func (s contextTest) rows(kind spool.UsageKind) []spool.UsageRow {
 	s.Helper()
-	s.view(func(v spool.View) (err error) {
-		rows, err = v.UsageRows(spool.UsageQuery{Kind: kind})
-		return err
-	})
-	return rows
+	return s.usage(spool.UsageQuery{Kind: kind})
 }
 
 func testContextAgain(s contextTest) {

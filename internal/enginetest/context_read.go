@@ -45,8 +45,8 @@ func testContextReadsLittle(s contextTest) {
 	s.rest()
 	compacted, asked := len(s.compactions()), m.Asked()
 
-	counting := s.backend
-	counter := &readCounter{Store: s.backend.Store}
+	counting := s.join()
+	counter := &readCounter{Store: counting.Store}
 	counting.Store = counter
 	summarised := s.over(counting, s.contextConfig(m, sums))
 	before := int64(len(s.script()))

@@ -32,13 +32,13 @@ var crashScripts = map[string]crashScript{
 
 // testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
 // and the streams in turn: either the process dies before or after the call, or only the call fails.
-func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Features, script crashScript) {
+func testEngineCrash(t *testing.T, o Options, script crashScript) {
 	t.Helper()
 	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
 	calls := 0
 	t.Run("nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			calls = script(newEngineTest(t, open(t, spool.SystemClock{})), false)
+			calls = script(newEngineTest(t, o), false)
 		})
 	})
 	if calls < 30 {
@@ -50,12 +50,12 @@ func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Featu
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
+					if o.Features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
 						continue // with a slow backend, each call goes wrong only once
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
-							script(newEngineTest(t, open(t, spool.SystemClock{})), own, spooltest.Fault{Call: n, Kind: kind})
+							script(newEngineTest(t, o), own, spooltest.Fault{Call: n, Kind: kind})
 						})
 					})
 				}

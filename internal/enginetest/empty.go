@@ -63,7 +63,7 @@ func (s emptyTest) tellsEnd(want spool.StopReason) {
 // streamOf returns the items of a stream of the thread.
 func (s emptyTest) streamOf(id spool.StreamID) []spool.Item {
 	s.Helper()
-	chunk, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: id}, spool.Offset{}, 0)
+	chunk, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: id}, spool.Offset{}, 0)
 	if err != nil || len(chunk.Items) == 0 {
 		s.Fatalf("the stream %s has %d items: %v", id, len(chunk.Items), err)
 	}
@@ -91,13 +91,10 @@ func testEmptyOnce(s emptyTest) {
 	if want := (spool.TokenCount{InputTokens: 20, OutputTokens: 6, TotalTokens: 26}); m.Asked() != 2 || run.Steps != 1 || run.TokenCount != want {
 		s.Errorf("asked %d times, and the run is %+v", m.Asked(), run)
 	}
-	s.view(func(v spool.View) error {
-		rows, err := v.UsageRows(spool.UsageQuery{})
-		if len(rows) != 2 || rows[0].Outcome == rows[1].Outcome || rows[0].Step != 1 || rows[1].Step != 1 {
-			s.Errorf("the ledger has %+v", rows)
-		}
-		return err
-	})
+	rows := s.usage(spool.UsageQuery{})
+	if len(rows) != 2 || rows[0].Outcome == rows[1].Outcome || rows[0].Step != 1 || rows[1].Step != 1 {
+		s.Errorf("the ledger has %+v", rows)
+	}
 }
 
 // testEmptyTwice has a model whose answers are all empty. The run says so, and the thread continues.

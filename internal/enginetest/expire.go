@@ -195,7 +195,7 @@ func testExpireFailReclaimed(s expireTest) {
 // testExpireFailSwept loses the job that would have failed the run.
 func testExpireFailSwept(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.CancelJob("hitl-expiry:r1:c1") })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"hitl-expiry:r1:c1"}}) })
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func testExpireExtendAnswer(s expireTest) {
 	digest := approveTest(s).park().Digest
 	<-time.After(50 * time.Minute)
 	p := approveTest(s).park()
-	if left := time.Until(p.ExpiresAt); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
+	if left := p.ExpiresAt.Sub(s.now()); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
 		s.Errorf("%s are left: %+v", left, p)
 	}
 	approveTest(s).delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -273,26 +274,30 @@ func testFairRoomNotPerTenant(s fairTest) {
 	}
 }
 
-// lookingQueue is a queue that calls a function before it lists the waiting tenants.
-type lookingQueue struct {
-	spool.Queue
+// lookingStore is a store that calls a function before it lists the waiting tenants, once it is armed.
+type lookingStore struct {
+	spool.Store
 
-	look func()
+	armed atomic.Bool
+	look  func()
 }
 
-func (q *lookingQueue) Waiting(ctx context.Context) ([]spool.WaitingTenant, error) {
-	q.look()
-	return q.Queue.Waiting(ctx)
+func (l *lookingStore) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error) {
+	if q.Waiting && l.armed.Load() {
+		l.look()
+	}
+	return l.Store.Stats(ctx, q)
 }
 
 // testFairRoomStopped stops a run at the moment at which it would be handed back. The run must end at
 // once, and not go back to the queue.
 func testFairRoomStopped(s fairTest) {
 	w := newWalkers()
-	q := &lookingQueue{Queue: s.backend.Queue}
-	s.backend.Queue = q
-	e := s.engine(s.config(w, plain("look", `"seen"`)))
-	q.look = sync.OnceFunc(func() {
+	b := s.join()
+	store := &lookingStore{Store: b.Store}
+	b.Store = store
+	e := s.over(b, s.config(w, plain("look", `"seen"`)))
+	store.look = sync.OnceFunc(func() {
 		if r, err := e.Stop(context.Background(), chat); err != nil || !r.Accepted {
 			s.Errorf("stop: %+v, %v", r, err)
 		}
@@ -300,6 +305,7 @@ func testFairRoomStopped(s fairTest) {
 	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	s.start(e, "r1", "walk acme 0")
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
+	store.armed.Store(true) // the worker also looks when it begins
 	s.hello(e, "small", walkStep+2*time.Second)
 	s.ended(spool.Cancelled)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")

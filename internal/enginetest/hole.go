@@ -31,14 +31,14 @@ var holeTests = map[string]func(s holeTest){
 
 // losesItem are run streams that lose the items for which loses returns true.
 type losesItem struct {
-	spool.Streams
+	spool.Live
 
 	loses func(item spool.Item) bool
 }
 
 // Append keeps the other items.
 func (l losesItem) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
-	return l.Streams.Append(ctx, key, slices.DeleteFunc(slices.Clone(items), l.loses))
+	return l.Live.Append(ctx, key, slices.DeleteFunc(slices.Clone(items), l.loses))
 }
 
 // two reports whether an item is the one in the middle of the first answer of [holeTest.losing].
@@ -52,8 +52,8 @@ func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{})
 		spooltest.Say("four"),
 	), plain("look", "1"))
 	c.Stream.FlushEvery = -1
-	b := s.backend
-	b.Streams = losesItem{b.Streams, loses}
+	b := s.join()
+	b.Live = losesItem{b.Live, loses}
 	return s.over(b, c)
 }
 
@@ -162,8 +162,8 @@ func testHoleNested(s holeTest) {
 	})
 	c := nestedTest(s).treeConfig(m)
 	c.Stream.FlushEvery = -1
-	b := s.backend
-	b.Streams = losesItem{b.Streams, two}
+	b := s.join()
+	b.Live = losesItem{b.Live, two}
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})

@@ -132,9 +132,9 @@ func testJobUnknownAgent(s *engineTest) {
 		}
 	}
 	<-time.After(10 * time.Minute) // far longer than a job may be delivered without success
-	stats, err := s.backend.Queue.Stats(context.Background(), "")
-	if err != nil || stats.Dead != 0 || stats.Ready+stats.Delayed+stats.InFlight != 1 {
-		s.Errorf("queue: %+v, %v", stats, err)
+	stats := s.jobs()
+	if stats.Dead != 0 || stats.Ready+stats.Delayed+stats.InFlight != 1 {
+		s.Errorf("queue: %+v", stats)
 	}
 	if s.thread().State != spool.Queued {
 		s.Errorf("the thread is %s", s.thread().State)
@@ -301,7 +301,7 @@ func testJobDeadMovedOn(s *engineTest) {
 // testJobDeliveredTooOften has a job whose execution fails each time.
 func testJobDeliveredTooOften(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
-	f := spooltest.NewFaulty(s.backend)
+	f := spooltest.NewFaulty(s.join())
 	b := f.Backend()
 	b.Store = noClaims{b.Store}
 	e := s.over(b, c)
@@ -312,8 +312,8 @@ func testJobDeliveredTooOften(s *engineTest) {
 		s.Errorf("the run: %+v", r)
 	}
 	s.until("the dead job", func() bool {
-		dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
-		return err == nil && len(dead) == 1 && dead[0].RunID == "r1"
+		dead := s.deadJobs()
+		return len(dead) == 1 && dead[0].RunID == "r1"
 	})
 }
 
@@ -326,9 +326,9 @@ func (n noClaims) Update(ctx context.Context, key spool.ThreadKey, fence int64, 
 
 type noClaimsTx struct{ spool.Tx }
 
-func (n noClaimsTx) PutThread(t spool.Thread) error {
-	if t.State == spool.Running {
+func (n noClaimsTx) Write(c spool.Changes) error {
+	if c.Thread != nil && c.Thread.State == spool.Running {
 		return spool.Errorf(spool.Unavailable, "not today")
 	}
-	return n.Tx.PutThread(t)
+	return n.Tx.Write(c)
 }

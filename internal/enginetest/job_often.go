@@ -33,8 +33,8 @@ func testJobMaxDeliveries(s *engineTest) {
 	s.workWith(e, o)
 	s.ended(spool.Failed)
 	<-time.After(time.Hour)
-	if n.Load() != maxDeliveries || (redriveTest{s}).deadJobs() != 1 {
-		s.Errorf("%d deliveries, %d dead jobs", n.Load(), redriveTest{s}.deadJobs())
+	if n.Load() != maxDeliveries || len(s.deadJobs()) != 1 {
+		s.Errorf("%d deliveries, %d dead jobs", n.Load(), len(s.deadJobs()))
 	}
 }
 
@@ -44,10 +44,10 @@ func testJobKilledTooOften(s *engineTest) {
 	for _, died := range []int64{maxDeliveries - 1, maxDeliveries} {
 		e := s.engine(s.config(spooltest.NewModel()))
 		s.start(e, "", "go")
-		dead := redriveTest{s}.deadJobs()
+		dead := len(s.deadJobs())
 		for range died {
 			s.until("a delivery", func() bool {
-				taken, _, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Second})
+				taken, _, err := s.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Second})
 				return err == nil && len(taken) == 1
 			})
 			<-time.After(time.Second)
@@ -55,7 +55,7 @@ func testJobKilledTooOften(s *engineTest) {
 		o, n := failing()
 		stop := s.workWith(e, o)
 		s.ended(spool.Failed)
-		s.until("the dead job", func() bool { return redriveTest{s}.deadJobs() == dead+1 })
+		s.until("the dead job", func() bool { return len(s.deadJobs()) == dead+1 })
 		stop()
 		if n.Load() != maxDeliveries-died {
 			s.Errorf("after %d deliveries there were %d", died, n.Load())

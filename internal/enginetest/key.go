@@ -113,12 +113,12 @@ func testKeyOld(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	s.start(e, "r1", "go")
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		run, err := tx.Run("r1")
+		run, err := spool.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		run.Nonce = ""
-		return tx.UpdateRun(run)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
 	})
 	if err != nil {
 		s.Fatal(err)

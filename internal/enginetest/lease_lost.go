@@ -34,8 +34,8 @@ func testLeaseCannotRenew(s *engineTest) {
 	}}, spooltest.Say("hi"))
 	c := s.config(m)
 	c.Worker.Lease = lease
-	store := &unfenced{Store: s.backend.Store}
-	b := s.backend
+	b := s.join()
+	store := &unfenced{Store: b.Store}
 	b.Store = store
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
@@ -88,9 +88,11 @@ type pendingTx struct {
 	pending *bool
 }
 
-func (a pendingTx) PutEffect(e spool.Effect) error {
-	*a.pending = *a.pending || e.State == spool.EffectPending
-	return a.Tx.PutEffect(e)
+func (a pendingTx) Write(c spool.Changes) error {
+	for _, e := range c.Effects {
+		*a.pending = *a.pending || e.State == spool.EffectPending
+	}
+	return a.Tx.Write(c)
 }
 
 // testJobHandBackUnrun shuts a worker down after it has written a call as pending and before it makes
@@ -99,8 +101,8 @@ func testJobHandBackUnrun(s *engineTest) {
 	c := s.config(sending(), plain("send", "1"))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	b := s.backend
-	b.Store = pendingStore{s.backend.Store, sync.OnceFunc(cancel)}
+	b := s.join()
+	b.Store = pendingStore{b.Store, sync.OnceFunc(cancel)}
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
 	if _, err := e.HandleJob(ctx, ticket("r1")); err != nil {

@@ -24,10 +24,56 @@ func (s *engineTest) thread() (thread spool.Thread) {
 func (s *engineTest) run(id spool.RunID) (run spool.RunRow) {
 	s.Helper()
 	s.view(func(v spool.View) (err error) {
-		run, err = v.Run(id)
+		run, err = spool.FindRun(v, id)
 		return err
 	})
 	return run
+}
+
+// usage returns rows of the thread's ledger.
+func (s *engineTest) usage(q spool.UsageQuery) []spool.UsageRow {
+	s.Helper()
+	var report spool.UsageReport
+	s.view(func(v spool.View) (err error) {
+		report, err = v.Usage(q)
+		return err
+	})
+	return report.Rows
+}
+
+// jobs counts the jobs of all tenants.
+func (s *engineTest) jobs() spool.QueueStats {
+	s.Helper()
+	stats, err := s.backend.Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return stats.Queue
+}
+
+// deadJobs returns the dead jobs of the thread's tenant.
+func (s *engineTest) deadJobs() []spool.QueuedJob {
+	s.Helper()
+	dead, err := s.backend.Store.Jobs(context.Background(), spool.JobQuery{Tenant: chat.Tenant, State: spool.JobDead})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return dead
+}
+
+// write changes the thread, as another process may.
+func (s *engineTest) write(key spool.ThreadKey, changes func(tx spool.Tx) (spool.Changes, error)) {
+	s.Helper()
+	err := s.backend.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		c, err := changes(tx)
+		if err != nil {
+			return err
+		}
+		return tx.Write(c)
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
 }
 
 func (s *engineTest) view(fn func(v spool.View) error) {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -101,7 +102,7 @@ func (s nestedTest) nested() map[string]spool.RunRow {
 	s.Helper()
 	byBrief := make(map[string]spool.RunRow)
 	s.view(func(v spool.View) error {
-		runs, err := v.Nested("r1")
+		runs, err := v.Runs(spool.RunQuery{RootID: "r1", Whole: true})
 		for _, r := range runs {
 			byBrief[r.Prompt] = r
 		}
@@ -120,7 +121,7 @@ func (s nestedTest) waiting() map[string]spool.Park {
 			if p.State != spool.ParkOpen {
 				continue
 			}
-			run, err := v.Run(p.CallerID())
+			run, err := spool.FindRun(v, p.CallerID())
 			if err != nil {
 				return err
 			}
@@ -164,7 +165,7 @@ func (s nestedTest) tree() (lines []string) {
 		for _, m := range messages {
 			line := messageLine(m)
 			if m.AgentID != "" {
-				run, err := v.Run(spool.RunID(m.AgentID))
+				run, err := spool.FindRun(v, spool.RunID(m.AgentID))
 				if err != nil {
 					return err
 				}
@@ -233,6 +234,7 @@ func testNestedStream(s nestedTest) {
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	s.work(e)
 	s.ended(spool.Completed)
+	<-time.After(quiet)
 	names := map[spool.AgentID]string{}
 	for brief, run := range s.nested() {
 		names[run.AgentID()] = brief

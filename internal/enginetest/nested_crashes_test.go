@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -42,7 +41,7 @@ var nestedWrites = []struct{ phase, what string }{
 func TestNestedCrashes(t *testing.T) {
 	t.Parallel()
 
-	synctest.Test(t, func(t *testing.T) { nestedCrash(newEngineTest(t, memory.New(nil))) })
+	synctest.Test(t, func(t *testing.T) { nestedCrash(newEngineTest(t, inMemory)) })
 	table := nestedCrashRows(t)
 	page, err := os.ReadFile(crashTable)
 	if err != nil {
@@ -77,7 +76,7 @@ func nestedCrashRows(t *testing.T) string {
 			t.Run(fmt.Sprintf("%d %s", at+1, kind), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s := newEngineTest(t, memory.New(nil))
+					s := newEngineTest(t, inMemory)
 					outcome := nestedCrash(s, spooltest.Fault{Call: at + 2, On: "Store.Update", Kind: kind})
 					write := nestedWrites[at]
 					rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", write.phase, write.what, strings.TrimPrefix(kind.String(), "crash "), outcome)

@@ -24,6 +24,7 @@ func testNestedFails(s nestedTest) {
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	s.work(e)
 	s.ended(spool.Completed)
+	<-time.After(quiet)
 	client()
 	run := s.nested()["find"]
 	if run.State != spool.Failed || run.StopReason != spool.StopFailed || run.Error != "model: no (status 400)" || run.Result != nil || run.Attempts != 1 {

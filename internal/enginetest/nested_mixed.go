@@ -141,12 +141,12 @@ func testMixedTimeGone(s nestedTest) {
 	stop()
 	s.answer(e, s.waiting()["mail:send"].ToolCallID, true, "")
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		run, err := tx.Run("r1")
+		run, err := spool.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		run.Allowance.Spent.WallTime = time.Minute
-		return tx.UpdateRun(run)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -20,7 +20,6 @@ var overviewTests = map[string]func(s *engineTest){
 	"Detail":       testRunDetail,
 	"DetailUnseen": testRunDetailUnseen,
 	"DetailNested": testRunDetailNested,
-	"WithoutQueue": testOverviewWithoutQueue,
 }
 
 func testOverview(s *engineTest) {
@@ -219,25 +218,6 @@ func testRunDetailNested(s *engineTest) {
 	}
 }
 
-func testOverviewWithoutQueue(s *engineTest) {
-	b := s.backend
-	b.Queue = nil
-	e := s.over(b, s.config(spooltest.NewModel()))
-	if _, err := e.Overview(context.Background(), "acme"); err != nil {
-		s.Errorf("overview: %v", err)
-	}
-	_, jobs := e.Jobs(context.Background(), "acme", spool.JobQuery{})
-	_, dead := e.DeadJobs(context.Background(), "acme", spool.DeadQuery{})
-	_, purge := e.PurgeJobs(context.Background(), "acme", spool.DeadQuery{})
-	_, redrive := e.Redrive(context.Background(), "acme", 1)
-	for what, err := range map[string]error{"jobs": jobs, "dead": dead, "purge": purge, "redrive": redrive} {
-		if spool.CodeOf(err) != spool.Invalid {
-			s.Errorf("%s: %v", what, err)
-		}
-	}
-	s.keys = nil
-}
-
 // tallied checks the store's sums against its contents.
 func (s *engineTest) tallied() {
 	s.Helper()
@@ -248,13 +228,14 @@ func (s *engineTest) tallied() {
 		}
 		seen[key.Tenant] = true
 		ctx := context.Background()
-		got, err := s.backend.Store.Tally(ctx, key.Tenant)
-		threads, err2 := s.backend.Store.Threads(ctx, key.Tenant, spool.ThreadQuery{})
-		runs, err3 := s.backend.Store.Runs(ctx, key.Tenant, spool.RunQuery{})
+		stats, err := s.backend.Store.Stats(ctx, spool.StatsQuery{Tenant: key.Tenant, Tally: true})
+		threads, err2 := s.backend.Store.Threads(ctx, spool.ThreadQuery{Tenant: key.Tenant})
+		runs, err3 := s.backend.Store.Runs(ctx, spool.RunQuery{Tenant: key.Tenant})
 		if err := errors.Join(err, err2, err3); err != nil {
 			s.Errorf("the sums of %s: %v", key.Tenant, err)
 			continue
 		}
+		got := stats.Tally
 		storageTest{s}.weighed(got.Bytes, threads)
 		want := spool.Tally{Threads: int64(len(threads)), Bytes: got.Bytes, Runs: make(map[spool.State]int64)}
 		for _, r := range runs {

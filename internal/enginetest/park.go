@@ -120,7 +120,7 @@ func testParkByItself(s *engineTest) {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
-	if string(compare.Canonical(asked.Arguments)) != `{"ticket":7}` || asked.Reason != "job" || time.Until(asked.ExpiresAt) < 59*time.Minute {
+	if string(compare.Canonical(asked.Arguments)) != `{"ticket":7}` || asked.Reason != "job" || asked.ExpiresAt.Sub(s.now()) < 59*time.Minute {
 		s.Errorf("asked: %+v", asked)
 	}
 	s.answer(e, "c1", true, `{"result":[1]}`)
@@ -284,7 +284,7 @@ func testParkAnswerRacesExpiry(s *engineTest) {
 			}
 			return len(parks) > 0
 		})
-		<-time.After(time.Until(expires) - time.Duration(i-5)*time.Millisecond)
+		<-time.After(expires.Sub(s.now()) - time.Duration(i-5)*time.Millisecond)
 		r, err := e.Respond(context.Background(), key, engine.Response{ToolCallID: "c1", Approved: true})
 		s.history.Answered(spooltest.Answered{Thread: key, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
 		s.until("the end", func() bool { return s.all(key, id).Thread.State == spool.Completed })

@@ -20,7 +20,7 @@ type process struct {
 // process starts an engine with a worker of its own, which can be killed.
 func (s *engineTest) process(c engine.Config) *process {
 	s.Helper()
-	f := spooltest.NewFaulty(s.backend)
+	f := spooltest.NewFaulty(s.join())
 	e := s.over(f.Backend(), c)
 	return &process{Engine: e, faulty: f, stop: s.work(e)}
 }
@@ -37,7 +37,7 @@ func (p *process) kill() {
 func crash(f *spooltest.Faulty) {
 	for {
 		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: spooltest.CrashBefore})
-		_, _ = f.Backend().Queue.Stats(context.Background(), "")
+		_, _ = f.Backend().Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
 		select {
 		case <-f.Crashed():
 			return
@@ -57,7 +57,8 @@ type stall struct {
 
 // newStall returns the backend of a process that can be paused.
 func (s *engineTest) newStall() (*stall, spool.Backend) {
-	p, b := &stall{Store: s.backend.Store}, s.backend
+	b := s.join()
+	p := &stall{Store: b.Store}
 	b.Store = p
 	s.Cleanup(p.wake) // a failing test must not leave the process paused
 	return p, b

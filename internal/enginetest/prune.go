@@ -47,7 +47,7 @@ func (s pruneTest) completes(e *engine.Engine, key spool.ThreadKey) engine.RunRe
 	s.Helper()
 	result := s.startAs(e, key, engine.StartRequest{Prompt: "go"})
 	s.until("the end of "+key.String(), func() bool {
-		runs, err := s.backend.Store.Runs(context.Background(), key.Tenant, spool.RunQuery{ID: result.RunID})
+		runs, err := s.backend.Store.Runs(context.Background(), spool.RunQuery{Tenant: key.Tenant, ID: result.RunID})
 		return err == nil && len(runs) == 1 && runs[0].State.Terminal()
 	})
 	return result
@@ -74,7 +74,7 @@ func testPruneOld(s pruneTest) {
 	<-time.After(10 * day)
 	s.completes(e, fresh)
 
-	o := engine.PruneOptions{Before: time.Now().Add(-day), DryRun: true}
+	o := engine.PruneOptions{Before: s.now().Add(-day), DryRun: true}
 	s.same("a dry run", s.prune(e, o), "acme/old other/old")
 	s.same("a dry run again", s.prune(e, o), "acme/old other/old")
 	o.DryRun, o.Tenant = false, "acme"
@@ -88,7 +88,7 @@ func testPruneOld(s pruneTest) {
 	if _, err := e.Snapshot(context.Background(), old, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("a snapshot: %v", err)
 	}
-	_, err := s.backend.Streams.Read(context.Background(),
+	_, err := s.backend.Live.Read(context.Background(),
 		spool.StreamKey{Thread: old, ID: spool.NewStreamID(result.RunID, 1)}, spool.Offset{}, 0)
 	if !errors.Is(err, spool.ErrStreamGone) {
 		s.Errorf("its stream: %v", err)
@@ -109,7 +109,7 @@ func testPruneLimit(s pruneTest) {
 		threads string
 		more    bool
 	}{{"acme/b acme/c", true}, {"acme/a", false}, {"", false}} {
-		report, err := e.Prune(context.Background(), engine.PruneOptions{Before: time.Now(), Limit: 2})
+		report, err := e.Prune(context.Background(), engine.PruneOptions{Before: s.now(), Limit: 2})
 		if got := compare.Spaced(report.Threads, spool.ThreadKey.String); err != nil || got != want.threads || report.More != want.more {
 			s.Errorf("%+v and error %v, want %+v", report, err, want)
 		}
@@ -128,9 +128,9 @@ func testPruneMoved(s pruneTest) {
 		s.completes(e, key)
 	}
 	<-time.After(time.Hour)
-	before := time.Now().Add(-time.Minute)
-	b := s.backend
-	b.Store = foundIdle{b.Store, []spool.ThreadKey{gone, again, queued}}
+	before := s.now().Add(-time.Minute)
+	b := s.join()
+	b.Store = foundIdle{b.Store, []spool.Thread{idle(gone), idle(again), idle(queued)}}
 	s.completes(e, again)
 	stop()
 	s.startAs(e, queued, engine.StartRequest{Prompt: "go"})
@@ -150,15 +150,21 @@ func testPruneMoved(s pruneTest) {
 	s.history.Forget(gone)
 }
 
+// idle returns a thread as a list has it.
+func idle(key spool.ThreadKey) spool.Thread { return spool.Thread{Tenant: key.Tenant, ID: key.ID} }
+
 // foundIdle finds threads that were idle once.
 type foundIdle struct {
 	spool.Store
 
-	keys []spool.ThreadKey
+	threads []spool.Thread
 }
 
-func (f foundIdle) Idle(context.Context, spool.IdleQuery) ([]spool.ThreadKey, error) {
-	return f.keys, nil
+func (f foundIdle) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+	if q.Work == spool.ThreadsIdle {
+		return f.threads, nil
+	}
+	return f.Store.Threads(ctx, q)
 }
 
 // testPruneUnsettled has a run that is not settled yet.
@@ -175,7 +181,7 @@ func testPruneUnsettled(s pruneTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Failed)
 	<-time.After(time.Hour)
-	o := engine.PruneOptions{Before: time.Now().Add(-30 * time.Minute)}
+	o := engine.PruneOptions{Before: s.now().Add(-30 * time.Minute)}
 	s.same("unsettled", s.prune(e, o), "")
 	fine.Store(true)
 	s.until("the settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
@@ -191,15 +197,15 @@ func testPruneDead(s pruneTest) {
 	s.start(e, "r1", "go")
 	redriveTest(s).die(e)
 	<-time.After(time.Hour)
-	s.same("pruned", s.prune(e, engine.PruneOptions{Before: time.Now()}), chat.String())
-	s.same("dead jobs", redriveTest(s).deadJobs(), 0)
+	s.same("pruned", s.prune(e, engine.PruneOptions{Before: s.now()}), chat.String())
+	s.same("dead jobs", len(s.deadJobs()), 0)
 	s.keys = nil
 	s.history.Forget(chat)
 }
 
 func testPruneInvalid(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
-	for _, o := range []engine.PruneOptions{{}, {Before: time.Now(), Limit: -1}} {
+	for _, o := range []engine.PruneOptions{{}, {Before: s.now(), Limit: -1}} {
 		if _, err := e.Prune(context.Background(), o); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("%+v: %v", o, err)
 		}

@@ -188,9 +188,7 @@ func testPublishOneOrder(s publishTest) {
 	)
 	c := s.config(paced{m, time.Millisecond}, tell, approved("send", "2"))
 	c.Stream.FlushEvery, c.Stream.FlushItems = 3*time.Millisecond, 4
-	slow := s.backend
-	slow.Store = &slowStore{Store: s.backend.Store}
-	e, other := s.over(slow, c), s.over(slow, s.config(m))
+	e, other := s.over(s.slow(), c), s.over(s.slow(), s.config(m))
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
@@ -268,6 +266,15 @@ type slowStore struct {
 	spool.Store
 
 	calls atomic.Int64
+	// outside is true if the store must not wait within a transaction: see [Options.Remote].
+	outside bool
+}
+
+// slow returns the backend of a process with a slow store.
+func (s publishTest) slow() spool.Backend {
+	b := s.join()
+	b.Store = &slowStore{Store: b.Store, outside: s.options.Remote}
+	return b
 }
 
 // Update waits for different durations.
@@ -277,7 +284,9 @@ func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 	wait(5)
 	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
 		err := fn(tx)
-		wait(3)
+		if !s.outside {
+			wait(3)
+		}
 		return err
 	})
 	wait(4)
@@ -364,7 +373,7 @@ func testPublishLostLease(s publishTest) {
 			return err
 		}
 		thread.Fence++
-		return tx.PutThread(thread)
+		return tx.Write(spool.Changes{Thread: &thread})
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -422,9 +431,7 @@ func testPublishNested(s publishTest) {
 		}
 		return nil
 	}))
-	slow := s.backend
-	slow.Store = &slowStore{Store: s.backend.Store}
-	e := s.over(slow, c)
+	e := s.over(s.slow(), c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	s.work(e)

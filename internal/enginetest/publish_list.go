@@ -76,12 +76,11 @@ func testPublishList(s publishTest) {
 	publish()
 	key := chat
 	err := s.backend.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		for range 2500 {
-			if err := tx.AppendEntries(&spool.Entry{Type: "HEARTBEAT", Payload: json.RawMessage("{}")}); err != nil {
-				return err
-			}
+		entries := make([]*spool.Entry, 2500)
+		for i := range entries {
+			entries[i] = &spool.Entry{Type: "HEARTBEAT", Payload: json.RawMessage("{}")}
 		}
-		return nil
+		return tx.Write(spool.Changes{Entries: entries})
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -18,10 +18,10 @@ import (
 // testEngineRandom does to a thread everything that can happen, in an order that a seed decides: see
 // [callOrder]. SPOOL_CAMPAIGN is the number of seeds, and SPOOL_SEED selects a single seed. If
 // SPOOL_TRACE names a folder, each trace is written there.
-func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Features) {
+func testEngineRandom(t *testing.T, o Options) {
 	t.Helper()
 	seeds := 100
-	if features.Durable {
+	if o.Features.Durable {
 		seeds = 6
 	}
 	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {
@@ -46,7 +46,7 @@ func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Feat
 						defer end()
 					}
 					synctest.Test(t, func(t *testing.T) {
-						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed, rest)
+						randomCampaign(newEngineTest(t, o), seed, rest)
 					})
 				})
 			}
@@ -369,12 +369,12 @@ func (c *campaign) someDelivery() {
 
 // someLoss loses the jobs that are due.
 func (c *campaign) someLoss() {
-	taken, _, err := c.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
+	taken, _, err := c.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
 	if err != nil {
 		c.Error(err)
 	}
 	for _, d := range taken {
-		_ = c.backend.Queue.Ack(context.Background(), d)
+		_ = c.backend.Store.Ack(context.Background(), d, spool.Ack{Kind: spool.AckDone})
 	}
 }
 

@@ -32,7 +32,7 @@ func (s redriveTest) die(e *engine.Engine) int64 {
 	ctx := context.Background()
 	var dead spool.Delivery
 	s.until("a job", func() bool {
-		taken, _, err := s.backend.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+		taken, _, err := s.backend.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 		if err != nil || len(taken) == 0 {
 			return false
 		}
@@ -42,7 +42,7 @@ func (s redriveTest) die(e *engine.Engine) int64 {
 	if err := e.HandleDeadJob(ctx, dead.Job, dead.Attempt, "given up"); err != nil {
 		s.Fatal(err)
 	}
-	if err := s.backend.Queue.DeadLetter(ctx, dead, "given up"); err != nil {
+	if err := s.backend.Store.Ack(ctx, dead, spool.Ack{Kind: spool.AckDead, Cause: "given up"}); err != nil {
 		s.Fatal(err)
 	}
 	return dead.JobID
@@ -60,16 +60,6 @@ func (s redriveTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
 	return result
 }
 
-// deadJobs counts the tenant's dead jobs.
-func (s redriveTest) deadJobs() int {
-	s.Helper()
-	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return len(dead)
-}
-
 // testRedriveStart has a run that never began: a new run answers its turn.
 func testRedriveStart(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
@@ -80,7 +70,7 @@ func testRedriveStart(s redriveTest) {
 	if !result.Accepted || result.JobID != job || result.ThreadID != chat.ID || result.RunID == "" || result.RunID == "r1" {
 		s.Fatalf("redrive: %+v", result)
 	}
-	s.same("dead jobs", s.deadJobs(), 0)
+	s.same("dead jobs", len(s.deadJobs()), 0)
 	next := s.run(result.RunID)
 	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() || next.QueuePosition != 0 {
 		s.Errorf("the run: %+v", next)
@@ -153,7 +143,7 @@ func testRedriveRefused(s redriveTest) {
 			s.Errorf("%s: %+v, %v", what, result, err)
 		}
 		s.same(what, s.all(chat, "r1"), before)
-		s.same(what+": dead jobs", s.deadJobs(), 1)
+		s.same(what+": dead jobs", len(s.deadJobs()), 1)
 	}
 	refused("no such job", chat.Tenant, job+1, engine.ReasonNotFound)
 	refused("another tenant's", "other", job, engine.ReasonNotFound)
@@ -201,7 +191,7 @@ func testRedriveSettle(s redriveTest) {
 	}
 	s.work(e)
 	s.until("the settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
-	s.same("dead jobs", s.deadJobs(), 0)
+	s.same("dead jobs", len(s.deadJobs()), 0)
 }
 
 // testRedriveOnlyOnce redrives one job many times at once: only one new run starts.
@@ -244,7 +234,7 @@ func testRedriveStoreFails(s redriveTest) {
 			s.start(s.engine(c), "", "go")
 			job := s.die(s.engine(c))
 			failed := s.thread().RunID
-			f := spooltest.NewFaulty(s.backend)
+			f := spooltest.NewFaulty(s.join())
 			f.Plan(spooltest.Fault{Call: call, Kind: kind})
 			e := s.over(f.Backend(), c)
 			var result engine.RedriveResult
@@ -262,7 +252,7 @@ func testRedriveStoreFails(s redriveTest) {
 				s.Errorf("%s of call %d: %+v", kind, call, result)
 			}
 			thread := s.thread()
-			if thread.State != spool.Queued || thread.RunID == failed || s.deadJobs() != 0 {
+			if thread.State != spool.Queued || thread.RunID == failed || len(s.deadJobs()) != 0 {
 				s.Errorf("%s of call %d: the thread is %+v", kind, call, thread)
 			}
 			s.history.Started(chat, thread.RunID)

@@ -25,13 +25,13 @@ func testRedriveNotFailed(s redriveTest) {
 // nothing.
 func (s redriveTest) movedOn(e *engine.Engine, job int64) {
 	s.Helper()
-	before, dead := s.all(chat, "r1"), s.deadJobs()
+	before, dead := s.all(chat, "r1"), len(s.deadJobs())
 	if r := s.redrive(e, job); r.Accepted || r.Reason != engine.ReasonMovedOn || r.RunID != "" {
 		s.Errorf("redrive: %+v", r)
 	}
 	s.same("the thread", s.all(chat, "r1"), before)
-	if dead == 0 || s.deadJobs() != dead {
-		s.Errorf("%d dead jobs, and %d after the redrive", dead, s.deadJobs())
+	if dead == 0 || len(s.deadJobs()) != dead {
+		s.Errorf("%d dead jobs, and %d after the redrive", dead, len(s.deadJobs()))
 	}
 }
 

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/spoolhq/spool/backend/memory"
 )
 
 // TestReplay does random campaigns again and again: a seed has to give one trace. SPOOL_SEED
@@ -78,7 +76,7 @@ func replay(t *testing.T, seed uint64) (done *trace, interrupted bool) {
 	rest, end := oneThread()
 	defer func() { interrupted = end() }()
 	synctest.Test(t, func(t *testing.T) {
-		done = randomCampaign(newEngineTest(t, memory.New(nil)), seed, rest)
+		done = randomCampaign(newEngineTest(t, inMemory), seed, rest)
 	})
 	return done, false
 }

@@ -184,7 +184,7 @@ func testRetractSize(s retractTest) {
 
 // countedStreams counts how often whole streams are read.
 type countedStreams struct {
-	spool.Streams
+	spool.Live
 
 	whole atomic.Int64
 }
@@ -194,14 +194,14 @@ func (c *countedStreams) Read(ctx context.Context, key spool.StreamKey, after sp
 	if limit == 0 {
 		c.whole.Add(1)
 	}
-	return c.Streams.Read(ctx, key, after, limit)
+	return c.Live.Read(ctx, key, after, limit)
 }
 
 // testRetractShared has many clients, for which the frame is made once.
 func testRetractShared(s retractTest) {
-	b := s.backend
-	streams := &countedStreams{Streams: b.Streams}
-	b.Streams = streams
+	b := s.join()
+	streams := &countedStreams{Live: b.Live}
+	b.Live = streams
 	c := s.config(cutsOff(1))
 	e := s.over(b, c)
 	s.start(e, "r1", "go")

@@ -12,7 +12,7 @@ import (
 )
 
 // neverClosed are run streams that cannot be closed.
-type neverClosed struct{ spool.Streams }
+type neverClosed struct{ spool.Live }
 
 // Close fails.
 func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Duration) error {
@@ -22,8 +22,8 @@ func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Dura
 // testRetractUnclosed stops a waiting run whose segment has ended in the record, but not in the stream.
 // The position of a client that has a whole snapshot is after the end, and stays there.
 func testRetractUnclosed(s retractTest) {
-	b := s.backend
-	b.Streams = neverClosed{b.Streams}
+	b := s.join()
+	b.Live = neverClosed{b.Live}
 	e := s.over(b, s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.work(e)
@@ -46,8 +46,8 @@ func testRetractUnclosed(s retractTest) {
 // testRetractShortStream reconnects after a RUN_ENDED whose stream lacks its last item. Nothing is
 // missing at that position, so no snapshot replaces the next frames.
 func testRetractShortStream(s retractTest) {
-	b := s.backend
-	b.Streams = neverClosed{b.Streams}
+	b := s.join()
+	b.Live = neverClosed{b.Live}
 	e := s.over(b, s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"))))
 	s.work(e)
 	s.start(e, "r1", "go")
@@ -143,8 +143,8 @@ func testRetractElsewhere(s retractTest) {
 	)
 	c := s.config(m, plain("look", "1"))
 	c.Stream.FlushEvery = -1
-	b := s.backend
-	b.Streams = engine.NewStreams(0)
+	b := s.join()
+	b.Live = ownStreams{newLive(), b.Live}
 	elsewhere := s.over(b, c)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -171,7 +171,7 @@ func testRetractElsewhere(s retractTest) {
 		s.Errorf("the client shows %q", text.String())
 	}
 	p.kill()
-	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(s.now()) })
 	if got := frameLines(s.collect(elsewhere, chat, engine.FollowOptions{Cursor: &at})); len(got) != 1 {
 		s.Errorf("a client whose stream is gone gets %v", got)
 	}
@@ -193,9 +193,10 @@ func testRetractGoneEntry(s retractTest) {
 	p := s.process(c)
 	s.until("the second step", func() bool { return m.Asked() == 2 })
 	p.kill()
-	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
-	s.backend.Streams = engine.NewStreams(0)
-	e := s.engine(c)
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(s.now()) })
+	b := s.join()
+	b.Live = ownStreams{newLive(), b.Live}
+	e := s.over(b, c)
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
 		s.Fatal(err)

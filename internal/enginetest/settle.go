@@ -298,7 +298,7 @@ func testSettleStoppedTwice(s settleTest) {
 		}
 		return nil
 	}
-	f := spooltest.NewFaulty(s.backend)
+	f := spooltest.NewFaulty(s.join())
 	dying := s.over(f.Backend(), c)
 	done := make(chan struct{})
 	go func() {

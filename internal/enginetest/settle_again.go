@@ -28,12 +28,12 @@ func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements
 func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		r, err := tx.Run("r1")
+		r, err := spool.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		fn(&r, tx.Now())
-		return tx.UpdateRun(r)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{r}})
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -38,7 +38,7 @@ func talking() (*spooltest.Model, string) {
 // probing runs a function after every call that writes.
 type probing struct {
 	spool.Store
-	spool.Streams
+	spool.Live
 
 	probe func()
 }
@@ -51,20 +51,20 @@ func (p *probing) Update(ctx context.Context, key spool.ThreadKey, fence int64, 
 
 func (p *probing) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
 	defer p.probe()
-	return p.Streams.Append(ctx, key, items)
+	return p.Live.Append(ctx, key, items)
 }
 
-// probingStore and probingStreams wrap methods that both ports have under the same names.
+// probingStore and probingLive wrap methods that both ports have under the same names.
 type (
-	probingStore   struct{ *probing }
-	probingStreams struct{ *probing }
+	probingStore struct{ *probing }
+	probingLive  struct{ *probing }
 )
 
 func (p probingStore) Close() error { return p.Store.Close() }
 
-func (p probingStreams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (p probingLive) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
 	defer p.probe()
-	return p.Streams.Close(ctx, key, end, grace)
+	return p.Live.Close(ctx, key, end, grace)
 }
 
 // testSnapshotAtEveryCall takes a snapshot after each write of the worker: a snapshot never has a piece
@@ -75,8 +75,8 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
 	shown, taken := "", 0
-	b := s.backend
-	p := &probing{Store: b.Store, Streams: b.Streams}
+	b := s.join()
+	p := &probing{Store: b.Store, Live: b.Live}
 	p.probe = func() {
 		snap, err := reader.Snapshot(context.Background(), chat, nil)
 		if err != nil {
@@ -89,7 +89,7 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 		}
 		shown = now
 	}
-	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	b.Store, b.Live = probingStore{p}, probingLive{p}
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
 	one := func() {

@@ -18,10 +18,10 @@ func testSnapshotEncoded(s snapshotTest) {
 	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
 	taken := 0
-	b := s.backend
-	p := &probing{Store: b.Store, Streams: b.Streams}
+	b := s.join()
+	p := &probing{Store: b.Store, Live: b.Live}
 	p.probe = func() { taken += s.sameEncoded(reader) }
-	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	b.Store, b.Live = probingStore{p}, probingLive{p}
 	e := s.over(b, c)
 	s.start(e, "r1", "go <on> & on\u2028")
 	one := func() {

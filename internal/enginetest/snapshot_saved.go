@@ -20,8 +20,8 @@ func testSnapshotBeforeItems(s snapshotTest) {
 	reader := s.engine(c)
 	var snaps []*spool.Snapshot
 	between := 0
-	b := s.backend
-	p := &probing{Store: b.Store, Streams: b.Streams}
+	b := s.join()
+	p := &probing{Store: b.Store, Live: b.Live}
 	p.probe = func() {
 		snap, err := reader.Snapshot(context.Background(), chat, nil)
 		if err != nil {
@@ -29,13 +29,13 @@ func testSnapshotBeforeItems(s snapshotTest) {
 		}
 		snaps = append(snaps, snap)
 		if at := s.run("r1").Saved; snap.Stream != nil && !at.IsZero() {
-			page, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, spool.Offset{}, 0)
+			page, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, spool.Offset{}, 0)
 			if err == nil && page.Last.Compare(at) < 0 {
 				between++
 			}
 		}
 	}
-	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	b.Store, b.Live = probingStore{p}, probingLive{p}
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
 	for _, answer := range []spool.ToolCallID{"c3", ""} {

@@ -39,8 +39,8 @@ func testStartFresh(s *engineTest) {
 	if len(all.Messages) != 1 || all.Messages[0].ClientMessageID != "mine" || all.Messages[0].Text() != " hello\nyou " || all.Messages[0].RunID != "r1" {
 		s.Errorf("messages: %+v", all.Messages)
 	}
-	if stats, err := s.backend.Queue.Stats(context.Background(), ""); err != nil || stats.Ready != 1 {
-		s.Errorf("queue: %+v, %v", stats, err)
+	if stats := s.jobs(); stats.Ready != 1 {
+		s.Errorf("queue: %+v", stats)
 	}
 	s.work(e)
 	s.ended(spool.Completed)
@@ -72,8 +72,8 @@ func testStartActiveRun(s *engineTest) {
 	}
 	s.same("result", r, engine.RunResult{ThreadID: "chat", Reason: engine.ReasonActiveRun, Error: "Thread has an active run"})
 	s.same("the thread", s.all(chat, "r1"), before)
-	if stats, err := s.backend.Queue.Stats(context.Background(), ""); err != nil || stats.Ready != 1 {
-		s.Errorf("queue: %+v, %v", stats, err)
+	if stats := s.jobs(); stats.Ready != 1 {
+		s.Errorf("queue: %+v", stats)
 	}
 }
 

@@ -156,7 +156,7 @@ func testStepIdempotencyKey(s *engineTest) {
 
 // announced checks that everything that an item announces is already saved.
 type announced struct {
-	spool.Streams
+	spool.Live
 
 	s *engineTest
 }
@@ -165,12 +165,12 @@ func (a announced) Append(ctx context.Context, key spool.StreamKey, items []spoo
 	for _, item := range items {
 		a.look(key, item)
 	}
-	return a.Streams.Append(ctx, key, items)
+	return a.Live.Append(ctx, key, items)
 }
 
 func (a announced) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
 	a.look(key, end)
-	return a.Streams.Close(ctx, key, end, grace)
+	return a.Live.Close(ctx, key, end, grace)
 }
 
 func (a announced) look(key spool.StreamKey, item spool.Item) {
@@ -224,8 +224,8 @@ func testStepSaveBeforeAnnounce(s *engineTest) {
 		spooltest.Say("b"), spooltest.Say("never"),
 	)
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	b := s.backend
-	b.Streams = announced{b.Streams, s}
+	b := s.join()
+	b.Live = announced{b.Live, s}
 	e := s.over(b, c)
 	s.work(e)
 	s.start(e, "r1", "go")

@@ -40,8 +40,8 @@ func testStopQueued(s *engineTest) {
 		s.Errorf("the run went on: %v", s.record())
 	}
 	s.until("an empty queue", func() bool {
-		stats, err := s.backend.Queue.Stats(context.Background(), "")
-		return err == nil && stats.Ready+stats.Delayed+stats.InFlight == 0
+		stats := s.jobs()
+		return stats.Ready+stats.Delayed+stats.InFlight == 0
 	})
 }
 
@@ -263,7 +263,7 @@ func testStopRacesHandBack(s *engineTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate})
 	c := s.config(m)
-	f := spooltest.NewFaulty(s.backend)
+	f := spooltest.NewFaulty(s.join())
 	f.DropWakes(true)
 	e := s.over(f.Backend(), c)
 	s.start(s.engine(c), "r1", "go")

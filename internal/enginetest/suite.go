@@ -3,22 +3,46 @@ package enginetest
 import (
 	"testing"
 	"testing/synctest"
-
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/spooltest"
 )
 
-// Test checks that an engine over the backend does what package engine promises. Each subtest runs in a
-// bubble of testing/synctest and passes [spool.SystemClock] to open, so waiting for a lease or a retry
-// takes no time. Everything that open starts must end in its Cleanup. Every subtest's history is
-// checked by [spooltest.Check].
-func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
+// Test checks that an engine over the backend does what package engine promises. Each case runs in a
+// bubble of testing/synctest, over a new backend. Its history is checked by [spooltest.Check].
+func Test(t *testing.T, o Options) {
 	t.Helper()
+	o.checkNames(t)
+	for _, subject := range subjects() {
+		t.Run(subject.name, func(t *testing.T) {
+			t.Parallel()
+			for name, test := range subject.tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					o.bubble(t, subject.name+"/"+name, func(t *testing.T) {
+						s := newEngineTest(t, o)
+						test(s)
+						s.check()
+					})
+				})
+			}
+		})
+	}
+	for name, test := range campaigns() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o.skips(t, name)
+			test(t, o)
+		})
+	}
+}
 
-	for _, subject := range []struct {
-		name  string
-		tests map[string]func(s *engineTest)
-	}{
+// subject has the cases of one operation.
+type subject struct {
+	name  string
+	tests map[string]func(s *engineTest)
+}
+
+// subjects returns the cases that have a bubble each.
+func subjects() []subject {
+	return []subject{
 		{"Start", startTests},
 		{"Wait", cases(waitTests)},
 		{"Step", stepTests},
@@ -70,31 +94,19 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		{"Empty", cases(emptyTests)},
 		{"Bound", cases(boundTests)},
 		{"Most", cases(mostTests)},
-	} {
-		t.Run(subject.name, func(t *testing.T) {
-			t.Parallel()
-			for name, test := range subject.tests {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					bubble(t, open, test)
-				})
-			}
-		})
 	}
+}
+
+// campaigns returns the cases that have many bubbles each.
+func campaigns() map[string]func(t *testing.T, o Options) {
+	all := map[string]func(t *testing.T, o Options){"WaitCrash": testWaitCrash, "Random": testEngineRandom}
 	for name, script := range crashScripts {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			testEngineCrash(t, open, features, script)
-		})
+		all[name] = func(t *testing.T, o Options) {
+			t.Helper()
+			testEngineCrash(t, o, script)
+		}
 	}
-	t.Run("WaitCrash", func(t *testing.T) {
-		t.Parallel()
-		testWaitCrash(t, open, features)
-	})
-	t.Run("Random", func(t *testing.T) {
-		t.Parallel()
-		testEngineRandom(t, open, features)
-	})
+	return all
 }
 
 // cases converts the cases of one operation, which have a fixture of their own.
@@ -106,12 +118,43 @@ func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*
 	return all
 }
 
-// bubble runs a test in its own bubble, over a new backend.
-func bubble(t *testing.T, open spooltest.Open, test func(s *engineTest)) {
+// checkNames ends the test if Skip names a case that does not exist.
+func (o Options) checkNames(t *testing.T) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := newEngineTest(t, open(t, spool.SystemClock{}))
-		test(s)
-		s.check()
-	})
+	names := make(map[string]bool)
+	for _, subject := range subjects() {
+		for name := range subject.tests {
+			names[subject.name+"/"+name] = true
+		}
+	}
+	for name := range campaigns() {
+		names[name] = true
+	}
+	for name := range o.Skip {
+		if !names[name] {
+			t.Fatalf("Options.Skip has %q, and there is no such case", name)
+		}
+	}
+}
+
+// skips skips the case if the options say so.
+func (o Options) skips(t *testing.T, name string) {
+	t.Helper()
+	if why, ok := o.Skip[name]; ok {
+		t.Skip(why)
+	}
+	if o.RealTime && NeedsBubble(name) {
+		t.Skip("the case needs a bubble")
+	}
+}
+
+// bubble runs a case in its own bubble, or in real time.
+func (o Options) bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	o.skips(t, name)
+	if o.RealTime {
+		test(t)
+		return
+	}
+	synctest.Test(t, test)
 }

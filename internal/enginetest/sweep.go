@@ -23,13 +23,13 @@ var sweepTests = map[string]func(s sweepTest){
 func (s sweepTest) loseJobs() (n int) {
 	s.Helper()
 	for {
-		taken, next, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
+		taken, next, err := s.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
 		if err != nil {
 			s.Fatal(err)
 		}
 		for _, d := range taken {
 			n++
-			if err := s.backend.Queue.Ack(context.Background(), d); err != nil {
+			if err := s.backend.Store.Ack(context.Background(), d, spool.Ack{Kind: spool.AckDone}); err != nil {
 				s.Error(err)
 			}
 		}
@@ -38,7 +38,7 @@ func (s sweepTest) loseJobs() (n int) {
 		case next.IsZero():
 			return n
 		default:
-			<-time.After(time.Until(next))
+			<-time.After(next.Sub(s.now()))
 		}
 	}
 }

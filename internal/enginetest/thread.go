@@ -103,7 +103,7 @@ func testThreadDelete(s *engineTest) {
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("snapshot: %v", err)
 	}
-	_, err = s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
+	_, err = s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
 	if !errors.Is(err, spool.ErrStreamGone) {
 		s.Errorf("the stream: %v", err)
 	}
@@ -194,9 +194,9 @@ func testThreadDeleteParked(s *engineTest) {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
 	<-time.After(20 * time.Minute)
-	stats, err := s.backend.Queue.Stats(context.Background(), "")
-	if err != nil || stats.Ready+stats.Delayed+stats.InFlight+stats.Dead != 0 {
-		s.Errorf("queue: %+v, %v", stats, err)
+	stats := s.jobs()
+	if stats.Ready+stats.Delayed+stats.InFlight+stats.Dead != 0 {
+		s.Errorf("queue: %+v", stats)
 	}
 }
 
@@ -236,7 +236,7 @@ func testThreadTenants(s *engineTest) {
 	if !s.all(other, "r1").Found {
 		s.Error("the other tenant's thread went with it")
 	}
-	page, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: other, ID: "r1:1"}, spool.Offset{}, 0)
+	page, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: other, ID: "r1:1"}, spool.Offset{}, 0)
 	if err != nil || len(page.Items) == 0 {
 		s.Errorf("the other tenant's stream: %v", err)
 	}

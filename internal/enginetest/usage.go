@@ -62,10 +62,7 @@ func (s usageTest) priced(p pricer, m spool.Model, tools ...spool.Tool) engine.C
 // ledger returns the rows of the ledger without their times.
 func (s usageTest) ledger() (rows []spool.UsageRow) {
 	s.Helper()
-	s.view(func(v spool.View) (err error) {
-		rows, err = v.UsageRows(spool.UsageQuery{})
-		return err
-	})
+	rows = s.usage(spool.UsageQuery{})
 	for i := range rows {
 		rows[i].CreatedAt = time.Time{}
 	}
@@ -373,7 +370,7 @@ func testUsageLostStopped(s usageTest) {
 // dies starts run r1 and kills its worker when the condition holds.
 func (s usageTest) dies(c engine.Config, when func() bool) {
 	s.Helper()
-	f := spooltest.NewFaulty(s.backend)
+	f := spooltest.NewFaulty(s.join())
 	e := s.over(f.Backend(), c)
 	s.start(e, "r1", "go")
 	stop := s.work(e)

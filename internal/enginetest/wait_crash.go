@@ -14,12 +14,12 @@ import (
 
 // testWaitCrash starts runs with every policy on one thread, with a fault at each call of the process
 // in turn, as in testEngineCrash.
-func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Features) {
+func testWaitCrash(t *testing.T, o Options) {
 	t.Helper()
 	calls := 0
 	t.Run("nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			calls = waitCrashScript(newEngineTest(t, open(t, spool.SystemClock{})))
+			calls = waitCrashScript(newEngineTest(t, o))
 		})
 	})
 	if calls < 30 {
@@ -29,12 +29,12 @@ func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Feature
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			for n := 1; n <= calls && !t.Failed(); n++ {
-				if features.Durable && n%4 != turn {
+				if o.Features.Durable && n%4 != turn {
 					continue // with a slow backend, each call goes wrong only once
 				}
 				t.Run(strconv.Itoa(n), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						waitCrashScript(newEngineTest(t, open(t, spool.SystemClock{})), spooltest.Fault{Call: n, Kind: kind})
+						waitCrashScript(newEngineTest(t, o), spooltest.Fault{Call: n, Kind: kind})
 					})
 				})
 			}

@@ -73,7 +73,7 @@ func testWaitPlaces(s waitTest) {
 		s.Errorf("the queue is %q", got)
 	}
 	s.view(func(v spool.View) error {
-		line, err := v.Waiting()
+		line, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
 		for i := 1; i < len(line); i++ {
 			if line[i].QueuePosition <= line[i-1].QueuePosition {
 				s.Errorf("run %s has the place %d after run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)

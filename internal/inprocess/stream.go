@@ -24,7 +24,7 @@ const (
 // some time after the end of the stream.
 type stream struct {
 	key spool.StreamKey
-	// at is the stream's element in its list. The timer removes the stream after its grace. Streams.mu
+	// at is the stream's element in its list. The timer removes the stream after its grace. streams.mu
 	// guards both.
 	at    *list.Element
 	timer *time.Timer
@@ -43,7 +43,7 @@ func (st *stream) reopen() error {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
 	if st.closed {
-		return errClosed()
+		return spool.ErrStreamClosed
 	}
 	return nil
 }
@@ -55,12 +55,12 @@ func (st *stream) append(items []spool.Item) (grown int64, err error) {
 	case st.gone:
 		return 0, spool.ErrStreamGone
 	case st.closed:
-		return 0, errClosed()
+		return 0, spool.ErrStreamClosed
 	}
 	last := st.last()
 	for _, item := range items {
 		if item.Offset.Compare(last) <= 0 {
-			return 0, spool.Errorf(spool.Conflict, "offset %s is not after %s", item.Offset, last)
+			return 0, spool.ErrOffsetUsed
 		}
 		last = item.Offset
 		grown += itemOverhead + int64(len(item.Data))
@@ -168,5 +168,3 @@ func moved(item spool.Item, to spool.Offset) spool.Item {
 }
 
 func offsetField(o spool.Offset) []byte { return []byte(`"offset":"` + o.String() + `"}`) }
-
-func errClosed() error { return spool.Errorf(spool.Conflict, "run stream is closed") }

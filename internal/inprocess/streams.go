@@ -13,12 +13,8 @@ import (
 // DefaultMaxBytes is the default budget of streams.
 const DefaultMaxBytes = 256 << 20
 
-// Streams is a [spool.Streams] within a budget of bytes. When the streams exceed it, the stream that
-// ended first is removed. If none has ended, the one that was opened first is removed, and its writer's
-// next append fails.
-//
-// The id of a removed stream is forgotten and can be used again.
-type Streams struct {
+// streams are the run streams of a [Live].
+type streams struct {
 	max   int64
 	bytes atomic.Int64
 
@@ -29,14 +25,11 @@ type Streams struct {
 	open, ended *list.List
 }
 
-var _ spool.Streams = (*Streams)(nil)
-
-// NewStreams returns streams that use up to maxBytes. Zero stands for [DefaultMaxBytes].
-func NewStreams(maxBytes int64) *Streams {
+func newStreams(maxBytes int64) *streams {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
-	return &Streams{
+	return &streams{
 		max:     maxBytes,
 		threads: make(map[spool.ThreadKey]map[spool.StreamID]*stream),
 		open:    list.New(),
@@ -45,7 +38,7 @@ func NewStreams(maxBytes int64) *Streams {
 }
 
 // Open creates an empty stream.
-func (s *Streams) Open(ctx context.Context, key spool.StreamKey) error {
+func (s *streams) Open(ctx context.Context, key spool.StreamKey) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -66,7 +59,7 @@ func (s *Streams) Open(ctx context.Context, key spool.StreamKey) error {
 }
 
 // Append adds all items or none.
-func (s *Streams) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (s *streams) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
 	st, err := s.find(ctx, key)
 	if err != nil {
 		return err
@@ -84,7 +77,7 @@ func (s *Streams) Append(ctx context.Context, key spool.StreamKey, items []spool
 }
 
 // Read returns items that share the stream's memory.
-func (s *Streams) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (s *streams) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
 	st, err := s.find(ctx, key)
 	if err != nil {
 		return spool.StreamPage{}, err
@@ -93,7 +86,7 @@ func (s *Streams) Read(ctx context.Context, key spool.StreamKey, after spool.Off
 }
 
 // Close appends the last item and removes the stream once grace has passed.
-func (s *Streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (s *streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -124,7 +117,7 @@ func (s *Streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item
 const packAfter = 500 * time.Millisecond
 
 // rest packs an ended stream, and removes it when the rest of its grace has passed.
-func (s *Streams) rest(st *stream, grace time.Duration) {
+func (s *streams) rest(st *stream, grace time.Duration) {
 	s.mu.Lock()
 	if grace <= 0 {
 		s.remove(st)
@@ -139,7 +132,7 @@ func (s *Streams) rest(st *stream, grace time.Duration) {
 }
 
 // Delete removes all streams of a thread, at once.
-func (s *Streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
+func (s *streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -152,9 +145,9 @@ func (s *Streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
 }
 
 // Bytes returns how many bytes of the budget are used.
-func (s *Streams) Bytes() int64 { return s.bytes.Load() }
+func (s *streams) Bytes() int64 { return s.bytes.Load() }
 
-func (s *Streams) find(ctx context.Context, key spool.StreamKey) (*stream, error) {
+func (s *streams) find(ctx context.Context, key spool.StreamKey) (*stream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -167,7 +160,7 @@ func (s *Streams) find(ctx context.Context, key spool.StreamKey) (*stream, error
 }
 
 // shrink removes streams other than keep until the rest fits the budget. The caller must hold mu.
-func (s *Streams) shrink(keep *stream) {
+func (s *streams) shrink(keep *stream) {
 	for s.bytes.Load() > s.max {
 		oldest := s.ended.Front()
 		if oldest == nil {
@@ -182,7 +175,7 @@ func (s *Streams) shrink(keep *stream) {
 
 // remove removes a stream. It may be called again, because a timer may fire while its stream is being
 // removed. The caller must hold mu.
-func (s *Streams) remove(st *stream) {
+func (s *streams) remove(st *stream) {
 	freed, ok := st.kill()
 	if !ok {
 		return
@@ -195,9 +188,9 @@ func (s *Streams) remove(st *stream) {
 	}
 	s.open.Remove(st.at)
 	s.ended.Remove(st.at)
-	streams := s.threads[st.key.Thread]
-	delete(streams, st.key.ID)
-	if len(streams) == 0 {
+	left := s.threads[st.key.Thread]
+	delete(left, st.key.ID)
+	if len(left) == 0 {
 		delete(s.threads, st.key.Thread)
 	}
 }

@@ -31,7 +31,7 @@ func must(t *testing.T, err error) {
 }
 
 // gone reports whether the stream has been removed.
-func gone(t *testing.T, s *inprocess.Streams, k spool.StreamKey) bool {
+func gone(t *testing.T, s *inprocess.Live, k spool.StreamKey) bool {
 	t.Helper()
 	_, err := s.Read(t.Context(), k, spool.Offset{}, 0)
 	if err != nil && spool.CodeOf(err) != spool.Gone {
@@ -44,7 +44,7 @@ func TestStreamsGrace(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s, k := inprocess.NewStreams(0), key("t", "r:1")
+		s, k := inprocess.NewLive(0), key("t", "r:1")
 		must(t, s.Open(t.Context(), k))
 		must(t, s.Close(t.Context(), k, end(1), time.Minute))
 
@@ -70,7 +70,7 @@ func TestStreamsDeleteStopsTimer(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s, k := inprocess.NewStreams(0), key("t", "r:1")
+		s, k := inprocess.NewLive(0), key("t", "r:1")
 		must(t, s.Open(t.Context(), k))
 		must(t, s.Close(t.Context(), k, end(1), time.Minute))
 		must(t, s.Delete(t.Context(), k.Thread))
@@ -87,7 +87,7 @@ func TestStreamsDeleteStopsTimer(t *testing.T) {
 func TestStreamsNoGrace(t *testing.T) {
 	t.Parallel()
 
-	s, k := inprocess.NewStreams(0), key("t", "r:1")
+	s, k := inprocess.NewLive(0), key("t", "r:1")
 	must(t, s.Open(t.Context(), k))
 	must(t, s.Close(t.Context(), k, end(1), 0))
 	if !gone(t, s, k) {
@@ -104,7 +104,7 @@ func TestStreamsBudget(t *testing.T) {
 	t.Run("EndedFirst", func(t *testing.T) {
 		t.Parallel()
 
-		s := inprocess.NewStreams(budget)
+		s := inprocess.NewLive(budget)
 		open, late, early := key("a", "r:1"), key("b", "r:1"), key("c", "r:1")
 		for _, k := range []spool.StreamKey{open, late, early} {
 			must(t, s.Open(t.Context(), k))
@@ -125,7 +125,7 @@ func TestStreamsBudget(t *testing.T) {
 	t.Run("OpenedFirst", func(t *testing.T) {
 		t.Parallel()
 
-		s := inprocess.NewStreams(budget)
+		s := inprocess.NewLive(budget)
 		first, second := key("a", "r:1"), key("b", "r:1")
 		must(t, s.Open(t.Context(), first))
 		must(t, s.Open(t.Context(), second))
@@ -146,7 +146,7 @@ func TestStreamsBudget(t *testing.T) {
 	t.Run("FreedBytes", func(t *testing.T) {
 		t.Parallel()
 
-		s, kept := inprocess.NewStreams(budget), key("kept", "r:1")
+		s, kept := inprocess.NewLive(budget), key("kept", "r:1")
 		must(t, s.Open(t.Context(), kept))
 		for range 50 {
 			k := key("t", "r:1")
@@ -163,7 +163,7 @@ func TestStreamsBudget(t *testing.T) {
 	t.Run("EmptyStreamsCount", func(t *testing.T) {
 		t.Parallel()
 
-		s, first := inprocess.NewStreams(budget), key("t", "r:1")
+		s, first := inprocess.NewLive(budget), key("t", "r:1")
 		must(t, s.Open(t.Context(), first))
 		for n := range budget / 100 {
 			must(t, s.Open(t.Context(), key("t", spool.NewStreamID("s", n+1))))
@@ -176,7 +176,7 @@ func TestStreamsBudget(t *testing.T) {
 
 //nolint:paralleltest // it counts allocations, so it runs alone
 func TestStreamsReadSharesItems(t *testing.T) {
-	s, k := inprocess.NewStreams(0), key("t", "r:1")
+	s, k := inprocess.NewLive(0), key("t", "r:1")
 	must(t, s.Open(t.Context(), k))
 	for n := range int64(1000) {
 		must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, "x")}))
@@ -193,7 +193,7 @@ func TestStreamsReadSharesItems(t *testing.T) {
 }
 
 func BenchmarkStreams(b *testing.B) {
-	s, k := inprocess.NewStreams(0), key("t", "r:1")
+	s, k := inprocess.NewLive(0), key("t", "r:1")
 	ctx := b.Context()
 	if err := s.Open(ctx, k); err != nil {
 		b.Fatal(err)
@@ -218,7 +218,7 @@ func TestStreamsPack(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s, k := inprocess.NewStreams(0), key("t", "r:1")
+		s, k := inprocess.NewLive(0), key("t", "r:1")
 		must(t, s.Open(t.Context(), k))
 		for n := range int64(20) {
 			must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, strings.Repeat("x", int(n%7)))}))
@@ -268,7 +268,7 @@ func TestStreamsPack(t *testing.T) {
 func TestOpenKeepsWhatItOpens(t *testing.T) {
 	t.Parallel()
 
-	s := inprocess.NewStreams(1)
+	s := inprocess.NewLive(1)
 	first := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t"}, ID: "r:1"}
 	second := first
 	second.ID = "r:2"

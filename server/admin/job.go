@@ -81,8 +81,8 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 }
 
 // deadJobs returns a page of a tenant's dead jobs, and the cursor of the next page.
-func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
-	q := spool.DeadQuery{Limit: limit}
+func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.QueuedJob, string, error) {
+	q := spool.JobQuery{Limit: limit}
 	if before != "" {
 		at, id, err := call.ParseTimeMark(before)
 		if err != nil {
@@ -101,7 +101,7 @@ func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before st
 	return dead, call.TimeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
 }
 
-func deadJob(d spool.DeadJob) AdminJob {
+func deadJob(d spool.QueuedJob) AdminJob {
 	return AdminJob{
 		JobID: d.JobID, State: jobsDead, ThreadID: d.ThreadID, RunID: d.RunID, Agent: d.Agent, Model: d.Model, Kind: d.Kind,
 		Segment: d.Segment, Attempts: d.Attempts, Cause: d.Cause, DiedAt: d.DiedAt,
@@ -175,7 +175,7 @@ func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnsw
 	if err != nil {
 		return out, err
 	}
-	jobs := []spool.DeadJob{{JobID: in.JobID}}
+	jobs := []spool.QueuedJob{{JobID: in.JobID}}
 	if in.All {
 		if jobs, out.Next, err = c.deadJobs(ctx, tenant, in.Before, in.Limit); err != nil {
 			return out, err
@@ -239,7 +239,7 @@ func (c Controller) Purge(ctx context.Context, in PurgeRequest) (PurgeAnswer, er
 	if err != nil {
 		return PurgeAnswer{}, err
 	}
-	q := spool.DeadQuery{JobID: in.JobID}
+	q := spool.JobQuery{JobID: in.JobID}
 	if in.olderThan > 0 {
 		q.DiedBefore = time.Now().Add(-in.olderThan)
 	}

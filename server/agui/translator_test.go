@@ -35,14 +35,14 @@ type scene struct {
 
 // quietBus wakes nobody while it is quiet.
 type quietBus struct {
-	spool.Bus
+	spool.Live
 
 	quiet atomic.Bool
 }
 
-func (b *quietBus) Wake(topic spool.ThreadKey, kind spool.WakeKind) {
+func (b *quietBus) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
 	if !b.quiet.Load() {
-		b.Bus.Wake(topic, kind)
+		b.Live.Wake(topic, kind, notice)
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *scene) together(do func(), last spool.WakeKind) {
 	s.bus.quiet.Store(true)
 	do()
 	s.bus.quiet.Store(false)
-	s.bus.Wake(key, last)
+	s.bus.Wake(key, last, nil)
 }
 
 func newScene(t *testing.T, model spool.Model) *scene {
@@ -75,8 +75,8 @@ func newScene(t *testing.T, model spool.Model) *scene {
 		return nil, ctx.Err()
 	}}
 	backend := memory.New(nil)
-	bus := &quietBus{Bus: engine.NewBus()}
-	backend.Bus = bus
+	bus := &quietBus{Live: engine.NewLive(0)}
+	backend.Live = bus
 	e, err := engine.New(backend, engine.Config{
 		Agents: []engine.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},

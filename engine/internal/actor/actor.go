@@ -24,7 +24,7 @@ func Of(ctx context.Context) spool.Actor {
 
 // Audit adds entries in the transaction of the changes that they describe, so that either both are
 // saved or neither is. It sets By to the actor of ctx if By is empty or the actor is an operator.
-func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
+func Audit(ctx context.Context, tx spool.Tx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries .
 			entry.ByTenant = actor.Tenant
 		}
 	}
-	return tx.AppendAudit(entries...)
+	return tx.Write(spool.Changes{Audit: entries})
 }
 
 // Log writes durable entries to the log of the process.

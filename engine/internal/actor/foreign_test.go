@@ -18,7 +18,7 @@ func TestForeignThreadIsAsNone(t *testing.T) {
 	store := memory.New(nil).Store
 	key := spool.ThreadKey{Tenant: "acme", ID: "theirs"}
 	err := store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return tx.PutThread(spool.Thread{Tenant: key.Tenant, ID: key.ID, Owner: "bob", State: spool.Idle})
+		return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, Owner: "bob", State: spool.Idle}})
 	})
 	if err != nil {
 		t.Fatal(err)

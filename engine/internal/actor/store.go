@@ -69,23 +69,15 @@ func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn fu
 	return s.Store.View(ctx, key, fn)
 }
 
-// CheckRoom implements [spool.RoomChecker], if the wrapped store does.
-func (s Store) CheckRoom(ctx context.Context) error {
-	if r, ok := s.Store.(spool.RoomChecker); ok {
-		return r.CheckRoom(ctx)
-	}
-	return nil
-}
-
-// Threads implements [spool.Store].
-func (s Store) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
-	if actor := Of(ctx); actor.OwnOnly {
+// Threads implements [spool.Store]. It does not restrict a query by work, which operators and workers make.
+func (s Store) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+	if actor := Of(ctx); actor.OwnOnly && q.Work == "" {
 		if actor.Subject == "" || q.Owner != "" && q.Owner != actor.Subject {
 			return []spool.Thread{}, nil
 		}
 		q.Owner = actor.Subject
 	}
-	return s.Store.Threads(ctx, tenant, q)
+	return s.Store.Threads(ctx, q)
 }
 
 // StartKey returns the idempotency key under which the store keeps an actor's start. Subjects who must
@@ -116,19 +108,5 @@ type foreignTx struct{ spool.View }
 // errTaken refuses a start with the id of another subject's thread.
 var errTaken = thread.Refuse(spool.ReasonNotFound, record.ThreadNotFound)
 
-func (foreignTx) PutThread(spool.Thread) error              { return errTaken }
-func (foreignTx) DeleteThread() error                       { return errTaken }
-func (foreignTx) InsertRun(spool.RunRow) error              { return errTaken }
-func (foreignTx) UpdateRun(spool.RunRow) error              { return errTaken }
-func (foreignTx) AppendMessages(...*spool.Message) error    { return errTaken }
-func (foreignTx) DropMessages(spool.MessageID, int64) error { return errTaken }
-func (foreignTx) RestoreBranch(spool.BranchID) error        { return errTaken }
-func (foreignTx) AppendEntries(...*spool.Entry) error       { return errTaken }
-func (foreignTx) PutPark(spool.Park) error                  { return errTaken }
-func (foreignTx) PutEffect(spool.Effect) error              { return errTaken }
-func (foreignTx) AddUsage(spool.UsageRow) error             { return errTaken }
-func (foreignTx) Enqueue(spool.Job) error                   { return errTaken }
-func (foreignTx) CancelJob(string) error                    { return errTaken }
-func (foreignTx) TakeDead(int64) (spool.DeadJob, error)     { return spool.DeadJob{}, errTaken }
-func (foreignTx) AddDead(spool.Job, int, string) error      { return errTaken }
-func (foreignTx) AppendAudit(...*spool.AuditEntry) error    { return errTaken }
+// Write implements [spool.Tx].
+func (foreignTx) Write(spool.Changes) error { return errTaken }

@@ -1,4 +1,4 @@
-// Package admission refuses starts while too many jobs are ready. From the queue it reads only the
+// Package admission refuses starts while too many jobs are ready. From the store it reads only the
 // counts of ready jobs.
 package admission
 
@@ -22,7 +22,7 @@ const (
 
 // Counts keeps this process's counts of ready jobs by tenant. The empty tenant counts all tenants.
 type Counts struct {
-	Queue spool.Queue
+	Store spool.Store
 	// Most bounds the ready jobs of all tenants, and MostOfTenant the ready jobs of one. Zero: no
 	// bound.
 	Most, MostOfTenant int
@@ -43,9 +43,6 @@ type Admitted struct{ all, tenant time.Time }
 // Admit counts a start of the tenant, and reports whether the bounds allow it. If the start then needs
 // no job, the caller must call Release.
 func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok bool, err error) {
-	if c.Queue == nil {
-		return Admitted{}, true, nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()
@@ -77,11 +74,11 @@ func (c *Counts) Release(tenant spool.Tenant, p Admitted) {
 func (c *Counts) add(ctx context.Context, tenant spool.Tenant, most int) (counted time.Time, ok bool, err error) {
 	now, known := c.of[tenant]
 	if !known || time.Since(now.at) >= maxAge {
-		stats, err := c.Queue.Stats(ctx, tenant)
+		stats, err := c.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
 		if err != nil {
 			return time.Time{}, false, err
 		}
-		now = count{at: time.Now(), ready: stats.Ready}
+		now = count{at: time.Now(), ready: stats.Queue.Ready}
 	}
 	if ok = now.ready < most; ok {
 		now.ready++

@@ -10,7 +10,7 @@ import (
 // AfterStop wakes the worker of a stopped run, or finishes a run that no worker has.
 func (r *Runner) AfterStop(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error {
 	if stopped.Worker {
-		r.Bus.Wake(key, spool.WakeStop)
+		r.Live.Wake(key, spool.WakeStop, nil)
 	}
 	r.CloseLost(ctx, key, stopped.Lost)
 	if stopped.Unsettled == nil {

@@ -93,12 +93,12 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 	}
 	park.Landed = true
 	if park.State == spool.ParkAnswered && park.Answer.Approved {
-		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutPark(*park) })
+		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{*park}}) })
 	}
 	var asked budget.Question
 	_ = json.Unmarshal(park.Args, &asked) // the engine wrote these arguments
 	err = l.commit(ctx, func(tx *thread.Tx) error {
-		if err := tx.Store.PutPark(*park); err != nil {
+		if err := tx.Write(spool.Changes{Parks: []spool.Park{*park}}); err != nil {
 			return err
 		}
 		if tx.Stopping() {

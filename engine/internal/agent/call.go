@@ -139,7 +139,7 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	if p.park != nil {
 		state = spool.EffectVoid // the tool is called again with the answer
 	}
-	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutEffect(p.effect(state)) })
+	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(state)}}) })
 	if err != nil || p.park != nil {
 		return err
 	}
@@ -263,19 +263,19 @@ func (l *calls) openStep() openStep {
 // as a separate message.
 func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
+	var c spool.Changes
 	for _, p := range plan {
 		if p.waits {
-			if err := tx.Store.PutEffect(p.effect(spool.EffectWaiting)); err != nil {
-				return nil, err
-			}
+			c.Effects = append(c.Effects, p.effect(spool.EffectWaiting))
 		}
 		if p.result == nil {
 			continue
 		}
 		results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
-		if err := landed(tx, p); err != nil {
-			return nil, err
-		}
+		landed(&c, p)
+	}
+	if err := tx.Write(c); err != nil {
+		return nil, err
 	}
 	if step.draft != nil {
 		return thread.SaveStep(tx, step.draft.Message.Content, results, step.usage, string(spool.FinishToolCalls))
@@ -284,18 +284,15 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 }
 
 // landed notes in the effect ledger, and in the answered park, that a call has its result.
-func landed(tx *thread.Tx, p *plannedCall) error {
+func landed(c *spool.Changes, p *plannedCall) {
 	if (p.ran || p.spawns) && !p.saved {
-		if err := tx.Store.PutEffect(p.effect(spool.EffectDone)); err != nil {
-			return err
-		}
+		c.Effects = append(c.Effects, p.effect(spool.EffectDone))
 	}
-	if p.answered == nil {
-		return nil
+	if p.answered != nil {
+		park := *p.answered
+		park.Landed = true
+		c.Parks = append(c.Parks, park)
 	}
-	park := *p.answered
-	park.Landed = true
-	return tx.Store.PutPark(park)
 }
 
 // cancelUnfinished gives every call without a result the result of a cancelled call.

@@ -123,10 +123,10 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 			return tx.Put()
 		}
 		summary = tx.Message(spool.RoleSystem, c.Content(text))
-		if err := tx.Store.AppendMessages(summary); err != nil {
-			return err
-		}
-		if err := tx.Append(compact.Entry(tx.Run, summary, c)); err != nil {
+		err := tx.Write(spool.Changes{
+			Messages: []*spool.Message{summary}, Entries: []*spool.Entry{compact.Entry(tx.Run, summary, c)},
+		})
+		if err != nil {
 			return err
 		}
 		if tx.Run.Context = compact.Count(l.agent, l.run, append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {

@@ -33,7 +33,7 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	}
-	s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	s := l.s
-	due, wanted, err := s.slot.Wanted(ctx, s.runner.Queue)
+	due, wanted, err := s.slot.Wanted(ctx, s.runner.Store)
 	if err != nil && ctx.Err() == nil {
 		l.s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "read waiting tenants", "error", err)
 	}
@@ -64,6 +64,6 @@ func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 	case err != nil:
 		return true, err
 	}
-	s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	return true, nil
 }

@@ -48,7 +48,7 @@ func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *threa
 	}
 	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: thread.WorkerDied})
 	r.Streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
-	r.Bus.Wake(key, spool.WakeStream)
+	r.Live.Wake(key, spool.WakeStream, nil)
 }
 
 // EndStream ends the stream of a dead worker with the content of its RUN_ENDED entry.

@@ -115,7 +115,7 @@ var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").With
 func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		run, err = v.Run(id)
+		run, err = spool.FindRun(v, id)
 		return err
 	})
 	switch {
@@ -130,19 +130,18 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 	if err != nil {
 		return run, err
 	}
-	var used error
 	err = l.s.update(ctx, func(root *thread.Tx) error { // not l.update, because sibling calls spawn concurrently
 		tx, err := root.ForRun(l.self)
 		if err != nil {
 			return err
 		}
-		run, used = l.newNested(tx, id, p.call.ID, b), nil
-		if err = thread.Spawn(tx, run, b.Instructions); spool.CodeOf(err) == spool.Conflict {
-			used, err = err, nil
-		}
-		return err
+		run = l.newNested(tx, id, p.call.ID, b)
+		return thread.Spawn(tx, run, b.Instructions)
 	})
-	return run, cmp.Or(err, used)
+	if errors.Is(err, spool.ErrRunIDUsed) { // the store has not failed
+		err = spool.ErrRunIDUsed
+	}
+	return run, err
 }
 
 // spawned reports whether the call created the run. The check is needed because callers may choose any

@@ -155,7 +155,7 @@ func (l *loop) finishNested(ctx context.Context, end func(child *loop) error) er
 		if p.nested == nil {
 			var run spool.RunRow
 			err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
-				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
+				run, err = spool.FindRun(v, nestedID(l.run.ID, p.call.ID))
 				return err
 			})
 			switch {

@@ -65,6 +65,7 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 // park writes the parks of a step. They become open with the transition of the dispatched run, for the
 // whole tree at once.
 func (l *calls) park(tx *thread.Tx) error {
+	var c spool.Changes
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
@@ -72,14 +73,13 @@ func (l *calls) park(tx *thread.Tx) error {
 		park := *p.park
 		park.CreatedAt = tx.Now
 		park.Digest = park.DigestOf(nil)
-		if err := tx.Store.PutPark(park); err != nil {
-			return err
-		}
+		c.Parks = append(c.Parks, park)
 		if p.ran { // the tool parked itself and is called again with the answer
-			if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
-				return err
-			}
+			c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 		}
+	}
+	if err := tx.Write(c); err != nil {
+		return err
 	}
 	if tx.IsNested() {
 		return thread.ParkNested(tx)
@@ -95,6 +95,6 @@ func (l *calls) park(tx *thread.Tx) error {
 // parked wakes the workers, so that they learn when the parks expire.
 func (l *runState) parked() {
 	if l.parent == nil {
-		l.s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		l.s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	}
 }

@@ -49,30 +49,27 @@ func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 	return e
 }
 
-// putPending writes the calls that are about to run into the effect ledger.
-func putPending(tx *thread.Tx, plan []*plannedCall) error {
+// pendingEffects returns the effects of the calls that are about to run.
+func pendingEffects(plan []*plannedCall) (pending []spool.Effect) {
 	for _, p := range plan {
 		if !p.runs() || p.begun || p.spawns {
 			continue // a spawn's outcome is never unknown
 		}
-		if err := tx.Store.PutEffect(p.effect(spool.EffectPending)); err != nil {
-			return err
-		}
+		pending = append(pending, p.effect(spool.EffectPending))
 	}
-	return nil
+	return pending
 }
 
 // voidUnrun voids the pending effects of calls that have not run.
 func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
+	var c spool.Changes
 	for _, p := range plan {
 		if !p.runs() || p.ran || p.spawns {
 			continue
 		}
-		if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
-			return err
-		}
+		c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 	}
-	return nil
+	return tx.Write(c)
 }
 
 // planCalls plans the calls of a step. If a worker died in the step, effects has the step's effect
@@ -155,7 +152,7 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	}
 	l.replayDraft(ctx, draft)
 	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
-	return true, l.update(ctx, func(tx *thread.Tx) error { return putPending(tx, l.plan) })
+	return true, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: pendingEffects(l.plan)}) })
 }
 
 // planLanding resumes the last step's calls that waited: calls whose parks are resolved, and calls
@@ -202,7 +199,7 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 		return true, nil // there is nothing to write
 	}
 	return true, l.update(ctx, func(tx *thread.Tx) error {
-		if err := putPending(tx, l.plan); err != nil {
+		if err := tx.Write(spool.Changes{Effects: pendingEffects(l.plan)}); err != nil {
 			return err
 		}
 		if !tx.IsNested() || tx.Run.State == spool.Running {

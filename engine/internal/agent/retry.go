@@ -41,7 +41,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	case s.main.run.State != spool.Queued:
 		return s.afterFinish(ctx)
 	}
-	s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	return nil
 }
 

@@ -25,7 +25,6 @@ import (
 type Host struct {
 	*change.Threads
 
-	Queue       spool.Queue
 	Streaming   stream.Settings
 	Registry    *registry.Registry
 	Telemetry   *telemetry.Recorder

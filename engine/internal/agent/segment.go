@@ -217,14 +217,14 @@ func (s *segment) renew(ctx context.Context) error {
 			return spool.ErrFenced
 		}
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
-		return tx.PutThread(thread)
+		return tx.Write(spool.Changes{Thread: &thread})
 	})
 }
 
-// watchStop waits for a stop of the run. The bus wakes it; a poll finds stops whose wake was lost.
+// watchStop waits for a stop of the run. A wake-up tells it; a poll finds stops whose wake was lost.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
-	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.Key, func(kind spool.WakeKind) {
+	unsubscribe, err := s.runner.Live.Subscribe(ctx, s.Key, func(kind spool.WakeKind, _ []byte) {
 		if kind == spool.WakeStop || kind == spool.WakeEvent {
 			select {
 			case woken <- struct{}{}:
@@ -267,7 +267,7 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 			return nil
 		}
 		s.Writer.Learn(thread.LastSeq)
-		run, err := v.Run(thread.RunID)
+		run, err := spool.FindRun(v, thread.RunID)
 		stop = err == nil && !run.StopAt.IsZero()
 		return err
 	})

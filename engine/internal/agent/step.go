@@ -160,7 +160,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 // exhaustedBudget returns the stop reason of an exhausted budget, or "".
 func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		run, err := v.Run(l.run.Root())
+		run, err := spool.FindRun(v, l.run.Root())
 		reason = budget.UsedUp(run.Allowance, v.Now())
 		return err
 	})
@@ -183,15 +183,15 @@ func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 			return err
 		}
 		refused = allowCalls(tx, l.plan)
+		var c spool.Changes
 		for _, p := range refused {
 			done := p.effect(spool.EffectDone)
 			done.Result = toolresult.Refused()
-			if err := tx.Store.PutEffect(done); err != nil {
-				return err
-			}
+			c.Effects = append(c.Effects, done)
 		}
 		allowed := slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return slices.Contains(refused, p) })
-		if err := putPending(tx, allowed); err != nil {
+		c.Effects = append(c.Effects, pendingEffects(allowed)...)
+		if err := tx.Write(c); err != nil {
 			return err
 		}
 		return tx.PutUnseen()

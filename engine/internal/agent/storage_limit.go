@@ -24,8 +24,8 @@ func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
 	if r.Limits.TenantBytes == 0 {
 		return false, nil
 	}
-	tally, err := r.Store.Tally(ctx, tenant)
-	return err == nil && tally.Bytes >= r.Limits.TenantBytes, err
+	stats, err := r.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true})
+	return err == nil && stats.Tally.Bytes >= r.Limits.TenantBytes, err
 }
 
 // finishIfStorageFull ends a run before its next step if its tenant has reached its storage limit.

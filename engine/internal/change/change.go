@@ -13,7 +13,7 @@ import (
 // Threads runs transitions on a store's threads.
 type Threads struct {
 	Store spool.Store
-	Bus   spool.Bus
+	Live  spool.Live
 	Log   *slog.Logger
 	Rules thread.Rules
 }
@@ -44,9 +44,9 @@ func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transit
 // Announce tells the clients that watch the thread that it has changed. If jobs is true, it wakes
 // workers too.
 func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
-	t.Bus.Wake(key, spool.WakeRecord)
+	t.Live.Wake(key, spool.WakeRecord, nil)
 	if jobs {
-		t.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		t.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	}
 }
 

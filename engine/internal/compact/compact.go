@@ -138,7 +138,7 @@ func readIdle(v spool.View) (idle, error) {
 	case t.RunID == "":
 		return idle{}, thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise")
 	}
-	run, err := v.Run(t.RunID)
+	run, err := spool.FindRun(v, t.RunID)
 	if err != nil {
 		return idle{}, err
 	}
@@ -169,27 +169,15 @@ func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c 
 	summary.RunID = "" // its run has ended
 	entry := Entry(tx.Run, summary, c)
 	entry.RunID = ""
-	if err := tx.Store.AppendMessages(summary); err != nil {
-		return err
-	}
-	if err := tx.Store.AppendEntries(entry); err != nil {
-		return err
-	}
 	tx.Run.Context = Count(agent, before.run, append(slices.Clip(before.history), *summary), m)
-	if err := addRows(tx, rows); err != nil {
-		return err
-	}
-	return tx.Store.UpdateRun(tx.Run)
+	return tx.Write(spool.Changes{
+		Runs: []spool.RunRow{tx.Run}, Messages: []*spool.Message{summary}, Entries: []*spool.Entry{entry}, Usage: rows,
+	})
 }
 
 // addRows adds usage that belongs to no run.
 func addRows(tx *thread.Tx, rows []spool.UsageRow) error {
-	for _, row := range rows {
-		if err := tx.Store.AddUsage(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.Write(spool.Changes{Usage: rows})
 }
 
 // compactRefused turns a refusal into a result.

@@ -143,7 +143,7 @@ func afterSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 	if !ok {
 		return nil, nil //nolint:nilnil // as above
 	}
-	through, err := v.Message(summary.ThroughMessageID)
+	through, err := spool.FindMessage(v, summary.ThroughMessageID)
 	switch {
 	case record.Missing(err):
 		return nil, nil //nolint:nilnil // as above

@@ -10,17 +10,17 @@ import (
 // message no longer exists.
 func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, error) {
 	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
-	newest, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
+	newest, err := v.Usage(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
 	if err != nil {
 		return u, err
 	}
-	for _, row := range newest {
+	for _, row := range newest.Rows {
 		u.UsedTokens = row.Usage.Count().TotalTokens
 	}
 	q := spool.MessageQuery{Agent: &record.MainAgent}
 	counted := run.Context
 	if counted != nil {
-		switch _, err := v.Message(counted.LastMessageID); {
+		switch _, err := spool.FindMessage(v, counted.LastMessageID); {
 		case record.Missing(err):
 			counted = nil
 		case err != nil:

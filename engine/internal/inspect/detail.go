@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // detailLimit bounds each list of a [RunDetail].
@@ -23,12 +24,12 @@ func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
 }
 
 func (d *detail) read(v spool.View, id spool.RunID) (err error) {
-	row, err := v.Run(id)
+	row, err := spool.FindRun(v, id)
 	if err != nil {
 		return err
 	}
 	d.Run = row.Run
-	under, err := v.Nested(d.Run.Root())
+	under, err := record.Nested(v, d.Run.Root())
 	if err != nil {
 		return err
 	}
@@ -45,9 +46,11 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if agent := d.Run.AgentID(); agent != "" {
 		usage.Agent = &agent
 	}
-	if d.Usage, err = v.UsageRows(usage); err != nil {
+	ledger, err := v.Usage(usage)
+	if err != nil {
 		return err
 	}
+	d.Usage = ledger.Rows
 	parks, err := v.Parks(d.Run.Root()) // the parks of a tree belong to its dispatched run
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -16,7 +17,7 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 		o.StartedAt = run.StartedAt
 	}
 	if run.QueuePosition > 0 {
-		waiting, err := v.Waiting()
+		waiting, err := record.Waiting(v)
 		if err != nil {
 			return o, err
 		}

@@ -13,8 +13,6 @@ import (
 // Reader reads runs and counts from a store.
 type Reader struct {
 	Store spool.Store
-	// Queue may be nil.
-	Queue spool.Queue
 	Rules thread.Rules
 	// MaxTenantBytes bounds what a tenant may store. Zero: no limit.
 	MaxTenantBytes int64
@@ -31,7 +29,7 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 	if key.ID != "" {
 		return key, nil
 	}
-	found, err := r.Store.Runs(ctx, key.Tenant, spool.RunQuery{ID: id})
+	found, err := r.Store.Runs(ctx, spool.RunQuery{Tenant: key.Tenant, ID: id})
 	if err != nil {
 		return key, err
 	}
@@ -45,7 +43,7 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 // Outcome returns a run's outcome and the id of its dispatched run.
 func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o spool.RunOutcome, root spool.RunID, err error) {
 	err = r.Store.View(ctx, key, func(v spool.View) error {
-		run, err := v.Run(id)
+		run, err := spool.FindRun(v, id)
 		if err != nil {
 			return err
 		}
@@ -81,29 +79,28 @@ const overviewActive = 50
 // Overview returns a tenant's totals and its newest active runs.
 func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overview, error) {
 	o := spool.Overview{Tenant: tenant, Active: []spool.Run{}}
-	tally, err := r.Store.Tally(ctx, tenant)
+	stats, err := r.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true, Queue: true})
 	if err != nil {
 		return o, err
 	}
+	tally := stats.Tally
+	o.Queue = stats.Queue
 	o.Threads, o.RunsByState, o.Tokens = tally.Threads, tally.Runs, tally.Tokens
 	o.Bytes, o.BytesLimit = tally.Bytes, r.MaxTenantBytes
 	for _, n := range tally.Runs {
 		o.Runs += n
 	}
-	if r.Queue != nil {
-		if o.Queue, err = r.Queue.Stats(ctx, tenant); err != nil {
-			return o, err
-		}
-	}
 	for _, state := range spool.States() {
 		if !state.Active() {
 			continue
 		}
-		runs, err := r.Store.Runs(ctx, tenant, spool.RunQuery{State: state, Limit: overviewActive})
+		runs, err := r.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, State: state, Limit: overviewActive})
 		if err != nil {
 			return o, err
 		}
-		o.Active = append(o.Active, runs...)
+		for _, r := range runs {
+			o.Active = append(o.Active, r.Run)
+		}
 	}
 	slices.SortFunc(o.Active, func(a, b spool.Run) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))

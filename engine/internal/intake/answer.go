@@ -43,7 +43,7 @@ func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []s
 		return nil, err
 	}
 	if out.Resumed {
-		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	}
 	results := make([]spool.RespondResult, len(responses))
 	for i, no := range out.Refused {
@@ -111,7 +111,7 @@ func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Re
 		if err != nil || thread.RunID == "" {
 			return err
 		}
-		run, err := v.Run(thread.RunID)
+		run, err := spool.FindRun(v, thread.RunID)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 		if err != nil {
 			return err
 		}
-		if err := tx.PutThread(after); err != nil {
+		if err := tx.Write(spool.Changes{Thread: &after}); err != nil {
 			return err
 		}
 		audited = nil
@@ -50,7 +50,7 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 	}
 	actor.Log(ctx, h.Log, audited...)
 	if len(audited) > 0 {
-		h.Bus.Wake(key, spool.WakeOwner)
+		h.Live.Wake(key, spool.WakeOwner, nil)
 	}
 	return thread, nil
 }

@@ -24,7 +24,7 @@ func (h *Handler) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error
 	case err != nil:
 		return false, err
 	}
-	h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 	return moved, nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/change"
-	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -67,7 +66,7 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
 	})
-	if err != nil {
+	if err = thread.Refusal(err); err != nil {
 		h.Admission.Release(key.Tenant, admitted)
 	}
 	var no *thread.RefusedError
@@ -75,8 +74,8 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 	case err == nil:
 		actor.Log(ctx, h.Log, out.Audit...)
 		h.Telemetry.Started(ctx, key.Tenant, r.RunID)
-		h.Bus.Wake(key, spool.WakeRecord)
-		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		h.Live.Wake(key, spool.WakeRecord, nil)
+		h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
 		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
 			h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
@@ -97,13 +96,11 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey str
 	if startKey == "" {
 		return spool.RunResult{}, false, nil
 	}
-	run, err := h.Store.FindStart(ctx, tenant, startKey)
-	switch {
-	case record.Missing(err):
-		return spool.RunResult{}, false, nil
-	case err != nil:
+	runs, err := h.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, StartKey: startKey, Whole: true, Limit: 1})
+	if err != nil || len(runs) == 0 {
 		return spool.RunResult{}, false, err
 	}
+	run := runs[0]
 	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
 	if run.Wait != nil {
 		result.Position = run.Wait.Position

@@ -10,17 +10,16 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// Bus is the part of [spool.Bus] that followers need.
-type Bus interface {
-	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(spool.WakeKind)) (unsubscribe func(), err error)
-	Listen(ctx context.Context, key spool.ThreadKey, receive func(notice []byte)) (unlisten func(), err error)
+// Wakes is the part of [spool.Live] that wakes followers.
+type Wakes interface {
+	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(kind spool.WakeKind, notice []byte)) (unsubscribe func(), err error)
 }
 
 // Config contains the sources and settings of followers.
 type Config struct {
 	walk.Sources
 
-	Bus Bus
+	Wakes Wakes
 	// Spread returns a random duration up to its argument.
 	Spread func(time.Duration) time.Duration
 	Log    *slog.Logger

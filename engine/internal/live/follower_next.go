@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// follower returns a follower of the thread. The hub listens to the bus before the follower reads, so
+// follower returns a follower of the thread. The hub gets wake-ups before the follower reads, so
 // that no change is missed in between. The caller must close the follower.
 func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode walk.Mode) (*follower, error) {
 	if c.CreatedAt.IsZero() {

@@ -95,7 +95,7 @@ func (h *hub) push(frames []walk.PositionedFrame) {
 	h.add(added, h.progress.Position())
 }
 
-// liveEvents keeps live events that came over the bus and wait for the hub.
+// liveEvents keeps live events that came as notices and wait for the hub.
 type liveEvents struct {
 	mu      sync.Mutex
 	waiting [][]byte

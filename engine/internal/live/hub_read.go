@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
-// openHub returns a hub with its first client. The hub already listens to the bus. The caller must
+// openHub returns a hub with its first client. The hub is already subscribed to wake-ups. The caller must
 // start the hub.
 func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -23,14 +23,8 @@ func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 		notice: noticer{key: key}, stateLock: chanlock.New(),
 	}
 	h.walker = walk.NewShared(&from.Sources, key, h.see)
-	unsubscribe, err := from.Bus.Subscribe(ctx, key, h.wake)
+	unsubscribe, err := from.Wakes.Subscribe(ctx, key, h.wake)
 	if err != nil {
-		cancel()
-		return nil, err
-	}
-	unlisten, err := from.Bus.Listen(ctx, key, h.receive)
-	if err != nil {
-		unsubscribe()
 		cancel()
 		return nil, err
 	}
@@ -38,7 +32,6 @@ func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 	h.run = func() {
 		defer close(h.done)
 		defer unsubscribe()
-		defer unlisten()
 		h.follow(ctx)
 	}
 	return h, nil
@@ -50,8 +43,11 @@ func (h *hub) stop() {
 	<-h.done
 }
 
-func (h *hub) wake(kind spool.WakeKind) {
+func (h *hub) wake(kind spool.WakeKind, notice []byte) {
 	switch kind {
+	case spool.WakeNotice:
+		h.receive(notice)
+		return
 	case spool.WakeDeleted:
 		h.walker.ThreadDeleted()
 		h.dirty.Store(true)

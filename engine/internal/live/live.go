@@ -7,7 +7,7 @@
 // in the ring. A follower that starts at an old cursor or falls behind reads storage with its own
 // walker until it has caught up.
 //
-// The package reads the store, the run streams and the bus, and writes none of them. It imports the
+// The package reads the store and the run streams, gets wake-ups, and writes none of them. It imports the
 // root package and, of the engine's parts, record, snapshot and walk.
 package live
 

@@ -82,7 +82,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.PositionedFrame,
 	if !n.state.Active() || n.run == next {
 		return nil, nil
 	}
-	run, err := v.Run(n.run)
+	run, err := spool.FindRun(v, n.run)
 	if spool.CodeOf(err) == spool.NotFound || err == nil && !run.State.Terminal() {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func sameQueue(a, b []spool.QueuedRun) bool {
 func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.PositionedFrame, error) {
 	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
-		run, err := v.Run(thread.RunID)
+		run, err := spool.FindRun(v, thread.RunID)
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
 			return walk.PositionedFrame{}, err
 		}

@@ -27,7 +27,10 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 			return
 		}
 		woken := make(chan struct{}, 1)
-		unsubscribe, err := h.Bus.Subscribe(ctx, key, func(spool.WakeKind) {
+		unsubscribe, err := h.Wakes.Subscribe(ctx, key, func(kind spool.WakeKind, _ []byte) {
+			if kind == spool.WakeNotice {
+				return
+			}
 			select {
 			case woken <- struct{}{}:
 			default:

@@ -36,7 +36,7 @@ const saveTimeout = 30 * time.Second
 // Publisher publishes events. It knows the segments that this process executes.
 type Publisher struct {
 	Store spool.Store
-	Bus   spool.Bus
+	Live  spool.Live
 
 	mu     sync.Mutex
 	active map[spool.ThreadKey]*Segment
@@ -94,7 +94,7 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 	entry := spool.Entry{ThreadID: s.Key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
 	by.Sign(&entry)
 	if !s.Writer.Event(ctx, entry) {
-		stream.Notify(p.Bus, s.Key, entry)
+		stream.Notify(p.Live, s.Key, entry)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Seg
 		return spool.Entry{}, record.NotFound(err)
 	}
 	if s == nil || s.RunID != entry.RunID || !s.Writer.Event(ctx, entry) {
-		stream.Notify(p.Bus, key, entry)
+		stream.Notify(p.Live, key, entry)
 	}
 	return entry, nil
 }
@@ -129,7 +129,7 @@ func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Th
 		}
 		about = thread.RunID
 	}
-	run, err = v.Run(about)
+	run, err = spool.FindRun(v, about)
 	switch {
 	case record.Missing(err):
 		return run, thread, &spool.Error{Code: spool.Invalid, Message: "runId is not a run of the thread", Err: err}
@@ -153,14 +153,14 @@ func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, even
 		leased = thread.Leased(tx.Now())
 		entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
 		by.Sign(&entry)
-		return tx.AppendEntries(&entry)
+		return tx.Write(spool.Changes{Entries: []*spool.Entry{&entry}})
 	})
 	if err != nil {
 		return spool.Entry{}, record.NotFound(err)
 	}
-	p.Bus.Wake(key, spool.WakeRecord)
+	p.Live.Wake(key, spool.WakeRecord, nil)
 	if leased {
-		p.Bus.Wake(key, spool.WakeEvent)
+		p.Live.Wake(key, spool.WakeEvent, nil)
 	}
 	return entry, nil
 }
@@ -189,7 +189,7 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 			if open {
 				out.Place(&entry)
 			}
-			if err := tx.AppendEntries(&entry); err != nil {
+			if err := tx.Write(spool.Changes{Entries: []*spool.Entry{&entry}}); err != nil {
 				return err
 			}
 			out.After(entry.Seq)
@@ -199,7 +199,7 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 	if err != nil {
 		return spool.Entry{}, record.NotFound(err)
 	}
-	p.Bus.Wake(s.Key, spool.WakeRecord)
+	p.Live.Wake(s.Key, spool.WakeRecord, nil)
 	return entry, nil
 }
 
@@ -209,6 +209,6 @@ func isOpen(v spool.View, s *Segment, thread spool.Thread) (bool, error) {
 	if thread.State != spool.Running {
 		return false, nil
 	}
-	run, err := v.Run(thread.RunID)
+	run, err := spool.FindRun(v, thread.RunID)
 	return run.Stream() == s.Writer.ID(), err
 }

@@ -32,7 +32,7 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err err
 	if p.Thread, err = v.Thread(); err != nil {
 		return p, err
 	}
-	if p.Run, err = v.Run(ended.RunID); err != nil {
+	if p.Run, err = spool.FindRun(v, ended.RunID); err != nil {
 		return p, err
 	}
 	if err := p.readRuns(v); err != nil {
@@ -63,7 +63,7 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err err
 func (p *RunPart) readRuns(v spool.View) error {
 	p.runs = []spool.Run{p.Run.Run}
 	if p.Run.Children > 0 {
-		nested, err := v.Nested(p.Run.ID)
+		nested, err := Nested(v, p.Run.ID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (p *RunPart) readRuns(v spool.View) error {
 		}
 	}
 	if p.Thread.RunID != p.Run.ID {
-		now, err := v.Run(p.Thread.RunID)
+		now, err := spool.FindRun(v, p.Thread.RunID)
 		if err != nil && !Missing(err) {
 			return err
 		}

@@ -14,7 +14,7 @@ func SavedOf(v spool.View, run spool.RunRow) (Saved, error) {
 	if run.Children == 0 {
 		return SavedBy(run, nil), nil
 	}
-	nested, err := v.Nested(run.ID)
+	nested, err := Nested(v, run.ID)
 	return SavedBy(run, nested), err
 }
 

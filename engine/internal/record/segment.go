@@ -40,7 +40,7 @@ func LatestSegment(v spool.View, thread spool.Thread) (Segment, error) {
 	if len(ended) > 0 {
 		l.End = &ended[0]
 	}
-	run, err := v.Run(l.Run)
+	run, err := spool.FindRun(v, l.Run)
 	if Missing(err) {
 		return l, nil
 	}

@@ -13,7 +13,7 @@ func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, 
 	if !thread.State.Active() {
 		return nil, nil
 	}
-	line, err := v.Waiting()
+	line, err := Waiting(v)
 	if err != nil || len(line) == 0 {
 		return nil, err
 	}

@@ -89,6 +89,11 @@ func (c Config) checkAgent(a *Agent) error {
 	if !a.WhenBusy.Known() {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
 	}
+	if a.Queue != "" {
+		if err := spool.CheckID(where+"Queue", a.Queue); err != nil {
+			return err
+		}
+	}
 	if a.MaxSteps == 0 {
 		a.MaxSteps = defaultMaxSteps
 	}
@@ -146,6 +151,24 @@ func (r *Registry) ByName(name string) (*Agent, error) {
 	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
 }
 
+// Names returns the names of the agents.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.Agents))
+	for i, a := range r.Agents {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// QueueOf returns the queue of an agent's jobs. It returns the default queue, "", if this process lacks the
+// agent.
+func (r *Registry) QueueOf(name string) string {
+	if a := r.byName[name]; a != nil {
+		return a.Queue
+	}
+	return ""
+}
+
 // For returns the named agent, or the first agent if the name is empty. It considers only agents that
 // the caller may use, and returns nil if none matches. So the caller cannot tell a forbidden agent from
 // a missing one.
@@ -170,7 +193,7 @@ func (r *Registry) OfDispatched(run spool.RunRow) *Agent { return r.byName[run.A
 // OfRun returns the agent of a run. A nested run's agent depends on its ancestors. OfRun returns nil if
 // this process lacks the agent.
 func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
-	run, err := v.Run(id)
+	run, err := spool.FindRun(v, id)
 	if err != nil || run.ParentID == "" {
 		return r.OfDispatched(run), err
 	}

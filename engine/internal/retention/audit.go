@@ -26,7 +26,7 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n, err := r.Store.PruneAudit(ctx, now.Add(-r.Retention.Audit), auditPage)
+		n, err := r.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: auditPage})
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries 
 	return err
 }
 
-func purgeEntry(q spool.DeadQuery) *spool.AuditEntry {
+func purgeEntry(q spool.JobQuery) *spool.AuditEntry {
 	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
 	if !q.DiedBefore.IsZero() {
 		entry.Detail = toolresult.JSON(struct {

@@ -22,7 +22,7 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
 			return thread.Refuse(spool.ReasonActiveRun, "Thread has an active run — stop it before deleting")
 		}
-		if err := tx.DeleteThread(); err != nil {
+		if err := tx.Write(spool.Changes{DeleteThread: true}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
@@ -45,8 +45,8 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
-	if err := r.Streams.Delete(ctx, key); err != nil {
+	if err := r.Live.Delete(ctx, key); err != nil {
 		r.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
 	}
-	r.Bus.Wake(key, spool.WakeDeleted)
+	r.Live.Wake(key, spool.WakeDeleted, nil)
 }

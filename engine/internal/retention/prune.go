@@ -18,8 +18,6 @@ import (
 type Remover struct {
 	*change.Threads
 
-	Queue   spool.Queue
-	Streams spool.Streams
 	// Retention.Threads is zero if threads are kept for ever.
 	Retention config.RetentionOptions
 
@@ -50,16 +48,19 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 	case o.Limit == 0:
 		o.Limit = prunePage
 	}
-	idle, err := r.Store.Idle(ctx, spool.IdleQuery{Tenant: o.Tenant, Before: o.Before, Limit: o.Limit})
+	idle, err := r.Store.Threads(ctx, spool.ThreadQuery{
+		Tenant: o.Tenant, Work: spool.ThreadsIdle, UpdatedBefore: o.Before, Limit: o.Limit,
+	})
 	if err != nil {
 		return report, err
 	}
 	report.More = len(idle) == o.Limit
-	if o.DryRun {
-		report.Threads = append(report.Threads, idle...)
-		return report, nil
-	}
-	for _, key := range idle {
+	for _, t := range idle {
+		key := t.Key()
+		if o.DryRun {
+			report.Threads = append(report.Threads, key)
+			continue
+		}
 		switch err := r.pruneOne(ctx, key, o.Before, reason); {
 		case err == nil:
 			report.Threads = append(report.Threads, key)
@@ -82,7 +83,7 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(before) {
 			return thread.ErrUnchanged
 		}
-		if err := tx.DeleteThread(); err != nil {
+		if err := tx.Write(spool.Changes{DeleteThread: true}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)

@@ -7,26 +7,27 @@ import (
 )
 
 // PurgeJobs removes dead jobs. It returns how many it removed, also with an error.
-func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
+func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) (int, error) {
 	if q.JobID != 0 { // no audit entry for a job that does not exist
-		dead, err := r.Queue.Dead(ctx, tenant, spool.DeadQuery{JobID: q.JobID})
+		dead, err := r.Store.Jobs(ctx, spool.JobQuery{Tenant: tenant, State: spool.JobDead, JobID: q.JobID})
 		if err != nil || len(dead) == 0 {
 			return 0, err
 		}
 	}
-	// The queue uses a transaction of its own, so the audit entry is written before: an entry about a
+	// The store uses a transaction of its own, so the audit entry is written before: an entry about a
 	// purge that then failed does less harm than a purge without an entry.
 	if err := r.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {
 		return 0, err
 	}
+	prune := spool.PruneQuery{Kind: spool.PruneDead, Tenant: tenant, JobID: q.JobID, Before: q.DiedBefore, Limit: q.Limit}
 	if q.Limit > 0 {
-		return r.Queue.Purge(ctx, tenant, q)
+		return r.Store.Prune(ctx, prune)
 	}
-	q.Limit = prunePage
+	prune.Limit = prunePage
 	for gone := 0; ; {
-		n, err := r.Queue.Purge(ctx, tenant, q)
+		n, err := r.Store.Prune(ctx, prune)
 		gone += n
-		if err != nil || n < q.Limit {
+		if err != nil || n < prune.Limit {
 			return gone, err
 		}
 	}

@@ -78,7 +78,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	var busy time.Duration
 	err := h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) (err error) {
 		busy = 0
-		if run, err = tx.Run(j.RunID); err != nil {
+		if run, err = spool.FindRun(tx, j.RunID); err != nil {
 			return err
 		}
 		switch {
@@ -89,7 +89,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 			return nil
 		}
 		run.SettleClaim = tx.Now().Add(Claim)
-		return tx.UpdateRun(run)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
 	})
 	switch {
 	case record.Missing(err), errors.Is(err, thread.ErrUnchanged):
@@ -103,7 +103,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	defer cancel()
 	hookErr := h.Call(ctx, Of(run, spool.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
 	err = h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
-		run, err := tx.Run(j.RunID)
+		run, err := spool.FindRun(tx, j.RunID)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 		if hookErr == nil {
 			run.SettledAt = tx.Now()
 		}
-		return tx.UpdateRun(run)
+		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
 	})
 	switch {
 	case err != nil:

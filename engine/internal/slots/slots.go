@@ -1,4 +1,4 @@
-// Package slots shares a worker's slots fairly among tenants. It asks the queue which tenants are
+// Package slots shares a worker's slots fairly among tenants. It asks the store which tenants are
 // waiting.
 package slots
 
@@ -166,14 +166,15 @@ type Slot struct {
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the
 // slot counts as leaving until Keep or Release.
-func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
+func (s *Slot) Wanted(ctx context.Context, store spool.Store) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < minHold || !s.all.full() {
 		return time.Time{}, false, nil
 	}
-	waiting, err := q.Waiting(ctx)
+	stats, err := store.Stats(ctx, spool.StatsQuery{Waiting: true})
 	if err != nil {
 		return time.Time{}, false, err
 	}
+	waiting := stats.Waiting
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	share := s.all.fairShare(waiting)

@@ -13,24 +13,27 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// waitingQueue is a queue that only knows the waiting tenants.
-type waitingQueue struct {
-	spool.Queue
+// waitingStore is a store that only knows the waiting tenants.
+type waitingStore struct {
+	spool.Store
 
 	waiting []spool.WaitingTenant
 	err     error
 	asked   int
 }
 
-func (q *waitingQueue) Waiting(context.Context) ([]spool.WaitingTenant, error) {
-	q.asked++
-	return q.waiting, q.err
+func (s *waitingStore) Stats(_ context.Context, q spool.StatsQuery) (spool.Stats, error) {
+	if q != (spool.StatsQuery{Waiting: true}) {
+		return spool.Stats{}, errors.New("more is asked for than the tenants")
+	}
+	s.asked++
+	return spool.Stats{Waiting: s.waiting}, s.err
 }
 
-// waitingOf returns a queue with waiting tenants, the longest waiting first. Each is written as its
+// waitingOf returns a store with waiting tenants, the longest waiting first. Each is written as its
 // letter and the number of its jobs in flight.
-func waitingOf(tenants ...string) *waitingQueue {
-	q := &waitingQueue{}
+func waitingOf(tenants ...string) *waitingStore {
+	q := &waitingStore{}
 	for _, t := range tenants {
 		n, err := strconv.Atoi(t[1:])
 		if err != nil {
@@ -49,7 +52,7 @@ func TestSlotWanted(t *testing.T) {
 	for name, test := range map[string]struct {
 		options spool.WorkOptions
 		work    map[spool.Tenant]int
-		queue   *waitingQueue
+		queue   *waitingStore
 		of      spool.Tenant
 		wanted  bool
 	}{
@@ -66,7 +69,7 @@ func TestSlotWanted(t *testing.T) {
 		"one slot, older jobs":       {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
 		"one slot, no other tenant":  {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
 		"elsewhere at work":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
-		"the queue is away":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingQueue{err: errors.New("away")}, of: "a"},
+		"the queue is away":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
 		"others have more":           {options: spool.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 2}, queue: waitingOf("c0"), of: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {

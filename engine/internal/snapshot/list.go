@@ -64,7 +64,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.Snaps
 		if err != nil || len(last) == 1 && last[0] == after {
 			return l, true, err
 		}
-		switch _, err := v.Message(after); {
+		switch _, err := spool.FindMessage(v, after); {
 		case record.Missing(err): // the view has lost its end
 			after = ""
 		case err != nil:

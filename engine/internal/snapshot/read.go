@@ -17,7 +17,7 @@ const (
 	maxRuns = 100
 )
 
-// Streams is the part of [spool.Streams] that reads of threads need.
+// Streams is the part of [spool.Live] that reads of threads need.
 type Streams interface {
 	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
 }
@@ -43,8 +43,13 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 		if err = messages(v); err != nil {
 			return err
 		}
-		if snap.Runs, err = v.Runs(maxRuns); err != nil {
+		runs, err := v.Runs(spool.RunQuery{Limit: maxRuns})
+		if err != nil {
 			return err
+		}
+		snap.Runs = make([]spool.Run, len(runs))
+		for i, r := range runs {
+			snap.Runs[i] = r.Run
 		}
 		if snap.Thread.State.Active() {
 			if snap.ActiveEvents, err = v.Entries(spool.EntryQuery{Run: snap.Thread.RunID}); err != nil {
@@ -64,7 +69,7 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 	if err != nil {
 		return record.NotFound(err)
 	}
-	snap.Runs, snap.ActiveEvents = record.NonNil(snap.Runs), record.NonNil(snap.ActiveEvents)
+	snap.ActiveEvents = record.NonNil(snap.ActiveEvents)
 	snap.Stream, err = r.stream(ctx, key, last)
 	if snap.Stream != nil {
 		snap.Stream.Items = open.Items(snap.Stream.Items, snap.Thread.LastSeq)

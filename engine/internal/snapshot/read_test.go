@@ -21,7 +21,7 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	text := func(n int64) spool.Item {
 		return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, nil)
 	}
-	streams := inprocess.NewStreams(0)
+	streams := inprocess.NewLive(0)
 	key := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, ID: "r1:1"}
 	r := reader{streams: streams}
 	if err := streams.Open(t.Context(), key); err != nil {

@@ -25,7 +25,7 @@ func (s Settings) close(ctx context.Context, key spool.StreamKey, end spool.Item
 	if !whole {
 		grace = 0
 	}
-	if err := s.Streams.Close(ctx, key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
+	if err := s.Live.Close(ctx, key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
 		s.logger(key).WarnContext(ctx, "end run stream", "stream", string(key.ID), "error", err)
 	}
 }
@@ -37,7 +37,7 @@ func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offs
 	}
 	ctx, cancel := WithTimeout(ctx)
 	defer cancel()
-	page, err := s.Streams.Read(ctx, key, record.Farthest, 1)
+	page, err := s.Live.Read(ctx, key, record.Farthest, 1)
 	if err != nil {
 		return errors.Is(err, spool.ErrStreamGone)
 	}
@@ -45,8 +45,8 @@ func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offs
 }
 
 // Notify sends a live event to every client that follows the thread at this moment, in any process.
-func Notify(bus spool.Bus, key spool.ThreadKey, event spool.Entry) {
+func Notify(live spool.Live, key spool.ThreadKey, event spool.Entry) {
 	if notice, err := json.Marshal(event); err == nil {
-		bus.Notify(key, notice)
+		live.Wake(key, spool.WakeNotice, notice)
 	}
 }

@@ -3,7 +3,7 @@
 // items and entries of the transition's [order.List] together, saves them, and then writes the items.
 // All agents of the segment's tree share the writer; each has an [Emitter].
 //
-// The package touches the streams and the bus. It does not know the store: its caller passes a
+// The package touches the live part of a backend. It does not know the store: its caller passes a
 // transition as a function.
 package stream
 
@@ -20,9 +20,8 @@ import (
 
 // Settings say where and how streams are written.
 type Settings struct {
-	Streams spool.Streams
-	Bus     spool.Bus
-	Log     *slog.Logger
+	Live spool.Live
+	Log  *slog.Logger
 	// FlushEvery is how long items may wait for more items. Negative: each item is written at once.
 	FlushEvery time.Duration
 	// FlushItems is the largest number of items that are written together.
@@ -71,7 +70,7 @@ func (w *Writer) ID() spool.StreamID { return w.key.ID }
 
 // Open creates the stream and writes its first item.
 func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
-	if err := w.Streams.Open(ctx, w.key); err != nil {
+	if err := w.Live.Open(ctx, w.key); err != nil {
 		w.fail(ctx, err)
 	}
 	w.add(ctx, pendingItem{of: spool.ItemRunStarted, payload: first})
@@ -184,11 +183,11 @@ func (w *Writer) Flush(ctx context.Context) {
 	}
 	ctx, cancel := WithTimeout(ctx)
 	defer cancel()
-	if err := w.Streams.Append(ctx, w.key, items); err != nil {
+	if err := w.Live.Append(ctx, w.key, items); err != nil {
 		w.fail(ctx, err)
 		return
 	}
-	w.Bus.Wake(w.key.Thread, spool.WakeStream)
+	w.Live.Wake(w.key.Thread, spool.WakeStream, nil)
 }
 
 func (w *Writer) take() (items []spool.Item, broken bool) {
@@ -261,10 +260,10 @@ func (w *Writer) end(ctx context.Context, last spool.Item) {
 		whole = whole && w.whole(ctx, w.key, last.Offset)
 	}
 	w.close(ctx, w.key, last, whole)
-	w.Bus.Wake(w.key.Thread, spool.WakeStream)
+	w.Live.Wake(w.key.Thread, spool.WakeStream, nil)
 	for _, q := range late {
 		if q.event != nil { // it still reaches the clients that follow now
-			Notify(w.Bus, w.key.Thread, *q.event)
+			Notify(w.Live, w.key.Thread, *q.event)
 		}
 	}
 }

@@ -19,8 +19,7 @@ import (
 // sink records the writes to a stream: a line for each batch, with the type and number of each item,
 // and a line for the end.
 type sink struct {
-	spool.Streams
-	spool.Bus
+	spool.Live
 
 	mu      sync.Mutex
 	lines   []string
@@ -59,9 +58,11 @@ func (s *sink) Close(_ context.Context, _ spool.StreamKey, end spool.Item, grace
 	return nil
 }
 
-func (s *sink) Wake(spool.ThreadKey, spool.WakeKind) {}
-
-func (s *sink) Notify(spool.ThreadKey, []byte) { s.notices++ }
+func (s *sink) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
+	if kind == spool.WakeNotice {
+		s.notices++
+	}
+}
 
 // short returns a short text for an item: the name of a live event or the type, with the offset and the
 // entry before it.
@@ -86,7 +87,7 @@ func newWriting(t *testing.T) writing {
 	t.Helper()
 	s := &sink{}
 	w := New(Settings{
-		Streams: s, Bus: s, Log: slog.New(slog.DiscardHandler), FlushEvery: time.Second, FlushItems: 3, Grace: time.Minute,
+		Live: s, Log: slog.New(slog.DiscardHandler), FlushEvery: time.Second, FlushItems: 3, Grace: time.Minute,
 	}, spool.StreamKey{Thread: spool.ThreadKey{Tenant: "t", ID: "c"}, ID: "r:1"}, 4, 1)
 	return writing{w, s, t}
 }

@@ -36,8 +36,8 @@ type Sources struct {
 	Active func() int64
 	// Followers returns how many clients follow a thread in this process.
 	Followers func() int64
-	// Queue is the job queue, or nil.
-	Queue spool.Queue
+	// Store has the jobs.
+	Store spool.Store
 }
 
 // Observe registers the sources. Stop unregisters them, and may be called more than once.
@@ -62,15 +62,13 @@ func (t *Recorder) Observe(from Sources) (stop func(), err error) {
 	registered, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		o.ObserveInt64(active, from.Active())
 		o.ObserveInt64(streams, from.Followers())
-		if from.Queue == nil {
-			return nil
-		}
 		ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 		defer cancel()
-		stats, err := from.Queue.Stats(ctx, "")
+		all, err := from.Store.Stats(ctx, spool.StatsQuery{Queue: true})
 		if err != nil {
 			return nil // collect the other metrics; readiness reports a failing store
 		}
+		stats := all.Queue
 		for _, s := range []struct {
 			state string
 			n     int

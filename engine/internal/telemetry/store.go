@@ -28,14 +28,6 @@ func (t *Recorder) Store(s spool.Store) spool.Store {
 	return &measuredStore{s, t}
 }
 
-// CheckRoom implements [spool.RoomChecker] if the store does.
-func (s *measuredStore) CheckRoom(ctx context.Context) error {
-	if r, ok := s.Store.(spool.RoomChecker); ok {
-		return r.CheckRoom(ctx)
-	}
-	return nil
-}
-
 // Update implements [spool.Store].
 func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
 	began := time.Now()
@@ -50,7 +42,7 @@ func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence i
 	switch {
 	case err == nil:
 		attrs = []attribute.KeyValue{attrOutcome.String("committed")}
-	case refused != nil || spool.CodeOf(err) == spool.Fenced:
+	case refused != nil || refuses(err):
 		attrs = []attribute.KeyValue{attrOutcome.String("rolled_back")}
 	default:
 		attrs = []attribute.KeyValue{attrOutcome.String("failed"), attrErrorType.String(errorType(err))}
@@ -60,6 +52,16 @@ func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence i
 		tx.count(ctx, s.t)
 	}
 	return err
+}
+
+// refuses reports whether a store has refused a transaction, and not failed.
+func refuses(err error) bool {
+	switch spool.CodeOf(err) {
+	case spool.Fenced, spool.Conflict, spool.NotFound:
+		return true
+	default:
+		return false
+	}
 }
 
 // measuredTx notes the changes of a transaction.
@@ -77,44 +79,29 @@ type changed[T any] struct {
 	read, written, inserted bool
 }
 
-// InsertRun implements [spool.Tx].
-func (x *measuredTx) InsertRun(r spool.RunRow) error {
-	err := x.Tx.InsertRun(r)
-	if err == nil {
+// Write implements [spool.Tx].
+func (x *measuredTx) Write(c spool.Changes) error {
+	if err := x.Tx.Write(c); err != nil {
+		return err
+	}
+	for _, r := range c.NewRuns {
 		x.runs = append(x.runs, changed[spool.Run]{after: r.Run, written: true, inserted: true})
 	}
-	return err
-}
-
-// UpdateRun implements [spool.Tx].
-func (x *measuredTx) UpdateRun(r spool.RunRow) error {
-	err := x.Tx.UpdateRun(r)
-	if err == nil {
-		c := x.run(r.ID)
-		c.after, c.written = r.Run, true
+	for _, r := range c.Runs {
+		run := x.run(r.ID)
+		run.after, run.written = r.Run, true
 	}
-	return err
-}
-
-// Run implements [spool.View].
-func (x *measuredTx) Run(id spool.RunID) (spool.RunRow, error) {
-	r, err := x.Tx.Run(id)
-	if err == nil {
-		x.readRuns(r)
+	for _, p := range c.Parks {
+		park := x.park(p)
+		park.after, park.written = p, true
 	}
-	return r, err
+	x.usage = append(x.usage, c.Usage...)
+	return nil
 }
 
-// Waiting implements [spool.View].
-func (x *measuredTx) Waiting() ([]spool.RunRow, error) {
-	all, err := x.Tx.Waiting()
-	x.readRuns(all...)
-	return all, err
-}
-
-// Nested implements [spool.View].
-func (x *measuredTx) Nested(root spool.RunID) ([]spool.RunRow, error) {
-	all, err := x.Tx.Nested(root)
+// Runs implements [spool.View].
+func (x *measuredTx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+	all, err := x.Tx.Runs(q)
 	x.readRuns(all...)
 	return all, err
 }
@@ -137,15 +124,6 @@ func (x *measuredTx) run(id spool.RunID) *changed[spool.Run] {
 	return &x.runs[len(x.runs)-1]
 }
 
-// AddUsage implements [spool.Tx].
-func (x *measuredTx) AddUsage(row spool.UsageRow) error {
-	err := x.Tx.AddUsage(row)
-	if err == nil {
-		x.usage = append(x.usage, row)
-	}
-	return err
-}
-
 // Parks implements [spool.View].
 func (x *measuredTx) Parks(run spool.RunID) ([]spool.Park, error) {
 	all, err := x.Tx.Parks(run)
@@ -155,16 +133,6 @@ func (x *measuredTx) Parks(run spool.RunID) ([]spool.Park, error) {
 		}
 	}
 	return all, err
-}
-
-// PutPark implements [spool.Tx].
-func (x *measuredTx) PutPark(p spool.Park) error {
-	err := x.Tx.PutPark(p)
-	if err == nil {
-		c := x.park(p)
-		c.after, c.written = p, true
-	}
-	return err
 }
 
 func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {

@@ -92,41 +92,33 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 	if park.Answer, err = answerTo(*park, r, tx.Now); err != nil {
 		return false, err
 	}
+	var c spool.Changes
 	if park.Reason == spool.ParkBudget && r.Approved {
 		if err := budget.Raise(tx.Run.Allowance, park.Args, r.Payload, tx.MaxBudget); err != nil {
 			return false, err
 		}
-		if err := tx.Store.UpdateRun(tx.Run); err != nil {
-			return false, err
-		}
+		c.Runs = append(c.Runs, tx.Run)
 	}
-	return open == 1, answered(tx, *park, r, open == 1)
+	return open == 1, answered(tx, *park, r, open == 1, c)
 }
 
-// answered stores an answer. After the last answer the run gets a ticket.
-func answered(tx *Tx, park spool.Park, r Response, last bool) error {
+// answered stores an answer, with further changes. After the last answer the run gets a ticket.
+func answered(tx *Tx, park spool.Park, r Response, last bool, c spool.Changes) error {
 	park.State = spool.ParkAnswered
-	if err := tx.Store.PutPark(park); err != nil {
-		return err
-	}
+	tx.replacePark(&c, park)
 	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
 		again := spool.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
-		if err := tx.Store.PutEffect(again); err != nil {
-			return err
-		}
+		c.Effects = append(c.Effects, again)
 	}
-	err := tx.AppendNew(spool.EntryHITLResponse, spool.HITLResponse{
+	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryHITLResponse, tx.Root().Run.ID, spool.HITLResponse{
 		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
 		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	noteAnswer(tx, park, r)
-	if err := tx.Store.CancelJob(expiryKey(park)); err != nil || !last {
-		return err
+	if last {
+		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0))
 	}
-	return tx.enqueue(spool.JobResume)
+	return tx.Write(c)
 }
 
 // answerTo returns a response in the form in which the park stores it, or a refusal. The response's

@@ -41,10 +41,7 @@ func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, e
 	entry := spool.NewEntry(spool.EntryMessagesRestored, "", spool.MessagesRestored{
 		BranchID: id, FromMessageID: branch.FromMessageID, Count: branch.MessageCount,
 	})
-	if err := store.AppendEntries(entry); err != nil {
-		return 0, err
-	}
-	return dropped, store.RestoreBranch(id)
+	return dropped, store.Write(spool.Changes{Restore: id, Entries: []*spool.Entry{entry}})
 }
 
 const branchNotFound = "Branch not found"

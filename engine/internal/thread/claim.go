@@ -53,7 +53,7 @@ func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 	case err != nil:
 		return Claimed{}, Follow{}, err
 	case r.Job.RunID != "" && tx.Run.ID != r.Job.RunID:
-		if run, err := store.Run(r.Job.RunID); err == nil && run.QueuePosition > 0 {
+		if run, err := spool.FindRun(store, r.Job.RunID); err == nil && run.QueuePosition > 0 {
 			return Claimed{Reason: "the run waits for its thread"}, Follow{}, nil
 		}
 		return Claimed{Reason: "another run has the thread"}, Follow{}, nil
@@ -91,7 +91,7 @@ func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
 	c := Claimed{Reason: next.reason, Lost: f.lost}
 	switch next.do {
 	case doRun:
-		started := f.changes.entries[len(f.changes.entries)-1]
+		started := f.changes.Entries[len(f.changes.Entries)-1]
 		c.Segment = &Segment{Thread: tx.Thread, Run: tx.Run, Seq: started.Seq}
 	case doFinish:
 		c.Decided = !tx.Settles && tx.Run.Ending.Closed
@@ -108,8 +108,8 @@ type found struct {
 	expiry
 
 	tree    tree
-	lost    *LostStream // the stream of a dead worker; nil if none died
-	changes changes     // the changes that became due
+	lost    *LostStream   // the stream of a dead worker; nil if none died
+	changes spool.Changes // the changes that became due
 }
 
 // catchUp makes the changes that became due while no worker had the run: it expires parks, and closes
@@ -217,22 +217,22 @@ const (
 func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, tx.Retry.Deaths) }
 
 // carryOut writes a decision and the changes that became due before it.
-func carryOut(tx *Tx, next decision, j spool.Job, c *changes) (err error) {
+func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) {
 	if next.do == doRun {
 		tx.Run.Isolated = next.isolated
-		c.entries = append(c.entries, nextSegment(tx))
+		c.Entries = append(c.Entries, nextSegment(tx))
 	}
 	if next.ticket {
 		ticket := tx.ticket(spool.JobReclaim, next.after)
-		c.jobs = append(c.jobs, ticket)
+		c.Jobs = append(c.Jobs, ticket)
 		if next.do == doBackOff {
-			c.cancel = append(c.cancel, ticket.Key) // the claimed job may have this key
+			c.CancelJobs = append(c.CancelJobs, ticket.Key) // the claimed job may have this key
 		}
 	}
 	if next.deaths > 0 { // the dead job lets an operator redrive the run
 		dead := tx.ticket(spool.JobReclaim, 0)
 		dead.Key, dead.DueAt = j.Key, j.DueAt
-		c.dead = &spool.DeadJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error}
+		c.Dead = append(c.Dead, spool.QueuedJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error})
 	}
 	switch next.do {
 	case doFinish:
@@ -252,7 +252,7 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *changes) (err error) {
 	if err != nil {
 		return err
 	}
-	return tx.writeAll(*c)
+	return tx.save(*c)
 }
 
 // nextSegment begins the run's next segment and returns the entry about it.

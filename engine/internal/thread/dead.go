@@ -22,7 +22,7 @@ func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error
 	if err != nil {
 		return s, err
 	}
-	var c changes
+	var c spool.Changes
 	if tx.Run.Ending == nil && tx.Run.State == spool.Running {
 		s.Lost = closeLostSegment(tx, t, ending.Error, &c)
 	}

@@ -7,7 +7,7 @@ import (
 
 // editable returns a refusal unless the message is a user turn of the thread.
 func editable(tx *Tx, id spool.MessageID) error {
-	turn, err := tx.Store.Message(id)
+	turn, err := spool.FindMessage(tx.Store, id)
 	switch {
 	case record.Missing(err):
 		return Refuse(spool.ReasonNotFound, "Message not found")
@@ -33,8 +33,8 @@ func edit(tx *Tx, id spool.MessageID) error {
 // or empty.
 func drop(store spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
 	entry := spool.NewEntry(spool.EntryMessagesDropped, run, spool.MessagesDropped{FromMessageID: id})
-	if err := store.AppendEntries(entry); err != nil {
+	if err := store.Write(spool.Changes{Entries: []*spool.Entry{entry}}); err != nil {
 		return 0, err
 	}
-	return spool.BranchID(entry.Seq), store.DropMessages(id, entry.Seq)
+	return spool.BranchID(entry.Seq), store.Write(spool.Changes{Drop: &spool.Drop{From: id, Seq: entry.Seq}})
 }

@@ -15,7 +15,7 @@ type expiry struct {
 }
 
 // expire handles the open parks that are due: it warns about each one, extends it or expires it.
-func expire(tx *Tx, parks []spool.Park, c *changes) (x expiry, err error) {
+func expire(tx *Tx, parks []spool.Park, c *spool.Changes) (x expiry, err error) {
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
 			if err := expirePark(tx, &p, c); err != nil {
@@ -38,19 +38,19 @@ func expire(tx *Tx, parks []spool.Park, c *changes) (x expiry, err error) {
 }
 
 // expirePark warns about, extends or expires an open park if the park is due.
-func expirePark(tx *Tx, p *spool.Park, c *changes) error {
+func expirePark(tx *Tx, p *spool.Park, c *spool.Changes) error {
 	t, payload := advancePark(p, tx.Now)
 	if t == "" {
 		return nil
 	}
-	c.parks = append(c.parks, *p)
-	c.entries = append(c.entries, spool.NewEntry(t, tx.Run.ID, payload))
+	tx.replacePark(c, *p)
+	c.Entries = append(c.Entries, spool.NewEntry(t, tx.Run.ID, payload))
 	if t != spool.EntryInputExtended {
 		return nil
 	}
 	// Clients that do not know INPUT_EXTENDED get the question again.
 	required, err := tx.InputRequired(tx.Store, *p)
-	c.entries = append(c.entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
 	return err
 }
 
@@ -91,18 +91,18 @@ func Reclaim(tx *Tx) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return len(open) == 0, tx.write(c)
+	return len(open) == 0, tx.Write(c)
 }
 
 // expireNow expires the parks of a parked run, and adds a ticket if no park is open any more.
-func expireNow(tx *Tx) (open []spool.Park, c changes, err error) {
+func expireNow(tx *Tx) (open []spool.Park, c spool.Changes, err error) {
 	parks, err := tx.Parks()
 	if err != nil {
 		return nil, c, err
 	}
 	x, err := expire(tx, parks, &c)
 	if len(x.open) == 0 {
-		c.jobs = append(c.jobs, tx.ticket(spool.JobResume, 0))
+		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0))
 	}
 	return x.open, c, err
 }
@@ -114,14 +114,14 @@ func Redispatch(tx *Tx) error {
 		return ErrUnchanged
 	}
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
-		return tx.enqueue(spool.JobReclaim)
+		return tx.Write(spool.Changes{Jobs: []spool.Job{tx.ticket(spool.JobReclaim, 0)}})
 	}
 	open, c, err := expireNow(tx)
 	if err != nil {
 		return err
 	}
 	for _, p := range open {
-		c.jobs = append(c.jobs, expiryJob(tx, p))
+		c.Jobs = append(c.Jobs, expiryJob(tx, p))
 	}
-	return tx.write(c)
+	return tx.Write(c)
 }

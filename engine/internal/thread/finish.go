@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
@@ -14,9 +15,9 @@ func Finish(tx *Tx, ending spool.Ending) error {
 	if tx.Settles {
 		tx.dropDraft()
 		tx.Run.Ending = &ending
-		return tx.save()
+		return tx.save(spool.Changes{})
 	}
-	return finish(tx, ending)
+	return finish(tx, ending, spool.Changes{})
 }
 
 // settleRetry is the wait before the queue tries a failed settlement again.
@@ -25,12 +26,13 @@ const settleRetry = time.Minute
 // Settle writes the end state of a run whose ending is decided, after the settle hook has returned. If
 // the hook failed, Settle adds a job that calls it again.
 func Settle(tx *Tx, ending spool.Ending, settled bool) error {
+	var c spool.Changes
 	if settled {
 		tx.Run.SettledAt = tx.Now
-	} else if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
-		return err
+	} else {
+		c.Jobs = append(c.Jobs, tx.settleJob(tx.Run, settleRetry))
 	}
-	return finish(tx, ending)
+	return finish(tx, ending, c)
 }
 
 // FinishDecided ends a run whose ending a claim has decided. It belongs to the transaction of the claim:
@@ -40,42 +42,44 @@ func FinishDecided(store spool.Tx, rules Rules) (Follow, error) {
 	if err != nil {
 		return Follow{}, err
 	}
-	err = finish(tx, *tx.Run.Ending)
+	err = finish(tx, *tx.Run.Ending, spool.Changes{})
 	return tx.Follow, err
 }
 
-// finish is the transition to an end state. It closes the segment if its stream is open.
-func finish(tx *Tx, ending spool.Ending) error {
-	if err := finishTree(tx, ending); err != nil {
+// finish is the transition to an end state, with further changes. It closes the segment if its stream is
+// open, and gives the thread to the first waiting run that can have it. tx.Run stays the ended run.
+func finish(tx *Tx, ending spool.Ending, c spool.Changes) error {
+	if err := finishTree(tx, ending, &c); err != nil {
 		return err
 	}
 	if tx.list != nil {
-		if err := closeLastSegment(tx, ending); err != nil {
-			return err
-		}
+		c.Entries = append(c.Entries, closeLastSegment(tx, ending))
 	}
-	return handOver(tx)
+	if err := tx.save(c); err != nil {
+		return err
+	}
+	return startNext(tx)
 }
 
-// finishTree brings the runs of the tree to their end states, the dispatched run last. The caller
-// stores the dispatched run.
-func finishTree(tx *Tx, ending spool.Ending) error {
+// finishTree brings the runs of the tree to their end states, the dispatched run last. It adds the
+// changes of all but the dispatched run itself.
+func finishTree(tx *Tx, ending spool.Ending, c *spool.Changes) error {
 	runs, err := activeNested(tx)
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		if err := finishNested(tx.nested(run), endingBelow(ending), ""); err != nil {
+		nested := tx.nested(run)
+		if err := finishNested(nested, endingBelow(ending), "", c); err != nil {
 			return err
 		}
+		c.Runs = append(c.Runs, nested.Run)
 	}
-	if err := finishRun(tx, ending); err != nil {
+	if err := finishRun(tx, ending, c); err != nil {
 		return err
 	}
 	tx.Thread.State, tx.Run.Ending = ending.State, nil
-	if err := tx.Charge(tx.reservations(spool.OutcomeAborted)...); err != nil {
-		return err
-	}
+	c.Usage = append(c.Usage, tx.price(tx.reservations(spool.OutcomeAborted))...)
 	tx.release()
 	return nil
 }
@@ -84,7 +88,7 @@ func activeNested(tx *Tx) ([]spool.RunRow, error) {
 	if tx.Run.Children == 0 {
 		return nil, nil
 	}
-	runs, err := tx.Store.Nested(tx.Run.ID)
+	runs, err := record.Nested(tx.Store, tx.Run.ID)
 	return slices.DeleteFunc(runs, func(r spool.RunRow) bool { return r.State.Terminal() }), err
 }
 
@@ -100,16 +104,7 @@ func endingBelow(ending spool.Ending) spool.Ending {
 	return ending
 }
 
-// handOver writes the ended run and gives the thread to the first waiting run that can have it.
-// tx.Run stays the ended run.
-func handOver(tx *Tx) error {
-	if err := tx.save(); err != nil {
-		return err
-	}
-	return startNext(tx)
-}
-
-func closeLastSegment(tx *Tx, ending spool.Ending) error {
+func closeLastSegment(tx *Tx, ending spool.Ending) *spool.Entry {
 	var ended spool.RunEnded
 	switch ending.State {
 	case spool.Cancelled:
@@ -140,20 +135,20 @@ type Unsettled struct {
 // finishUnleased ends a run that no worker has leased. If the engine has a settle hook, it takes the
 // lease instead and returns the run for settlement. It also adds a ticket for the case that this
 // process dies before the settlement.
-func finishUnleased(tx *Tx, ending spool.Ending, t tree, c changes) (*Unsettled, error) {
+func finishUnleased(tx *Tx, ending spool.Ending, t tree, c spool.Changes) (*Unsettled, error) {
 	switch {
 	case tx.Run.Ending != nil: // the run has such a ticket
 	case tx.Settles:
-		c.jobs = append(c.jobs, tx.ticket(spool.JobReclaim, tx.Lease))
+		c.Jobs = append(c.Jobs, tx.ticket(spool.JobReclaim, tx.Lease))
 	default:
-		if err := tx.write(c); err != nil {
+		if err := tx.Write(c); err != nil { // before the messages of finish
 			return nil, err
 		}
-		return nil, finish(tx, endingNow(tx, ending))
+		return nil, finish(tx, endingNow(tx, ending), spool.Changes{})
 	}
 	decideEnding(tx, ending)
 	tx.lease()
-	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: t.saved}, tx.writeAll(c)
+	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: t.saved}, tx.save(c)
 }
 
 // decideEnding stores the ending of a run without a worker, unless the run already has one.
@@ -174,25 +169,25 @@ func endingNow(tx *Tx, ending spool.Ending) spool.Ending {
 	return ending
 }
 
-// finishNested is the transition of a nested run to an end state.
-func finishNested(tx *Tx, ending spool.Ending, text string) error {
-	if err := finishRun(tx, ending); err != nil {
+// finishNested is the transition of a nested run to an end state. The caller stores the run.
+func finishNested(tx *Tx, ending spool.Ending, text string, c *spool.Changes) error {
+	if err := finishRun(tx, ending, c); err != nil {
 		return err
 	}
 	tx.Run.Allowance = nil // the dispatched run has the allowance of the tree
 	if ending.State == spool.Completed {
 		tx.Run.Result = &spool.NestedResult{Text: text}
 	}
-	return tx.Put()
+	return nil
 }
 
 // finishRun brings one run to its end state and gives its waiting calls a result. The caller stores the
 // run.
-func finishRun(tx *Tx, ending spool.Ending) error {
+func finishRun(tx *Tx, ending spool.Ending, c *spool.Changes) error {
 	if !tx.Run.State.CanBecome(ending.State) {
 		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
 	}
-	if err := closeCalls(tx, ending); err != nil {
+	if err := closeCalls(tx, ending, c); err != nil {
 		return err
 	}
 	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
@@ -201,8 +196,8 @@ func finishRun(tx *Tx, ending spool.Ending) error {
 }
 
 // closeCalls gives every waiting call of the run the result of a cancelled call.
-func closeCalls(tx *Tx, ending spool.Ending) error {
-	content, err := closeParks(tx, ending)
+func closeCalls(tx *Tx, ending spool.Ending, c *spool.Changes) error {
+	content, err := closeParks(tx, ending, c)
 	if err != nil {
 		return err
 	}
@@ -216,20 +211,18 @@ func closeCalls(tx *Tx, ending spool.Ending) error {
 				continue
 			}
 			e.State, e.Result = spool.EffectDone, toolresult.CancelledBy(ending)
-			if err := tx.Store.PutEffect(e); err != nil {
-				return err
-			}
+			c.Effects = append(c.Effects, e)
 			content = append(content, toolresult.Part(e.ToolCallID, spool.SpawnTool, e.Result))
 		}
 	}
-	if len(content) == 0 {
-		return nil
+	if len(content) > 0 {
+		c.Messages = append(c.Messages, tx.Message(spool.RoleTool, content))
 	}
-	return tx.Store.AppendMessages(tx.Message(spool.RoleTool, content))
+	return nil
 }
 
 // closeParks closes the run's own parks and returns the results of their calls.
-func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
+func closeParks(tx *Tx, ending spool.Ending, c *spool.Changes) (spool.Content, error) {
 	parks, err := tx.Parks()
 	if err != nil {
 		return nil, err
@@ -239,17 +232,12 @@ func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 		if p.AgentID != tx.Run.AgentID() {
 			continue
 		}
-		if err := tx.Store.CancelJob(expiryKey(p)); err != nil {
-			return nil, err
-		}
 		result := toolresult.Expired(p)
 		if p.State != spool.ParkExpired {
 			p.State, result = spool.ParkClosed, toolresult.CancelledBy(ending)
 		}
 		p.Landed = true
-		if err := tx.Store.PutPark(p); err != nil {
-			return nil, err
-		}
+		c.Parks, c.CancelJobs = append(c.Parks, p), append(c.CancelJobs, expiryKey(p))
 		if p.Reason != spool.ParkBudget { // a park for a budget belongs to no call
 			content = append(content, toolresult.Part(p.ToolCallID, p.ToolName, result))
 		}

@@ -6,11 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// enqueue adds a ticket: a job for the run's next segment.
-func (tx *Tx) enqueue(kind spool.JobKind) error {
-	return tx.Store.Enqueue(tx.ticket(kind, 0))
-}
-
+// ticket returns a job for the run's next segment.
 func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
 	j := tx.jobOf(tx.Run, kind, after)
 	j.Segment = tx.Run.Segments + 1
@@ -21,6 +17,7 @@ func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
 func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) spool.Job {
 	j := spool.Job{
 		Tenant: tx.Thread.Tenant, ThreadID: tx.Thread.ID, RunID: run.ID, Model: run.Model, Agent: run.Agent, Kind: kind,
+		Queue: tx.QueueOf(run.Agent),
 	}
 	if after > 0 {
 		j.DueAt = tx.Now.Add(after)
@@ -28,9 +25,9 @@ func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) s
 	return j
 }
 
-// enqueueSettle adds the job that calls a run's settle hook.
-func (tx *Tx) enqueueSettle(run spool.RunRow, after time.Duration) error {
+// settleJob returns the job that calls a run's settle hook.
+func (tx *Tx) settleJob(run spool.RunRow, after time.Duration) spool.Job {
 	j := tx.jobOf(run, spool.JobSettle, after)
 	j.Key = "settle:" + string(run.ID)
-	return tx.Store.Enqueue(j)
+	return j
 }

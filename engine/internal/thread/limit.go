@@ -84,7 +84,7 @@ func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 		CreatedAt: tx.Now, Expiry: spool.Expiry{}.Or(tx.ParkTTL), DistinctApprover: distinct,
 	}
 	park.Digest = park.DigestOf(nil)
-	return tx.Store.PutPark(park)
+	return tx.Write(spool.Changes{Parks: []spool.Park{park}})
 }
 
 // AskForTime adds a park for more time if no park is open. This happens when the nested runs have their

@@ -18,9 +18,9 @@ type LostStream struct {
 
 // closeLostSegment ends the segment of a dead worker, and charges the model calls that were lost
 // with it.
-func closeLostSegment(tx *Tx, t tree, reason string, c *changes) *LostStream {
+func closeLostSegment(tx *Tx, t tree, reason string, c *spool.Changes) *LostStream {
 	lostUsage := lostCalls(tx, t)
-	c.usage = append(c.usage, tx.price(lostUsage)...)
+	c.Usage = append(c.Usage, tx.price(lostUsage)...)
 	died := tx.Now
 	if tx.Thread.LeaseUntil.Before(died) {
 		died = tx.Thread.LeaseUntil
@@ -29,7 +29,7 @@ func closeLostSegment(tx *Tx, t tree, reason string, c *changes) *LostStream {
 	ended := tx.runEnded(spool.RunEnded{Status: spool.SegmentLost, Error: reason})
 	lost := &LostStream{ID: tx.Run.Stream(), End: order.EndAfter(t.saved)}
 	ended.Stream, ended.After = lost.ID, lost.End
-	c.entries = append(c.entries, ended)
+	c.Entries = append(c.Entries, ended)
 	return lost
 }
 

@@ -4,25 +4,24 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Spawn adds a nested run with its first turn. If the tenant already has a run with that id, Spawn adds
-// nothing and returns a [spool.Conflict] error. This is possible because callers may choose any id for
-// the runs that they start.
+// Spawn adds a nested run with its first turn. If the tenant already has a run with that id, the
+// transaction fails with [spool.ErrRunIDUsed]. This is possible because callers may choose any id for the
+// runs that they start.
 func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
-	if err := tx.Store.InsertRun(run); err != nil {
-		return err
-	}
 	tx.Root().Run.Children++
 	turn := tx.nested(run).Message(spool.RoleUser, spool.TextContent(instructions))
-	if err := tx.Store.AppendMessages(turn); err != nil {
-		return err
-	}
-	return tx.Put()
+	return tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}, Runs: tx.runs(), Messages: []*spool.Message{turn}})
 }
 
 // FinishNested is the transition of an active nested run to an end state. Text is the run's last
 // answer, which the parent run gets.
 func FinishNested(tx *Tx, ending spool.Ending, text string) error {
-	if err := finishNested(tx, ending, text); err != nil {
+	var c spool.Changes
+	if err := finishNested(tx, ending, text, &c); err != nil {
+		return err
+	}
+	c.Runs = tx.runs()
+	if err := tx.Write(c); err != nil {
 		return err
 	}
 	tx.Item(spool.ItemSubagentFinished, SubagentFinished(tx.Run))

@@ -28,40 +28,32 @@ func Park(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	var entries []*spool.Entry
+	var c spool.Changes
 	for _, park := range parks {
 		if park.State != spool.ParkOpen || !park.ExpiresAt.IsZero() {
 			continue
 		}
 		park.CreatedAt = tx.Now
 		park.ExpiresAt = tx.Now.Add(park.Expiry.TTL)
-		if err := tx.Store.PutPark(park); err != nil {
-			return err
-		}
-		if err := tx.Store.Enqueue(expiryJob(tx, park)); err != nil {
-			return err
-		}
+		c.Parks, c.Jobs = append(c.Parks, park), append(c.Jobs, expiryJob(tx, park))
 		required, err := tx.InputRequired(tx.Store, park)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
 	}
-	if err := tx.Append(entries...); err != nil {
+	if err := tx.Write(c); err != nil {
 		return err
 	}
-	for _, entry := range entries {
+	for _, entry := range c.Entries {
 		tx.Item(spool.ItemInputRequired, entry.Payload)
 	}
-	err = tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
-	if err != nil {
-		return err
-	}
+	ended := tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
 	if err := tx.move(spool.WaitingForInput); err != nil {
 		return err
 	}
 	tx.release()
-	return tx.save()
+	return tx.save(spool.Changes{Entries: []*spool.Entry{ended}})
 }
 
 // InputRequired returns the payload of the record entry about an open park.
@@ -84,7 +76,7 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	if p.AgentID == "" {
 		return required, nil
 	}
-	run, err := v.Run(p.CallerID())
+	run, err := spool.FindRun(v, p.CallerID())
 	if err != nil {
 		return required, err
 	}

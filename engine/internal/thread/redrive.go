@@ -4,18 +4,18 @@ import "github.com/spoolhq/spool"
 
 // Redrive continues the work of a dead job. It returns the run that continues: for a settlement the
 // job's own run, otherwise a new run with the id fresh. It returns a [RefusedError] if nothing is left
-// to do, and a [spool.NotFound] error if no such dead job exists.
-func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err error) {
+// to do. The transaction fails with a [spool.NotFound] error if the job is not dead any more, and its
+// caller passes other errors of the transaction to [Refusal].
+func Redrive(tx *Tx, dead spool.QueuedJob, fresh spool.RunID) (moved spool.RunID, err error) {
 	defer func() {
 		if err == nil {
-			tx.note(spool.AuditEntry{Action: spool.AuditRedrive, RunID: moved, JobID: jobID})
+			tx.note(spool.AuditEntry{Action: spool.AuditRedrive, RunID: moved, JobID: dead.JobID})
 		}
 	}()
-	dead, err := tx.Store.TakeDead(jobID)
-	if err != nil {
+	if err := tx.Write(spool.Changes{TakeDead: []int64{dead.JobID}}); err != nil {
 		return "", err
 	}
-	run, err := tx.Store.Run(dead.RunID)
+	run, err := spool.FindRun(tx.Store, dead.RunID)
 	if err != nil {
 		return "", err
 	}
@@ -32,7 +32,7 @@ func requeueSettle(tx *Tx, run spool.RunRow, j spool.Job) error {
 	}
 	again := tx.jobOf(run, spool.JobSettle, 0)
 	again.Key = j.Key
-	return tx.Store.Enqueue(again)
+	return tx.Write(spool.Changes{Jobs: []spool.Job{again}})
 }
 
 // startSuccessor is the transition to QUEUED of a new run that continues a failed one.
@@ -52,13 +52,9 @@ func startSuccessor(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	tx.Run.Nonce = tx.Random.Nonce()
 	tx.Run.EnqueuedAt, tx.Run.StartedAt = tx.Now, tx.Now
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
-	if err := insert(tx, tx.Run); err != nil {
-		return err
-	}
-	if err := tx.Store.PutThread(tx.Thread); err != nil {
-		return err
-	}
-	return tx.enqueue(spool.JobStart)
+	return tx.Write(spool.Changes{
+		Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)},
+	})
 }
 
 // successor returns a new run with the request of a failed run.

@@ -26,6 +26,8 @@ type Rules struct {
 	Retry   config.RetryOptions
 	Random  random.Source
 	Log     *slog.Logger
+	// QueueOf returns the named queue of an agent's jobs.
+	QueueOf func(agent string) string
 	// Parameters returns the argument schema of a parked call's tool, or nil if this process lacks the
 	// tool.
 	Parameters func(v spool.View, p spool.Park) (json.RawMessage, error)

@@ -23,27 +23,20 @@ func RetryLater(tx *Tx, wait time.Duration, reason string) error {
 
 func requeue(tx *Tx, next spool.Job, ended spool.RunEnded) error {
 	failed := spool.StreamFailed{Status: ended.Status, Error: ended.Error, RetryAfterMS: ended.RetryAfterMS}
-	if err := tx.closeSegment(spool.ItemRunError, failed, ended); err != nil {
-		return err
-	}
+	c := spool.Changes{Entries: []*spool.Entry{tx.closeSegment(spool.ItemRunError, failed, ended)}, Jobs: []spool.Job{next}}
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
-	if err := tx.Store.Enqueue(next); err != nil {
-		return err
-	}
-	if err := tx.Charge(tx.reservations(spool.OutcomeAborted)...); err != nil {
-		return err
-	}
+	c.Usage = tx.price(tx.reservations(spool.OutcomeAborted))
 	tx.release()
-	return tx.save()
+	return tx.save(c)
 }
 
-// closeSegment ends the latest segment: first its stream, with an item, and then the segment in the
-// record.
-func (tx *Tx) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) error {
+// closeSegment ends the latest segment: first its stream, with an item. It returns the entry that ends
+// the segment in the record.
+func (tx *Tx) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) *spool.Entry {
 	tx.list.End(t, item)
-	return tx.Append(tx.runEnded(ended))
+	return tx.runEnded(ended)
 }
 
 func (tx *Tx) runEnded(ended spool.RunEnded) *spool.Entry {

@@ -1,6 +1,8 @@
 package thread
 
 import (
+	"errors"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
@@ -34,7 +36,8 @@ type Started struct {
 }
 
 // Start is the transition to QUEUED. It creates the thread if it does not exist. It returns a
-// [RefusedError] if the thread's state does not allow the start.
+// [RefusedError] if the thread's state does not allow the start. Its caller passes other errors of the
+// transaction to [Refusal].
 func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(store, rules)
 	switch {
@@ -57,36 +60,25 @@ func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (St
 }
 
 func start(tx *Tx, s StartRequest) error {
-	fresh := tx.Thread.State == spool.Idle && tx.Thread.RunID == ""
 	tx.Run = newRun(tx, s.Run)
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
-	if fresh { // the run and the message refer to the thread's row
-		if err := tx.Store.PutThread(tx.Thread); err != nil {
+	c := spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}
+	if s.EditMessageID != "" {
+		if err := tx.Write(c); err != nil {
 			return err
 		}
-	}
-	if err := insert(tx, tx.Run); err != nil {
-		return err
-	}
-	if s.EditMessageID != "" {
 		if err := edit(tx, s.EditMessageID); err != nil {
 			return err
 		}
+		c = spool.Changes{}
 	}
 	turn := tx.Message(spool.RoleUser, s.Content)
 	turn.ClientMessageID = s.ClientMessageID
-	if err := tx.Store.AppendMessages(turn); err != nil {
-		return err
-	}
-	if !fresh {
-		if err := tx.Store.PutThread(tx.Thread); err != nil {
-			return err
-		}
-	}
-	return tx.enqueue(spool.JobStart)
+	c.Messages, c.Jobs = []*spool.Message{turn}, []spool.Job{tx.ticket(spool.JobStart, 0)}
+	return tx.Write(c)
 }
 
 // newRun returns the run of a start. The run gets the known prompt size of the thread's last run.
@@ -98,15 +90,16 @@ func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	return run
 }
 
-// insert stores a new run. It returns the start's refusal if the store has a conflicting run.
-func insert(tx *Tx, run spool.RunRow) error {
-	err := tx.Store.InsertRun(run)
+// Refusal returns the start's refusal for an error of a transaction that says that the store has a
+// conflicting run. It returns any other error unchanged. A store may check for such runs as late as with
+// the commit, so err must be what the store's Update has returned.
+func Refusal(err error) error {
 	switch {
-	case spool.CodeOf(err) != spool.Conflict:
-		return err
-	case spool.MessageOf(err) == spool.ErrRunIDUsed.Message:
+	case errors.Is(err, spool.ErrRunIDUsed):
 		return Refuse(spool.ReasonRunIDUsed, spool.ErrRunIDUsed.Message)
-	default:
+	case errors.Is(err, spool.ErrActiveRun), errors.Is(err, spool.ErrStartKeyUsed):
 		return Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
+	default:
+		return err
 	}
 }

@@ -13,7 +13,7 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 	if len(results) > 0 {
 		messages = append(messages, tx.Message(spool.RoleTool, results))
 	}
-	if err := tx.Store.AppendMessages(messages...); err != nil {
+	if err := tx.Write(spool.Changes{Messages: messages}); err != nil {
 		return nil, err
 	}
 	tx.Run.Steps++
@@ -39,7 +39,7 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 		return nil, nil
 	}
 	m := tx.Message(spool.RoleTool, results)
-	err := tx.Store.AppendMessages(m)
+	err := tx.Write(spool.Changes{Messages: []*spool.Message{m}})
 	return []spool.Message{*m}, err
 }
 

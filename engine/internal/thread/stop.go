@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // Stopped is what has to follow the commit of a stop.
@@ -47,7 +48,7 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 
 // stopWaiting stops one waiting run.
 func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
-	run, err := tx.Store.Run(id)
+	run, err := spool.FindRun(tx.Store, id)
 	switch {
 	case err != nil:
 		return Stopped{}, err
@@ -59,7 +60,7 @@ func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 
 // stopAllWaiting stops all waiting runs and returns how many they were.
 func stopAllWaiting(tx *Tx) (int, error) {
-	waiting, err := tx.Store.Waiting()
+	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
 		return 0, err
 	}
@@ -88,22 +89,25 @@ func stop(tx *Tx) (s Stopped, err error) {
 		if tx.Run.StopAt.IsZero() {
 			tx.Run.StopAt = tx.Now
 		}
-		return s, tx.Store.UpdateRun(tx.Run)
+		return s, tx.Put()
 	}
 	t, err := readTree(tx)
 	if err != nil {
 		return s, err
 	}
-	var c changes
+	var c spool.Changes
 	if tx.Run.Ending == nil { // otherwise an earlier process stopped the run and died before the settlement
 		tx.Run.StopAt = tx.Now
 		switch {
 		case state == spool.Running && t.working: // a last segment saves the results of the tools
-			c.jobs = append(c.jobs, tx.ticket(spool.JobReclaim, 0))
-			return s, tx.writeAll(c)
+			c.Jobs = append(c.Jobs, tx.ticket(spool.JobReclaim, 0))
+			return s, tx.save(c)
 		case state == spool.Running:
 			s.Lost = closeLostSegment(tx, t, WorkerDied, &c)
 		}
+	}
+	if !tx.Settles { // a settlement needs the ticket
+		c.CancelJobs = append(c.CancelJobs, tx.ticket(spool.JobReclaim, 0).Key)
 	}
 	s.Unsettled, err = finishUnleased(tx, cancelled, t, c)
 	return s, err

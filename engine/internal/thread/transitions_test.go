@@ -31,7 +31,8 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	return &scene{t: t, store: memory.New(nil).Store, rules: Rules{
 		Lease: time.Minute, MaxWaiting: 1, ParkTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
-		Retry: config.RetryOptions{Attempts: 3, Deaths: 2, Backoff: time.Second, BackoffMax: time.Minute},
+		QueueOf: func(agent string) string { return agent },
+		Retry:   config.RetryOptions{Attempts: 3, Deaths: 2, Backoff: time.Second, BackoffMax: time.Minute},
 	}}
 }
 
@@ -49,7 +50,7 @@ func (s *scene) do(transition func(store spool.Tx) (string, error)) (result stri
 		result, err = transition(store)
 		return err
 	})
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
+	if refused, ok := errors.AsType[*RefusedError](Refusal(err)); ok {
 		return "refused: " + refused.Reason
 	}
 	switch {
@@ -118,10 +119,10 @@ func (s *scene) claim(kind spool.JobKind) string {
 // park parks the run for an answer.
 func (s *scene) park() {
 	s.on(worker(), func(tx *Tx) (string, error) {
-		err := tx.Store.PutPark(spool.Park{
+		err := tx.Write(spool.Changes{Parks: []spool.Park{{
 			RunID: tx.Run.ID, ToolCallID: "c1", ToolName: "send", State: spool.ParkOpen, Args: []byte("{}"),
 			Reason: "", Expiry: spool.Expiry{TTL: time.Hour, Then: spool.ExpireDeny},
-		})
+		}}})
 		return "parked", errors.Join(err, Park(tx))
 	})
 }

@@ -21,7 +21,7 @@ type tree struct {
 func readTree(tx *Tx) (t tree, err error) {
 	var nested []spool.RunRow
 	if tx.Run.Children > 0 {
-		if nested, err = tx.Store.Nested(tx.Run.ID); err != nil {
+		if nested, err = record.Nested(tx.Store, tx.Run.ID); err != nil {
 			return t, err
 		}
 	}

@@ -51,7 +51,7 @@ func Open(store spool.Tx, rules Rules) (*Tx, error) {
 	if thread.RunID == "" {
 		return tx, errNoRun
 	}
-	tx.Run, err = store.Run(thread.RunID)
+	tx.Run, err = spool.FindRun(store, thread.RunID)
 	return tx, err
 }
 
@@ -68,7 +68,7 @@ func (tx *Tx) ForRun(run spool.RunRow) (*Tx, error) {
 	if run.RootID == "" {
 		return tx.Root(), nil
 	}
-	run, err := tx.Store.Run(run.ID)
+	run, err := spool.FindRun(tx.Store, run.ID)
 	if err == nil && run.State.Terminal() {
 		err = spool.ErrFenced
 	}

@@ -25,12 +25,7 @@ func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
 
 // Charge writes rows of the usage ledger and adds their costs to the dispatched run.
 func (tx *Tx) Charge(rows ...spool.UsageRow) error {
-	for _, row := range tx.price(rows) {
-		if err := tx.Store.AddUsage(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.Write(spool.Changes{Usage: tx.price(rows)})
 }
 
 // price adds the costs of rows to the dispatched run, and returns the rows for the ledger. A run has

@@ -19,7 +19,7 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	if s.WhenBusy == spool.BusyReject {
 		return out, Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
 	}
-	waiting, err := tx.Store.Waiting()
+	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
 		return out, err
 	}
@@ -39,7 +39,7 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		return out, Refuse(spool.ReasonQueueFull, "Too many runs wait for the thread")
 	}
 	run.QueuePosition = positionFor(s.WhenBusy, waiting)
-	if err := insert(tx, run); err != nil {
+	if err := tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}}); err != nil {
 		return out, err
 	}
 	if s.WhenBusy.Stops() {
@@ -74,7 +74,7 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
 			tx.noteStop(r, run.StartedBy)
 			r.StopAt = tx.Now // the run gets its user turn before it ends
-			if err := tx.Store.UpdateRun(r); err != nil {
+			if err := tx.Write(spool.Changes{Runs: []spool.RunRow{r}}); err != nil {
 				return nil, err
 			}
 		}
@@ -134,14 +134,14 @@ func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 // keepPosition stores the run's position among the waiting runs, because an idempotent repetition of
 // the start returns that position. The position of a run that already has the thread is 0.
 func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
-	waiting, err := tx.Store.Waiting()
+	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
 		return 0, err
 	}
 	for i, r := range waiting {
 		if r.ID == run.ID {
 			r.Wait.Position = i + 1
-			return i + 1, tx.Store.UpdateRun(r)
+			return i + 1, tx.Write(spool.Changes{Runs: []spool.RunRow{r}})
 		}
 	}
 	return 0, nil
@@ -153,18 +153,17 @@ func finishWaiting(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 		ending.State, ending.Reason = spool.Cancelled, spool.StopCancelled
 	}
 	r.State, r.StopReason, r.Error, r.EndedAt, r.QueuePosition = ending.State, ending.Reason, ending.Error, tx.Now, 0
+	c := spool.Changes{Runs: []spool.RunRow{r}}
 	if tx.Settles {
-		if err := tx.enqueueSettle(r, 0); err != nil {
-			return err
-		}
+		c.Jobs = append(c.Jobs, tx.settleJob(r, 0))
 		tx.Follow.Jobs = true
 	}
-	return tx.Store.UpdateRun(r)
+	return tx.Write(c)
 }
 
 // startNext gives the thread of an ended run to the first waiting run that can start.
 func startNext(tx *Tx) error {
-	waiting, err := tx.Store.Waiting()
+	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
 		return err
 	}
@@ -207,11 +206,5 @@ func startWaiting(tx *Tx) error {
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
 	tx.Run.QueuePosition = 0
 	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position}
-	if err := tx.Store.AppendMessages(turn); err != nil {
-		return err
-	}
-	if err := tx.save(); err != nil {
-		return err
-	}
-	return tx.enqueue(spool.JobStart)
+	return tx.save(spool.Changes{Messages: []*spool.Message{turn}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)}})
 }

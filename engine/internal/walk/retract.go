@@ -100,7 +100,7 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 	if err != nil {
 		return nil, false, err
 	}
-	run, err := v.Run(ended.RunID)
+	run, err := spool.FindRun(v, ended.RunID)
 	if err != nil || run.Stream() != id { // the run has continued
 		return nil, false, err
 	}

@@ -24,7 +24,7 @@ var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
 type scene struct {
 	t       *testing.T
 	store   spool.Store
-	streams spool.Streams
+	streams spool.Live
 	from    *Sources
 	ended   []spool.Entry // of which EndStream was called
 }
@@ -48,7 +48,7 @@ func items() []spool.Item {
 // newScene returns a scene whose stream has the items that are not lost. Open leaves the run at work.
 func newScene(t *testing.T, open bool, lost ...int64) *scene {
 	t.Helper()
-	s := &scene{t: t, store: memory.New(nil).Store, streams: inprocess.NewStreams(0)}
+	s := &scene{t: t, store: memory.New(nil).Store, streams: inprocess.NewLive(0)}
 	ports := snapshot.Sources{Own: s.store, Shared: s.store, Streams: s.streams, Memory: 1 << 20}
 	s.from = &Sources{Store: s.store, Streams: s.streams, Snapshots: snapshot.New(ports), StreamGrace: time.Hour}
 	s.from.EndStream = func(_ context.Context, _ spool.StreamKey, ended spool.Entry) {
@@ -68,9 +68,10 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 		run := spool.RunRow{Run: spool.Run{ID: "r", ThreadID: chat.ID, State: thread.State, Segments: 1}}
 		run.Saved = at(3)
 		return errors.Join(
-			tx.PutThread(thread), tx.InsertRun(run), tx.AppendMessages(s.message("turn", spool.RoleUser)),
-			tx.AppendEntries(entries[:2]...), tx.AppendMessages(s.message("answer", spool.RoleAssistant)),
-			tx.AppendEntries(entries[2:]...),
+			tx.Write(spool.Changes{
+				Thread: &thread, NewRuns: []spool.RunRow{run}, Messages: []*spool.Message{s.message("turn", spool.RoleUser)}, Entries: entries[:2],
+			}),
+			tx.Write(spool.Changes{Messages: []*spool.Message{s.message("answer", spool.RoleAssistant)}, Entries: entries[2:]}),
 		)
 	})
 	s.check(s.streams.Open(t.Context(), s.key()))
@@ -240,7 +241,7 @@ func TestWalkWaitsForItems(t *testing.T) {
 		next("TEXT_MESSAGE_CONTENT")
 		over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentLost})
 		over.Stream, over.After = "r:1", at(4)
-		s.update(func(tx spool.Tx) error { return tx.AppendEntries(over) })
+		s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{over}}) })
 		next()
 		<-time.After(healAfter)
 		next("RUN_ERROR")

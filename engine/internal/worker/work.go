@@ -1,6 +1,6 @@
-// Package worker claims jobs and executes them: it keeps them leased, and tells the queue their
-// outcomes. It also sweeps periodically. It touches the queue and the bus. Its caller provides the
-// functions that execute jobs.
+// Package worker claims jobs and executes them: it keeps them leased, and tells the store their
+// outcomes. It hands the events of the outbox to their handlers. It also sweeps periodically. It touches
+// the jobs of the store and the wake-ups. Its caller provides the functions that execute jobs.
 package worker
 
 import (
@@ -16,19 +16,21 @@ import (
 )
 
 const (
-	// afterTimeout bounds a call to the queue that continues after ctx has ended.
+	// afterTimeout bounds a call to the store that continues after ctx has ended.
 	afterTimeout = 30 * time.Second
-	// unknownAgentWait is the delay of a job whose agent this process lacks.
-	unknownAgentWait = 5 * time.Second
+	// unknownWait is the delay of a job whose agent this process lacks, and of an event without a handler.
+	unknownWait = 5 * time.Second
 	// maxDeliveryWait bounds the delay of a failed delivery, before a random quarter is added.
 	maxDeliveryWait = time.Minute
 )
 
 type Config struct {
-	Queue  spool.Queue
-	Bus    spool.Bus
+	Store  spool.Store
+	Live   spool.Live
 	Log    *slog.Logger
 	Random random.Source
+	// Agents are the agents of this process.
+	Agents []string
 	// Lease is how long a claimed job is kept from other workers. Poll is the interval between polls
 	// for due jobs, and SweepEvery the interval between sweeps.
 	Lease, Poll, SweepEvery time.Duration
@@ -48,9 +50,13 @@ type worker struct {
 	Config
 
 	options spool.WorkOptions
-	slots   *slots.Slots
-	wake    chan struct{}
-	busy    sync.WaitGroup
+	// queues and agents say which jobs the worker claims.
+	queues, agents []string
+
+	slots     *slots.Slots
+	wake      chan struct{}
+	busy      sync.WaitGroup
+	unclaimed unclaimed
 }
 
 // Run works until ctx ends, and returns nil when all its jobs have ended. It returns an
@@ -66,7 +72,14 @@ func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 		o.MaxDeliveries = 100
 	}
 	w := &worker{Config: c, options: o, slots: slots.New(o), wake: make(chan struct{}, 1)}
-	unsubscribe, err := c.Bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.pollNow() })
+	if o.Deliver == nil {
+		w.agents = c.Agents
+	}
+	var err error
+	if w.queues, err = queuesOf(o); err != nil {
+		return err
+	}
+	unsubscribe, err := c.Live.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind, []byte) { w.pollNow() })
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -111,7 +124,8 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 		w.Health.polled(nil)
 		return poll // a finished job wakes the loop
 	}
-	jobs, next, err := w.Queue.Claim(ctx, q)
+	q.Queues, q.Agents = w.queues, w.agents
+	jobs, next, err := w.Store.Claim(ctx, q)
 	w.Health.polled(err)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -136,7 +150,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	return min(poll, max(time.Until(next), time.Millisecond))
 }
 
-// deliver executes a job and tells the queue its outcome.
+// deliver executes a job and tells the store its outcome.
 func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
@@ -147,38 +161,50 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) 
 	result, err := w.handle(ctx, d, in)
 	stop()
 
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
-	defer cancel()
+	var ack spool.Ack
 	switch {
 	case err == nil && result.Accepted:
-		err = w.Queue.Ack(after, d)
+		ack = spool.Ack{Kind: spool.AckDone}
 	case err == nil:
 		log.DebugContext(ctx, "job comes back", "reason", result.Reason, "after", result.RetryAfter)
-		err = w.Queue.Release(after, d, result.RetryAfter, true)
+		ack = spool.Ack{Kind: spool.AckRelease, After: result.RetryAfter, Refund: true}
 	case errors.Is(err, spool.ErrUnknownAgent):
 		log.WarnContext(ctx, "job names an agent that this worker lacks", "agent", d.Agent)
-		err = w.Queue.Release(after, d, unknownAgentWait, true)
+		ack = spool.Ack{Kind: spool.AckRelease, After: unknownWait, Refund: true}
 	case ctx.Err() != nil:
-		err = w.Queue.Release(after, d, 0, true)
-	case d.Attempt >= w.options.MaxDeliveries, w.options.Deliver != nil && spool.CodeOf(err) == spool.Invalid:
+		ack = spool.Ack{Kind: spool.AckRelease, Refund: true}
+	case d.Attempt >= w.options.MaxDeliveries, w.givesUpInvalid(d) && spool.CodeOf(err) == spool.Invalid:
 		w.giveUp(ctx, d, spool.MessageOf(err))
 		return
 	default:
 		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
-		err = w.Queue.Release(after, d, deliveryWait(d.Attempt, w.Random), false)
+		ack = spool.Ack{Kind: spool.AckRelease, After: deliveryWait(d.Attempt, w.Random)}
 	}
-	if err != nil && !errors.Is(err, spool.ErrFenced) {
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	defer cancel()
+	if err := w.Store.Ack(after, d, ack); err != nil && !errors.Is(err, spool.ErrFenced) {
 		log.WarnContext(ctx, "settle job", "error", err)
 	}
 }
 
-// handle executes the job in this process, or passes it to the Deliver option.
+// handle executes the job in this process, or passes it to the handler of its events or to the Deliver
+// option.
 func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (spool.JobResult, error) {
-	if w.options.Deliver != nil {
+	switch handler := w.options.Events[d.Queue]; {
+	case d.Event() && handler != nil:
+		return w.handleEvent(ctx, d, handler)
+	case w.options.Deliver != nil:
 		return w.options.Deliver(ctx, d)
+	case d.Event():
+		w.logger(d).WarnContext(ctx, "this worker has no handler for the event")
+		return spool.JobResult{Reason: "this worker has no handler for the event", RetryAfter: unknownWait}, nil
+	default:
+		return w.Handle(ctx, d.Job, in)
 	}
-	return w.Handle(ctx, d.Job, in)
 }
+
+// givesUpInvalid reports whether a job is given up after the first [spool.Invalid] error.
+func (w *worker) givesUpInvalid(d spool.Delivery) bool { return w.options.Deliver != nil || d.Event() }
 
 // deliveryWait returns the delay after a failed delivery. A part is random, so that jobs that failed
 // together do not come back together.
@@ -187,13 +213,16 @@ func deliveryWait(attempt int, r random.Source) time.Duration {
 	return wait + r.UpTo(wait/4)
 }
 
-// giveUp fails a job's run and dead-letters the job.
+// giveUp fails a job's run, if it is the ticket of one, and makes the job dead.
 func (w *worker) giveUp(ctx context.Context, d spool.Delivery, cause string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	err := w.Dead(ctx, d.Job, d.Attempt, cause)
+	var err error
+	if !d.Event() {
+		err = w.Dead(ctx, d.Job, d.Attempt, cause)
+	}
 	if err == nil {
-		err = w.Queue.DeadLetter(ctx, d, cause)
+		err = w.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDead, Cause: cause})
 	}
 	w.logger(d).ErrorContext(ctx, "job is dead", "cause", cause, "error", err)
 }
@@ -212,7 +241,7 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 				return
 			case <-tick.C:
 				// Losing the delivery does no harm, because the run has its own lease.
-				_ = w.Queue.Extend(ctx, d, w.Lease)
+				_ = w.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckExtend, After: w.Lease})
 			}
 		}
 	}()
@@ -229,6 +258,7 @@ func (w *worker) sweepPeriodically(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		w.Sweep(ctx)
+		w.warnUnclaimed(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -238,6 +268,9 @@ func (w *worker) sweepPeriodically(ctx context.Context) {
 }
 
 func (w *worker) logger(d spool.Delivery) *slog.Logger {
+	if d.Event() {
+		return w.Log.With("tenant", string(d.Tenant), "queue", d.Queue, "job", d.JobID)
+	}
 	log := w.Log.With("tenant", string(d.Tenant), "thread", string(d.ThreadID))
 	if d.RunID != "" {
 		log = log.With("run", string(d.RunID))

@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 )
@@ -27,8 +26,11 @@ const (
 	JobSettle JobKind = "settle"
 )
 
-// Job is a dispatch ticket for one run. Its JSON form is the body of a queue delivery. A host sets only
-// threadId, runId and agent.
+// Job is a dispatch ticket for one run, or an event of the outbox. Its JSON form is the body of a queue
+// delivery. A host sets only threadId, runId and agent.
+//
+// An event of the outbox has a Queue and a Payload, and no agent. A worker that claims from its queue delivers
+// it at least once. It need not belong to a thread, and it outlives the thread that it is about.
 type Job struct {
 	Tenant   Tenant   `doc:"The tenant of the run. Defaults to the default tenant." json:"tenant,omitempty"`
 	ThreadID ThreadID `doc:"The thread, as the start returned it."                  example:"t1"            json:"threadId"`
@@ -39,7 +41,11 @@ type Job struct {
 	// Segment is the segment that the ticket is for. A ticket for an earlier segment does
 	// nothing. Zero: any segment.
 	Segment int `doc:"The segment that the job is for. Leave it out: any." json:"segment,omitempty"`
-	// Key names the job in the tenant's queue, which has at most one job with a key.
+	// Queue is the named queue that the job is in. Empty: the default one.
+	Queue string `doc:"The named queue of the job. Leave it out: the default one." json:"queue,omitempty"`
+	// Payload is the JSON of an event of the outbox. Nil for the ticket of a run.
+	Payload json.RawMessage `doc:"The content of an event. Leave it out." json:"payload,omitempty"`
+	// Key names the job among the tenant's jobs, which have different keys.
 	Key string `doc:"The queue's own id of the job." json:"key,omitempty"`
 	// DueAt is when the job may be claimed. Zero: at once.
 	DueAt time.Time `doc:"When the job is due." json:"dueAt,omitzero"`
@@ -59,31 +65,10 @@ type Delivery struct {
 	Attempt int
 }
 
-// DeadJob is a job that the queue has given up.
-type DeadJob struct {
-	Job
-	JobID    int64
-	Attempts int
-	Cause    string
-	DiedAt   time.Time
-}
+// Event reports whether the job is an event of the outbox, and not the ticket of a run.
+func (j Job) Event() bool { return j.RunID == "" }
 
-// DeadQuery selects dead jobs of a tenant.
-type DeadQuery struct {
-	// JobID leaves out every other job. Zero: all.
-	JobID int64
-	// DiedBefore leaves out jobs that died at this time or after it. Zero: all.
-	DiedBefore time.Time
-
-	// Limit bounds how many jobs are selected. Zero: all.
-	Limit int
-	// Before continues a list: only jobs that died before this time, or that died at this time
-	// and have a smaller id than BeforeID. Zero: from the newest.
-	Before   time.Time
-	BeforeID int64
-}
-
-// JobState is the state of a job that is not dead.
+// JobState is the state of a job.
 type JobState string
 
 // The states of a job.
@@ -94,30 +79,48 @@ const (
 	JobDelayed JobState = "delayed"
 	// JobInFlight is a job that a worker has.
 	JobInFlight JobState = "inflight"
+	// JobDead is a job that the queue has given up.
+	JobDead JobState = "dead"
 )
 
-// JobQuery selects jobs of a tenant that are not dead.
+// JobQuery selects jobs of a tenant. A zero field does not exclude any, but for State: the zero State leaves
+// out the dead jobs.
 type JobQuery struct {
-	// State leaves out jobs in other states. Empty: all.
+	Tenant Tenant
+	// State leaves out jobs in other states. Empty: all that are not dead.
 	State JobState
-	// DueBefore leaves out jobs that were due for the first time at this time or after it.
-	// Zero: all.
+	// JobID leaves out every other job.
+	JobID int64
+	// ThreadID leaves out the jobs of other threads.
+	ThreadID ThreadID
+	// DueBefore leaves out jobs that were due for the first time at this time or after it. It does not apply
+	// to dead jobs.
 	DueBefore time.Time
+	// DiedBefore leaves out jobs that died at this time or after it. It applies to dead jobs only.
+	DiedBefore time.Time
+
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
+	// Before continues a list of dead jobs: only jobs that died before this time, or that died at this time
+	// and have a smaller id than BeforeID. Zero: from the newest.
+	Before   time.Time
+	BeforeID int64
 }
 
-// QueuedJob is a job that is not dead, as the queue has it. Its DueAt is when it may be
-// claimed, which for a job in flight is when the claim lapses.
+// QueuedJob is a job as the queue has it. Its DueAt is when it may be claimed, which for a job in flight is
+// when the claim lapses.
 type QueuedJob struct {
 	Job
 	JobID int64
 	State JobState
 	// Attempts counts the deliveries that were not refunded.
 	Attempts int
-	// FirstDue is when the job was due for the first time, or will be. A release does not
-	// change it.
+	// FirstDue is when the job was due for the first time, or will be. A release does not change it. Zero for
+	// a dead job.
 	FirstDue time.Time
+	// Cause is why a dead job was given up, and DiedAt when.
+	Cause  string
+	DiedAt time.Time
 }
 
 // QueueStats describes a queue. Extra has further numbers of the backend.
@@ -146,6 +149,13 @@ type ClaimQuery struct {
 	Served func(Tenant) time.Time
 	// Lease is for how long the jobs are leased.
 	Lease time.Duration
+
+	// Queues are the named queues to claim from. The empty name is the default queue. Nil: the default queue
+	// only.
+	Queues []string
+	// Agents are the agents whose jobs may be claimed. Nil: those of all agents. Events of the outbox have
+	// no agent, so this does not exclude them.
+	Agents []string
 }
 
 // ServedAt returns what Served returns, or the zero time if Served is nil.
@@ -165,45 +175,28 @@ type WaitingTenant struct {
 	DueAt time.Time
 }
 
-// Queue hands each job to a worker at least once. [Tx.Enqueue] adds jobs.
-//
-// A queue is safe for concurrent use. A delivery's token guards Extend, Ack, Release
-// and DeadLetter. Each of them returns an [ErrFenced] error and does nothing if the job was
-// released, claimed again or removed.
-type Queue interface {
-	// Claim takes up to q.Limit due jobs and leases them. It chooses them one by one. The next
-	// job is of the tenant with the fewest jobs in flight, those of this claim included. Between
-	// equal tenants the earliest time of q.Served decides, and then the job that has been due
-	// longest. Within a tenant the job that has been due longest comes first, and of jobs with
-	// the same due time the one with the smaller id. A job is in flight from its claim until it
-	// is acked, released or dead-lettered, or its lease lapses.
-	//
-	// The DueAt of each job is when it became due. Claim does not wait. If it takes nothing, it
-	// returns an empty slice and the time at which the next job becomes due, or the zero time if
-	// there is none. With jobs it returns the zero time. A due job that q.PerTenant holds back
-	// can be claimed once another job of its tenant is no longer in flight. The cost of a claim
-	// does not grow with the jobs of a tenant.
-	Claim(ctx context.Context, q ClaimQuery) (taken []Delivery, next time.Time, err error)
-	// Waiting lists the tenants that have due jobs, in the order of their oldest due job.
-	// Its cost does not grow with the jobs of a tenant.
-	Waiting(ctx context.Context) ([]WaitingTenant, error)
-	// Extend leases the delivery for the given time from now.
-	Extend(ctx context.Context, d Delivery, lease time.Duration) error
-	// Ack removes the job.
-	Ack(ctx context.Context, d Delivery) error
-	// Release makes the job due again after the given time. With refund, the delivery
-	// does not count as an attempt.
-	Release(ctx context.Context, d Delivery, after time.Duration, refund bool) error
-	// DeadLetter moves the job to the dead ones.
-	DeadLetter(ctx context.Context, d Delivery, cause string) error
-	// Dead lists the dead jobs of a tenant, the newest first and, of jobs that died at the same
-	// time, the one with the greater id.
-	Dead(ctx context.Context, tenant Tenant, q DeadQuery) ([]DeadJob, error)
-	// Purge removes the dead jobs that Dead lists for q, and returns their number.
-	Purge(ctx context.Context, tenant Tenant, q DeadQuery) (int, error)
-	// Jobs lists a tenant's jobs that are not dead, the one that has been due longest first and,
-	// of jobs with the same due time, the one with the smaller id.
-	Jobs(ctx context.Context, tenant Tenant, q JobQuery) ([]QueuedJob, error)
-	// Stats counts the jobs of a tenant, or of all tenants if tenant is empty.
-	Stats(ctx context.Context, tenant Tenant) (QueueStats, error)
+// AckKind is what a worker tells the queue about a delivery.
+type AckKind string
+
+// The kinds of acknowledgement.
+const (
+	// AckDone: the job is done, and the queue removes it.
+	AckDone AckKind = "done"
+	// AckExtend: the worker needs more time. The delivery is leased for Ack.After from now.
+	AckExtend AckKind = "extend"
+	// AckRelease: the job becomes due again after Ack.After.
+	AckRelease AckKind = "release"
+	// AckDead: the queue gives the job up, and moves it to the dead ones.
+	AckDead AckKind = "dead"
+)
+
+// Ack is an acknowledgement of a delivery.
+type Ack struct {
+	Kind AckKind
+	// After is the lease for [AckExtend], and the delay for [AckRelease].
+	After time.Duration
+	// Refund says for [AckRelease] that the delivery does not count as an attempt.
+	Refund bool
+	// Cause is for [AckDead] why the job is given up.
+	Cause string
 }

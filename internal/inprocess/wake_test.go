@@ -10,33 +10,33 @@ import (
 
 // Within one process a wake-up has arrived when Wake returns, and none arrives after the
 // subscription's end.
-func TestBusIsSynchronous(t *testing.T) {
+func TestWakeIsSynchronous(t *testing.T) {
 	t.Parallel()
 
-	b, topic := inprocess.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	b, topic := inprocess.NewLive(0), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	woken := 0
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := b.Subscribe(ctx, topic, func(spool.WakeKind) { woken++ }); err != nil {
+	if _, err := b.Subscribe(ctx, topic, func(spool.WakeKind, []byte) { woken++ }); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 {
-		b.Wake(topic, spool.WakeRecord)
+		b.Wake(topic, spool.WakeRecord, nil)
 		if woken != n+1 {
 			t.Fatalf("woken %d times after %d wake-ups", woken, n+1)
 		}
 	}
 	cancel()
-	b.Wake(topic, spool.WakeRecord)
+	b.Wake(topic, spool.WakeRecord, nil)
 	if woken != 3 {
 		t.Error("woken after the context had ended")
 	}
 }
 
-func BenchmarkBusNobody(b *testing.B) {
-	bus, topic := inprocess.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+func BenchmarkWakeNobody(b *testing.B) {
+	live, topic := inprocess.NewLive(0), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	b.ReportAllocs()
 	for b.Loop() {
-		bus.Wake(topic, spool.WakeStream)
+		live.Wake(topic, spool.WakeStream, nil)
 	}
 }

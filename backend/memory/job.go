@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// job is a job that is not dead.
+type job struct {
+	spool.Job
+	id int64
+	// due is the time from which the job may be claimed. For a job in flight it is the time at which
+	// the lease lapses.
+	due      time.Time
+	inFlight bool
+	// token is the token of the last claim, zero before the first claim.
+	token   int64
+	attempt int
+	// firstDue is the time at which the job was due for the first time.
+	firstDue time.Time
+}
+
+// state returns the state of the job. A job whose lease has lapsed is ready.
+func (j *job) state(now time.Time) spool.JobState {
+	switch {
+	case !j.due.After(now):
+		return spool.JobReady
+	case j.inFlight:
+		return spool.JobInFlight
+	default:
+		return spool.JobDelayed
+	}
+}
+
+// cancelJobs removes jobs at the commit. An empty key matches no job.
+func (tx *transaction) cancelJobs(c spool.Changes) error {
+	for _, key := range c.CancelJobs {
+		named := jobKey{tx.key.Tenant, key}
+		tx.outside = append(tx.outside, func(m *memory) {
+			if id, ok := m.jobKeys[named]; ok {
+				m.dropJob(id)
+			}
+		})
+	}
+	return nil
+}
+
+// enqueue adds jobs at the commit.
+func (tx *transaction) enqueue(c spool.Changes) error {
+	now := tx.now
+	for _, j := range c.Jobs {
+		j = tx.owned(j)
+		tx.outside = append(tx.outside, func(m *memory) { m.addJob(j, now) })
+	}
+	return nil
+}
+
+// owned returns a copy of a job with the tenant and the thread of the transaction.
+func (tx *transaction) owned(j spool.Job) spool.Job {
+	j.Tenant = tx.key.Tenant
+	if tx.key.ID != "" {
+		j.ThreadID = tx.key.ID
+	}
+	return cloneJob(j)
+}
+
+// addJob adds a job unless the tenant has one with its key. The caller must hold mu.
+func (m *memory) addJob(j spool.Job, now time.Time) {
+	if j.Key != "" {
+		if _, there := m.jobKeys[jobKey{j.Tenant, j.Key}]; there {
+			return
+		}
+	}
+	due := j.DueAt
+	if due.IsZero() {
+		due = now
+	}
+	id := spool.NewJobID()
+	m.jobs[id] = &job{Job: j, id: id, due: due, firstDue: due}
+	if j.Key != "" {
+		m.jobKeys[jobKey{j.Tenant, j.Key}] = id
+	}
+}
+
+func (m *memory) dropJob(id int64) {
+	j := m.jobs[id]
+	delete(m.jobs, id)
+	if j.Key != "" {
+		delete(m.jobKeys, jobKey{j.Tenant, j.Key})
+	}
+}
+
+// Ack says what becomes of a claimed job, unless the job is gone or was claimed since.
+func (s store) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[d.JobID]
+	if j == nil || j.token != d.Token {
+		return spool.ErrFenced
+	}
+	switch a.Kind {
+	case spool.AckDone:
+		s.dropJob(j.id)
+	case spool.AckExtend:
+		j.due = s.now().Add(a.After)
+	case spool.AckRelease:
+		s.release(j, a)
+	case spool.AckDead:
+		s.dropJob(j.id)
+		s.dead = append(s.dead, spool.QueuedJob{
+			Job: j.Job, JobID: j.id, State: spool.JobDead, Attempts: j.attempt, Cause: a.Cause, DiedAt: s.now(),
+		})
+	default:
+		return spool.Errorf(spool.Invalid, "Unknown kind of acknowledgement: %s", a.Kind)
+	}
+	return nil
+}
+
+// release makes a job due again. The caller must hold mu.
+func (m *memory) release(j *job, a spool.Ack) {
+	j.inFlight, j.due = false, m.now().Add(a.After)
+	if a.Refund {
+		j.attempt--
+	}
+	m.lastToken++
+	j.token = m.lastToken // the delivery is over and cannot be refunded twice
+}
+
+// Jobs lists a tenant's jobs.
+func (s store) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if q.State == spool.JobDead {
+		return s.deadJobs(q), nil
+	}
+	now := s.now()
+	found := []spool.QueuedJob{}
+	for _, j := range s.jobs {
+		state := j.state(now)
+		if j.Tenant != q.Tenant || q.State != "" && q.State != state || !jobListed(j.Job, j.id, q) ||
+			!q.DueBefore.IsZero() && !j.firstDue.Before(q.DueBefore) {
+			continue
+		}
+		listed := spool.QueuedJob{Job: cloneJob(j.Job), JobID: j.id, State: state, Attempts: j.attempt, FirstDue: j.firstDue}
+		listed.DueAt = j.due
+		found = append(found, listed)
+	}
+	slices.SortFunc(found, func(a, b spool.QueuedJob) int {
+		return cmp.Or(a.FirstDue.Compare(b.FirstDue), cmp.Compare(a.JobID, b.JobID))
+	})
+	return found[:bounded(len(found), q.Limit)], nil
+}
+
+func jobListed(j spool.Job, id int64, q spool.JobQuery) bool {
+	return (q.JobID == 0 || id == q.JobID) && (q.ThreadID == "" || j.ThreadID == q.ThreadID)
+}
+
+func cloneJob(j spool.Job) spool.Job {
+	j.Payload = bytes.Clone(j.Payload)
+	return j
+}

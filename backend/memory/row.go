@@ -1,0 +1,82 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// putRows inserts, replaces or removes rows at the commit. It can compare the versions now, because the store
+// has only one writer at a time.
+func (tx *transaction) putRows(c spool.Changes) error {
+	for _, r := range c.Rows {
+		key := rowKey{tx.key.Tenant, r.Kind, r.Key}
+		stored := tx.row(key)
+		if r.Version != spool.AnyVersion && r.Version != stored.Version {
+			return spool.ErrRowChanged
+		}
+		r.Tenant, r.Version, r.UpdatedAt = tx.key.Tenant, stored.Version+1, tx.now
+		r = cloneValue(r)
+		if r.Value == nil {
+			r = spool.Row{}
+		}
+		if tx.rows == nil {
+			tx.rows = make(map[rowKey]spool.Row)
+		}
+		tx.rows[key] = r
+		tx.outside = append(tx.outside, func(m *memory) {
+			if r.Value == nil {
+				delete(m.rows, key)
+			} else {
+				m.rows[key] = r
+			}
+		})
+	}
+	return nil
+}
+
+// row returns the row as the transaction sees it, or one without a version.
+func (tx *transaction) row(key rowKey) spool.Row {
+	r, written := tx.rows[key]
+	if !written {
+		tx.store.mu.RLock()
+		r = tx.store.rows[key]
+		tx.store.mu.RUnlock()
+	}
+	if expired(r, tx.now) {
+		return spool.Row{}
+	}
+	return r
+}
+
+func expired(r spool.Row, now time.Time) bool {
+	return !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(now)
+}
+
+// Rows lists rows by their keys.
+func (s store) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	now := s.now()
+	found := []spool.Row{}
+	for _, r := range s.rows {
+		if r.Tenant == q.Tenant && r.Kind == q.Kind && (q.Key == "" || r.Key == q.Key) &&
+			(q.After == "" || r.Key > q.After) && !expired(r, now) {
+			found = append(found, cloneValue(r))
+		}
+	}
+	slices.SortFunc(found, func(a, b spool.Row) int { return cmp.Compare(a.Key, b.Key) })
+	return found[:bounded(len(found), q.Limit)], nil
+}
+
+func cloneValue(r spool.Row) spool.Row {
+	r.Value = bytes.Clone(r.Value)
+	return r
+}

@@ -1,0 +1,98 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Stats returns the sums that the query asks for. A store in memory measures nothing about itself.
+func (s store) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats, err error) {
+	if err := canceled(ctx); err != nil {
+		return stats, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if q.Tally {
+		stats.Tally = s.tally(q.Tenant)
+	}
+	if q.Queue {
+		stats.Queue = s.queueStats(q.Tenant)
+	}
+	if q.Waiting {
+		stats.Waiting = s.waiting()
+	}
+	return stats, nil
+}
+
+// tally counts the threads, runs and tokens of a tenant. The caller must hold mu.
+func (m *memory) tally(tenant spool.Tenant) spool.Tally {
+	tally := spool.Tally{Runs: make(map[spool.State]int64)}
+	for key, data := range m.threads {
+		if key.Tenant != tenant {
+			continue
+		}
+		tally.Threads++
+		tally.Bytes += data.bytes()
+		for _, r := range data.runs {
+			tally.Runs[r.State]++
+			if r.Depth == 0 {
+				tally.Tokens.Add(r.TokenCount)
+			}
+		}
+	}
+	return tally
+}
+
+// queueStats counts jobs. The caller must hold mu.
+func (m *memory) queueStats(tenant spool.Tenant) (stats spool.QueueStats) {
+	now := m.now()
+	for _, d := range m.dead {
+		if tenant == "" || d.Tenant == tenant {
+			stats.Dead++
+		}
+	}
+	for _, j := range m.jobs {
+		if tenant != "" && j.Tenant != tenant {
+			continue
+		}
+		switch j.state(now) {
+		case spool.JobReady:
+			stats.Ready++
+			stats.OldestMS = max(stats.OldestMS, now.Sub(j.due).Milliseconds())
+		case spool.JobInFlight:
+			stats.InFlight++
+		default:
+			stats.Delayed++
+		}
+	}
+	return stats
+}
+
+// waiting lists the tenants that have due jobs. The caller must hold mu.
+func (m *memory) waiting() (waiting []spool.WaitingTenant) {
+	now := m.now()
+	oldest := make(map[spool.Tenant]time.Time)
+	inFlight := make(map[spool.Tenant]int)
+	for _, j := range m.jobs {
+		switch first, some := oldest[j.Tenant]; j.state(now) {
+		case spool.JobReady:
+			if !some || j.due.Before(first) {
+				oldest[j.Tenant] = j.due
+			}
+		case spool.JobInFlight:
+			inFlight[j.Tenant]++
+		default:
+		}
+	}
+	for tenant, due := range oldest {
+		waiting = append(waiting, spool.WaitingTenant{Tenant: tenant, InFlight: inFlight[tenant], DueAt: due})
+	}
+	slices.SortFunc(waiting, func(a, b spool.WaitingTenant) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	return waiting
+}

@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// Usage returns rows or sums of the ledger.
+func (v *view) Usage(q spool.UsageQuery) (spool.UsageReport, error) {
+	if q.Sums {
+		return spool.UsageReport{Sums: v.data.usageSums()}, nil
+	}
+	return spool.UsageReport{Rows: v.data.usageRows(q)}, nil
+}
+
+// usageSums sums the ledger. Rows with the same two model names form one line.
+func (d *threadData) usageSums() []spool.UsageLine {
+	type group struct {
+		agentID                         spool.AgentID
+		agent, model, modelID, currency string
+	}
+	lines := []spool.UsageLine{}
+	at := make(map[group]int)
+	for _, row := range d.usage {
+		g := group{row.AgentID, row.Agent, row.Model, row.ModelID, ""}
+		if row.Cost != nil {
+			g.currency = row.Cost.Currency
+		}
+		i, ok := at[g]
+		if !ok {
+			i = len(lines)
+			at[g] = i
+			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID, Currency: g.currency}
+			if row.AgentID != "" {
+				line.AgentID = &g.agentID
+			}
+			lines = append(lines, line)
+		}
+		lines[i].Add(row)
+	}
+	return lines
+}
+
+// usageRows returns rows of the ledger.
+func (d *threadData) usageRows(q spool.UsageQuery) []spool.UsageRow {
+	found := []spool.UsageRow{}
+	for _, row := range d.usage {
+		switch {
+		case q.Run != "" && row.RunID != q.Run,
+			q.Agent != nil && row.AgentID != *q.Agent,
+			q.Kind != "" && row.Kind != q.Kind,
+			q.Counted && row.Usage.Input == nil:
+		default:
+			found = append(found, cloneUsageRow(row))
+		}
+	}
+	if q.Last {
+		slices.Reverse(found)
+	}
+	return found[:bounded(len(found), q.Limit)]
+}

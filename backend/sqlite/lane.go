@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// The jobs of a queue are in lanes: one for the events of the outbox, and one for the tickets of each
+// agent. The indexes of the claim begin with queue and lane, so a claim never reads a job that its worker
+// may not take, and a lane costs it one index lookup.
+
+// The beginning of a statement, which has the lanes of a claim as the table wanted: q is the queue, and l
+// the lane. NULL is no lane.
+const (
+	// listedLanes takes the names of the queues and those of the lanes, each as a JSON array.
+	listedLanes = `WITH RECURSIVE wanted(q, l) AS (
+		SELECT queues.value, lanes.value FROM json_each(?) AS queues CROSS JOIN json_each(?) AS lanes
+	)`
+	// openLanes takes the names of the queues. It finds their lanes that have jobs, with one index lookup each.
+	openLanes = `WITH RECURSIVE queues(q) AS (
+		SELECT value FROM json_each(?)
+	), ` + lanesOfQueues
+	// allLanes finds the lanes of all queues in the same way, and takes no value.
+	allLanes = `WITH RECURSIVE queues(q) AS (
+		SELECT min(queue) FROM job INDEXED BY job_due
+		UNION ALL
+		SELECT (SELECT min(queue) FROM job INDEXED BY job_due WHERE queue > queues.q) FROM queues WHERE queues.q IS NOT NULL
+	), ` + lanesOfQueues
+
+	lanesOfQueues = `wanted(q, l) AS (
+		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = queues.q) FROM queues
+		UNION ALL
+		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = wanted.q AND lane > wanted.l) FROM wanted WHERE wanted.l IS NOT NULL
+	)`
+)
+
+// lane names a lane.
+type lane struct{ queue, name string }
+
+// laneOf returns the name of the lane of a job.
+func laneOf(j *spool.Job) string {
+	if j.Event() {
+		return ""
+	}
+	return ticketsOf(j.Agent)
+}
+
+// ticketsOf returns the name of the lane of an agent's tickets.
+func ticketsOf(agent string) string { return "=" + agent }
+
+// lanes selects lanes in a statement.
+type lanes struct {
+	with string // listedLanes, openLanes or allLanes
+	args []any  // the values that it takes
+}
+
+// everyLane selects all lanes of all queues.
+var everyLane = lanes{with: allLanes}
+
+// lanesOf returns the lanes that a claim may take jobs from.
+func lanesOf(q spool.ClaimQuery) lanes {
+	queues := q.Queues
+	if queues == nil {
+		queues = []string{""}
+	}
+	if q.Agents == nil {
+		return lanes{openLanes, []any{names(queues)}}
+	}
+	wanted := []string{laneOf(&spool.Job{})} // that of events
+	for _, agent := range q.Agents {
+		wanted = append(wanted, ticketsOf(agent))
+	}
+	return lanes{listedLanes, []any{names(queues), names(wanted)}}
+}
+
+// names returns the JSON of a list, in which each name is once.
+func names(list []string) json.RawMessage {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	text, _ := json.Marshal(slices.Compact(list)) //nolint:errchkjson // texts have always a JSON form
+	return text
+}
+
+// query runs a statement that begins with the lanes.
+func (l lanes) query(run func(query string, scan func(r *row) error, args ...any) error, rest string, scan func(r *row) error, args ...any) error {
+	return run(l.with+rest, scan, append(slices.Clip(l.args), args...)...)
+}

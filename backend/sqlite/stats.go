@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Stats implements [spool.Store]. It measures nothing about the file.
+func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (s spool.Stats, err error) {
+	at := now(db.clock)
+	var reads []func(c *conn) error
+	if q.Tally {
+		reads = append(reads, func(c *conn) error { return readTally(c, &s.Tally, q.Tenant) })
+	}
+	if q.Queue {
+		reads = append(reads, func(c *conn) error { return readQueue(c, &s.Queue, q.Tenant, at) })
+	}
+	if q.Waiting {
+		reads = append(reads,
+			func(c *conn) error { return readWaiting(c, &s.Waiting, at) },
+			func(c *conn) error { return readInFlight(c, s.Waiting, at) })
+	}
+	switch len(reads) {
+	case 0:
+	case 1:
+		err = db.starts.read(ctx, reads[0])
+	default:
+		err = db.starts.snapshot(ctx, func(c *conn) error {
+			for _, read := range reads {
+				if err := read(c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return s, err
+}
+
+// readTally reads the sums of a tenant. Each commit updates them; triggers do so for deleted rows.
+func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
+	tally.Runs = make(map[spool.State]int64)
+	return c.query(`SELECT state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens
+		FROM tally WHERE tenant = ?`, func(r *row) error {
+		state, n := r.text(), r.int64()
+		tally.Tokens.Add(spool.TokenCount{
+			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
+		})
+		switch {
+		case state == "":
+			tally.Threads = n
+		case state == sizeState:
+			tally.Bytes = n
+		case n > 0:
+			tally.Runs[spool.State(state)] = n
+		}
+		return nil
+	}, tenant)
+}
+
+// readQueue counts the jobs of a tenant, or of all tenants. A claimed job whose lease has lapsed is ready.
+func readQueue(c *conn, s *spool.QueueStats, tenant spool.Tenant, at time.Time) error {
+	of, args := "", []any{at, at, at}
+	if tenant != "" {
+		of, args = " WHERE tenant = ?", []any{at, at, at, tenant, tenant}
+	}
+	return c.query(`SELECT
+			count(*) FILTER (WHERE due_at <= ?),
+			count(*) FILTER (WHERE due_at > ? AND claimed = 0),
+			count(*) FILTER (WHERE due_at > ? AND claimed = 1),
+			(SELECT count(*) FROM job_dead`+of+`),
+			min(due_at)
+		FROM job`+of, func(r *row) error {
+		s.Ready, s.Delayed, s.InFlight, s.Dead = r.int(), r.int(), r.int(), r.int()
+		if oldest := r.time(); !oldest.IsZero() && oldest.Before(at) {
+			s.OldestMS = at.Sub(oldest).Milliseconds()
+		}
+		return nil
+	}, args...)
+}
+
+// readWaiting reads the tenants that have due jobs.
+func readWaiting(c *conn, waiting *[]spool.WaitingTenant, at time.Time) error {
+	oldest := make(map[spool.Tenant]time.Time)
+	err := everyLane.query(c.query, oldestOfEach, func(r *row) error {
+		_, _ = r.text(), r.text() // the lane
+		tenant, due := spool.Tenant(r.text()), r.time()
+		if known, ok := oldest[tenant]; !ok || due.Before(known) {
+			oldest[tenant] = due
+		}
+		return nil
+	}, at)
+	for tenant, due := range oldest {
+		*waiting = append(*waiting, spool.WaitingTenant{Tenant: tenant, DueAt: due})
+	}
+	slices.SortFunc(*waiting, func(a, b spool.WaitingTenant) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	return err
+}
+
+// readInFlight counts the jobs in flight of waiting tenants.
+func readInFlight(c *conn, waiting []spool.WaitingTenant, at time.Time) error {
+	if len(waiting) == 0 {
+		return nil
+	}
+	return c.query(claimedOfEach, func(r *row) error {
+		tenant := spool.Tenant(r.text())
+		if i := slices.IndexFunc(waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
+			waiting[i].InFlight = r.int()
+		}
+		return nil
+	}, at)
+}

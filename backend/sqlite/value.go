@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+const valueColumns = "tenant, kind, key, value, version, updated_at, expires_at"
+
+// expired is the condition that a row is as if it did not exist. Its value is the time.
+const expired = "(keyed_value.expires_at > 0 AND keyed_value.expires_at <= ?)"
+
+// The statements that write a row. Each changes no row if the stored version is not the expected one.
+const (
+	newValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, 1, ?, ?)
+		ON CONFLICT (tenant, kind, key) DO UPDATE SET
+			value = excluded.value, version = 1, updated_at = excluded.updated_at, expires_at = excluded.expires_at
+		WHERE ` + expired
+	putValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, 1, ?, ?)
+		ON CONFLICT (tenant, kind, key) DO UPDATE SET
+			value = excluded.value, version = iif(` + expired + `, 1, version + 1),
+			updated_at = excluded.updated_at, expires_at = excluded.expires_at`
+	changeValue = `UPDATE keyed_value SET value = ?, version = version + 1, updated_at = ?, expires_at = ?
+		WHERE tenant = ? AND kind = ? AND key = ? AND version = ? AND NOT ` + expired
+	removeValue = "DELETE FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND version = ? AND NOT " + expired
+	dropValue   = "DELETE FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ?"
+	dropExpired = dropValue + " AND " + expired
+)
+
+// putRow inserts, replaces or removes a row of the transaction's tenant.
+func (t *tx) putRow(r *spool.Row) error {
+	tenant := t.key.Tenant
+	var n int64
+	var err error
+	switch {
+	case r.Value == nil && r.Version == spool.AnyVersion:
+		return t.write(dropValue, tenant, r.Kind, r.Key)
+	case r.Value == nil && r.Version == 0:
+		return t.noRow(r)
+	case r.Value == nil:
+		n, err = t.change(removeValue, tenant, r.Kind, r.Key, r.Version, t.now)
+	case r.Version == spool.AnyVersion:
+		n, err = t.change(putValue, tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt, t.now)
+	case r.Version == 0:
+		n, err = t.change(newValue, tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt, t.now)
+	default:
+		n, err = t.change(changeValue, r.Value, t.now, r.ExpiresAt, tenant, r.Kind, r.Key, r.Version, t.now)
+	}
+	if err == nil && n == 0 {
+		err = spool.ErrRowChanged
+	}
+	return err
+}
+
+// noRow removes a row that has expired, and returns [spool.ErrRowChanged] for one that has not.
+func (t *tx) noRow(r *spool.Row) error {
+	if err := t.write(dropExpired, t.key.Tenant, r.Kind, r.Key, t.now); err != nil {
+		return err
+	}
+	return t.query("SELECT 1 FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ?", func(*row) error {
+		return spool.ErrRowChanged
+	}, t.key.Tenant, r.Kind, r.Key)
+}
+
+// Rows implements [spool.Store].
+func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+	query := "SELECT " + valueColumns + " FROM keyed_value WHERE tenant = ? AND kind = ?"
+	args := []any{q.Tenant, q.Kind}
+	if q.Key != "" {
+		query += " AND key = ?"
+		args = append(args, q.Key)
+	}
+	if q.After != "" {
+		query += " AND key > ?"
+		args = append(args, q.After)
+	}
+	query += " AND NOT " + expired + " ORDER BY key LIMIT ?"
+	args = append(args, now(db.clock), bound(q.Limit))
+	rows := []spool.Row{}
+	err := db.starts.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			rows = append(rows, spool.Row{
+				Tenant: spool.Tenant(r.text()), Kind: r.text(), Key: r.text(), Value: r.json(), Version: r.int64(),
+				UpdatedAt: r.time(), ExpiresAt: r.time(),
+			})
+			return nil
+		}, args...)
+	})
+	return rows, err
+}
