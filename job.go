@@ -68,6 +68,10 @@ type Delivery struct {
 // Event reports whether the job is an event of the outbox, and not the ticket of a run.
 func (j Job) Event() bool { return j.RunID == "" }
 
+// NeedsAgent reports whether only a worker that has the job's agent can do it. An event of the outbox has no
+// agent, and every worker can settle a run.
+func (j Job) NeedsAgent() bool { return !j.Event() && j.Kind != JobSettle }
+
 // JobState is the state of a job.
 type JobState string
 
@@ -153,8 +157,8 @@ type ClaimQuery struct {
 	// Queues are the named queues to claim from. The empty name is the default queue. Nil: the default queue
 	// only.
 	Queues []string
-	// Agents are the agents whose jobs may be claimed. Nil: those of all agents. Events of the outbox have
-	// no agent, so this does not exclude them.
+	// Agents are the agents whose jobs may be claimed. Nil: those of all agents. This does not exclude jobs
+	// that need no agent: see [Job.NeedsAgent].
 	Agents []string
 }
 

@@ -80,7 +80,10 @@ func testQueueNext(q *queueTest) {
 func testQueueAgents(q *queueTest) {
 	q.addTo("", "x1", "y1", "z1")
 	q.publish(spool.ThreadKey{Tenant: spool.DefaultTenant}, spool.Job{Key: "event", Payload: []byte(`1`)})
-	q.same("no agent", q.keys(spool.ClaimQuery{Limit: 9, Agents: []string{}}), "event")
+	settle := job("w1")
+	settle.Kind, settle.Agent = spool.JobSettle, "w"
+	q.enqueue(settle)
+	q.same("no agent", q.keys(spool.ClaimQuery{Limit: 9, Agents: []string{}}), "event w1")
 	q.same("an unknown agent", q.keys(spool.ClaimQuery{Limit: 9, Agents: []string{"w"}}), "")
 	q.same("two agents", q.keys(spool.ClaimQuery{Limit: 9, Agents: []string{"z", "x"}}), "x1 z1")
 	q.same("all agents", q.keys(spool.ClaimQuery{Limit: 9}), "y1")

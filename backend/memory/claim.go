@@ -58,7 +58,7 @@ func wanted(j spool.Job, q spool.ClaimQuery) bool {
 	if q.Queues == nil && j.Queue != "" || q.Queues != nil && !slices.Contains(q.Queues, j.Queue) {
 		return false
 	}
-	return q.Agents == nil || j.Event() || slices.Contains(q.Agents, j.Agent)
+	return q.Agents == nil || !j.NeedsAgent() || slices.Contains(q.Agents, j.Agent)
 }
 
 // nextFair returns the next job to claim, or nil. Free is how many more jobs the claim may take.

@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// The jobs of a queue are in lanes: one for the events of the outbox, and one for the tickets of each
+// The jobs of a queue are in lanes: one for the jobs that need no agent, and one for the tickets of each
 // agent. The indexes of the claim begin with queue and lane, so a claim never reads a job that its worker
 // may not take, and a lane costs it one index lookup.
 
@@ -41,7 +41,7 @@ type lane struct{ queue, name string }
 
 // laneOf returns the name of the lane of a job.
 func laneOf(j *spool.Job) string {
-	if j.Event() {
+	if !j.NeedsAgent() {
 		return ""
 	}
 	return ticketsOf(j.Agent)

@@ -8,10 +8,11 @@ ALTER TABLE job_dead ADD COLUMN queue TEXT NOT NULL DEFAULT '';
 
 ALTER TABLE job_dead ADD COLUMN payload TEXT NOT NULL DEFAULT '';
 
--- By which a worker selects jobs within a queue: '' for an event, '=' and the agent for a ticket.
+-- By which a worker selects jobs within a queue: '' for an event and for what settles a run, '=' and the
+-- agent for another ticket.
 ALTER TABLE job ADD COLUMN lane TEXT NOT NULL DEFAULT '';
 
-UPDATE job SET lane = '=' || agent WHERE run_id <> '';
+UPDATE job SET lane = '=' || agent WHERE run_id <> '' AND kind <> 'settle';
 
 -- What a claim reads: the jobs of a lane in due order, the tenants that have jobs in it, and the
 -- jobs of one of them in due order.
