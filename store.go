@@ -211,7 +211,8 @@ type HostTx struct {
 }
 
 // NewHostTx is for backends. Update runs fn in the host's transaction with the contract of [Store.Update], but
-// neither commits nor rolls back. After an error the host must roll back.
+// does not commit. If it returns an error, nothing that fn wrote is left in the transaction, which can go on:
+// a database has savepoints for this.
 func NewHostTx(update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error) HostTx {
 	return HostTx{update}
 }

@@ -13,3 +13,17 @@ import (
 func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (RunResult, error) {
 	return e.intake.Start(ctx, key, r)
 }
+
+// StartTx starts a run as [Engine.Run] does, in a transaction that the host has open: the run is accepted
+// when that transaction commits, together with the host's own rows, or not at all. A backend makes tx, such
+// as postgres.Tx. An accepted result counts only after the commit.
+//
+// Call wake after the commit. Until then no worker sees the run, and no client is told. Without the call,
+// workers find the run at their next poll, within two seconds. wake is never nil, and does nothing for a start
+// that was refused. A refused or wrong start leaves nothing in the transaction, which can go on.
+//
+// StartTx sees nothing that other transactions have not committed. The metrics of the engine count a start
+// only by its later steps.
+func (e *Engine) StartTx(ctx context.Context, tx spool.HostTx, key spool.ThreadKey, r StartRequest) (result RunResult, wake func(), err error) {
+	return e.intake.StartTx(ctx, tx, key, r)
+}

@@ -39,28 +39,61 @@ type Handler struct {
 	Priced bool
 }
 
+// Start starts a run in a transaction of its own.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
+	result, follow, err := h.start(ctx, h.Store, key, r)
+	if follow != nil {
+		follow()
+	}
+	return result, err
+}
+
+// StartTx starts a run in the transaction of the host. The returned function does the work that follows the
+// commit. It is not nil.
+func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, func(), error) {
+	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r)
+	if follow == nil {
+		follow = func() {}
+	}
+	return result, follow, err
+}
+
+// hosted is a store whose transactions are parts of the host's. Its reads do not see the host's writes.
+type hosted struct {
+	spool.Store
+
+	host spool.HostTx
+}
+
+// Update implements [spool.Store].
+func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn func(tx spool.Tx) error) error {
+	return s.host.Update(ctx, key, fn)
+}
+
+// start starts a run in a transaction of the given store. If it is accepted, the returned function does the
+// work that follows the commit.
+func (h *Handler) start(ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, func(), error) {
 	agent, err := h.checkStart(&key, &r)
 	if err != nil {
-		return spool.RunResult{}, err
+		return spool.RunResult{}, nil, err
 	}
 	r.IdempotencyKey = actor.StartKey(actor.Of(ctx), r.IdempotencyKey)
 	if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
-		return first, err
+		return first, nil, err
 	}
 	if err := h.CheckRoom(ctx, key.Tenant); err != nil {
-		return spool.RunResult{}, err
+		return spool.RunResult{}, nil, err
 	}
 	admitted, room, err := h.Admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:
-		return spool.RunResult{}, err
+		return spool.RunResult{}, nil, err
 	case !room:
-		return spool.RunResult{ThreadID: key.ID, Reason: spool.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil
+		return spool.RunResult{ThreadID: key.ID, Reason: spool.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil, nil
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
-	err = h.Store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}
@@ -72,22 +105,27 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		actor.Log(ctx, h.Log, out.Audit...)
-		h.Telemetry.Started(ctx, key.Tenant, r.RunID)
-		h.Live.Wake(key, spool.WakeRecord, nil)
-		h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
-		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
-			h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
-		}
-		return spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
+		result := spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}
+		return result, func() { h.accepted(ctx, key, r.RunID, out) }, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
 		if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
-			return first, err
+			return first, nil, err
 		}
-		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil
+		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil
 	default:
-		return spool.RunResult{}, err
+		return spool.RunResult{}, nil, err
+	}
+}
+
+// accepted does the work that follows the commit of a start.
+func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started) {
+	actor.Log(ctx, h.Log, out.Audit...)
+	h.Telemetry.Started(ctx, key.Tenant, run)
+	h.Live.Wake(key, spool.WakeRecord, nil)
+	h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
+		h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 	}
 }
 

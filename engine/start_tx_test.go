@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/model/demo"
+)
+
+// errHostRollsBack ends a transaction of a host.
+var errHostRollsBack = errors.New("the host rolls back")
+
+// startInHost starts a run in a transaction of a host, which then does the rest and commits, unless rest fails.
+func startInHost(t *testing.T, b spool.Backend, e *engine.Engine, r engine.StartRequest, rest func() error) (result engine.RunResult, wake func(), err error) {
+	t.Helper()
+
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
+	err = b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) (err error) {
+		host := spool.NewHostTx(func(_ context.Context, _ spool.ThreadKey, fn func(spool.Tx) error) error { return fn(tx) })
+		if result, wake, err = e.StartTx(t.Context(), host, key, r); err != nil {
+			return err
+		}
+		return rest()
+	})
+	return result, wake, err
+}
+
+// A run that starts in the host's transaction exists if the host commits, and not otherwise.
+func TestStartTx(t *testing.T) {
+	t.Parallel()
+
+	b := memory.New(nil)
+	e, err := engine.New(b, engine.Config{
+		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
+
+	result, _, err := startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return errHostRollsBack })
+	if !errors.Is(err, errHostRollsBack) || !result.Accepted {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if _, err := e.Outcome(t.Context(), key, "r1"); spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("the run of a host that rolled back: %v", err)
+	}
+
+	woken := 0
+	stop, err := b.Live.Subscribe(t.Context(), spool.JobsTopic, func(spool.WakeKind, []byte) { woken++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	result, wake, err := startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error {
+		if woken != 0 {
+			t.Error("workers were woken before the commit")
+		}
+		return nil
+	})
+	if err != nil || !result.Accepted || result.RunID != "r1" {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if wake(); woken != 1 {
+		t.Errorf("workers were woken %d times", woken)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	if out, err := e.Await(ctx, key, "r1"); err != nil || out.State != spool.Completed {
+		t.Errorf("%+v, %v", out, err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+
+	result, wake, err = startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return nil })
+	if result.Accepted || result.Reason != spool.ReasonRunIDUsed || !errors.Is(err, spool.ErrRunIDUsed) { // memory has no savepoints
+		t.Errorf("a used id: %+v, %v", result, err)
+	}
+	wake() // of a refused start, it does nothing
+	if _, _, err := e.StartTx(t.Context(), spool.HostTx{}, key, engine.StartRequest{Prompt: "Hello"}); spool.CodeOf(err) != spool.Invalid {
+		t.Errorf("no transaction: %v", err)
+	}
+}
