@@ -61,21 +61,6 @@ func (s *engineTest) deadJobs() []spool.QueuedJob {
 	return dead
 }
 
-// write changes the thread, as another process may.
-func (s *engineTest) write(key spool.ThreadKey, changes func(tx spool.Tx) (spool.Changes, error)) {
-	s.Helper()
-	err := s.backend.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		c, err := changes(tx)
-		if err != nil {
-			return err
-		}
-		return tx.Write(c)
-	})
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
 func (s *engineTest) view(fn func(v spool.View) error) {
 	s.Helper()
 	if err := s.backend.Store.View(context.Background(), chat, fn); err != nil {
@@ -96,13 +81,17 @@ func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Conten
 	return c
 }
 
-// until waits for a condition, for up to an hour of the bubble.
+// until waits for a condition, for up to an hour of the bubble, or two minutes in real time.
 func (s *engineTest) until(what string, done func() bool) {
 	s.Helper()
-	end := time.Now().Add(time.Hour)
+	limit := time.Hour
+	if s.options.RealTime {
+		limit = 2 * time.Minute
+	}
+	end := time.Now().Add(limit)
 	for wait := time.Millisecond; !done(); wait = min(2*wait, 250*time.Millisecond) {
 		if time.Now().After(end) {
-			s.Fatalf("waited an hour for %s: the thread is %+v", what, s.thread())
+			s.Fatalf("waited %s for %s: the thread is %+v", limit, what, s.thread())
 		}
 		<-time.After(wait)
 	}

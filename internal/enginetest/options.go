@@ -49,10 +49,12 @@ type Options struct {
 	Join spooltest.Open
 	// Features says what the backend can do. A durable backend gets fewer crashes and random campaigns.
 	Features spooltest.Features
-	// Remote says that transactions wait for each other outside the process, as in a database server. No case
-	// then waits for a timer within a transaction. Defaults to false.
+	// Remote says that transactions wait for each other where the bubble cannot see it, as in a database server,
+	// or in a file that each process opens for itself. No case then waits for a timer within a transaction.
+	// Defaults to false.
 	Remote bool
-	// RealTime runs the cases without a bubble, and skips those that [NeedsBubble] names. Defaults to false.
+	// RealTime runs the cases without bubbles and with the time of the machine. It skips the cases that need a
+	// bubble: those of longCases and exactCases, and the campaigns. Defaults to false.
 	RealTime bool
 	// Skip has the reasons for which cases are skipped, by their names, such as "Publish/OneOrder". A name that
 	// the suite does not have fails the test. Defaults to none.

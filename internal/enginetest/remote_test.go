@@ -26,6 +26,7 @@ func TestRemote(t *testing.T) {
 	address := answers(t)
 	var databases sync.Map
 	join := func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
 		once, _ := databases.LoadOrStore(t, sync.OnceValue(func() *database {
 			return &database{Store: inMemory.Open(t, clock).Store, live: newLive()}
 		}))

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // Test checks that an engine over the backend does what package engine promises. Each case runs in a
@@ -17,6 +18,7 @@ func Test(t *testing.T, o Options) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					o.bubble(t, subject.name+"/"+name, func(t *testing.T) {
+						t.Helper()
 						s := newEngineTest(t, o)
 						test(s)
 						s.check()
@@ -121,6 +123,16 @@ func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*
 // checkNames ends the test if Skip names a case that does not exist.
 func (o Options) checkNames(t *testing.T) {
 	t.Helper()
+	names := caseNames()
+	for name := range o.Skip {
+		if !names[name] {
+			t.Fatalf("Options.Skip has %q, and there is no such case", name)
+		}
+	}
+}
+
+// caseNames returns the names that [Options.Skip] can have.
+func caseNames() map[string]bool {
 	names := make(map[string]bool)
 	for _, subject := range subjects() {
 		for name := range subject.tests {
@@ -130,11 +142,7 @@ func (o Options) checkNames(t *testing.T) {
 	for name := range campaigns() {
 		names[name] = true
 	}
-	for name := range o.Skip {
-		if !names[name] {
-			t.Fatalf("Options.Skip has %q, and there is no such case", name)
-		}
-	}
+	return names
 }
 
 // skips skips the case if the options say so.
@@ -143,7 +151,7 @@ func (o Options) skips(t *testing.T, name string) {
 	if why, ok := o.Skip[name]; ok {
 		t.Skip(why)
 	}
-	if o.RealTime && NeedsBubble(name) {
+	if o.RealTime && needsBubble(name) {
 		t.Skip("the case needs a bubble")
 	}
 }
@@ -156,5 +164,11 @@ func (o Options) bubble(t *testing.T, name string, test func(t *testing.T)) {
 		test(t)
 		return
 	}
-	synctest.Test(t, test)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		test(t)
+		if took := time.Since(begin); took > unlisted && !needsBubble(name) {
+			t.Errorf("the case lasts %s, and longCases lacks it", took)
+		}
+	})
 }
