@@ -115,7 +115,8 @@ var layers = []archtest.Row{
 	{Place: "server/internal/wire", Ours: []string{".", "engine", "rest/...", "server/agui"}},
 	{Place: "server/internal/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"}},
 	{Place: "server/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/..."}},
-	{Place: "client/...", Ours: []string{".", "client/..."}},
+	{Place: "client/view", Ours: []string{"."}},
+	{Place: "client", Ours: []string{".", "internal/sse"}},
 	{Place: "console"},
 
 	{Place: "examples/...", Ours: []string{"./..."}},

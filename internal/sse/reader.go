@@ -53,11 +53,13 @@ type Reader struct {
 	// started is true after the first line, which may begin with a byte order mark.
 	started bool
 
-	id      string
-	name    string
-	retry   time.Duration
-	data    []byte
-	hasData bool
+	id    string
+	name  string
+	retry time.Duration
+	// lastRetry is the last retry of the stream, also after an event had it.
+	lastRetry time.Duration
+	data      []byte
+	hasData   bool
 }
 
 // NewReader returns a reader of the events of in. The limit bounds the size of an event in bytes; zero
@@ -72,6 +74,9 @@ func NewReader(in io.Reader, limit int) *Reader {
 // LastID returns the last id of the stream so far. It may be newer than the last event's id, because an
 // id may come without data.
 func (r *Reader) LastID() string { return r.id }
+
+// LastRetry returns the last retry of the stream so far, which may have come without an event, or zero.
+func (r *Reader) LastRetry() time.Duration { return r.lastRetry }
 
 // Next returns the next event that has data. It blocks until the event is complete.
 //
@@ -196,6 +201,7 @@ func (r *Reader) setRetry(value string) {
 	}
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 		r.retry = time.Duration(n) * time.Millisecond
+		r.lastRetry = r.retry
 	}
 }
 

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Overview counts what the caller's tenant stores and runs. It is for operators, and needs the scope admin.
+func (c *Client) Overview(ctx context.Context) (spool.Overview, error) {
+	return do[spool.Overview](ctx, c, get("/api/admin/overview"))
+}
+
+// RunFilter selects runs of a list. A run must pass all fields.
+type RunFilter struct {
+	// Agent and Model leave out the runs of others. Empty: all.
+	Agent, Model string
+	// CreatedAfter and CreatedBefore leave out runs that were accepted outside of these times. Zero: all.
+	CreatedAfter, CreatedBefore time.Time
+	// PageSize is how many runs one request reads, from 1 to 1000. Defaults to 100.
+	PageSize int
+	// State leaves out runs in other states. Empty: all.
+	State spool.State
+	// StopReason leaves out runs that ended for another reason, or have not ended. Empty: all.
+	StopReason spool.StopReason
+	// ThreadID leaves out the runs of other threads. Empty: all.
+	ThreadID spool.ThreadID
+	// TopLevel leaves out nested runs.
+	TopLevel bool
+}
+
+// Runs lists the runs of the caller's tenant, including nested ones, the last accepted one first. Runs that
+// are accepted meanwhile do not appear. It is for operators, and needs the scope admin. An error ends the list.
+func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[spool.Run, error] {
+	depth := ""
+	if f.TopLevel {
+		depth = "0"
+	}
+	return pages(func(page string) ([]spool.Run, string, error) {
+		list, err := do[struct {
+			Runs []spool.Run `json:"runs"`
+			Next string      `json:"next"`
+		}](ctx, c, get("/api/admin/runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
+			"state", string(f.State), "stopReason", string(f.StopReason), "agent", f.Agent, "model", f.Model, "depth", depth,
+			"createdAfter", timeText(f.CreatedAfter), "createdBefore", timeText(f.CreatedBefore)))
+		return list.Runs, list.Next, err
+	})
+}
+
+// Ready reports whether the server takes requests: nil, or an [spool.Unavailable] error with the checks that
+// fail. It needs no credentials, and is not repeated after a failure.
+func (c *Client) Ready(ctx context.Context) error {
+	q := get("/readyz")
+	q.repeatable = false
+	_, err := do[struct{}](ctx, c, q)
+	return err
+}

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// applyEntry applies an entry of the record, or a notice.
+func (t *Thread) applyEntry(e spool.Entry) error {
+	if e.Seq > 0 && e.Seq <= t.seq {
+		return nil
+	}
+	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
+	var err error
+	switch e.Type {
+	case spool.NoticeStateChange:
+		err = decoded(e, t.setState)
+	case spool.NoticeMessageAppended:
+		err = decoded(e, t.appendTurn)
+	case spool.NoticeThreadDeleted:
+		t.deleted = true
+	case spool.EntryRunStarted:
+		err = decoded(e, func(r spool.RunStarted) {
+			t.stream, t.drafts = r.StreamID, nil
+			t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.RunID != r.RunID })
+		})
+	case spool.EntryRunEnded:
+		t.stream, t.drafts = "", nil
+	case spool.EntryMessagesDropped:
+		err = decoded(e, t.drop)
+	default:
+		err = t.applyPark(e)
+	}
+	if err == nil && e.Seq > 0 {
+		t.seq, t.row.UpdatedAt = e.Seq, e.CreatedAt
+	}
+	return err
+}
+
+// decoded calls a function with the payload of an entry.
+func decoded[P any](e spool.Entry, apply func(P)) error {
+	var payload P
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
+		return &spool.Error{Code: spool.Internal, Message: "the payload of a " + string(e.Type) + " cannot be read", Err: err}
+	}
+	apply(payload)
+	return nil
+}
+
+// applyPark applies an entry about a question.
+func (t *Thread) applyPark(e spool.Entry) error {
+	switch e.Type {
+	case spool.EntryInputRequired:
+		return decoded(e, func(in spool.InputRequired) { t.ask(Park{in, e.RunID, e.CreatedAt}) })
+	case spool.EntryInputExtended:
+		return decoded(e, func(in spool.InputExtended) {
+			for i := range t.parks {
+				if t.parks[i].ToolCallID == in.ToolCallID {
+					t.parks[i].ExpiresAt = in.ExpiresAt
+				}
+			}
+		})
+	case spool.EntryInputExpired:
+		return decoded(e, func(in spool.InputExpired) { t.settle(in.ToolCallID) })
+	case spool.EntryHITLResponse:
+		return decoded(e, func(in spool.HITLResponse) { t.settle(in.ToolCallID) })
+	default:
+		return nil
+	}
+}
+
+// ask adds a question, or replaces the one of the same call.
+func (t *Thread) ask(p Park) {
+	for i := range t.parks {
+		if t.parks[i].ToolCallID == p.ToolCallID && t.parks[i].RunID == p.RunID {
+			t.parks[i] = p
+			return
+		}
+	}
+	t.parks = append(t.parks, p)
+}
+
+// settle removes the question of a call.
+func (t *Thread) settle(call spool.ToolCallID) {
+	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.ToolCallID == call })
+}
+
+// setState applies the present state of the thread.
+func (t *Thread) setState(c spool.StateChange) {
+	t.row.State = c.State
+	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return !c.State.Active() || c.RunID != "" && p.RunID != c.RunID })
+	turns := make(map[spool.RunID]spool.Content, len(t.queue))
+	for _, q := range t.queue {
+		turns[q.RunID] = q.Content
+	}
+	t.queue = c.Queue
+	for i := range t.queue { // only snapshots have the turns
+		if t.queue[i].Content == nil {
+			t.queue[i].Content = turns[t.queue[i].RunID]
+		}
+	}
+	if c.RunID == "" {
+		return
+	}
+	if t.run(c.RunID) == nil {
+		t.putRun(spool.Run{ID: c.RunID, ThreadID: t.row.ID})
+	}
+	r := t.run(c.RunID)
+	r.State, r.StopReason, r.Error = c.State, c.StopReason, c.Error
+	r.EnqueuedAt, r.StartedAt = cmp.Or(c.EnqueuedAt, r.EnqueuedAt), cmp.Or(c.StartedAt, r.StartedAt)
+	r.EndedAt = c.EndedAt
+	if c.Usage != nil {
+		r.TokenCount = *c.Usage
+	}
+	for _, cost := range c.Costs {
+		r.Currency, r.CostMicros = cost.Currency, cost.Micros
+	}
+}
+
+// appendTurn adds a turn of the user, unless the view has it.
+func (t *Thread) appendTurn(m spool.Message) {
+	if !slices.ContainsFunc(t.messages, func(have spool.Message) bool { return have.ID == m.ID }) {
+		t.messages = append(t.messages, m)
+	}
+	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == m.RunID })
+}
+
+// drop removes a message and all after it. A message that the view does not have is older than all that it has.
+func (t *Thread) drop(d spool.MessagesDropped) {
+	at := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == d.FromMessageID })
+	t.messages = t.messages[:max(0, at)]
+	t.drafts, t.parks = nil, nil
+}

@@ -1,0 +1,131 @@
+package view
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// applyItem applies an item of a run stream.
+func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
+	if stream != t.stream {
+		t.stream, t.drafts = stream, nil
+	}
+	switch item.Type {
+	case spool.ItemStepFinished:
+		return read(item, func(s spool.StepFinished) { t.save(agentOf(s.AgentID)) })
+	case spool.ItemRunFinished, spool.ItemRunError:
+		t.drafts = nil // what no step has finished was not saved, or comes with a snapshot
+		return nil
+	case spool.ItemSubagentStarted:
+		return read(item, func(s spool.SubagentStarted) { t.startNested(stream, s) })
+	case spool.ItemSubagentFinished:
+		return read(item, t.finishNested)
+	case spool.ItemSubagentEvent:
+		var wrapped spool.SubagentEvent
+		var inner spool.Item
+		if err := read(item, func(e spool.SubagentEvent) { wrapped = e }); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(wrapped.Event, &inner); err != nil {
+			return unreadable(item, err)
+		}
+		inner.Offset = item.Offset
+		return t.applyContent(stream, wrapped.SubagentID, inner)
+	default:
+		return t.applyContent(stream, "", item)
+	}
+}
+
+func agentOf(id *spool.AgentID) spool.AgentID {
+	if id == nil {
+		return ""
+	}
+	return *id
+}
+
+// read calls a function with the fields of an item.
+func read[F any](item spool.Item, apply func(F)) error {
+	var fields F
+	if err := item.Decode(&fields); err != nil {
+		return unreadable(item, err)
+	}
+	apply(fields)
+	return nil
+}
+
+func unreadable(item spool.Item, err error) error {
+	return &spool.Error{Code: spool.Internal, Message: "an item " + string(item.Type) + " cannot be read", Err: err}
+}
+
+// applyContent applies something that an agent says.
+func (t *Thread) applyContent(stream spool.StreamID, agent spool.AgentID, item spool.Item) error {
+	if !item.Type.Content() {
+		return nil
+	}
+	d := t.draft(agent)
+	if d == nil {
+		d = &draft{agent: agent, stream: stream}
+	}
+	if err := d.add(item); err != nil {
+		return err
+	}
+	if t.draft(agent) == nil {
+		t.drafts = append(t.drafts, d)
+	}
+	return nil
+}
+
+// draft returns what an agent says. Nil: nothing since its last finished step.
+func (t *Thread) draft(agent spool.AgentID) *draft {
+	if i := t.draftIndex(agent); i >= 0 {
+		return t.drafts[i]
+	}
+	return nil
+}
+
+func (t *Thread) draftIndex(agent spool.AgentID) int {
+	return slices.IndexFunc(t.drafts, func(d *draft) bool { return d.agent == agent })
+}
+
+// save makes messages of what an agent has said, because its step is finished.
+func (t *Thread) save(agent spool.AgentID) {
+	i := t.draftIndex(agent)
+	if i < 0 {
+		return
+	}
+	t.messages = append(t.messages, t.drafts[i].messages(t.row.ID)...)
+	t.drafts = slices.Delete(t.drafts, i, i+1)
+}
+
+// startNested adds a nested run, or continues it.
+func (t *Thread) startNested(stream spool.StreamID, s spool.SubagentStarted) {
+	id := spool.RunID(s.SubagentID)
+	if r := t.run(id); r != nil {
+		r.State = spool.Running
+		return
+	}
+	root, _, _ := stream.Split()
+	t.putRun(spool.Run{ID: id, ThreadID: t.row.ID, ParentID: root, Depth: s.Depth, Agent: s.Name, State: spool.Running})
+}
+
+// finishNested ends a nested run. What it said after its last finished step was not saved.
+func (t *Thread) finishNested(f spool.SubagentFinished) {
+	if i := t.draftIndex(f.SubagentID); i >= 0 {
+		t.drafts = slices.Delete(t.drafts, i, i+1)
+	}
+	r := t.run(spool.RunID(f.SubagentID))
+	if r == nil {
+		return
+	}
+	r.Error = f.Error
+	switch f.Status {
+	case spool.SubagentCompleted:
+		r.State = spool.Completed
+	case spool.SubagentFailed:
+		r.State = spool.Failed
+	case spool.SubagentCancelled:
+		r.State = spool.Cancelled
+	}
+}

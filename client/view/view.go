@@ -1,0 +1,137 @@
+// Package view turns the snapshots and frames of a thread into what a user sees: the messages, the text that
+// is being streamed, the state, and the questions that wait for an answer. It sends nothing and starts nothing.
+//
+// It does what spec/events.md asks of a client: what a step said is provisional until STEP_FINISHED, what a
+// failed segment said is dropped, and a snapshot corrects what was lost.
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Thread is what a client shows of a thread. It is not safe for concurrent use. What its methods return is
+// valid until the next Apply, and must not be changed.
+type Thread struct {
+	row      spool.Thread
+	messages []spool.Message
+	runs     []spool.Run
+	queue    []spool.QueuedRun
+	parks    []Park
+	cursor   *spool.Cursor
+	seq      int64 // the last record entry
+	deleted  bool
+	// stream is the stream of the present segment. Empty: none is open.
+	stream spool.StreamID
+	// drafts have what agents said since their last finished step, in the order in which they began.
+	drafts []*draft
+}
+
+// Park is a question that waits for an answer.
+type Park struct {
+	spool.InputRequired
+
+	// RunID is the run that waits.
+	RunID spool.RunID
+	// AskedAt is the time of the question.
+	AskedAt time.Time
+}
+
+// New returns the view of a thread with the snapshot. Nil: an empty view, for a follower without a cursor.
+func New(s *spool.Snapshot) *Thread {
+	t := &Thread{}
+	if s != nil {
+		t.replace(s)
+	}
+	return t
+}
+
+// Row returns the thread itself, with its state and title.
+func (t *Thread) Row() spool.Thread { return t.row }
+
+// State returns the state of the thread.
+func (t *Thread) State() spool.State { return t.row.State }
+
+// Deleted reports whether the thread was deleted.
+func (t *Thread) Deleted() bool { return t.deleted }
+
+// Messages returns the messages, in order, including those of nested runs, which have an AgentID.
+//
+// A message that came with the stream has the content of the saved one. Until a snapshot replaces it, it has an
+// id of its own, no time, and no data of the model's provider. The prompts of nested runs and the summaries of
+// older messages come with snapshots only.
+func (t *Thread) Messages() []spool.Message { return t.messages }
+
+// Drafts returns what is being streamed, in the form of messages that come after Messages. Each agent that is
+// in the middle of a step has one, and a second one for the results of its calls. The text of a draft grows;
+// the draft becomes a message, with the same id, or goes. The arguments of an unfinished call are the text so
+// far, as a JSON string.
+func (t *Thread) Drafts() []spool.Message {
+	var out []spool.Message
+	for _, d := range t.drafts {
+		out = append(out, d.messages(t.row.ID)...)
+	}
+	return out
+}
+
+// Parks returns the questions that wait for an answer, in the order in which they were asked.
+func (t *Thread) Parks() []Park { return t.parks }
+
+// Runs returns the runs that the view knows, the newest first. A run that came with the stream has only some
+// fields until a snapshot replaces it.
+func (t *Thread) Runs() []spool.Run { return t.runs }
+
+// Queue returns the runs that wait for the thread, the next one first.
+func (t *Thread) Queue() []spool.QueuedRun { return t.queue }
+
+// Cursor returns the position from which to follow on. Nil: the view is empty.
+func (t *Thread) Cursor() *spool.Cursor { return t.cursor }
+
+// Apply adds a frame. Frames come in the order in which a follower gets them. A frame of a record entry that
+// the view already has changes nothing, nor does one of an unknown kind. Apply returns an error for a known
+// kind that cannot be decoded, and then leaves the view as it was.
+func (t *Thread) Apply(f spool.Frame) error {
+	var err error
+	switch {
+	case f.Kind == spool.FrameThread && f.Event != nil:
+		err = t.applyEntry(*f.Event)
+	case f.Kind == spool.FrameStream && f.Item != nil:
+		err = t.applyItem(f.StreamID, *f.Item)
+	case f.Kind == spool.FrameSnapshot && f.Snapshot != nil && f.Snapshot.AfterMessageID != nil:
+		t.correct(f.Snapshot)
+	case f.Kind == spool.FrameSnapshot && f.Snapshot != nil:
+		t.replace(f.Snapshot)
+	}
+	if err == nil && f.Cursor != nil {
+		at := *f.Cursor
+		t.cursor = &at
+	}
+	return err
+}
+
+// replace takes everything from a snapshot of the thread.
+func (t *Thread) replace(s *spool.Snapshot) {
+	at := s.Cursor()
+	*t = Thread{
+		row: s.Thread, messages: slices.Clone(s.Messages), runs: slices.Clone(s.Runs), queue: s.Queue,
+		cursor: &at, seq: s.LastEventSeq,
+	}
+	t.catchUp(s)
+}
+
+// catchUp applies the open questions and the stream of a snapshot. What cannot be decoded is left out, because
+// the rest of the snapshot is still right.
+func (t *Thread) catchUp(s *spool.Snapshot) {
+	t.parks, t.drafts, t.stream = nil, nil, ""
+	for _, e := range s.ActiveEvents {
+		_ = t.applyPark(e)
+	}
+	if s.Stream == nil {
+		return
+	}
+	for _, item := range s.Stream.Items {
+		_ = t.applyItem(s.Stream.StreamID, item)
+	}
+}
