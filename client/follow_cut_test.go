@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,17 +73,31 @@ func line(f spool.Frame) string {
 	}
 }
 
-// wantSound checks that the record has no gap and no repeat, that no user turn came twice, and that what
-// the frames showed is what was saved.
+// wantSound checks that the frames have no gap and no repeat, and that what they showed is what was saved.
 func wantSound(t *testing.T, c *client.Client, thread spool.ThreadID, frames []spool.Frame, shown *view.Thread) {
+	t.Helper()
+
+	wantNoRepeat(t, frames)
+	wantShown(t, c, thread, shown)
+}
+
+// wantNoRepeat checks that the record has no gap and no repeat, that the offsets of a stream grow, and that no
+// user turn came twice.
+func wantNoRepeat(t *testing.T, frames []spool.Frame) {
 	t.Helper()
 
 	seq := int64(0)
 	turns := make(map[string]int)
+	offsets := make(map[spool.StreamID]spool.Offset)
 	for _, f := range frames {
 		switch {
 		case f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil:
 			seq = f.Snapshot.LastEventSeq
+		case f.Item != nil:
+			if f.Item.Offset.Compare(offsets[f.StreamID]) <= 0 {
+				t.Errorf("offset %v after %v: %s", f.Item.Offset, offsets[f.StreamID], line(f))
+			}
+			offsets[f.StreamID] = f.Item.Offset
 		case f.Event == nil:
 		case f.Event.Type == spool.NoticeMessageAppended:
 			turns[string(f.Event.Payload)]++
@@ -98,6 +113,12 @@ func wantSound(t *testing.T, c *client.Client, thread spool.ThreadID, frames []s
 			t.Errorf("%d times: %s", n, turn)
 		}
 	}
+}
+
+// wantShown checks that the view has the messages that were saved, and no others.
+func wantShown(t *testing.T, c *client.Client, thread spool.ThreadID, shown *view.Thread) {
+	t.Helper()
+
 	saved := must(c.Snapshot(testwait.Context(t, "the snapshot"), thread, spool.SnapshotOptions{}))(t)
 	if diff := cmp.Diff(content(saved.Messages), content(shown.Messages())); diff != "" {
 		t.Errorf("shown differs (-saved +shown):\n%s", diff)
@@ -127,40 +148,44 @@ func TestFollowCutAtEveryByte(t *testing.T) {
 	t.Parallel()
 
 	n, direct := setup(t)
-	run(t, direct, client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: `use look with {"at":"x"}`})
-	whole := cutConnections(t, n.address, func(int64) int64 { return -1 })
-	want, _ := follow(t, connect(t, whole.url()), "t1", fromTheStart(), ended(1))
-	whole.cutAll()
+	run(t, direct, client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: "Hi"})
+	whole, _ := follow(t, direct, "t1", fromTheStart(), ended(1))
+	want := stored(whole)
+	if len(want) < 10 {
+		t.Fatalf("only %d frames: %v", len(want), want)
+	}
+	const shards = 8
+	for shard := range int64(shards) {
+		t.Run(fmt.Sprintf("From%d", shard), func(t *testing.T) {
+			t.Parallel()
 
-	limit := int64(0)
-	p := cutConnections(t, n.address, func(k int64) int64 {
-		if k%2 == 1 {
-			return limit
-		}
-		return -1
-	})
-	c := connect(t, p.url())
-	lines := stored(want)
-	if len(lines) < 10 {
-		t.Fatalf("only %d frames: %v", len(lines), lines)
-	}
-	connections := int64(0)
-	for ; ; limit++ {
-		frames, shown := follow(t, c, "t1", fromTheStart(), ended(1))
-		if diff := cmp.Diff(lines, stored(frames)); diff != "" {
-			t.Fatalf("cut after %d bytes (-want +got):\n%s", limit, diff)
-		}
-		if limit%50 == 0 {
-			wantSound(t, direct, "t1", frames, shown)
-		}
-		now := p.count.Load()
-		if now-connections == 1 {
-			break // the first connection had the whole run
-		}
-		connections = now
-	}
-	if limit < 3000 {
-		t.Errorf("the stream has only %d bytes", limit)
+			limit, last := atomic.Int64{}, int64(0)
+			p := cutConnections(t, n.address, func(k int64) int64 {
+				if k == last+1 {
+					return limit.Load()
+				}
+				return -1
+			})
+			c := connect(t, p.url())
+			for limit.Store(shard); ; limit.Add(shards) {
+				frames, shown := follow(t, c, "t1", fromTheStart(), ended(1))
+				if diff := cmp.Diff(want, stored(frames)); diff != "" {
+					t.Fatalf("cut after %d bytes (-want +got):\n%s", limit.Load(), diff)
+				}
+				wantNoRepeat(t, frames)
+				if limit.Load()%100 == 0 {
+					wantShown(t, direct, "t1", shown)
+				}
+				now := p.count.Load()
+				if now == last+1 {
+					break // the first connection had the whole run
+				}
+				last = now
+			}
+			if limit.Load() < 1500 {
+				t.Errorf("the stream has only %d bytes", limit.Load())
+			}
+		})
 	}
 }
 

@@ -20,7 +20,8 @@ func (t *Thread) correct(s *spool.Snapshot) {
 		at = -1 // the view does not go back so far: the messages stay where they were, or come last
 	}
 	for _, m := range t.messages[turn+1:] {
-		if !of[m.RunID] && !of[spool.RunID(m.AgentID)] {
+		turn := m.Role == spool.RoleUser && m.AgentID == ""
+		if turn || !of[m.RunID] && !of[spool.RunID(m.AgentID)] {
 			kept = append(kept, m)
 		} else if at < 0 {
 			at = len(kept)

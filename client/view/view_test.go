@@ -1,0 +1,283 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client/view"
+)
+
+// fixture reads spec/fixtures/<name>.json.
+func fixture(t *testing.T, name string, v any) {
+	t.Helper()
+
+	b, err := os.ReadFile(filepath.Join("..", "..", "spec", "fixtures", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// show returns what the view shows, in one text.
+func show(v *view.Thread) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, v.State())
+	for _, list := range []struct {
+		mark     string
+		messages []spool.Message
+	}{{"", v.Messages()}, {"... ", v.Drafts()}} {
+		for _, m := range list.messages {
+			fmt.Fprintln(&b, list.mark+said(m))
+		}
+	}
+	for _, p := range v.Parks() {
+		fmt.Fprintf(&b, "? %s %s %s\n", p.ToolCallID, p.ToolName, compact(p.Arguments))
+	}
+	return b.String()
+}
+
+func said(m spool.Message) string {
+	text := string(m.Role)
+	if m.AgentID != "" {
+		text += " of a nested run"
+	}
+	for _, p := range m.Content {
+		text += fmt.Sprintf(" [%s %s%s%s%s]", p.Type, p.ToolName, p.Text, compact(p.Args), compact(p.Result))
+	}
+	return text
+}
+
+// compact leaves out the white space of a fixture.
+func compact(text json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+type transcript struct {
+	Frames []struct {
+		ID    *string
+		Frame spool.Frame
+	}
+}
+
+func (tr transcript) apply(t *testing.T, v *view.Thread, from, to int) {
+	t.Helper()
+
+	for _, f := range tr.Frames[from:to] {
+		if f.ID != nil {
+			at, ok := spool.ParseCursor(*f.ID)
+			if !ok {
+				t.Fatalf("id %q", *f.ID)
+			}
+			f.Frame.Cursor = &at
+		}
+		if err := v.Apply(f.Frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+
+	var tr transcript
+	fixture(t, "transcript", &tr)
+	v := view.New(nil)
+	done := 0
+	for _, c := range []struct {
+		after string // the id of the last frame
+		want  string
+	}{
+		{"1 r1:1 1-3", "RUNNING\nuser [text Hello]\n... assistant [text I send ]\n"},
+		{"1 r1:1 1-6", "RUNNING\nuser [text Hello]\n... assistant [text I send it.] [tool-call send]\n"},
+		{"2 r1:1 1-8", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n"},
+		{"3 r1:1 1-10", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n"},
+		{"4 r1:1 1-10", "WAITING_FOR_INPUT\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n"},
+		{"5 r1:2 2-4", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n... assistant [text Sent.]\n... tool [tool-result send{\"sent\":true}]\n"},
+		{"7 r1:2 2-7", "COMPLETED\n"},
+		{"9 r2:1 3-6", "RUNNING\nuser [text Hello again]\nassistant [text Hello.]\n"},
+	} {
+		last := done
+		for tr.Frames[last].ID == nil || *tr.Frames[last].ID != c.after {
+			last++
+		}
+		tr.apply(t, v, done, last+1)
+		done = last + 1
+		if diff := cmp.Diff(c.want, show(v)); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", c.after, diff)
+		}
+		if v.Cursor() == nil || v.Cursor().String() != c.after {
+			t.Errorf("cursor %v, want %s", v.Cursor(), c.after)
+		}
+	}
+	tr.apply(t, v, done, len(tr.Frames))
+	if runs := v.Runs(); v.State() != spool.Completed || len(runs) != 2 || runs[0].ID != "r2" || runs[0].TotalTokens != 65 {
+		t.Errorf("state %s, runs %+v", v.State(), v.Runs())
+	}
+}
+
+// TestSnapshots shows each snapshot of the fixtures, alone and after another thread's.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+
+	var all struct {
+		Snapshots []struct {
+			Name   string
+			Cursor string
+			Value  spool.Snapshot
+		}
+	}
+	fixture(t, "snapshots", &all)
+	for _, c := range all.Snapshots {
+		if c.Value.AfterMessageID != nil {
+			continue
+		}
+		v := view.New(&c.Value)
+		if v.Cursor().String() != c.Cursor || v.State() != c.Value.Thread.State || len(v.Messages()) < len(c.Value.Messages) {
+			t.Errorf("%s: cursor %s, state %s, %d messages", c.Name, v.Cursor(), v.State(), len(v.Messages()))
+		}
+		again := view.New(&all.Snapshots[1].Value)
+		if err := again.Apply(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &c.Value}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(show(v), show(again)); diff != "" {
+			t.Errorf("%s, after another (-alone +after):\n%s", c.Name, diff)
+		}
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+
+	v := view.New(nil)
+	for _, f := range []spool.Frame{
+		{Kind: "new"},
+		{Kind: spool.FrameThread, Event: &spool.Entry{Type: "NEW_ENTRY", Seq: 1}},
+		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: "NEW_ITEM", Data: json.RawMessage(`{}`)}},
+	} {
+		if err := v.Apply(f); err != nil {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	for _, f := range []spool.Frame{
+		{Kind: spool.FrameThread, Event: &spool.Entry{Type: spool.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`[]`)}},
+		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: spool.ItemTextContent, Data: json.RawMessage(`[]`)}},
+		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: spool.ItemSubagentEvent, Data: json.RawMessage(`{"event":3}`)}},
+	} {
+		if err := v.Apply(f); spool.CodeOf(err) != spool.Internal {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	if err := v.Apply(spool.Frame{Kind: spool.FrameThread, Event: &spool.Entry{Type: spool.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`{}`)}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNested streams what a nested run says, beside its caller.
+func TestNested(t *testing.T) {
+	t.Parallel()
+
+	v := view.New(nil)
+	n := int64(0)
+	item := func(kind spool.ItemType, payload any) {
+		n++
+		it := spool.NewItem(kind, spool.Offset{Fence: 1, N: n}, 1, payload)
+		if err := v.Apply(spool.Frame{Kind: spool.FrameStream, StreamID: "r1:1", Item: &it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent := spool.AgentID("n1")
+	item(spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c1", ToolName: "spawn"})
+	item(spool.ItemToolArgs, spool.ToolArgs{ToolCallID: "c1", Delta: `{"na`})
+	want := "\n... assistant [tool-call spawn\"{\\\"na\"]\n"
+	if got := show(v); got != want {
+		t.Errorf("half a call: %q, want %q", got, want)
+	}
+	item(spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "c1", ToolName: "spawn", Args: json.RawMessage(`{}`)})
+	item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: agent, Name: "clerk", Depth: 1})
+	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemTextStart, spool.Block{MessageID: "m1"}))
+	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemTextContent, spool.Delta{MessageID: "m1", Delta: "One"}))
+	item(spool.ItemStepFinished, spool.StepFinished{Step: 1, AgentID: &agent})
+	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemReasoningContent, spool.Delta{MessageID: "m2", Delta: "Hm"}))
+	want = "\nassistant of a nested run [text One]\n... assistant [tool-call spawn{}]\n... assistant of a nested run [reasoning Hm]\n"
+	if diff := cmp.Diff(want, show(v)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if r := v.Runs()[0]; r.ID != "n1" || r.ParentID != "r1" || r.Agent != "clerk" || r.State != spool.Running {
+		t.Errorf("run %+v", r)
+	}
+	item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: agent, Status: spool.SubagentFailed, Error: "no"})
+	item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: "c1", ToolName: "spawn", Result: json.RawMessage(`1`)})
+	item(spool.ItemStepFinished, spool.StepFinished{Step: 1})
+	want = "\nassistant of a nested run [text One]\nassistant [tool-call spawn{}]\ntool [tool-result spawn1]\n"
+	if diff := cmp.Diff(want, show(v)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if r := v.Runs()[0]; r.State != spool.Failed || r.Error != "no" {
+		t.Errorf("run %+v", r)
+	}
+	seen := make(map[spool.MessageID]bool)
+	for _, m := range v.Messages() {
+		if seen[m.ID] || spool.CheckID("id", string(m.ID)) != nil || m.RunID == "" {
+			t.Errorf("message %+v", m)
+		}
+		seen[m.ID] = true
+	}
+	item(spool.ItemTextContent, spool.Delta{MessageID: "m3", Delta: "Lost"})
+	item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError})
+	if diff := cmp.Diff(want, show(v)); diff != "" {
+		t.Errorf("after an error (-want +got):\n%s", diff)
+	}
+}
+
+// TestCorrect applies the snapshot of one run among others.
+func TestCorrect(t *testing.T) {
+	t.Parallel()
+
+	message := func(id spool.MessageID, run spool.RunID, role spool.Role) spool.Message {
+		return spool.Message{ID: id, RunID: run, Role: role, Content: spool.TextContent(string(id))}
+	}
+	nested := message("n1:1", "n1", spool.RoleAssistant)
+	nested.AgentID = "n1"
+	before := []spool.Message{
+		message("u1", "r1", spool.RoleUser), message("a1", "r1", spool.RoleAssistant), nested,
+		message("u2", "r2", spool.RoleUser), message("a2", "r2", spool.RoleAssistant),
+	}
+	runs := []spool.Run{{ID: "n1", ParentID: "r1"}, {ID: "r1"}}
+	for name, c := range map[string]struct {
+		after spool.MessageID
+		run   spool.RunID
+		want  string
+	}{
+		"the first run":           {"u1", "r1", "u1 x u2 a2"},
+		"the second":              {"u2", "r2", "u1 a1 n1:1 u2 x"},
+		"an older one":            {"u0", "r0", "u1 a1 n1:1 u2 a2 x"},
+		"from the beginning":      {"", "r0", "x u1 a1 n1:1 u2 a2"},
+		"a turn that is not here": {"u0", "r1", "u1 x u2 a2"},
+	} {
+		v := view.New(&spool.Snapshot{Messages: before, Runs: runs})
+		err := v.Apply(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
+			AfterMessageID: &c.after, Messages: []spool.Message{message("x", c.run, spool.RoleAssistant)},
+		}})
+		var got []string
+		for _, m := range v.Messages() {
+			got = append(got, string(m.ID))
+		}
+		if text := strings.Join(got, " "); err != nil || text != c.want {
+			t.Errorf("%s: %s, %v, want %s", name, text, err, c.want)
+		}
+	}
+}
