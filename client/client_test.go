@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -53,7 +52,7 @@ func lookTool() spool.Tool {
 func startNode(t *testing.T, backend spool.Backend, address string, change ...func(*engine.Config, *server.Config)) *node {
 	t.Helper()
 
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	ec := engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool(), lookTool()}}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 2 * time.Millisecond})},

@@ -76,7 +76,7 @@ func readRefusal(res *http.Response) refusal {
 // failure returns the error of an answer.
 func failure(res *http.Response, r refusal) error {
 	e := &ResponseError{
-		Status: res.StatusCode, RequestID: res.Header.Get("X-Request-Id"), RetryAfter: retryAfter(res.Header, time.Now()),
+		Status: res.StatusCode, RequestID: res.Header.Get("X-Request-ID"), RetryAfter: retryAfter(res.Header, time.Now()),
 		native: r.Error != "" && (r.Code != "" || r.result()),
 	}
 	message := r.Error
@@ -117,7 +117,7 @@ func codeOf(status int) spool.Code {
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second //nolint:gosec // 31 bits fit
+		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, at.Sub(now))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,7 +33,7 @@ func read(t *testing.T, c *client.Client, frames int, o client.FollowOptions) (l
 		case f.Event.Seq == 0:
 			lines = append(lines, fmt.Sprintf("%s %s", f.Event.Type, f.Event.Payload))
 		default:
-			lines = append(lines, fmt.Sprint(f.Event.Seq))
+			lines = append(lines, strconv.FormatInt(f.Event.Seq, 10))
 		}
 		if len(lines) == frames {
 			break
@@ -62,7 +63,7 @@ func TestFollowResumes(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(n int, _ *http.Request) *http.Response {
+		s := &script{answer: func(n int, _ *http.Request) *answer {
 			switch n {
 			case 1:
 				return ends("retry: 4000\n\n" + entry(1) + entry(2) + "id: 3 - -\ndata: {\"kind\":")
@@ -98,7 +99,7 @@ func TestFollowBacksOff(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(n int, _ *http.Request) *http.Response {
+		s := &script{answer: func(n int, _ *http.Request) *answer {
 			switch {
 			case n < 8:
 				return nil
@@ -112,8 +113,8 @@ func TestFollowBacksOff(t *testing.T) {
 		if _, err := read(t, c, 2, client.FollowOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []time.Duration{1, 2, 4, 8, 10, 10, 10, 1} {
-			within(t, fmt.Sprintf("wait %d", i), s.waits()[i], want*time.Second)
+		for i, want := range []int{1, 2, 4, 8, 10, 10, 10, 1} {
+			within(t, fmt.Sprintf("wait %d", i), s.waits()[i], time.Duration(want)*time.Second)
 		}
 	})
 }
@@ -122,7 +123,7 @@ func TestFollowIdle(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(n int, r *http.Request) *http.Response {
+		s := &script{answer: func(n int, r *http.Request) *answer {
 			switch n {
 			case 1:
 				return stalls(r, entry(1))
@@ -152,7 +153,7 @@ func TestFollowKeepalive(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(n int, r *http.Request) *http.Response {
+		s := &script{answer: func(n int, r *http.Request) *answer {
 			if n == 1 {
 				return ticks(r, 15*time.Second)
 			}
@@ -188,7 +189,7 @@ func TestFollowGivesUp(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(int, *http.Request) *http.Response { return nil }}
+		s := &script{answer: func(int, *http.Request) *answer { return nil }}
 		began := time.Now()
 		_, err := read(t, s.client(t), 1, client.FollowOptions{GiveUpAfter: time.Minute})
 		wantError(t, err, spool.Unavailable, 0)
@@ -202,26 +203,26 @@ func TestFollowGivesUp(t *testing.T) {
 func TestFollowEnds(t *testing.T) {
 	t.Parallel()
 
-	page := func(int, *http.Request) *http.Response { return says(http.StatusNotFound, "text/html", "<html>") }
+	page := func(int, *http.Request) *answer { return says(http.StatusNotFound, "text/html", "<html>") }
 	for name, c := range map[string]struct {
-		answer func(n int, r *http.Request) *http.Response
+		answer func(n int, r *http.Request) *answer
 		code   spool.Code
 		status int
 		after  int // connections
 	}{
-		"no thread":   {func(int, *http.Request) *http.Response { return fails(404, spool.NotFound) }, spool.NotFound, 404, 1},
-		"forbidden":   {func(int, *http.Request) *http.Response { return fails(403, spool.Forbidden) }, spool.Forbidden, 403, 1},
-		"bad request": {func(int, *http.Request) *http.Response { return fails(400, spool.Invalid) }, spool.Invalid, 400, 1},
-		"no token":    {func(int, *http.Request) *http.Response { return fails(401, spool.Unauthorized) }, spool.Unauthorized, 401, 1},
+		"no thread":   {func(int, *http.Request) *answer { return fails(404, spool.NotFound) }, spool.NotFound, 404, 1},
+		"forbidden":   {func(int, *http.Request) *answer { return fails(403, spool.Forbidden) }, spool.Forbidden, 403, 1},
+		"bad request": {func(int, *http.Request) *answer { return fails(400, spool.Invalid) }, spool.Invalid, 400, 1},
+		"no token":    {func(int, *http.Request) *answer { return fails(401, spool.Unauthorized) }, spool.Unauthorized, 401, 1},
 		"a page":      {page, spool.NotFound, 404, 1},
-		"no stream":   {func(int, *http.Request) *http.Response { return says(200, "text/html", "<html>") }, spool.Invalid, 200, 1},
-		"garbage": {func(n int, _ *http.Request) *http.Response {
+		"no stream":   {func(int, *http.Request) *answer { return says(200, "text/html", "<html>") }, spool.Invalid, 200, 1},
+		"garbage": {func(n int, _ *http.Request) *answer {
 			if n == 1 {
 				return ends(entry(1) + "id: 2 - -\ndata: {\"ki\n\n")
 			}
 			return ends("id: 2 - -\ndata: {\"ki\n\n")
 		}, spool.Internal, 0, 2},
-		"too large":         {func(int, *http.Request) *http.Response { return ends("data: " + strings.Repeat("x", 2000)) }, spool.Invalid, 0, 1},
+		"too large":         {func(int, *http.Request) *answer { return ends("data: " + strings.Repeat("x", 2000)) }, spool.Invalid, 0, 1},
 		"forbidden, later":  {sequence(ends(entry(1)), fails(403, spool.Forbidden)), spool.Forbidden, 403, 2},
 		"deleted meanwhile": {sequence(ends(entry(1)), nil, fails(404, spool.NotFound)), spool.NotFound, 404, 3},
 		"deleted":           {sequence(ends(notice(spool.NoticeThreadDeleted, `{"threadId":"t1"}`))), spool.NotFound, 0, 1},
@@ -242,24 +243,24 @@ func TestFollowEnds(t *testing.T) {
 }
 
 // sequence answers with one after the other.
-func sequence(answers ...*http.Response) func(int, *http.Request) *http.Response {
-	return func(n int, _ *http.Request) *http.Response { return answers[n-1] }
+func sequence(answers ...*answer) func(int, *http.Request) *answer {
+	return func(n int, _ *http.Request) *answer { return answers[n-1] }
 }
 
 // TestFollowGoesOn has the answers that pass.
 func TestFollowGoesOn(t *testing.T) {
 	t.Parallel()
 
-	for name, res := range map[string]func() *http.Response{
-		"a proxy's 404":     func() *http.Response { return says(404, "text/html", "<html>") },
-		"a proxy's page":    func() *http.Response { return says(200, "text/html", "<html>") },
-		"a proxy's 502":     func() *http.Response { return says(502, "text/html", "<html>") },
-		"a defect":          func() *http.Response { return fails(500, spool.Internal) },
-		"too many streams":  func() *http.Response { return fails(429, spool.Limit, "Retry-After", "2") },
-		"a damaged event":   func() *http.Response { return ends("id: 2 - -\ndata: {\"ki\n\n") },
-		"an empty stream":   func() *http.Response { return ends("") },
-		"an unknown kind":   func() *http.Response { return ends("data: {\"kind\":\"new\"}\n\n") },
-		"a keepalive event": func() *http.Response { return ends("event: keepalive\ndata: {}\n\n") },
+	for name, res := range map[string]func() *answer{
+		"a proxy's 404":     func() *answer { return says(404, "text/html", "<html>") },
+		"a proxy's page":    func() *answer { return says(200, "text/html", "<html>") },
+		"a proxy's 502":     func() *answer { return says(502, "text/html", "<html>") },
+		"a defect":          func() *answer { return fails(500, spool.Internal) },
+		"too many streams":  func() *answer { return fails(429, spool.Limit, "Retry-After", "2") },
+		"a damaged event":   func() *answer { return ends("id: 2 - -\ndata: {\"ki\n\n") },
+		"an empty stream":   func() *answer { return ends("") },
+		"an unknown kind":   func() *answer { return ends("data: {\"kind\":\"new\"}\n\n") },
+		"a keepalive event": func() *answer { return ends("event: keepalive\ndata: {}\n\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +281,7 @@ func TestFollowTokens(t *testing.T) {
 	t.Parallel()
 
 	good := func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer good" }
-	answer := func(n int, r *http.Request) *http.Response {
+	answer := func(n int, r *http.Request) *answer {
 		if !good(r) {
 			return fails(401, spool.Unauthorized)
 		}
@@ -361,7 +362,7 @@ func TestFollowRequest(t *testing.T) {
 	t.Parallel()
 
 	var got *http.Request
-	s := &script{answer: func(_ int, r *http.Request) *http.Response {
+	s := &script{answer: func(_ int, r *http.Request) *answer {
 		got = r
 		return ends(entry(5))
 	}}
@@ -387,7 +388,7 @@ func TestFollowCloses(t *testing.T) {
 	t.Parallel()
 
 	closed := make(chan struct{})
-	s := &script{answer: func(_ int, r *http.Request) *http.Response {
+	s := &script{answer: func(int, *http.Request) *answer {
 		res := ends("")
 		res.Body = &body{strings.NewReader(entry(1) + entry(2)), closed}
 		return res

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -112,7 +113,7 @@ func TestLists(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the lists")
 	for i := range 5 {
-		run(t, c, client.RunRequest{ThreadID: spool.ThreadID(fmt.Sprintf("t%d", i)), Prompt: "Hello", Labels: map[string]string{"odd": fmt.Sprint(i % 2)}})
+		run(t, c, client.RunRequest{ThreadID: spool.ThreadID(fmt.Sprintf("t%d", i)), Prompt: "Hello", Labels: map[string]string{"odd": strconv.Itoa(i % 2)}})
 	}
 	ids := func(f client.ThreadFilter) (ids []spool.ThreadID) {
 		for thread, err := range c.Threads(ctx, f) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -109,7 +110,7 @@ type bodyReader struct {
 // Read implements [io.Reader].
 func (b *bodyReader) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
+	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
 	return n, err

@@ -15,7 +15,7 @@ import (
 
 const started = `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}`
 
-func reply(status int, body string, header ...string) *http.Response {
+func reply(status int, body string, header ...string) *answer {
 	return says(status, "application/json; charset=utf-8", body, header...)
 }
 
@@ -23,27 +23,27 @@ func reply(status int, body string, header ...string) *http.Response {
 func TestRetry(t *testing.T) {
 	t.Parallel()
 
-	read := func(c *client.Client, ctx context.Context) error { //nolint:revive // the client is the subject
+	read := func(c *client.Client, ctx context.Context) error {
 		_, err := c.Usage(ctx, "t1")
 		return err
 	}
 	start := func(key string) func(*client.Client, context.Context) error {
-		return func(c *client.Client, ctx context.Context) error { //nolint:revive // as above
+		return func(c *client.Client, ctx context.Context) error {
 			_, err := c.Run(ctx, client.RunRequest{Prompt: "Hello", IdempotencyKey: key})
 			return err
 		}
 	}
-	busy := func() *http.Response { return fails(503, spool.Unavailable, "Retry-After", "20") }
-	cut := func() *http.Response {
+	busy := func() *answer { return fails(503, spool.Unavailable, "Retry-After", "20") }
+	cut := func() *answer {
 		res := reply(200, "")
 		res.Body = io.NopCloser(io.MultiReader(res.Body, failing{}))
 		return res
 	}
-	none := func() *http.Response { return nil }
-	usage, run := func() *http.Response { return reply(200, `{"model":"demo"}`) }, func() *http.Response { return reply(202, started) }
+	none := func() *answer { return nil }
+	usage, run := func() *answer { return reply(200, `{"model":"demo"}`) }, func() *answer { return reply(202, started) }
 	for name, c := range map[string]struct {
 		call    func(*client.Client, context.Context) error
-		answers []func() *http.Response
+		answers []func() *answer
 		code    spool.Code
 		asked   int
 		wait    time.Duration // at least, between the first two
@@ -52,11 +52,11 @@ func TestRetry(t *testing.T) {
 		"a read, and never a server": {read, list(none, none, none, none), spool.Unavailable, 4, 500 * time.Millisecond},
 		"a read of a busy server":    {read, list(busy, usage), "", 2, 20 * time.Second},
 		"a read that is cut":         {read, list(cut, usage), "", 2, 500 * time.Millisecond},
-		"a read, and a limit":        {read, list(func() *http.Response { return fails(429, spool.Limit, "Retry-After", "3") }, usage), "", 2, 3 * time.Second},
-		"a read, and a proxy's 502":  {read, list(func() *http.Response { return says(502, "text/html", "") }, usage), "", 2, 500 * time.Millisecond},
-		"a read, and a defect":       {read, list(func() *http.Response { return fails(500, spool.Internal) }), spool.Internal, 1, 0},
-		"a read of nothing":          {read, list(func() *http.Response { return fails(404, spool.NotFound) }), spool.NotFound, 1, 0},
-		"a read of a page":           {read, list(func() *http.Response { return says(200, "text/html", "<html>") }), spool.Internal, 1, 0},
+		"a read, and a limit":        {read, list(func() *answer { return fails(429, spool.Limit, "Retry-After", "3") }, usage), "", 2, 3 * time.Second},
+		"a read, and a proxy's 502":  {read, list(func() *answer { return says(502, "text/html", "") }, usage), "", 2, 500 * time.Millisecond},
+		"a read, and a defect":       {read, list(func() *answer { return fails(500, spool.Internal) }), spool.Internal, 1, 0},
+		"a read of nothing":          {read, list(func() *answer { return fails(404, spool.NotFound) }), spool.NotFound, 1, 0},
+		"a read of a page":           {read, list(func() *answer { return says(200, "text/html", "<html>") }), spool.Internal, 1, 0},
 		"a start without a key":      {start(""), list(busy), spool.Unavailable, 1, 0},
 		"a start with a key":         {start("k"), list(busy, none, cut, run), "", 4, 20 * time.Second},
 	} {
@@ -64,7 +64,7 @@ func TestRetry(t *testing.T) {
 			t.Parallel()
 
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{answer: func(n int, _ *http.Request) *http.Response { return c.answers[n-1]() }}
+				s := &script{answer: func(n int, _ *http.Request) *answer { return c.answers[n-1]() }}
 				err := c.call(s.client(t), t.Context())
 				if spool.CodeOf(err) != c.code || len(s.asked) != c.asked {
 					t.Errorf("%v after %d requests, want %q after %d", err, len(s.asked), c.code, c.asked)
@@ -77,7 +77,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func list(answers ...func() *http.Response) []func() *http.Response { return answers }
+func list(answers ...func() *answer) []func() *answer { return answers }
 
 type failing struct{}
 
@@ -89,7 +89,7 @@ func TestRetryWithinDeadline(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answer: func(int, *http.Request) *http.Response { return fails(503, spool.Unavailable, "Retry-After", "20") }}
+		s := &script{answer: func(int, *http.Request) *answer { return fails(503, spool.Unavailable, "Retry-After", "20") }}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -106,7 +106,7 @@ func TestQueueFull(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		full := func(n int, _ *http.Request) *http.Response {
+		full := func(n int, _ *http.Request) *answer {
 			if n > 5 {
 				return reply(202, started)
 			}
@@ -135,7 +135,7 @@ func TestQueueFull(t *testing.T) {
 func TestNewToken(t *testing.T) {
 	t.Parallel()
 
-	s := &script{answer: func(_ int, r *http.Request) *http.Response {
+	s := &script{answer: func(_ int, r *http.Request) *answer {
 		if r.Header.Get("Authorization") != "Bearer t2" {
 			return fails(401, spool.Unauthorized)
 		}
@@ -163,9 +163,9 @@ func TestAwaitSurvives(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		running := func() *http.Response { return reply(200, `{"runId":"r1","state":"RUNNING","parks":[]}`) }
+		running := func() *answer { return reply(200, `{"runId":"r1","state":"RUNNING","parks":[]}`) }
 		s := &script{}
-		s.answer = func(n int, r *http.Request) *http.Response {
+		s.answer = func(n int, r *http.Request) *answer {
 			switch n {
 			case 1: // as long as it was asked to
 				time.Sleep(30 * time.Second) //nolint:forbidigo // the server of a bubble
@@ -191,7 +191,7 @@ func TestAwaitSurvives(t *testing.T) {
 		within(t, "after a drain", s.waits()[1], 500*time.Millisecond)
 		within(t, "after a 503, the eighth failure", s.waits()[9], 30*time.Second)
 
-		s.answer = func(int, *http.Request) *http.Response { return nil }
+		s.answer = func(int, *http.Request) *answer { return nil }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if _, err = c.Await(ctx, "r1"); !errors.Is(err, context.DeadlineExceeded) {

@@ -17,7 +17,7 @@ import (
 // script is a transport that answers the n-th request, from 1. It is for bubbles of testing/synctest, in which
 // time is exact.
 type script struct {
-	answer func(n int, r *http.Request) *http.Response
+	answer func(n int, r *http.Request) *answer
 	// asked are the times of the requests, and their ids.
 	asked []time.Time
 	ids   []string
@@ -35,8 +35,14 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res == nil {
 		return nil, errors.New("connection refused")
 	}
-	res.Request = r
-	return res, nil
+	return &http.Response{StatusCode: res.Status, Header: res.Header, Body: res.Body, Request: r}, nil
+}
+
+// answer is an answer of a script. Nil: there is none, not even a connection.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   io.ReadCloser
 }
 
 // waits returns the times between the requests.
@@ -63,8 +69,8 @@ func (s *script) client(t *testing.T, change ...func(*client.Options)) *client.C
 }
 
 // says returns an answer with a body. Headers come in pairs.
-func says(status int, kind, body string, header ...string) *http.Response {
-	res := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+func says(status int, kind, body string, header ...string) *answer {
+	res := &answer{Status: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
 	for i := 0; i+1 < len(header); i += 2 {
 		res.Header.Set(header[i], header[i+1])
 	}
@@ -72,24 +78,24 @@ func says(status int, kind, body string, header ...string) *http.Response {
 }
 
 // fails returns an error in the server's form.
-func fails(status int, code spool.Code, header ...string) *http.Response {
+func fails(status int, code spool.Code, header ...string) *answer {
 	return says(status, "application/json; charset=utf-8", fmt.Sprintf(`{"error":"it is %s","code":%q}`, code, code), header...)
 }
 
 // ends returns an event stream that ends after the text.
-func ends(text string) *http.Response {
+func ends(text string) *answer {
 	return says(http.StatusOK, "text/event-stream; charset=utf-8", text)
 }
 
 // stalls returns an event stream that brings nothing more after the text.
-func stalls(r *http.Request, text string) *http.Response {
+func stalls(r *http.Request, text string) *answer {
 	res := ends(text)
 	res.Body = &stalled{r.Context(), strings.NewReader(text)}
 	return res
 }
 
 // ticks returns an event stream with a comment after each interval.
-func ticks(r *http.Request, every time.Duration) *http.Response {
+func ticks(r *http.Request, every time.Duration) *answer {
 	in, out := io.Pipe()
 	go func() {
 		for r.Context().Err() == nil {

@@ -47,14 +47,15 @@ func show(v *view.Thread) string {
 }
 
 func said(m spool.Message) string {
-	text := string(m.Role)
+	var b strings.Builder
+	b.WriteString(string(m.Role))
 	if m.AgentID != "" {
-		text += " of a nested run"
+		b.WriteString(" of a nested run")
 	}
 	for _, p := range m.Content {
-		text += fmt.Sprintf(" [%s %s%s%s%s]", p.Type, p.ToolName, p.Text, compact(p.Args), compact(p.Result))
+		fmt.Fprintf(&b, " [%s %s%s%s%s]", p.Type, p.ToolName, p.Text, compact(p.Args), compact(p.Result))
 	}
-	return text
+	return b.String()
 }
 
 // compact leaves out the white space of a fixture.
