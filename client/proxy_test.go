@@ -13,10 +13,11 @@ import (
 type cutter struct {
 	listener net.Listener
 	to       string
-	// limit returns after how many bytes the n-th connection, from 1, is cut. Negative: never.
+	// limit returns after how many bytes the n-th connection, from 1, is cut. Negative: never. It is called by
+	// one goroutine.
 	limit func(n int64) int64
-	// count counts the connections, and bytes those of the last answer.
-	count, bytes atomic.Int64
+	// count counts the connections.
+	count atomic.Int64
 
 	mu   sync.Mutex
 	open map[net.Conn]bool
@@ -38,7 +39,8 @@ func cutConnections(t *testing.T, to string, limit func(n int64) int64) *cutter 
 			if err != nil {
 				return
 			}
-			all.Go(func() { p.serve(conn, p.limit(p.count.Add(1))) })
+			limit := p.limit(p.count.Add(1))
+			all.Go(func() { p.serve(conn, limit) })
 		}
 	})
 	t.Cleanup(func() {
@@ -87,6 +89,5 @@ func (p *cutter) serve(conn net.Conn, limit int64) {
 	if limit >= 0 {
 		from = io.LimitReader(server, limit)
 	}
-	n, _ := io.Copy(conn, from)
-	p.bytes.Store(n)
+	_, _ = io.Copy(conn, from)
 }
