@@ -22,7 +22,7 @@ type FollowOptions struct {
 	// 15 s unless configured. Defaults to 45 s.
 	Idle time.Duration
 	// LastMessageID is the last message that the caller has: a snapshot frame of the thread has only the
-	// messages after it. Empty: all messages.
+	// messages after it. A view of package view needs all of them. Empty: all messages.
 	LastMessageID spool.MessageID
 	// OnRetry is called before each wait for a new connection, with the reason for the end of the last one. It
 	// must not block. Nil: none.
@@ -32,9 +32,10 @@ type FollowOptions struct {
 const defaultIdle = 45 * time.Second
 
 // Follow yields the frames of a thread as they happen, until the caller stops. It connects anew whenever the
-// stream ends, and continues after the last frame that it has yielded: each frame with a cursor comes once,
-// in the order of spec/events.md. Notices, which have no cursor, are not stored: a present STATE_CHANGE comes
-// with each connection unless it is the one before, and no turn of the user comes twice in a row.
+// stream ends, and continues after the last frame that it has yielded: each record entry and item comes
+// once, in the order of spec/events.md. The snapshot of one run may come again. Notices have no cursor and are
+// not stored, apart from the turns of the user, which come once: a new connection begins with the present
+// STATE_CHANGE, which is left out if it is the one before.
 //
 // The wait between connections is the one that the server asks for (retry: and Retry-After), or else that of
 // [Options.Backoff]. The server sees a slow caller as a slow connection, which never blocks a run; a caller that

@@ -44,61 +44,56 @@ func post(path string, body any) request {
 	return request{method: http.MethodPost, path: path, body: body, refusals: []int{http.StatusConflict}}
 }
 
-// outcome is what the head of an answer says.
-type outcome struct {
-	status int
-	// later is the Retry-After of a result that may be another one later. Zero: it will not.
-	later time.Duration
-}
-
 // do sends a request, and decodes the result into a T. A repeatable request is sent again after a failure that
 // may pass, while ctx and the client's Retries allow it.
 func do[T any](ctx context.Context, c *Client, q request) (T, error) {
-	result, _, err := doWithOutcome[T](ctx, c, q)
+	result, _, err := doOrLater[T](ctx, c, q)
 	return result, err
 }
 
-func doWithOutcome[T any](ctx context.Context, c *Client, q request) (result T, o outcome, err error) {
+// doOrLater is do. If the result is a refusal that is another one later, it also returns how long to wait.
+func doOrLater[T any](ctx context.Context, c *Client, q request) (result T, later time.Duration, err error) {
 	for failures := 1; ; failures++ {
-		result, o, err = once[T](ctx, c, q)
-		failed := err != nil && passing(err)
-		if !q.repeatable || failures > c.options.Retries || !failed && o.later == 0 {
-			return result, o, err
+		result, later, err = once[T](ctx, c, q)
+		again := later > 0 || err != nil && passing(err)
+		if !again || !q.repeatable || failures > c.options.Retries {
+			return result, later, err
 		}
-		wait := c.options.Backoff.wait(failures, max(askedWait(err), o.later))
+		wait := c.options.Backoff.wait(failures, max(askedWait(err), later))
 		if !lasts(ctx, wait) || !pause(ctx, wait) {
-			return result, o, err
+			return result, later, err
 		}
 	}
 }
 
 // once sends a request once.
-func once[T any](ctx context.Context, c *Client, q request) (result T, o outcome, err error) {
+func once[T any](ctx context.Context, c *Client, q request) (result T, later time.Duration, err error) {
 	res, err := c.exchange(ctx, c.http, q)
 	if err != nil {
-		return result, o, err
+		return result, 0, err
 	}
 	defer closeBody(res)
-	o.status = res.StatusCode
 	if res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices {
 		r := readRefusal(res)
 		if !slices.Contains(q.refusals, res.StatusCode) || !r.result() || json.Unmarshal(r.raw, &result) != nil {
-			return result, o, failure(res, r)
+			var none T
+			return none, 0, failure(res, r)
 		}
 		if res.StatusCode == http.StatusServiceUnavailable {
-			o.later = max(time.Second, retryAfter(res.Header, time.Now()))
+			later = max(time.Second, retryAfter(res.Header, time.Now()))
 		}
-		return result, o, nil
+		return result, later, nil
 	}
 	body := &bodyReader{in: res.Body}
-	if err := json.NewDecoder(body).Decode(&result); err != nil {
-		var none T
-		if body.err != nil || ctx.Err() != nil {
-			return none, o, unreachable(ctx, err)
-		}
-		return none, o, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
+	err = json.NewDecoder(body).Decode(&result)
+	if err == nil {
+		return result, 0, nil
 	}
-	return result, o, nil
+	var none T
+	if body.err != nil || ctx.Err() != nil {
+		return none, 0, unreachable(ctx, err)
+	}
+	return none, 0, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
 }
 
 // bodyReader keeps the error of a body, so that a cut answer and a wrong one can be told apart.

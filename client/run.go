@@ -20,7 +20,7 @@ type RunRequest struct {
 	// Attachments are images of the turn.
 	Attachments []spool.Attachment `json:"attachments,omitempty"`
 	// Budget bounds the run together with its nested runs. Each zero field defaults to that of the agent. The
-	// wire counts the wall time in milliseconds.
+	// wall time is rounded up to milliseconds.
 	Budget spool.Budget `json:"-"`
 	// ClientMessageID is the caller's own id for the turn. The turn's events and its message have it.
 	ClientMessageID string `json:"clientMessageId,omitempty"`
@@ -65,14 +65,14 @@ type startBody struct {
 // A request that fails with [spool.Unavailable] and has no IdempotencyKey may have started a run or not.
 func (c *Client) Run(ctx context.Context, in RunRequest) (spool.RunResult, error) {
 	q := post("/api/agent/run", startBody{
-		in, in.Budget.Tokens, in.Budget.CostMicros, in.Budget.ToolCalls, in.Budget.WallTime.Milliseconds(),
+		in, in.Budget.Tokens, in.Budget.CostMicros, in.Budget.ToolCalls, int64((in.Budget.WallTime + time.Millisecond - 1) / time.Millisecond),
 	})
 	q.refusals = append(q.refusals, http.StatusServiceUnavailable)
 	if in.IdempotencyKey != "" {
 		q.repeatable, q.header = true, http.Header{"Idempotency-Key": {in.IdempotencyKey}}
 	}
-	result, o, err := doWithOutcome[spool.RunResult](ctx, c, q)
-	result.RetryAfter = o.later
+	result, later, err := doOrLater[spool.RunResult](ctx, c, q)
+	result.RetryAfter = later
 	return result, err
 }
 

@@ -89,7 +89,8 @@ func (t *Thread) Queue() []spool.QueuedRun { return t.queue }
 // Cursor returns the position from which to follow on. Nil: the view is empty.
 func (t *Thread) Cursor() *spool.Cursor { return t.cursor }
 
-// Apply adds a frame. Frames come in the order in which a follower gets them. A frame of a record entry that
+// Apply adds a frame. Frames come in the order in which a follower gets them, and a snapshot of the thread has
+// all its messages. A frame of a record entry that
 // the view already has changes nothing, nor does one of an unknown kind. Apply returns an error for a known
 // kind that cannot be decoded, and then leaves the view as it was.
 func (t *Thread) Apply(f spool.Frame) error {
@@ -105,8 +106,7 @@ func (t *Thread) Apply(f spool.Frame) error {
 		t.replace(f.Snapshot)
 	}
 	if err == nil && f.Cursor != nil {
-		at := *f.Cursor
-		t.cursor = &at
+		t.cursor = f.Cursor
 	}
 	return err
 }

@@ -129,6 +129,21 @@ func TestReaderPassesErrorsOn(t *testing.T) {
 	}
 }
 
+func TestLastRetry(t *testing.T) {
+	t.Parallel()
+
+	r := sse.NewReader(strings.NewReader("retry: 5\n\ndata: x\n\nretry: 7\n\nretry: soon\n\n"), 0)
+	if r.LastRetry() != 0 {
+		t.Errorf("before the first line: %s", r.LastRetry())
+	}
+	for _, want := range []time.Duration{5, 7} {
+		_, err := r.Next()
+		if got := r.LastRetry(); got != want*time.Millisecond {
+			t.Errorf("%s, %v, want %d ms", got, err, want)
+		}
+	}
+}
+
 func TestLastID(t *testing.T) {
 	t.Parallel()
 
