@@ -157,7 +157,9 @@ func TestFollowKeepalive(t *testing.T) {
 			if n == 1 {
 				return ticks(r, 15*time.Second)
 			}
-			return ends(entry(1) + entry(2))
+			res := ends("")
+			res.Body = io.NopCloser(&pieces{r.Context(), []string{entry(1), entry(2), entry(3)}})
+			return res
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -174,7 +176,7 @@ func TestFollowKeepalive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n++; n == 2 {
+			if n++; n == 3 {
 				break
 			}
 			time.Sleep(time.Hour) //nolint:forbidigo // the slow caller of a bubble
@@ -195,6 +197,28 @@ func TestFollowGivesUp(t *testing.T) {
 		wantError(t, err, spool.Unavailable, 0)
 		if took := time.Since(began); took > time.Minute || took < 15*time.Second {
 			t.Errorf("gave up after %s", took)
+		}
+	})
+}
+
+// TestFollowGivesUpLater counts from the last sign of life, and not from the last frame.
+func TestFollowGivesUpLater(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		s := &script{answer: func(n int, r *http.Request) *answer {
+			if n > 1 {
+				return nil
+			}
+			return ticks(r.WithContext(ctx), 15*time.Second)
+		}}
+		began := time.Now()
+		_, err := read(t, s.client(t), 1, client.FollowOptions{GiveUpAfter: time.Minute})
+		wantError(t, err, spool.Unavailable, 0)
+		if took := time.Since(began); took > 11*time.Minute || len(s.asked) < 4 {
+			t.Errorf("gave up after %s and %d connections", took, len(s.asked))
 		}
 	})
 }
@@ -345,16 +369,17 @@ func TestFollowNotices(t *testing.T) {
 			ends(running+turn("m1")),
 			ends(running+turn("m1")+entry(1)+turn("m2")+running),
 			ends(done+turn("m2")+turn("m3")+entry(2)),
-			ends(done+turn("m4")+running+done+entry(3)),
+			ends(done+turn("m4")+running+done+entry(3)+turn("m4")),
 		)}
-		lines, err := read(t, s.client(t), 12, client.FollowOptions{})
+		lines, err := read(t, s.client(t), 13, client.FollowOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		state := func(s string) string { return `STATE_CHANGE {"state":"` + s + `"}` }
 		message := func(id string) string { return `MESSAGE_APPENDED {"id":"` + id + `"}` }
 		wantLines(t, lines, state("RUNNING"), message("m1"), "1", message("m2"), state("RUNNING"),
-			state("COMPLETED"), message("m3"), "2", message("m4"), state("RUNNING"), state("COMPLETED"), "3")
+			state("COMPLETED"), message("m3"), "2", message("m4"), state("RUNNING"), state("COMPLETED"), "3",
+			message("m4")) // at another place it is another one
 	})
 }
 

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,6 +111,22 @@ func ticks(r *http.Request, every time.Duration) *answer {
 	res := ends("")
 	res.Body = in
 	return res
+}
+
+// pieces is a body that brings one piece with each read, until its request is over.
+type pieces struct {
+	ctx  context.Context
+	left []string
+}
+
+// Read implements [io.Reader].
+func (p *pieces) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil || len(p.left) == 0 {
+		return 0, cmp.Or(err, io.EOF)
+	}
+	n := copy(b, p.left[0])
+	p.left = p.left[1:]
+	return n, nil
 }
 
 type stalled struct {

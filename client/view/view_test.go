@@ -43,6 +43,9 @@ func show(v *view.Thread) string {
 	for _, p := range v.Parks() {
 		fmt.Fprintf(&b, "? %s %s %s\n", p.ToolCallID, p.ToolName, compact(p.Arguments))
 	}
+	if v.Deleted() {
+		fmt.Fprintln(&b, "deleted")
+	}
 	return b.String()
 }
 
@@ -241,6 +244,91 @@ func TestNested(t *testing.T) {
 	item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError})
 	if diff := cmp.Diff(want, show(v)); diff != "" {
 		t.Errorf("after an error (-want +got):\n%s", diff)
+	}
+}
+
+// entry returns a frame of an entry, or of a notice for the seq 0.
+func entry(seq int64, kind spool.EntryType, payload any) spool.Frame {
+	e := spool.NewEntry(kind, "r1", payload)
+	e.Seq, e.ThreadID = seq, "t1"
+	return spool.Frame{Kind: spool.FrameThread, Event: e}
+}
+
+// item returns a frame of an item of the stream r1:1.
+func item(n int64, kind spool.ItemType, payload any) spool.Frame {
+	it := spool.NewItem(kind, spool.Offset{Fence: 1, N: n}, 1, payload)
+	return spool.Frame{Kind: spool.FrameStream, StreamID: "r1:1", Item: &it}
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+
+	turn := entry(0, spool.NoticeMessageAppended, spool.Message{ID: "m1", Role: spool.RoleUser, RunID: "r1", Content: spool.TextContent("Hi")})
+	ask := entry(2, spool.EntryInputRequired, spool.InputRequired{ToolCallID: "c1", ToolName: "send", Arguments: json.RawMessage(`{}`)})
+	state := func(s spool.State, run spool.RunID) spool.Frame {
+		return entry(0, spool.NoticeStateChange, spool.StateChange{State: s, RunID: run})
+	}
+	text := func(n int64) spool.Frame {
+		return item(n, spool.ItemTextContent, spool.Delta{MessageID: "b", Delta: "Hm"})
+	}
+	call := func(n int64, id spool.ToolCallID) spool.Frame {
+		return item(n, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: id, ToolName: string(id)})
+	}
+	result := func(n int64, id spool.ToolCallID) spool.Frame {
+		return item(n, spool.ItemToolResult, spool.ToolResulted{ToolCallID: id, ToolName: string(id), Result: json.RawMessage(`1`)})
+	}
+	for name, c := range map[string]struct {
+		frames []spool.Frame
+		want   string
+	}{
+		"a turn that comes again":     {[]spool.Frame{turn, turn}, "\nuser [text Hi]\n"},
+		"an entry that comes again":   {[]spool.Frame{turn, ask, entry(3, spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "c1"}), ask}, "\nuser [text Hi]\n"},
+		"a question that comes again": {[]spool.Frame{ask, entry(3, spool.EntryInputRequired, spool.InputRequired{ToolCallID: "c1", ToolName: "other"})}, "\n? c1 other null\n"},
+		"a question that expires":     {[]spool.Frame{ask, entry(3, spool.EntryInputExpired, spool.InputExpired{ToolCallID: "c1"})}, "\n"},
+		"a question whose run ends":   {[]spool.Frame{ask, state(spool.Cancelled, "r1")}, "CANCELLED\n"},
+		"a question of a run before":  {[]spool.Frame{ask, state(spool.Queued, "r2")}, "QUEUED\n"},
+		"a question, and a segment":   {[]spool.Frame{ask, entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n? c1 send {}\n"},
+		"a question, and another run": {[]spool.Frame{ask, entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r2", StreamID: "r2:1"})}, "\n"},
+		"a rollback":                  {[]spool.Frame{turn, ask, text(1), entry(3, spool.EntryMessagesDropped, spool.MessagesDropped{FromMessageID: "m1"})}, "\n"},
+		"a rollback of older turns":   {[]spool.Frame{turn, entry(3, spool.EntryMessagesDropped, spool.MessagesDropped{FromMessageID: "m0"})}, "\n"},
+		"the end of a segment":        {[]spool.Frame{text(1), entry(3, spool.EntryRunEnded, spool.RunEnded{RunID: "r1"})}, "\n"},
+		"the next segment":            {[]spool.Frame{text(1), entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n"},
+		"two calls": {
+			[]spool.Frame{call(1, "a"), call(2, "b"), result(3, "b"), result(4, "a"), item(5, spool.ItemStepFinished, spool.StepFinished{})},
+			"\nassistant [tool-call a] [tool-call b]\ntool [tool-result a1] [tool-result b1]\n",
+		},
+		"a deletion": {[]spool.Frame{turn, entry(0, spool.NoticeThreadDeleted, spool.ThreadDeleted{ThreadID: "t1"})}, "\nuser [text Hi]\ndeleted\n"},
+	} {
+		v := view.New(nil)
+		for _, f := range c.frames {
+			if err := v.Apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(c.want, show(v)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestQueue keeps the turns of waiting runs, which only a snapshot has.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+
+	hi := spool.TextContent("Hi")
+	v := view.New(&spool.Snapshot{Queue: []spool.QueuedRun{{RunID: "r2", Position: 1, Content: hi}, {RunID: "r3", Position: 2, Content: hi}}})
+	change := spool.StateChange{State: spool.Running, RunID: "r1", Queue: []spool.QueuedRun{{RunID: "r3", Position: 1}, {RunID: "r4", Position: 2}}}
+	if err := v.Apply(entry(0, spool.NoticeStateChange, change)); err != nil {
+		t.Fatal(err)
+	}
+	if q := v.Queue(); len(q) != 2 || q[0].RunID != "r3" || q[0].Content.Text() != "Hi" || q[1].Content != nil {
+		t.Errorf("queue %+v", q)
+	}
+	if err := v.Apply(entry(0, spool.NoticeMessageAppended, spool.Message{ID: "m3", RunID: "r3", Content: hi})); err != nil {
+		t.Fatal(err)
+	}
+	if q := v.Queue(); len(q) != 1 || q[0].RunID != "r4" {
+		t.Errorf("queue %+v", q)
 	}
 }
 

@@ -136,10 +136,10 @@ func TestLastRetry(t *testing.T) {
 	if r.LastRetry() != 0 {
 		t.Errorf("before the first line: %s", r.LastRetry())
 	}
-	for _, want := range []time.Duration{5, 7} {
+	for _, want := range []time.Duration{5 * time.Millisecond, 7 * time.Millisecond} {
 		_, err := r.Next()
-		if got := r.LastRetry(); got != want*time.Millisecond {
-			t.Errorf("%s, %v, want %d ms", got, err, want)
+		if got := r.LastRetry(); got != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
 		}
 	}
 }
