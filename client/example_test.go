@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"time"
 
@@ -21,6 +22,7 @@ func serve() (url string, stop func()) {
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}}},
+		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		panic(err)

@@ -233,7 +233,7 @@ func TestFollowRestart(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "spool.db")
 	start := func(address string) (*node, func()) {
-		db, err := sqlite.Open(file, nil)
+		db, err := sqlite.Open(file, &sqlite.Options{Exclusive: true})
 		if err != nil {
 			t.Fatal(err)
 		}
