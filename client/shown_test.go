@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func (w *watcher) over(run spool.RunID) bool {
 		case f.Event.Type == spool.EntryRunStarted:
 			over = false
 		case f.Event.Type == spool.EntryRunEnded:
-			over = true
+			over = !strings.Contains(string(f.Event.Payload), `"status":"error"`) // else another attempt follows
 		}
 	}
 	return over
