@@ -161,43 +161,65 @@ func TestFollowCutAtEveryByte(t *testing.T) {
 
 	n, direct := setup(t, func(ec *engine.Config, _ *server.Config) { ec.Models["demo"] = terse{} })
 	run(t, direct, client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: "Hi"})
-	whole, _ := follow(t, direct, fromTheStart(), ended(1))
-	want := stored(whole)
-	if len(want) < 8 {
-		t.Fatalf("only %d frames: %v", len(want), want)
-	}
-	const shards = 4
-	for shard := range int64(shards) {
-		t.Run(fmt.Sprintf("From%d", shard), func(t *testing.T) {
-			t.Parallel()
+	for _, c := range []struct {
+		name    string
+		options client.FollowOptions
+		shards  int64
+		frames  int
+		bytes   int64
+	}{
+		{"FromTheStart", fromTheStart(), 3, 8, 1500},
+		{"WithoutCursor", client.FollowOptions{}, 1, 2, 600},
+	} {
+		whole, _ := follow(t, direct, c.options, ended(1))
+		want := stored(whole)
+		if len(want) < c.frames {
+			t.Fatalf("only %d frames: %v", len(want), want)
+		}
+		for shard := range c.shards {
+			t.Run(fmt.Sprint(c.name, shard), func(t *testing.T) {
+				t.Parallel()
 
-			var limit, last atomic.Int64
-			p := cutConnections(t, n.address, func(k int64) int64 {
-				if k == last.Load()+1 {
-					return limit.Load()
+				bytes := cutEach(t, n, c.options, shard, c.shards, func(cut int64, frames []spool.Frame, shown *view.Thread) {
+					if diff := cmp.Diff(want, stored(frames)); diff != "" {
+						t.Fatalf("cut after %d bytes (-want +got):\n%s", cut, diff)
+					}
+					wantNoRepeat(t, frames)
+					if cut%100 == 0 && c.options.Cursor != nil {
+						wantShown(t, direct, shown)
+					}
+				})
+				if bytes < c.bytes {
+					t.Errorf("the stream has only %d bytes", bytes)
 				}
-				return -1
 			})
-			c := connect(t, p.url())
-			for limit.Store(shard); ; limit.Add(shards) {
-				frames, shown := follow(t, c, fromTheStart(), ended(1))
-				if diff := cmp.Diff(want, stored(frames)); diff != "" {
-					t.Fatalf("cut after %d bytes (-want +got):\n%s", limit.Load(), diff)
-				}
-				wantNoRepeat(t, frames)
-				if limit.Load()%100 == 0 {
-					wantShown(t, direct, shown)
-				}
-				now := p.count.Load()
-				if now == last.Load()+1 {
-					break // the first connection had the whole run
-				}
-				last.Store(now)
-			}
-			if limit.Load() < 1500 {
-				t.Errorf("the stream has only %d bytes", limit.Load())
-			}
-		})
+		}
+	}
+}
+
+// cutEach follows the thread again and again, and cuts the first connection after a number of bytes that grows
+// by step, until one connection is enough. It calls check after each time, and returns the last number.
+func cutEach(
+	t *testing.T, n *node, o client.FollowOptions, first, step int64, check func(cut int64, frames []spool.Frame, shown *view.Thread),
+) int64 {
+	t.Helper()
+
+	var limit, last atomic.Int64
+	p := cutConnections(t, n.address, func(k int64) int64 {
+		if k == last.Load()+1 {
+			return limit.Load()
+		}
+		return -1
+	})
+	c := connect(t, p.url())
+	for limit.Store(first); ; limit.Add(step) {
+		frames, shown := follow(t, c, o, ended(1))
+		check(limit.Load(), frames, shown)
+		now := p.count.Load()
+		if now == last.Load()+1 {
+			return limit.Load() // the first connection had the whole run
+		}
+		last.Store(now)
 	}
 }
 

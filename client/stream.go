@@ -18,7 +18,7 @@ var (
 	errIdle = errors.New("nothing arrived in time")
 	// errUnreadable is wrapped by the error for an event that no further connection makes readable.
 	errUnreadable = errors.New("unreadable event")
-	// errDeleted is what is wrapped by the error after the deletion of the thread.
+	// errDeleted is wrapped by the error for a thread that was deleted while it was followed.
 	errDeleted = errors.New("deleted while it was followed")
 )
 
