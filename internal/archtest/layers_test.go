@@ -21,6 +21,8 @@ var layers = []archtest.Row{
 	{Place: "internal/archtest"},
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
 	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}, Testing: true},
+	{Place: "internal/pgtest", Ours: []string{"internal/testserver", "internal/testwait"}, Outside: []string{"github.com/jackc/pgx/v5"}, Testing: true},
+	{Place: "internal/testserver"},
 	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
@@ -81,6 +83,7 @@ var layers = []archtest.Row{
 
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "internal/inprocess"}},
+	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
 
 	{Place: "model/demo", Ours: []string{".", "internal/..."}},

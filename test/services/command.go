@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // commandGrace is how long the command may take to end after a signal.
@@ -27,7 +29,7 @@ func command(ctx context.Context, args, environ []string, h host) int {
 	if !terminal(h.stdin) {
 		cmd.Stdin = h.stdin
 	}
-	cmd.SysProcAttr = ownGroup(syscall.SIGTERM)
+	cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGTERM)
 	cmd.Cancel = func() error {
 		return syscall.Kill(-cmd.Process.Pid, cause(ctx))
 	}

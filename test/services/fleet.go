@@ -4,17 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // service is a kind of server that tests can use.
@@ -25,24 +22,22 @@ type service struct {
 	// find returns the path of the server's binary, and "" when there is none.
 	find func(h host) string
 	// plan says how to run the binary.
-	plan func(binary string, s site) program
+	plan func(binary string, s testserver.Site) testserver.Program
 }
 
 var services = []service{redis, postgres}
-
-// site is where a server lives.
-type site struct {
-	// dir is a directory that is its own, and belongs to account.
-	dir string
-	// account is who it runs as; nil is who we are.
-	account *syscall.Credential
-}
 
 // fleet is the servers of one run.
 type fleet struct {
 	host    host
 	dir     string
-	running []*server
+	running []running
+}
+
+// running is a server with its name.
+type running struct {
+	name string
+	*testserver.Server
 }
 
 // start starts what is not there already and returns the environment that has all
@@ -55,7 +50,7 @@ func (f *fleet) start(ctx context.Context) ([]string, error) {
 			f.host.sayf("services: %s is the one of %s", s.name, s.variable)
 			continue
 		}
-		environ = without(environ, s.variable)
+		environ = testserver.Without(environ, s.variable)
 		binary := s.find(f.host)
 		if binary == "" {
 			if f.host.getenv("SPOOL_TEST_REQUIRE") == "1" {
@@ -66,10 +61,10 @@ func (f *fleet) start(ctx context.Context) ([]string, error) {
 		}
 		if f.dir == "" {
 			var err error
-			if account, err = unprivileged(); err != nil {
+			if account, err = testserver.Unprivileged(); err != nil {
 				return nil, err
 			}
-			if f.dir, err = directory("", "spool-services-*", account); err != nil {
+			if f.dir, err = testserver.Directory("", "spool-services-*", account); err != nil {
 				return nil, err
 			}
 		}
@@ -84,19 +79,18 @@ func (f *fleet) start(ctx context.Context) ([]string, error) {
 
 func (f *fleet) launch(ctx context.Context, s service, binary string, account *syscall.Credential) (string, error) {
 	began := time.Now()
-	dir, err := directory(f.dir, filepath.Base(binary)+"-*", account)
+	dir, err := testserver.Directory(f.dir, filepath.Base(binary)+"-*", account)
 	if err != nil {
 		return "", err
 	}
-	in := site{dir, account}
-	running, err := launch(ctx, s.plan(binary, in), in)
+	in := testserver.Site{Dir: dir, Account: account}
+	server, err := testserver.Launch(ctx, s.plan(binary, in), in)
 	if err != nil {
 		return "", err
 	}
-	running.name = s.name
-	f.running = append(f.running, running)
-	f.host.sayf("services: %s (%s) at 127.0.0.1:%d, after %.1f s", s.name, binary, running.port, time.Since(began).Seconds())
-	return running.address, nil
+	f.running = append(f.running, running{s.name, server})
+	f.host.sayf("services: %s (%s) at 127.0.0.1:%d, after %.1f s", s.name, binary, server.Port, time.Since(began).Seconds())
+	return server.Address, nil
 }
 
 // stop ends the servers and removes their files. It does not return before they are gone.
@@ -108,56 +102,15 @@ func (f *fleet) stop() {
 	var group sync.WaitGroup
 	for _, s := range f.running {
 		select {
-		case <-s.gone:
-			f.host.sayf("services: %s ended before the command did; it said\n%s", s.name, s.lastWords())
+		case <-s.Gone:
+			f.host.sayf("services: %s ended before the command did; it said\n%s", s.name, s.LastWords())
 		default:
 		}
-		group.Go(s.stop)
+		group.Go(s.Stop)
 	}
 	group.Wait()
 	if err := os.RemoveAll(f.dir); err != nil {
 		f.host.sayf("services: %v", err)
 	}
 	f.host.sayf("services: stopped, after %.1f s", time.Since(began).Seconds())
-}
-
-// unprivileged returns whom the servers run as, nil unless we are root: PostgreSQL refuses
-// to be root, and nothing that listens needs to.
-func unprivileged() (*syscall.Credential, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // nil is who we are
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		account, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
-		gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
-		if err := errors.Join(uidErr, gidErr); err != nil {
-			return nil, fmt.Errorf("read the ids of %s: %w", name, err)
-		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
-	}
-	return nil, errors.New("running as root, and neither postgres nor nobody is there to run servers as")
-}
-
-// directory makes a directory that belongs to account.
-func directory(parent, pattern string, account *syscall.Credential) (string, error) {
-	dir, err := os.MkdirTemp(parent, pattern)
-	if err != nil {
-		return "", err
-	}
-	if account != nil {
-		if err := os.Chown(dir, int(account.Uid), int(account.Gid)); err != nil {
-			return "", errors.Join(err, os.Remove(dir))
-		}
-	}
-	return dir, nil
-}
-
-func without(environ []string, variable string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		return strings.HasPrefix(entry, variable+"=")
-	})
 }

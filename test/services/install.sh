@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees to the programs that tests need beside Go and Node: PostgreSQL, Redis, nginx and a browser.
+# Sees to the programs that tests need beside Go and Node: PostgreSQL, PgBouncer, Redis, nginx and a browser.
 # On Debian, and as root, what is missing is installed; elsewhere it is only named. What
 # is still missing then is an error with SPOOL_TEST_REQUIRE=1. Quick when all is there.
 set -euo pipefail
@@ -9,6 +9,7 @@ find_postgres() {
 	# The newest, when there are several.
 	printf '%s\n' /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1
 }
+find_pgbouncer() { type -P pgbouncer || printf '%s\n' /usr/sbin/pgbouncer; }
 find_redis() { type -P redis-server || type -P valkey-server; }
 find_browser() { type -P chromium; }
 find_nginx() { type -P nginx || printf '%s\n' /usr/sbin/nginx; }
@@ -24,6 +25,7 @@ present() {
 look() {
 	packages=()
 	present find_postgres || packages+=(postgresql)
+	present find_pgbouncer || packages+=(pgbouncer)
 	present find_redis || packages+=(redis-server)
 	present find_browser || packages+=(chromium)
 	present find_nginx || packages+=(nginx)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // A server that does not start is an error with what it said, not a skip.
@@ -65,7 +67,7 @@ func TestFindPostgres(t *testing.T) {
 	}
 	expect := func(want string) {
 		t.Helper()
-		got := findPostgres(h)
+		got := postgres.find(h)
 		if got != "" {
 			rel, err := filepath.Rel(dir, got)
 			if err != nil {
@@ -95,34 +97,34 @@ func TestPortTaken(t *testing.T) {
 	_, redisBinary := installed(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	in := site{dir: t.TempDir()}
-	first, err := launch(ctx, planRedis(redisBinary, in), in)
+	in := testserver.Site{Dir: t.TempDir()}
+	first, err := testserver.Launch(ctx, planRedis(redisBinary, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer first.stop()
+	defer first.Stop()
 
-	in = site{dir: t.TempDir()}
+	in = testserver.Site{Dir: t.TempDir()}
 	p := planRedis(redisBinary, in)
-	args, tries := p.args, 0
-	p.args = func(port int) []string {
+	args, tries := p.Args, 0
+	p.Args = func(port int) []string {
 		if tries++; tries == 1 {
-			return args(first.port)
+			return args(first.Port)
 		}
 		return args(port)
 	}
-	ready := p.ready
-	p.ready = func(ctx context.Context, pid, port int) bool {
+	ready := p.Ready
+	p.Ready = func(ctx context.Context, pid, port int) bool {
 		if tries == 1 {
-			port = first.port
+			port = first.Port
 		}
 		return ready(ctx, pid, port)
 	}
-	second, err := launch(ctx, p, in)
+	second, err := testserver.Launch(ctx, p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.stop()
+	second.Stop()
 	if tries != 2 {
 		t.Errorf("%d tries, want 2", tries)
 	}

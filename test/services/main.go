@@ -13,11 +13,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // Exit statuses that are not the command's, the same as those of env and timeout.
@@ -60,7 +61,7 @@ func main() {
 		stdin:    os.Stdin,
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,
-		versions: "/usr/lib/postgresql/*/bin",
+		versions: testserver.PostgresVersions,
 	}))
 }
 
@@ -88,9 +89,7 @@ func (h host) getenv(name string) string {
 
 // path returns the directories of PATH, except those that depend on where we are.
 func (h host) path() []string {
-	return slices.DeleteFunc(filepath.SplitList(h.getenv("PATH")), func(dir string) bool {
-		return !filepath.IsAbs(dir)
-	})
+	return testserver.Path(h.getenv("PATH"))
 }
 
 // sayf writes a line about the services.

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // redis is a Redis, or a Valkey, that keeps nothing on the disk.
@@ -25,34 +25,20 @@ var redis = service{
 	plan:     planRedis,
 }
 
-func findRedis(h host) string {
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		for _, dir := range h.path() {
-			if binary := filepath.Join(dir, name); executable(binary) {
-				return binary
-			}
-		}
-	}
-	return ""
-}
+func findRedis(h host) string { return testserver.Find(h.path(), "redis-server", "valkey-server") }
 
-func executable(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-func planRedis(binary string, in site) program {
-	return program{
-		binary: binary,
-		args: func(port int) []string {
+func planRedis(binary string, in testserver.Site) testserver.Program {
+	return testserver.Program{
+		Binary: binary,
+		Args: func(port int) []string {
 			return []string{
-				"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", in.dir,
+				"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", in.Dir,
 				"--save", "", "--appendonly", "no", "--daemonize", "no",
 			}
 		},
-		ready:   redisReady,
-		address: func(port int) string { return fmt.Sprintf("redis://127.0.0.1:%d/0", port) },
-		stop:    []syscall.Signal{syscall.SIGTERM},
+		Ready:   redisReady,
+		Address: func(port int) string { return fmt.Sprintf("redis://127.0.0.1:%d/0", port) },
+		Stop:    []syscall.Signal{syscall.SIGTERM},
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // asCommand is the variable that has the test binary be the command itself.
@@ -51,7 +53,7 @@ func surroundings(t *testing.T, programs ...string) (host, *bytes.Buffer, *bytes
 func installed(t *testing.T) (postgresBinary, redisBinary string) {
 	t.Helper()
 
-	h := host{environ: os.Environ(), versions: "/usr/lib/postgresql/*/bin"}
+	h := host{environ: os.Environ(), versions: testserver.PostgresVersions}
 	postgresBinary, redisBinary = postgres.find(h), redis.find(h)
 	for _, s := range services {
 		if s.find(h) != "" {

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+const auditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,
+	count, address, detail`
+
+func scanAudit(r *row) spool.AuditEntry {
+	return spool.AuditEntry{
+		Tenant: spool.Tenant(r.text()), Seq: r.int64(), At: r.time(), Action: spool.AuditAction(r.text()),
+		By: r.text(), ByTenant: spool.Tenant(r.text()),
+		ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), JobID: r.int64(),
+		Approved: r.maybeBool(), Digest: r.text(), Reason: r.text(), Count: r.int64(), Address: r.text(), Detail: r.json(),
+	}
+}
+
+// addAudit notes entries, which are written at the end: their numbers come from a row that all transactions of the
+// tenant share.
+func (t *tx) addAudit(entries []*spool.AuditEntry) {
+	for _, e := range entries {
+		e.Tenant, e.At = t.key.Tenant, t.now
+	}
+	t.audit = append(t.audit, entries...)
+}
+
+// writeAudit writes the entries. Each takes the tenant's next number.
+func (t *tx) writeAudit() {
+	for _, e := range t.audit {
+		t.pending = append(t.pending, statement{
+			sql: `WITH next AS (
+					INSERT INTO spool.audit_last (tenant, seq) VALUES (?, 1)
+					ON CONFLICT (tenant) DO UPDATE SET seq = audit_last.seq + 1 RETURNING seq
+				)
+				INSERT INTO spool.audit (` + auditColumns + `)
+				SELECT ?::text, next.seq, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bigint, ?::boolean, ?::text, ?::text,
+					?::bigint, ?::text, ?::text FROM next RETURNING seq`,
+			args: []any{
+				e.Tenant, e.Tenant, e.At, string(e.Action), e.By, e.ByTenant, e.ThreadID, e.RunID, e.ToolCallID, e.JobID,
+				e.Approved, e.Digest, e.Reason, e.Count, e.Address, e.Detail,
+			},
+			scan: func(r *row) { e.Seq = r.int64() },
+		})
+	}
+	t.audit = nil
+}
+
+// Audit implements [spool.Store].
+func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+	query, args := auditQuery(q)
+	entries := []spool.AuditEntry{}
+	err := db.read(ctx, query, each(&entries, scanAudit), args...)
+	return entries, err
+}
+
+// auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or that of the
+// tenant.
+func auditQuery(q spool.AuditQuery) (query string, args []any) {
+	query, args = "SELECT "+auditColumns+" FROM spool.audit WHERE tenant = ?", []any{q.Tenant}
+	also := func(condition string, value any) {
+		query += " AND " + condition
+		args = append(args, value)
+	}
+	if q.ThreadID != "" {
+		also("thread_id = ?", q.ThreadID)
+	}
+	if q.Before > 0 {
+		also("seq < ?", q.Before)
+	}
+	if q.Action != "" {
+		also("action = ?", string(q.Action))
+	}
+	if q.By != "" {
+		also("actor = ?", q.By)
+	}
+	if !q.Since.IsZero() {
+		also("at >= ?", roundedUp(q.Since))
+	}
+	if !q.Until.IsZero() {
+		also("at < ?", roundedUp(q.Until))
+	}
+	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
+}

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// Branches implements [spool.View].
+func (v *view) Branches() ([]spool.Branch, error) {
+	branches := []spool.Branch{}
+	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id,
+			coalesce((SELECT m.content FROM spool.message m
+				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id
+					AND m.role = 'user' AND m.agent_id = '' ORDER BY m.ord LIMIT 1), '""'),
+			(SELECT count(*) FROM spool.message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id),
+			coalesce((SELECT m.dropped FROM spool.message m
+				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.id = b.base), 0)
+		FROM spool.branch b JOIN spool.message f ON f.tenant = b.tenant AND f.thread_id = b.thread_id AND f.ord =
+			(SELECT min(m.ord) FROM spool.message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id)
+		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`,
+		each(&branches, scanBranch), v.key.Tenant, v.key.ID)
+	return branches, err
+}
+
+func scanBranch(r *row) spool.Branch {
+	b := spool.Branch{
+		ID: spool.BranchID(r.int64()), BaseMessageID: spool.MessageID(r.text()), RunID: spool.RunID(r.text()),
+		CreatedAt: r.time(), FromMessageID: spool.MessageID(r.text()),
+	}
+	var turn spool.Content
+	if err := json.Unmarshal(r.json(), &turn); err != nil {
+		r.fail(spool.Wrap(spool.Internal, "a message cannot be read", err))
+	}
+	b.Preview, b.MessageCount, b.BaseBranchID = turn.Preview(), r.int(), spool.BranchID(r.int64())
+	return b
+}
+
+// dropMessages moves a message and all after it from the view to a new branch.
+func (t *tx) dropMessages(d *spool.Drop) {
+	t.writeOne(errNoMessage, `INSERT INTO spool.branch (tenant, thread_id, id, base, run_id, created_at)
+		SELECT f.tenant, f.thread_id, ?::bigint, coalesce((SELECT p.id FROM spool.message p
+				WHERE p.tenant = f.tenant AND p.thread_id = f.thread_id AND p.dropped IS NULL AND p.ord < f.ord
+				ORDER BY p.ord DESC LIMIT 1), ''),
+			coalesce((SELECT e.run_id FROM spool.entry e
+				WHERE e.tenant = f.tenant AND e.thread_id = f.thread_id AND e.seq = ?), ''), ?::bigint
+		FROM spool.message f WHERE f.tenant = ? AND f.thread_id = ? AND f.dropped IS NULL AND f.id = ?`,
+		d.Seq, d.Seq, t.now, t.key.Tenant, t.key.ID, d.From)
+	t.write(`UPDATE spool.message SET dropped = ?
+		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND ord >=
+			(SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND id = ?)`,
+		d.Seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, d.From)
+}
+
+// restoreBranch moves the messages of a branch back to the view. Every message after the base in the view was also
+// added after the base. So in every branch, the order in which messages were added is the order of the view.
+func (t *tx) restoreBranch(id spool.BranchID) error {
+	var base, last spool.MessageID
+	found := false
+	err := t.query(`SELECT base, coalesce((SELECT id FROM spool.message
+			WHERE tenant = ? AND thread_id = ? AND dropped IS NULL ORDER BY ord DESC LIMIT 1), '')
+		FROM spool.branch WHERE tenant = ? AND thread_id = ? AND id = ?`, func(r *row) {
+		base, last, found = spool.MessageID(r.text()), spool.MessageID(r.text()), true
+	}, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, int64(id))
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errNoBranch
+	case last != base:
+		return spool.ErrBranchBase
+	}
+	t.write("UPDATE spool.message SET dropped = NULL WHERE tenant = ? AND thread_id = ? AND dropped = ?",
+		t.key.Tenant, t.key.ID, int64(id))
+	t.write("DELETE FROM spool.branch WHERE tenant = ? AND thread_id = ? AND id = ?", t.key.Tenant, t.key.ID, int64(id))
+	return nil
+}

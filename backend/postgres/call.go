@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/spoolhq/spool"
+)
+
+// nowExpr is the store's time in a statement. Its value is [DB.clockArg].
+const nowExpr = "coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
+
+// clockArg is the value of [nowExpr]: the time of a test's clock, or nil for the database's.
+func (db *DB) clockArg() any {
+	if db.clock == nil {
+		return nil
+	}
+	return db.clock.Now().UnixMicro()
+}
+
+// attempts is how often a call is tried that finds a dead connection, or collides with another transaction.
+const attempts = 5
+
+// session is a connection during one call. Its first batch may be sent again on another connection, because a
+// connection that was idle may be dead.
+type session struct {
+	db   *DB
+	conn *pgxpool.Conn // nil before the first batch, and after end
+	used bool          // a batch was answered
+	// trips counts the round trips of the call.
+	trips int
+}
+
+var _ link = (*session)(nil)
+
+// send implements [link]. The first batch must be harmless if it is executed twice.
+func (s *session) send(ctx context.Context, batch []statement) (err error) {
+	s.trips++
+	if s.used {
+		return pgxLink{s.conn, s.db}.send(ctx, batch)
+	}
+	for range attempts {
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+		err = pgxLink{s.conn, s.db}.send(ctx, batch)
+		if ctx.Err() != nil || !lost(err) {
+			s.used = true
+			return err
+		}
+		s.end(ctx)
+		s.db.dropIdle()
+	}
+	return err
+}
+
+// connect takes a connection from the pool, unless the session has one.
+func (s *session) connect(ctx context.Context) (err error) {
+	if s.conn == nil {
+		s.conn, err = s.db.acquire(ctx)
+	}
+	return err
+}
+
+// end gives the connection back, and rolls an unfinished transaction back.
+func (s *session) end(ctx context.Context) {
+	if s.conn != nil {
+		release(ctx, s.conn)
+		s.conn = nil
+	}
+}
+
+// dropIdle closes the idle connections after one of them was dead: the others probably are too.
+func (db *DB) dropIdle() {
+	now := time.Now().UnixNano()
+	last := db.dropped.Load()
+	if now-last > int64(time.Second) && db.dropped.CompareAndSwap(last, now) {
+		db.pool.Reset()
+	}
+}
+
+// read runs one reading statement.
+func (db *DB) read(ctx context.Context, sql string, scan func(r *row), args ...any) error {
+	return db.viewing(ctx, func(l link) error {
+		return l.send(ctx, []statement{{sql: sql, args: args, scan: scan}})
+	})
+}
+
+// viewing runs fn with a connection for views and lists. The first batch that fn sends must be harmless if it is
+// executed twice.
+func (db *DB) viewing(ctx context.Context, fn func(l link) error) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	select {
+	case db.views <- struct{}{}:
+		defer func() { <-db.views }()
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+	s := &session{db: db}
+	defer s.end(ctx)
+	return fn(s)
+}
+
+// run runs statements in one transaction and one round trip. After an [spool.Unavailable] error they may have
+// been committed or not, and after any other they were not.
+func (db *DB) run(ctx context.Context, batch ...statement) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	s := &session{db: db, used: true} // the batch may be sent once only
+	defer s.end(ctx)
+	var err error
+	for range attempts {
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+		// Without BEGIN, the statements of a batch are one transaction, which ends with the batch.
+		if err = s.send(ctx, batch); !collided(err) {
+			break
+		}
+	}
+	return uncertain(err)
+}
+
+// uncertain returns the error of a commit. If ctx has ended, the commit may have happened.
+func uncertain(err error) error {
+	if spool.CodeOf(err) == spool.Canceled {
+		return unavailable(err)
+	}
+	return err
+}

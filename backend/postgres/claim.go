@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Claim implements [spool.Store]. The first round trip reads which tenants have due jobs. If none has, that is
+// all, and idle workers write nothing. The second one takes jobs of the tenants that come first.
+//
+// The cost grows with the number of tenants that have jobs in the lanes of the query, but neither with the
+// number of a tenant's jobs nor with the jobs of other agents: see [lanes].
+func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	var parts []*part
+	next, err := db.lookForJobs(ctx, q, &parts)
+	if err != nil || len(parts) == 0 || q.Limit <= 0 {
+		return []spool.Delivery{}, next, err
+	}
+	parts = first(parts, q)
+	if len(parts) == 0 { // all tenants have their share
+		return []spool.Delivery{}, next, nil
+	}
+	return db.take(ctx, q, parts)
+}
+
+// part is the due jobs that a tenant has in a lane.
+type part struct {
+	queue, lane string
+	tenant      spool.Tenant
+	// oldest is the time at which the first of them became due.
+	oldest   time.Time
+	inFlight int // of the tenant, in all lanes
+	served   time.Time
+}
+
+// compare orders tenants: by the fewest jobs in flight, then by the earliest served, then by the oldest job.
+func (p *part) compare(other *part) int {
+	return cmp.Or(cmp.Compare(p.inFlight, other.inFlight), p.served.Compare(other.served), p.oldest.Compare(other.oldest))
+}
+
+// lookForJobs reads the parts with due jobs, and when the next job becomes due.
+func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*part) (next time.Time, err error) {
+	lanes, args := lanes(q)
+	args = append([]any{db.clockArg()}, args...)
+	batch := []statement{
+		{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
+		{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.time() }},
+	}
+	if err := canceled(ctx); err != nil {
+		return next, err
+	}
+	s := &session{db: db} // and not as a view: claims do not wait for those
+	defer s.end(ctx)
+	return next, s.send(ctx, batch)
+}
+
+func scanPart(r *row) *part {
+	return &part{queue: r.text(), lane: r.text(), tenant: spool.Tenant(r.text()), oldest: r.time(), inFlight: r.int()}
+}
+
+// first returns the parts of the tenants that come first, enough for the claim and for what other claims take
+// at the same time.
+func first(parts []*part, q spool.ClaimQuery) []*part {
+	of := make(map[spool.Tenant]*part)
+	var tenants []*part // one of each, with the oldest job
+	for _, p := range parts {
+		if q.PerTenant > 0 && p.inFlight >= q.PerTenant || p.inFlight > 0 && q.Limit <= q.Reserved {
+			continue
+		}
+		known := of[p.tenant]
+		if known == nil {
+			known = &part{tenant: p.tenant, oldest: p.oldest, inFlight: p.inFlight, served: q.ServedAt(p.tenant)}
+			of[p.tenant], tenants = known, append(tenants, known)
+		}
+		if p.oldest.Before(known.oldest) {
+			known.oldest = p.oldest
+		}
+		p.served = known.served
+	}
+	slices.SortFunc(tenants, (*part).compare)
+	for _, late := range tenants[min(len(tenants), spare(q.Limit)):] {
+		delete(of, late.tenant)
+	}
+	return slices.DeleteFunc(parts, func(p *part) bool { return of[p.tenant] == nil })
+}
+
+// spare returns how many candidates a claim looks at. Each of the first q.Limit tenants has a job, so the
+// following ones get nothing, unless another claim is faster.
+func spare(limit int) int { return 2*limit + 16 }
+
+// take leases jobs of the parts. If others have taken them, it returns when the next job becomes due.
+func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part) (taken []spool.Delivery, next time.Time, err error) {
+	taken = []spool.Delivery{}
+	lanes, args := lanes(q)
+	batch := append(db.claimBatch(q, parts, &taken), statement{
+		sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: append([]any{db.clockArg()}, args...),
+		scan: func(r *row) { next = r.time() },
+	})
+	if err := db.run(ctx, batch...); err != nil {
+		return nil, time.Time{}, err
+	}
+	if len(taken) > 0 {
+		next = time.Time{}
+	}
+	return taken, next, nil
+}
+
+// claimBatch returns the statements that lease jobs of the parts.
+func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, taken *[]spool.Delivery) (batch []statement) {
+	queues, lanes, tenants := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
+	served := make([]int64, len(parts))
+	for i, p := range parts {
+		queues[i], lanes[i], tenants[i], served[i] = p.queue, p.lane, string(p.tenant), micros(p.served)
+	}
+	if q.PerTenant > 0 {
+		batch = append(batch, db.lockTenants(tenants))
+	}
+	return append(batch, statement{
+		sql: takeJobs,
+		args: []any{
+			db.clockArg(), queues, lanes, tenants, served, spare(q.Limit), q.PerTenant, q.PerTenant,
+			q.Limit, q.Limit - q.Reserved, spare(q.Limit), q.Lease.Microseconds(),
+		},
+		scan: each(taken, scanDelivery),
+	})
+}
+
+// lockTenants makes the claims of a tenant take turns, which is why [spool.ClaimQuery.PerTenant] holds for all
+// workers together: the statement behind it sees what the claims before it have committed. The claims of
+// different tenants do not wait for each other, and all take their locks in one order. Without a bound there
+// is no lock.
+//
+// A row for each tenant with the number of its jobs in flight would do the same, and be worse: each claim and
+// each acknowledgement would change it, and no statement runs when a lease lapses, so the number would be wrong.
+func (db *DB) lockTenants(tenants []string) statement {
+	locks := make([]int64, len(tenants))
+	for i, tenant := range tenants {
+		locks[i] = lockNumber("claim", db.dialect.schema, tenant)
+	}
+	slices.Sort(locks)
+	return statement{
+		sql:  "SELECT pg_advisory_xact_lock(l.number) FROM unnest(?::bigint[]) AS l (number)",
+		args: []any{slices.Compact(locks)},
+	}
+}
+
+func scanDelivery(r *row) spool.Delivery {
+	d := spool.Delivery{Job: scanJob(r)}
+	d.JobID, d.Token, d.Attempt, d.DueAt = r.int64(), r.int64(), r.int(), r.time()
+	return d
+}

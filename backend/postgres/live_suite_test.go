@@ -1,0 +1,28 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/postgres"
+	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+func TestLive(t *testing.T) {
+	t.Parallel()
+	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+		t.Helper()
+		return open(t, pgtest.Database(t, template), nil).Live()
+	})
+}
+
+// TestLiveBehindPooler runs the suite behind a PgBouncer with fewer connections to the server than the store
+// has.
+func TestLiveBehindPooler(t *testing.T) {
+	t.Parallel()
+	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+		t.Helper()
+		return open(t, pgtest.Bouncer(t, pgtest.Database(t, template), 3), &postgres.Options{Pooler: true}).Live()
+	})
+}

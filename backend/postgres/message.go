@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+const messageColumns = `id, agent_id, role, content, created_at, client_message_id, run_id, after_seq`
+
+func (v *view) scanMessage(r *row) spool.Message {
+	m, content := v.scanEncoded(r)
+	if r.err == nil {
+		if err := m.Content.UnmarshalJSON(content); err != nil { // package json would scan all of it twice more
+			r.fail(spool.Wrap(spool.Internal, "a message cannot be read", err))
+		}
+	}
+	return m
+}
+
+// scanEncoded returns a message without its content, and the stored content, which is valid until the next row.
+func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
+	m = spool.Message{
+		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
+	}
+	content = r.borrowed()
+	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
+	return m, content
+}
+
+// Messages implements [spool.View].
+func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	messages := []spool.Message{}
+	if q.Turns && q.ID == "" {
+		query, args := v.turnQuery(q)
+		err := v.query(query, each(&messages, v.scanMessage), args...)
+		return messages, err
+	}
+	query, args := v.messageQuery(messageColumns, q)
+	err := v.query(query, each(&messages, v.scanMessage), args...)
+	if q.Limit > 0 {
+		slices.Reverse(messages)
+	}
+	return messages, err
+}
+
+// messageQuery returns the statement that selects columns of messages. If q has a limit, the newest message comes
+// first. Every part of the query walks the primary key, or the index of the branch. The query first turns ids into
+// positions in the order. after_seq never falls along the order, so a walk from the end stops at the first message
+// that SinceSeq leaves out.
+func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
+	shown := "dropped IS NULL"
+	args = []any{v.key.Tenant, v.key.ID}
+	query = "SELECT " + columns + " FROM spool.message WHERE tenant = ? AND thread_id = ? AND "
+	if q.ID != "" {
+		return query + shown + " AND id = ?", append(args, q.ID)
+	}
+	if q.Branch != 0 {
+		shown = "dropped = ?"
+		args = append(args, int64(q.Branch))
+	}
+	of := slices.Clip(args)
+	query += shown
+	place := "(SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
+	if q.After != "" {
+		query += " AND ord > coalesce(" + place + ", 0)"
+		args = append(append(args, of...), q.After)
+	}
+	if q.Before != "" {
+		query += " AND ord < coalesce(" + place + ", 9223372036854775807)"
+		args = append(append(args, of...), q.Before)
+	}
+	if q.SinceSeq > 0 {
+		query += ` AND ord > coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND after_seq < ?
+			ORDER BY ord DESC LIMIT 1), 0)`
+		args = append(args, v.key.Tenant, v.key.ID, q.SinceSeq)
+	}
+	switch q.Role {
+	case "":
+	case spool.RoleSystem: // a literal, so that the index of summaries can be used
+		query += " AND role = 'system'"
+	default:
+		query += " AND role = ?"
+		args = append(args, string(q.Role))
+	}
+	if q.Run != "" {
+		query += " AND run_id = ?"
+		args = append(args, q.Run)
+	}
+	if q.Agent != nil {
+		query += " AND agent_id = ?"
+		args = append(args, *q.Agent)
+	}
+	if q.Limit > 0 {
+		return query + " ORDER BY ord DESC LIMIT ?", append(args, q.Limit)
+	}
+	return query + " ORDER BY ord", args
+}
+
+// turnQuery returns the statement that selects user turns of the main agent. It walks their index from SinceSeq on,
+// and repeats the condition of the index word for word.
+func (v *view) turnQuery(q spool.MessageQuery) (query string, args []any) {
+	before := int64(math.MaxInt64)
+	if q.BeforeSeq > 0 {
+		before = q.BeforeSeq
+	}
+	query = "SELECT " + messageColumns + ` FROM spool.message
+		WHERE tenant = ? AND thread_id = ? AND role = 'user' AND agent_id = '' AND after_seq >= ? AND after_seq < ?`
+	args = []any{v.key.Tenant, v.key.ID, q.SinceSeq, before}
+	if q.After != "" {
+		query += " AND ord > coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND id = ?), 0)"
+		args = append(args, v.key.Tenant, v.key.ID, q.After)
+	}
+	return query + " ORDER BY after_seq, ord LIMIT ?", append(args, bound(q.Limit))
+}
+
+var _ spool.EncodedMessages = (*view)(nil)
+
+// MessageIDs implements [spool.EncodedMessages].
+func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+	ids := []spool.MessageID{}
+	query, args := v.messageQuery("id", q)
+	err := v.query(query, func(r *row) { ids = append(ids, spool.MessageID(r.text())) }, args...)
+	if q.Limit > 0 {
+		slices.Reverse(ids)
+	}
+	return ids, err
+}
+
+// EachMessage implements [spool.EncodedMessages]. The server sends the messages while fn is called.
+func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+	query, args := v.messageQuery(messageColumns, q)
+	return v.query(query, func(r *row) {
+		m, content := v.scanEncoded(r)
+		if r.err == nil {
+			r.err = fn(m, content)
+		}
+	}, args...)
+}
+
+// addMessages saves messages in order.
+func (t *tx) addMessages(messages []*spool.Message) error {
+	for _, m := range messages {
+		content, err := json.Marshal(m.Content)
+		if err != nil {
+			return spool.Wrap(spool.Invalid, "the message's content cannot be encoded", err)
+		}
+		m.AfterSeq = t.row.LastSeq
+		if m.CreatedAt.IsZero() {
+			m.CreatedAt = t.now
+		}
+		t.write("INSERT INTO spool.message (tenant, thread_id, "+messageColumns+", ord) VALUES (?, ?, "+places(messageColumns)+`,
+				coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
+			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), json.RawMessage(content),
+			m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq,
+			t.key.Tenant, t.key.ID)
+		t.grow(messageBytes(m.Role, content))
+	}
+	return nil
+}

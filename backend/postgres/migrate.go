@@ -1,0 +1,202 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/spoolhq/spool"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migration is one step of the schema. Steps first expand the schema, and contract it only once no binary needs
+// the old form, so that binaries of neighbouring versions can run at the same time.
+type migration struct {
+	version int
+	// oldest is the highest step that a binary must know to use the schema after this one.
+	oldest int
+	name   string
+	sql    string
+}
+
+// loadMigrations returns the embedded steps in order. The first line of each says "-- oldest: <version>".
+func loadMigrations() ([]migration, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]migration, 0, len(names))
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		m := migration{name: path.Base(name), sql: string(text)}
+		number, _, _ := strings.Cut(m.name, "_")
+		first, _, _ := strings.Cut(m.sql, "\n")
+		m.version, err = strconv.Atoi(number)
+		oldest, marked := strings.CutPrefix(first, "-- oldest: ")
+		if err == nil {
+			m.oldest, err = strconv.Atoi(oldest)
+		}
+		if err != nil || !marked || m.version != len(all)+1 || m.oldest > m.version {
+			return nil, spool.Errorf(spool.Internal, "migration %s is not step %d, or does not name the oldest one", m.name, len(all)+1)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// schema is what the database says about its tables.
+type schema struct {
+	version int // 0: there are no tables
+	oldest  int // the highest step that a binary must know to use them
+}
+
+// Migrate brings the tables up to date. Processes that do so at the same time wait for each other. It returns a
+// [spool.Conflict] error if the tables have a schema that this package cannot use, and changes nothing then.
+func (db *DB) Migrate(ctx context.Context) error {
+	all, err := loadMigrations()
+	if err != nil {
+		return err
+	}
+	return db.migrateTo(ctx, all)
+}
+
+func (db *DB) migrateTo(ctx context.Context, all []migration) error {
+	conn, err := db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(ctx, conn)
+	have, err := db.readSchema(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := have.usable(len(all)); err != nil {
+		return err
+	}
+	for have.version < len(all) {
+		if have, err = db.step(ctx, conn.Conn(), all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step applies the next step under a lock, unless another process has done so meanwhile.
+func (db *DB) step(ctx context.Context, conn *pgx.Conn, all []migration) (have schema, err error) {
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return have, storeError(ctx, err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after a commit it does nothing
+
+	lock := statement{sql: "SELECT pg_advisory_xact_lock(?)", args: []any{lockNumber("migrate", db.dialect.schema)}}
+	if err := (pgxLink{tx, db}).send(ctx, []statement{lock}); err != nil {
+		return have, err
+	}
+	if have, err = db.readSchema(ctx, tx); err != nil || have.version >= len(all) {
+		return have, err
+	}
+	if have.version == 0 {
+		if err := db.createSchema(ctx, tx); err != nil {
+			return have, err
+		}
+	}
+	next := all[have.version]
+	// A text without values may have many statements.
+	if _, err := conn.PgConn().Exec(ctx, db.dialect.qualify(next.sql)).ReadAll(); err != nil {
+		return have, storeError(ctx, err)
+	}
+	err = pgxLink{tx, db}.send(ctx, []statement{{
+		sql:  "INSERT INTO spool.schema_step (version, oldest, name, applied_at) VALUES (?, ?, ?, now())",
+		args: []any{next.version, next.oldest, next.name},
+	}})
+	if err != nil {
+		return have, err
+	}
+	return schema{version: next.version, oldest: max(have.oldest, next.oldest)}, storeError(ctx, tx.Commit(ctx))
+}
+
+// createSchema creates the schema and the list of steps. The schema may exist already, for a user who may not
+// create schemas.
+func (db *DB) createSchema(ctx context.Context, to batcher) error {
+	exists := false
+	err := pgxLink{to, db}.send(ctx, []statement{{
+		sql: "SELECT to_regnamespace(?) IS NOT NULL", args: []any{db.dialect.schema},
+		scan: func(r *row) { exists = r.bool() },
+	}})
+	if err != nil {
+		return err
+	}
+	batch := []statement{{sql: `CREATE TABLE IF NOT EXISTS spool.schema_step (
+		version    integer     PRIMARY KEY,
+		oldest     integer     NOT NULL,
+		name       text        NOT NULL,
+		applied_at timestamptz NOT NULL)`}}
+	if !exists {
+		batch = append([]statement{{sql: `CREATE SCHEMA "` + db.dialect.schema + `"`}}, batch...)
+	}
+	for _, s := range batch { // each is described before it is executed, so it needs what the one before makes
+		if err := (pgxLink{to, db}).send(ctx, []statement{s}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSchema returns the version of the tables.
+func (db *DB) readSchema(ctx context.Context, to batcher) (have schema, err error) {
+	found := false
+	err = pgxLink{to, db}.send(ctx, []statement{{
+		sql: "SELECT to_regclass(?) IS NOT NULL", args: []any{db.dialect.qualify("spool.schema_step")},
+		scan: func(r *row) { found = r.bool() },
+	}})
+	if err != nil || !found {
+		return have, err
+	}
+	err = pgxLink{to, db}.send(ctx, []statement{{
+		sql:  "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM spool.schema_step",
+		scan: func(r *row) { have = schema{version: r.int(), oldest: r.int()} },
+	}})
+	return have, err
+}
+
+// usable returns an error for a schema that a binary with the given number of steps cannot use.
+func (s schema) usable(known int) error {
+	if s.oldest <= known {
+		return nil
+	}
+	return spool.Errorf(spool.Conflict,
+		"the database has schema %d, which needs a program that knows schema %d or later; this one knows %d: install a newer version",
+		s.version, s.oldest, known)
+}
+
+// checkSchema returns an error unless the tables can be used as they are.
+func (db *DB) checkSchema(ctx context.Context) error {
+	all, err := loadMigrations()
+	if err != nil {
+		return err
+	}
+	conn, err := db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(ctx, conn)
+	have, err := db.readSchema(ctx, conn)
+	switch {
+	case err != nil:
+		return err
+	case have.version < len(all):
+		return spool.Errorf(spool.Conflict, "the database has schema %d, and this program needs %d: migrate it first", have.version, len(all))
+	}
+	return have.usable(len(all))
+}

@@ -1,0 +1,238 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/spoolhq/spool"
+)
+
+// Options says how a database is opened. The zero value works.
+type Options struct {
+	// Schema is the schema of the tables: lower-case letters, digits and underscores, with a letter first.
+	// Several installations may share a database under different names. Defaults to "spool".
+	Schema string
+	// Pool is the greatest number of connections that the process opens, for all purposes together. At least
+	// 4. Defaults to 16.
+	Pool int
+	// Pooler says that the connections lead to a pooler such as PgBouncer in transaction mode. Then nothing
+	// depends on the session of a connection: statements are not prepared, and wake-ups are found by polling.
+	// Defaults to false.
+	Pooler bool
+	// NoMigrate leaves the tables as they are. Open then fails unless they have the schema of this package or
+	// a later one that this package may still use. Defaults to false: Open brings them up to date.
+	NoMigrate bool
+	// Log gets warnings. Defaults to none.
+	Log *slog.Logger
+	// Clock is the source of all times. It is for tests, and must be the same in all processes. Defaults to the
+	// database's clock.
+	Clock spool.Clock
+}
+
+const (
+	defaultSchema = "spool"
+	defaultPool   = 16
+	leastPool     = 4
+)
+
+var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+// DB is an open database. It is a [spool.Store], and is safe for concurrent use.
+type DB struct {
+	dialect dialect
+	pool    *pgxpool.Pool
+	clock   spool.Clock // nil: the database's
+	pooler  bool
+	log     *slog.Logger
+	// views bounds the connections of views and lists, so that starts and claims do not wait for the views of
+	// hundreds of reconnecting clients.
+	views chan struct{}
+	// observe is called with the round trips of each transaction that has ended. Nil except in tests.
+	observe func(trips int)
+	// dropped is when the idle connections were closed, in nanoseconds since 1970.
+	dropped atomic.Int64
+
+	live *live
+
+	closing sync.Once
+}
+
+var _ spool.Store = (*DB)(nil)
+
+// Open opens the database at url, which has a form of libpq: "postgres://user@host/database" or "host=… user=…".
+// It creates the schema and its tables if they do not exist. A nil o is allowed.
+//
+// Open returns an [spool.Invalid] error for a wrong url or option, a [spool.Conflict] error if the tables have a
+// schema that this package cannot use, and an [spool.Unavailable] error if the database cannot be reached.
+func Open(ctx context.Context, url string, o *Options) (*DB, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	config, err := poolConfig(url, o)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, config, o)
+}
+
+// open opens the database of a configuration.
+func open(ctx context.Context, config *pgxpool.Config, o *Options) (_ *DB, err error) {
+	db := newDB(o, int(config.MaxConns))
+	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, storeError(ctx, err)
+	}
+	if err := db.prepare(ctx, o); err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+func newDB(o *Options, connections int) *DB {
+	db := &DB{
+		dialect: dialect{schema: defaultSchema}, clock: o.Clock, pooler: o.Pooler, log: o.Log,
+		views: make(chan struct{}, max(1, connections*3/4)),
+	}
+	if o.Schema != "" {
+		db.dialect.schema = o.Schema
+	}
+	if db.log == nil {
+		db.log = slog.New(slog.DiscardHandler)
+	}
+	db.live = newLive(db)
+	return db
+}
+
+// prepare checks the server and brings the tables up to date.
+func (db *DB) prepare(ctx context.Context, o *Options) error {
+	if err := db.checkServer(ctx); err != nil {
+		return err
+	}
+	if o.NoMigrate {
+		return db.checkSchema(ctx)
+	}
+	return db.Migrate(ctx)
+}
+
+// poolConfig returns the configuration of the connections.
+func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
+	switch {
+	case o.Schema != "" && !schemaName.MatchString(o.Schema):
+		return nil, spool.Errorf(spool.Invalid, "schema: %q is no name of up to 48 lower-case letters, digits and underscores", o.Schema)
+	case o.Pool != 0 && o.Pool < leastPool:
+		return nil, spool.Errorf(spool.Invalid, "pool: there must be at least %d connections", leastPool)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil { // the error may have the password
+		return nil, spool.Errorf(spool.Invalid, "the url of the database is wrong")
+	}
+	connections := defaultPool
+	if o.Pool != 0 {
+		connections = o.Pool
+	}
+	if !o.Pooler {
+		connections-- // for the connection that listens
+	}
+	config.MaxConns = int32(connections)
+	config.MinConns = 0
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // Update tries again
+	if o.Pooler {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		config.ConnConfig.StatementCacheCapacity = 0
+		return config, nil
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "spool"
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, settings(false)).Scan(nil, nil)
+	}
+	return config, nil
+}
+
+// checkServer returns an error for a server that the package cannot use.
+func (db *DB) checkServer(ctx context.Context) error {
+	var version int64
+	var encoding string
+	err := db.read(ctx, `SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')`, func(r *row) {
+		version, encoding = r.int64(), r.text()
+	})
+	switch {
+	case err != nil:
+		return err
+	case version < leastVersion:
+		return spool.Errorf(spool.Conflict, "PostgreSQL %d is too old: 14 or later is needed", version/10000)
+	case encoding != "UTF8":
+		return spool.Errorf(spool.Conflict, "the database has the encoding %s: UTF8 is needed", encoding)
+	}
+	return nil
+}
+
+const leastVersion = 140000
+
+// Backend returns what an engine needs.
+func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Live: db.Live(), Shared: true} }
+
+// Close waits for calls under way and closes the connections.
+func (db *DB) Close() error {
+	db.closing.Do(func() {
+		db.live.close()
+		db.pool.Close()
+	})
+	return nil
+}
+
+// Check implements [spool.Store]. It writes a row durably.
+func (db *DB) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	var readOnly bool
+	err := db.read(ctx, "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool", func(r *row) { readOnly = r.bool() })
+	switch {
+	case err != nil:
+		return &spool.Error{Code: spool.Unavailable, Message: "The database cannot be reached", Err: err}
+	case readOnly:
+		return &spool.Error{Code: spool.Unavailable, Message: "The database can only be read"}
+	}
+	err = db.run(ctx, statement{
+		sql:  "INSERT INTO spool.probe (only_row, at) VALUES (true, " + nowExpr + ") ON CONFLICT (only_row) DO UPDATE SET at = excluded.at",
+		args: []any{db.clockArg()},
+	})
+	if err != nil {
+		return &spool.Error{Code: spool.Unavailable, Message: "The database does not accept writes", Err: err}
+	}
+	return nil
+}
+
+const checkTimeout = 5 * time.Second
+
+// acquire returns a connection of the pool. The caller must release it.
+func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := db.pool.Acquire(ctx)
+	if err == nil {
+		return conn, nil
+	}
+	return nil, storeError(ctx, err)
+}
+
+// release gives a connection back. It rolls an unfinished transaction back, also after the caller's context has
+// ended.
+func release(ctx context.Context, conn *pgxpool.Conn) {
+	defer conn.Release()
+	raw := conn.Conn().PgConn()
+	if raw.IsClosed() || raw.IsBusy() || raw.TxStatus() == 'I' {
+		return // the pool destroys a connection that cannot be used again
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_ = raw.Exec(ctx, "ROLLBACK").Close() // if it fails, the pool destroys the connection
+}
+
+const rollbackTimeout = 5 * time.Second

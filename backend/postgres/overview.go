@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// Threads implements [spool.Store].
+func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+	query, args := threadQuery(q)
+	if q.Work != "" {
+		var err error
+		if query, args, err = db.workQuery(q); err != nil {
+			return nil, err
+		}
+	}
+	threads := []spool.Thread{}
+	err := db.read(ctx, query, each(&threads, scanThread), args...)
+	return threads, err
+}
+
+func threadQuery(q spool.ThreadQuery) (query string, args []any) {
+	query = "SELECT " + threadColumns + " FROM spool.thread WHERE tenant = ?"
+	args = []any{q.Tenant}
+	also := func(condition string, values ...any) {
+		query += " AND " + condition
+		args = append(args, values...)
+	}
+	if q.Owner != "" { // the literal is the condition of the index
+		also("owner = ? AND owner <> ''", q.Owner)
+	}
+	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
+		also("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
+	}
+	if !q.Before.IsZero() {
+		also("(updated_at, id) < (?, ?)", q.Before, q.BeforeID)
+	}
+	if q.State != "" {
+		also("state = ?", q.State)
+	}
+	if q.Title != "" { // lower() changes ASCII letters only, because of the column's collation
+		also("position(? IN lower(title)) > 0", asciiLower(q.Title))
+	}
+	if !q.UpdatedAfter.IsZero() {
+		also("updated_at > ?", q.UpdatedAfter)
+	}
+	if !q.UpdatedBefore.IsZero() {
+		also("updated_at < ?", roundedUp(q.UpdatedBefore))
+	}
+	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
+}
+
+// asciiLower returns a text with its upper-case ASCII letters in lower case.
+func asciiLower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// workQuery returns the query for threads by their work. It walks the index of idle or of active threads, or the
+// tenant's.
+func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err error) {
+	query = "SELECT " + threadColumns + " FROM spool.thread t WHERE "
+	switch q.Work {
+	case spool.ThreadsIdle:
+		query += `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND NOT EXISTS (
+			SELECT 1 FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id <> '')`
+	case spool.ThreadsStranded:
+		query += `state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND NOT EXISTS (
+			SELECT 1 FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id = t.run_id AND job.run_id <> '')`
+	default:
+		return "", nil, spool.Errorf(spool.Invalid, "work: there are no threads with the work %q", q.Work)
+	}
+	query += " AND lease_until <= " + nowExpr
+	args = []any{db.clockArg()}
+	if q.Tenant != "" {
+		query += " AND tenant = ?"
+		args = append(args, q.Tenant)
+	}
+	if !q.UpdatedBefore.IsZero() {
+		query += " AND updated_at < ?"
+		args = append(args, roundedUp(q.UpdatedBefore))
+	}
+	return query + " ORDER BY updated_at, tenant, id LIMIT ?", append(args, bound(q.Limit)), nil
+}
+
+// Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the newest run on.
+func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+	columns, scan := runColumnsOf(q.Whole)
+	where, args := runConditions(q)
+	runs := []spool.RunRow{}
+	err := db.read(ctx, "SELECT "+columns+" FROM spool.run WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT ?",
+		each(&runs, scan), append(args, bound(q.Limit))...)
+	return runs, err
+}
+
+func runConditions(q spool.RunQuery) (where string, args []any) {
+	where = "tenant = ?"
+	args = []any{q.Tenant}
+	also := func(condition string, values ...any) {
+		where += " AND " + condition
+		args = append(args, values...)
+	}
+	for _, word := range []struct{ condition, value string }{
+		{"id = ?", string(q.ID)},
+		{"start_key = ? AND start_key <> ''", q.StartKey}, // the conditions of the indexes
+		{"root_id = ? AND root_id <> ''", string(q.RootID)},
+		{"thread_id = ?", string(q.ThreadID)},
+		{"state = ?", string(q.State)},
+		{"stop_reason = ?", string(q.StopReason)},
+		{"agent = ?", q.Agent},
+		{"model = ?", q.Model},
+	} {
+		if word.value != "" {
+			also(word.condition, word.value)
+		}
+	}
+	if q.Waiting {
+		also("place > 0")
+	}
+	if q.Depth != nil {
+		also("depth = ?", *q.Depth)
+	}
+	if !q.Before.IsZero() {
+		also("(created_at, id) < (?, ?)", q.Before, q.BeforeID)
+	}
+	if !q.CreatedAfter.IsZero() {
+		also("created_at > ?", q.CreatedAfter)
+	}
+	if !q.CreatedBefore.IsZero() {
+		also("created_at < ?", roundedUp(q.CreatedBefore))
+	}
+	return where, args
+}

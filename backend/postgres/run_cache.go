@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// runCache has runs of the thread that a transaction has read together with something else, and the stored values
+// of the runs that it has read or written.
+type runCache struct {
+	// owner is the run that owns the thread, nil if there is none or it has changed since. It is decoded for
+	// each reader, because readers may change what a run refers to.
+	owner *row
+	id    spool.RunID
+	// waiting are the runs that wait for the thread, valid if hasWaiting.
+	waiting    []waitingRun
+	hasWaiting bool
+	known      []storedRun
+}
+
+type waitingRun struct {
+	id  spool.RunID
+	row *row
+}
+
+// keep returns a copy of a row that stays valid.
+func keep(r *row) *row {
+	kept := &row{fields: slices.Clone(r.fields), raw: make([][]byte, len(r.raw))}
+	for i, value := range r.raw {
+		kept.raw[i] = bytes.Clone(value)
+	}
+	return kept
+}
+
+// again returns the row, to be read from its first column.
+func (r *row) again() *row { return &row{fields: r.fields, raw: r.raw} }
+
+// owningRun reads the run that owns the thread together with the thread.
+func (t *tx) owningRun() statement {
+	return statement{
+		sql: "SELECT id, " + rowColumns + ` FROM spool.run WHERE tenant = ? AND thread_id = ?
+			AND id = (SELECT run_id FROM spool.thread WHERE tenant = ? AND id = ?)`,
+		args: []any{t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID},
+		scan: func(r *row) {
+			t.runs.owner = keep(r)
+			t.runs.id = spool.RunID(r.text())
+		},
+	}
+}
+
+// waitingRuns reads the runs that wait for the thread.
+func (t *tx) waitingRuns() statement {
+	t.runs.waiting, t.runs.hasWaiting = nil, true
+	return statement{
+		sql:  "SELECT id, " + rowColumns + " FROM spool.run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
+		args: []any{t.key.Tenant, t.key.ID},
+		scan: func(r *row) {
+			kept := keep(r)
+			t.runs.waiting = append(t.runs.waiting, waitingRun{spool.RunID(r.text()), kept})
+		},
+	}
+}
+
+// Runs implements [spool.View]. It remembers the stored values for updates.
+func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+	runs, cached, err := t.cachedRuns(q)
+	if !cached {
+		runs, err = t.view.Runs(q)
+	}
+	if err == nil && q.Whole {
+		for i := range runs {
+			t.remember(&runs[i])
+		}
+	}
+	return runs, err
+}
+
+// cachedRuns answers a query that needs no round trip.
+func (t *tx) cachedRuns(q spool.RunQuery) (runs []spool.RunRow, cached bool, err error) {
+	if t.failed != nil {
+		return nil, true, t.failed
+	}
+	runs = []spool.RunRow{}
+	switch {
+	case q.ID != "" && q.ID == t.runs.id && t.runs.owner != nil && q == spool.RunQuery{ID: q.ID, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
+		runs, err = appendKept(runs, t.runs.owner)
+		return runs, true, err
+	case t.runs.hasWaiting && q == spool.RunQuery{Waiting: true, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
+		for _, w := range t.runs.waiting {
+			if runs, err = appendKept(runs, w.row); err != nil {
+				return nil, true, err
+			}
+		}
+		return runs, true, nil
+	default:
+		return nil, false, nil
+	}
+}
+
+// appendKept reads a kept row, whose first column is the id.
+func appendKept(runs []spool.RunRow, kept *row) ([]spool.RunRow, error) {
+	r := kept.again()
+	_ = r.text()
+	run := scanWhole(r)
+	return append(runs, run), r.err
+}
+
+// written notes that a run was written. What was read of it before is no longer true.
+func (c *runCache) written(r storedRun) {
+	if c.id == r.id {
+		c.owner = nil
+	}
+	if r.place > 0 {
+		c.hasWaiting = false
+	}
+	c.waiting = slices.DeleteFunc(c.waiting, func(w waitingRun) bool { return w.id == r.id })
+	c.note(r)
+}
+
+func (c *runCache) note(r storedRun) {
+	for i := range c.known {
+		if c.known[i].id == r.id {
+			c.known[i] = r
+			return
+		}
+	}
+	c.known = append(c.known, r)
+}
+
+func (t *tx) remember(r *spool.RunRow) {
+	if given, err := encodeGiven(r); err == nil { // else an update reads the run again
+		t.runs.note(storedOf(r, given))
+	}
+}
+
+// storedRun returns the stored values of a run.
+func (t *tx) storedRun(id spool.RunID) (storedRun, error) {
+	for _, r := range t.runs.known {
+		if r.id == id {
+			return r, nil
+		}
+	}
+	run, err := spool.FindRun(t, id)
+	if err != nil {
+		return storedRun{}, err
+	}
+	given, err := encodeGiven(&run)
+	return storedOf(&run, given), err
+}

@@ -1,0 +1,33 @@
+package postgres
+
+import (
+	"fmt"
+	"time"
+)
+
+// idleInTransaction is how long the server lets a transaction wait for its process. It is shorter than a lease: a
+// process that stops in a transaction must not keep the thread's lock until it goes on.
+const idleInTransaction = 10 * time.Second
+
+// settings returns the statement that bounds how long a transaction waits for its process, and makes commits
+// durable before they return. It is for the present transaction or for the session.
+func settings(transaction bool) string {
+	return fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%s', %t),
+		CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', %[2]t) END`,
+		idleInTransaction, transaction)
+}
+
+// The modes of transactions.
+const (
+	snapshotMode = "REPEATABLE READ, READ ONLY" // reads one state
+	lockedMode   = "READ COMMITTED"             // reads what was committed before the thread's lock was taken
+)
+
+// begin returns the statements that begin a transaction. Behind a pooler, each transaction makes its own settings.
+func (db *DB) begin(mode string) []statement {
+	batch := []statement{{sql: "BEGIN ISOLATION LEVEL " + mode}}
+	if db.pooler {
+		batch = append(batch, statement{sql: settings(true)})
+	}
+	return batch
+}

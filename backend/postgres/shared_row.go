@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// expiredRow is the condition of a row that is as if it did not exist. Its value is the time.
+const expiredRow = "(stored.expires_at <> 0 AND stored.expires_at <= ?)"
+
+// writeRows inserts, replaces or removes rows.
+func (t *tx) writeRows(rows []spool.Row) {
+	for i := range rows {
+		if r := &rows[i]; r.Value == nil {
+			t.removeRow(r)
+		} else {
+			t.putRow(r)
+		}
+	}
+}
+
+func (t *tx) putRow(r *spool.Row) {
+	const set = "value = excluded.value, updated_at = excluded.updated_at, expires_at = excluded.expires_at"
+	const insert = `INSERT INTO spool.shared_row AS stored (tenant, kind, key, value, version, updated_at, expires_at)
+		VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (tenant, kind, key) DO UPDATE SET ` + set
+	values := []any{t.key.Tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt}
+	switch r.Version {
+	case spool.AnyVersion:
+		t.write(insert+", version = CASE WHEN "+expiredRow+" THEN 1 ELSE stored.version + 1 END", append(values, t.now)...)
+	case 0:
+		t.writeOne(spool.ErrRowChanged, insert+", version = 1 WHERE "+expiredRow, append(values, t.now)...)
+	default:
+		t.writeOne(spool.ErrRowChanged, `UPDATE spool.shared_row AS stored
+			SET value = ?, version = stored.version + 1, updated_at = ?, expires_at = ?
+			WHERE tenant = ? AND kind = ? AND key = ? AND version = ? AND NOT `+expiredRow,
+			r.Value, t.now, r.ExpiresAt, t.key.Tenant, r.Kind, r.Key, r.Version, t.now)
+	}
+}
+
+func (t *tx) removeRow(r *spool.Row) {
+	const remove = "DELETE FROM spool.shared_row AS stored WHERE tenant = ? AND kind = ? AND key = ?"
+	args := []any{t.key.Tenant, r.Kind, r.Key}
+	switch r.Version {
+	case spool.AnyVersion:
+		t.write(remove, args...)
+	case 0: // there must be none: the statement counts as a change if there is none
+		t.pending = append(t.pending, statement{
+			sql: `SELECT 1 / (CASE WHEN EXISTS (SELECT 1 FROM spool.shared_row AS stored
+				WHERE tenant = ? AND kind = ? AND key = ? AND NOT ` + expiredRow + `) THEN 0 ELSE 1 END)`,
+			args: append(args, t.now), must: spool.ErrRowChanged, counted: true,
+		})
+	default:
+		t.writeOne(spool.ErrRowChanged, remove+" AND version = ? AND NOT "+expiredRow, append(args, r.Version, t.now)...)
+	}
+}
+
+// Rows implements [spool.Store].
+func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+	query := "SELECT tenant, kind, key, value, version, updated_at, expires_at FROM spool.shared_row AS stored WHERE tenant = ? AND kind = ?"
+	args := []any{q.Tenant, q.Kind}
+	if q.Key != "" {
+		query += " AND key = ?"
+		args = append(args, q.Key)
+	}
+	if q.After != "" {
+		query += " AND key > ?"
+		args = append(args, q.After)
+	}
+	query += " AND (expires_at = 0 OR expires_at > " + nowExpr + ") ORDER BY key LIMIT ?"
+	rows := []spool.Row{}
+	err := db.read(ctx, query, each(&rows, func(r *row) spool.Row {
+		return spool.Row{
+			Tenant: spool.Tenant(r.text()), Kind: r.text(), Key: r.text(), Value: r.json(), Version: r.int64(),
+			UpdatedAt: r.time(), ExpiresAt: r.time(),
+		}
+	}), append(args, db.clockArg(), bound(q.Limit))...)
+	return rows, err
+}

@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/postgres"
+	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+var features = spooltest.Features{Durable: true, CrossProcess: true}
+
+// template is a database that has the tables.
+var template = &pgtest.Template{Prepare: func(ctx context.Context, url string) error {
+	db, err := postgres.Open(ctx, url, nil)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	spooltest.TestStore(t, opener(), features)
+}
+
+// TestStoreBehindPooler runs the suite behind a PgBouncer with fewer connections to the server than the store
+// has.
+func TestStoreBehindPooler(t *testing.T) {
+	t.Parallel()
+	spooltest.TestStore(t, pooledOpener(), features)
+}
+
+// opener opens a database for each test, and the same one again for the same test.
+func opener() spooltest.Open {
+	var urls sync.Map
+	return func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
+		url, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string { return pgtest.Database(t, template) }))
+		db := open(t, url.(func() string)(), &postgres.Options{Clock: clock}) //nolint:errcheck,forcetypeassert // it has only these
+		return spool.Backend{Store: db, Shared: true}
+	}
+}
+
+// pooledOpener does the same behind a pooler.
+func pooledOpener() spooltest.Open {
+	var urls sync.Map
+	return func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
+		url, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string {
+			return pgtest.Bouncer(t, pgtest.Database(t, template), 3)
+		}))
+		db := open(t, url.(func() string)(), &postgres.Options{Clock: clock, Pooler: true}) //nolint:errcheck,forcetypeassert // as above
+		return spool.Backend{Store: db, Shared: true}
+	}
+}
+
+func open(t *testing.T, url string, o *postgres.Options) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/spoolhq/spool"
+)
+
+const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
+	owner, labels`
+
+func scanThread(r *row) spool.Thread {
+	t := spool.Thread{
+		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
+		Model: r.text(), Title: r.text(), CreatedAt: r.time(), UpdatedAt: r.time(),
+		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(), Owner: r.text(),
+	}
+	if labels := decode[map[string]string](r, "the thread's labels"); len(labels) > 0 {
+		t.Labels = labels
+	}
+	return t
+}
+
+// encodeLabels returns the JSON of labels.
+func encodeLabels(labels map[string]string) string {
+	if len(labels) == 0 {
+		return "{}"
+	}
+	text, _ := json.Marshal(labels) //nolint:errchkjson // texts always have a JSON form
+	return string(text)
+}
+
+// threadRow is the thread's row in the current state of the transaction.
+type threadRow struct {
+	spool.Thread
+
+	exists bool // in the transaction
+	stored bool // in the table
+
+	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
+	bytes, summed int64
+}
+
+// dirt says which part of a thread's row has to be written.
+type dirt int
+
+const (
+	unchanged dirt = iota
+	seqDirty
+	allDirty
+)
+
+// Thread implements [spool.View].
+func (v *view) Thread() (spool.Thread, error) {
+	if err := v.begin(); err != nil {
+		return spool.Thread{}, err
+	}
+	if !v.row.exists {
+		return spool.Thread{}, errNoThread
+	}
+	t := v.row.Thread
+	t.Labels = maps.Clone(t.Labels)
+	return t, nil
+}
+
+// putThread notes the thread's new row, which is written at the end.
+func (t *tx) putThread(next spool.Thread) {
+	r := &t.row
+	next.Tenant, next.ID = t.key.Tenant, t.key.ID
+	next.LastSeq = r.LastSeq
+	next.LeaseUntil = fromMicros(micros(next.LeaseUntil))
+	next.Labels = maps.Clone(next.Labels)
+	switch {
+	case r.exists:
+		next.CreatedAt = r.CreatedAt
+	case next.CreatedAt.IsZero():
+		next.CreatedAt = t.now
+	default:
+		next.CreatedAt = fromMicros(micros(next.CreatedAt))
+	}
+	if !r.exists {
+		t.grow(threadSize)
+	}
+	old := r.Thread
+	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
+	if r.exists && old.Equal(next) {
+		next.UpdatedAt = r.UpdatedAt
+	} else {
+		next.UpdatedAt = t.now
+	}
+	r.Thread, r.exists, t.dirty = next, true, allDirty
+}
+
+// writeThread writes the thread's row if it has changed.
+func (t *tx) writeThread() {
+	r := &t.row
+	if t.dirty == unchanged || !r.exists {
+		return
+	}
+	t.sum()
+	switch {
+	case !r.stored:
+		t.counts.threads++
+		t.write("INSERT INTO spool.thread ("+threadColumns+", bytes, bytes_summed) VALUES ("+places(threadColumns)+", ?, ?)",
+			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
+	case t.dirty == seqDirty:
+		t.write("UPDATE spool.thread SET last_seq = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?",
+			r.LastSeq, r.bytes, r.summed, t.key.Tenant, t.key.ID)
+	default:
+		t.write(`UPDATE spool.thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
+			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?`,
+			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, t.key.Tenant, t.key.ID)
+	}
+	t.dirty, r.stored = unchanged, true
+}
+
+// threadTables are the tables with rows that belong to a thread, without those of jobs and runs.
+var threadTables = []string{"message", "branch", "entry", "park", "effect", "usage", "usage_line"}
+
+// deleteThread removes the thread and all that belongs to it. The runs that it removes leave the tally in the same
+// statement.
+func (t *tx) deleteThread() {
+	t.counts.bytes -= t.row.summed
+	if t.row.stored {
+		t.counts.threads--
+	}
+	t.deleteRuns()
+	for _, table := range threadTables {
+		t.write("DELETE FROM spool."+table+" WHERE tenant = ? AND thread_id = ?", t.key.Tenant, t.key.ID)
+	}
+	for _, table := range []string{"job", "job_dead"} { // events of the outbox have no run, and stay
+		t.write("DELETE FROM spool."+table+" WHERE tenant = ? AND thread_id = ? AND run_id <> ''", t.key.Tenant, t.key.ID)
+	}
+	t.write("DELETE FROM spool.thread WHERE tenant = ? AND id = ?", t.key.Tenant, t.key.ID)
+	t.row, t.dirty = threadRow{}, unchanged
+	t.runs = runCache{}
+}

@@ -1,0 +1,186 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Update implements [spool.Store].
+func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) (err error) {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	for range attempts {
+		var again bool
+		if again, err = db.update(ctx, key, fence, fn); !again || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+// update runs one transaction. Again says that it collided with another one, and that the same may succeed now.
+func (db *DB) update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) (again bool, err error) {
+	s := &session{db: db}
+	defer func() {
+		s.end(ctx)
+		if db.observe != nil {
+			db.observe(s.trips)
+		}
+	}()
+	t := newTx(ctx, db, s, key)
+	t.pending = append(db.begin(lockedMode), t.lock(), t.head())
+	if err := t.call(fence, fn); err != nil {
+		return collided(t.failed), err
+	}
+	// A caller that gives up during the commit would not know whether it happens.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	t.ctx = ctx
+	err = t.finish(statement{sql: "COMMIT"})
+	return collided(err), uncertain(err)
+}
+
+const commitTimeout = 15 * time.Second
+
+// tx is a transaction that holds the thread's lock. Its changes wait in pending.
+type tx struct {
+	view
+
+	dirty  dirt
+	runs   runCache
+	counts counts              // the changes of the tally
+	audit  []*spool.AuditEntry // they are written at the end
+}
+
+var _ spool.Tx = (*tx)(nil)
+
+func newTx(ctx context.Context, db *DB, l link, key spool.ThreadKey) *tx {
+	return &tx{view: view{ctx: ctx, db: db, link: l, key: key}}
+}
+
+// lock takes the thread's lock. A transaction without a thread needs none.
+func (t *tx) lock() statement {
+	if t.key.ID == "" {
+		return statement{sql: "SELECT"}
+	}
+	return statement{
+		sql:  "SELECT pg_advisory_xact_lock(?)",
+		args: []any{lockNumber("thread", t.db.dialect.schema, string(t.key.Tenant), string(t.key.ID))},
+	}
+}
+
+// call sends the first statements, checks the fence and runs fn. The first statement after the lock is held reads
+// the time and the thread, because a statement sees what was committed before it.
+func (t *tx) call(fence int64, fn func(tx spool.Tx) error) error {
+	if t.key.ID != "" {
+		t.pending = append(t.pending, t.owningRun())
+	}
+	if err := t.read(); err != nil {
+		return err
+	}
+	if fence > 0 && (!t.row.exists || t.row.Fence != fence) {
+		return spool.ErrFenced
+	}
+	if err := fn(t); err != nil {
+		return err
+	}
+	return t.failed
+}
+
+// finish sends what is left of the changes, and the last statement with them. A later use of the tx panics.
+func (t *tx) finish(last ...statement) error {
+	t.writeThread()
+	t.writeTally()
+	t.writeAudit()
+	err := t.read(last...)
+	t.link = nil
+	return err
+}
+
+// write adds a writing statement to the pending ones.
+func (t *tx) write(sql string, args ...any) {
+	t.pending = append(t.pending, statement{sql: sql, args: args})
+}
+
+// writeOne does the same for a statement that must change a row. Else the transaction fails with the error.
+func (t *tx) writeOne(missing error, sql string, args ...any) {
+	t.pending = append(t.pending, statement{sql: sql, args: args, must: missing})
+}
+
+// Write implements [spool.Tx].
+func (t *tx) Write(c spool.Changes) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	err := t.change(&c)
+	if err != nil && t.failed == nil { // nothing is committed after an error of a change
+		t.failed = err
+	}
+	return err
+}
+
+// change makes changes in the order of the fields.
+func (t *tx) change(c *spool.Changes) error {
+	if c.Thread != nil {
+		t.putThread(*c.Thread)
+	}
+	if c.DeleteThread {
+		t.deleteThread()
+	}
+	if !t.row.exists && needsThread(c) {
+		return errNoThread
+	}
+	for i := range c.NewRuns {
+		if err := t.insertRun(&c.NewRuns[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Runs {
+		if err := t.updateRun(&c.Runs[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.changeMessages(c); err != nil {
+		return err
+	}
+	t.addEntries(c.Entries)
+	for i := range c.Parks {
+		if err := t.putPark(&c.Parks[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Effects {
+		t.putEffect(&c.Effects[i])
+	}
+	for i := range c.Usage {
+		t.addUsage(&c.Usage[i])
+	}
+	if err := writeJobs(t, c); err != nil {
+		return err
+	}
+	t.addAudit(c.Audit)
+	t.writeRows(c.Rows)
+	return nil
+}
+
+// changeMessages moves and adds messages.
+func (t *tx) changeMessages(c *spool.Changes) error {
+	if c.Drop != nil {
+		t.dropMessages(c.Drop)
+	}
+	if c.Restore != 0 {
+		if err := t.restoreBranch(c.Restore); err != nil {
+			return err
+		}
+	}
+	return t.addMessages(c.Messages)
+}
+
+// needsThread reports whether changes belong to a thread that must exist.
+func needsThread(c *spool.Changes) bool {
+	return len(c.NewRuns) > 0 || len(c.Runs) > 0 || c.Drop != nil || c.Restore != 0 || len(c.Messages) > 0 ||
+		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0 || len(c.TakeDead) > 0 || len(c.Dead) > 0
+}

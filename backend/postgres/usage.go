@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	usageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
+	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
+	cost, currency, cost_source, price_version, created_at, requested`
+
+	sumColumns = `agent_id, agent, model, model_id, currency,
+	input, cache_read, cache_write, output, reasoning, calls, estimated, guess_input, guess_output, cost`
+)
+
+func scanUsage(r *row) spool.UsageRow {
+	u := spool.UsageRow{
+		RunID: spool.RunID(r.text()), AgentID: spool.AgentID(r.text()), Agent: r.text(), Kind: spool.UsageKind(r.text()),
+		Step: r.int(), Model: r.text(), ModelID: r.text(), Outcome: spool.Outcome(r.text()),
+		Usage: spool.Usage{
+			Input: r.maybe(), CacheRead: r.maybe(), CacheWrite: r.maybe(), Output: r.maybe(), Reasoning: r.maybe(),
+		},
+		Guess: spool.Usage{Input: r.maybe(), Output: r.maybe()},
+	}
+	micros := r.maybe()
+	cost := spool.Cost{Currency: r.text(), Source: spool.CostSource(r.text()), Version: r.text()}
+	if micros != nil {
+		cost.Micros = *micros
+		u.Cost = &cost
+	}
+	u.CreatedAt, u.Requested = r.time(), r.text()
+	return u
+}
+
+func scanSum(r *row) spool.UsageLine {
+	var l spool.UsageLine
+	if agent := spool.AgentID(r.text()); agent != "" {
+		l.AgentID = &agent
+	}
+	l.AgentName, l.Model, l.ModelID, l.Currency = r.text(), r.text(), r.text(), r.text()
+	l.InputTokens, l.CacheReadInputTokens, l.CacheWriteInputTokens = r.int64(), r.int64(), r.int64()
+	l.OutputTokens, l.ReasoningTokens, l.Calls = r.int64(), r.int64(), r.int64()
+	l.Estimated = r.int64()
+	l.EstimatedInputTokens, l.EstimatedOutputTokens, l.CostMicros = r.int64(), r.int64(), r.int64()
+	return l
+}
+
+// Usage implements [spool.View].
+func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
+	if q.Sums {
+		report.Sums = []spool.UsageLine{}
+		err = v.query("SELECT "+sumColumns+" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
+			each(&report.Sums, scanSum), v.key.Tenant, v.key.ID)
+		return report, err
+	}
+	report.Rows = []spool.UsageRow{}
+	query, args := v.usageQuery(q)
+	err = v.query(query, each(&report.Rows, scanUsage), args...)
+	return report, err
+}
+
+func (v *view) usageQuery(q spool.UsageQuery) (query string, args []any) {
+	query = "SELECT " + usageColumns + " FROM spool.usage WHERE tenant = ? AND thread_id = ?"
+	args = []any{v.key.Tenant, v.key.ID}
+	if q.Run != "" {
+		query += " AND run_id = ?"
+		args = append(args, q.Run)
+	}
+	if q.Agent != nil {
+		query += " AND agent_id = ?"
+		args = append(args, *q.Agent)
+	}
+	if q.Kind != "" {
+		query += " AND kind = ?"
+		args = append(args, string(q.Kind))
+	}
+	if q.Counted {
+		query += " AND input IS NOT NULL"
+	}
+	query += " ORDER BY ord"
+	if q.Last {
+		query += " DESC"
+	}
+	return query + " LIMIT ?", append(args, bound(q.Limit))
+}
+
+// addUsage adds a row to the ledger, and to its sums.
+func (t *tx) addUsage(u *spool.UsageRow) {
+	const last = "coalesce((SELECT ord FROM spool.usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
+
+	var cost spool.Cost
+	var micros *int64
+	if u.Cost != nil {
+		cost = *u.Cost
+		micros = &cost.Micros
+	}
+	estimated := 0
+	if u.Estimated() {
+		estimated = 1
+	}
+	c := u.Usage
+	t.write("INSERT INTO spool.usage (tenant, thread_id, "+usageColumns+", ord) VALUES (?, ?, "+places(usageColumns)+", "+last+" + 1)",
+		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
+		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
+		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now, u.Requested,
+		t.key.Tenant, t.key.ID)
+	t.write("INSERT INTO spool.usage_line AS sums (tenant, thread_id, "+sumColumns+", ord) VALUES (?, ?, "+places(sumColumns)+", "+last+`)
+		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id, currency) DO UPDATE SET
+			input = sums.input + excluded.input, cache_read = sums.cache_read + excluded.cache_read,
+			cache_write = sums.cache_write + excluded.cache_write, output = sums.output + excluded.output,
+			reasoning = sums.reasoning + excluded.reasoning, calls = sums.calls + 1, estimated = sums.estimated + excluded.estimated,
+			guess_input = sums.guess_input + excluded.guess_input, guess_output = sums.guess_output + excluded.guess_output,
+			cost = sums.cost + excluded.cost`,
+		t.key.Tenant, t.key.ID, u.AgentID, u.Agent, u.Model, u.ModelID, cost.Currency,
+		orZero(c.Input), orZero(c.CacheRead), orZero(c.CacheWrite), orZero(c.Output), orZero(c.Reasoning), 1,
+		estimated, orZero(u.Guess.Input), orZero(u.Guess.Output), cost.Micros,
+		t.key.Tenant, t.key.ID)
+}
+
+func orZero(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

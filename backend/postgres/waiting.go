@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// queueStats returns the statements that count the jobs of a tenant, or of all for the empty tenant. Each is a
+// reading one.
+func (db *DB) queueStats(tenant spool.Tenant, stats *spool.QueueStats) []statement {
+	where, args := "true", []any{db.clockArg()}
+	var dead []any
+	if tenant != "" {
+		where = "tenant = ?"
+		args, dead = append(args, tenant), []any{tenant}
+	}
+	return []statement{{
+		sql: "WITH " + clock + `
+			SELECT count(*) FILTER (WHERE due_at <= c.now), count(*) FILTER (WHERE due_at > c.now AND NOT claimed),
+				count(*) FILTER (WHERE due_at > c.now AND claimed), coalesce((max(c.now) - min(due_at) FILTER (WHERE due_at <= c.now)) / 1000, 0)
+			FROM spool.job CROSS JOIN clock c WHERE ` + where,
+		args: args,
+		scan: func(r *row) {
+			stats.Ready, stats.Delayed, stats.InFlight, stats.OldestMS = r.int(), r.int(), r.int(), r.int64()
+		},
+	}, {
+		sql: "SELECT count(*) FROM spool.job_dead WHERE " + where, args: dead,
+		scan: func(r *row) { stats.Dead = r.int() },
+	}}
+}
+
+// waitingTenants returns the statement that lists the tenants with due jobs. It looks at each tenant that has jobs
+// in each queue and lane, with one index lookup for each.
+func (db *DB) waitingTenants(waiting *[]spool.WaitingTenant) statement {
+	return statement{
+		sql: "WITH RECURSIVE " + clock + `, holder AS (
+				(SELECT queue, lane, tenant FROM spool.job ORDER BY queue, lane, tenant LIMIT 1)
+				UNION ALL
+				SELECT j.queue, j.lane, j.tenant FROM holder h CROSS JOIN LATERAL (
+					SELECT queue, lane, tenant FROM spool.job WHERE (queue, lane, tenant) > (h.queue, h.lane, h.tenant)
+					ORDER BY queue, lane, tenant LIMIT 1
+				) j
+			), oldest AS (
+				SELECT h.tenant, (SELECT min(j.due_at) FROM spool.job j WHERE j.queue = h.queue AND j.lane = h.lane AND j.tenant = h.tenant) AS due_at
+				FROM holder h
+			), part AS (
+				SELECT tenant, min(due_at) AS due_at FROM oldest GROUP BY tenant
+			)
+			SELECT p.tenant, p.due_at, ` + inFlight + ` FROM part p WHERE p.due_at <= (SELECT now FROM clock) ORDER BY p.due_at, p.tenant`,
+		args: []any{db.clockArg()},
+		scan: each(waiting, func(r *row) spool.WaitingTenant {
+			return spool.WaitingTenant{Tenant: spool.Tenant(r.text()), DueAt: r.time(), InFlight: r.int()}
+		}),
+	}
+}
+
+// stats adds the sums of the queue that a query asks for to the statements of [DB.Stats].
+func (db *DB) statsOfQueue(q spool.StatsQuery, stats *spool.Stats) (batch []statement) {
+	if q.Queue {
+		batch = db.queueStats(q.Tenant, &stats.Queue)
+	}
+	if q.Waiting {
+		batch = append(batch, db.waitingTenants(&stats.Waiting))
+	}
+	return slices.Clip(batch)
+}
