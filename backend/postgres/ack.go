@@ -30,7 +30,7 @@ func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 		return db.fenced(ctx, statement{
 			sql: "WITH gone AS (DELETE FROM spool.job" + guard + ` RETURNING *)
 				INSERT INTO spool.job_dead (` + jobColumns + `, id, due_at, attempts, cause, died_at)
-				SELECT ` + jobColumns + ", id, due_at, attempts, ?, " + nowExpr + " FROM gone",
+				SELECT ` + jobColumns + ", id, first_due, attempts, ?, " + nowExpr + " FROM gone",
 			args: []any{d.JobID, d.Token, d.Tenant, a.Cause, db.clockArg()},
 		})
 	default:

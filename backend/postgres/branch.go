@@ -16,8 +16,8 @@ func (v *view) Branches() ([]spool.Branch, error) {
 			(SELECT count(*) FROM spool.message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id),
 			coalesce((SELECT m.dropped FROM spool.message m
 				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.id = b.base), 0)
-		FROM spool.branch b JOIN spool.message f ON f.tenant = b.tenant AND f.thread_id = b.thread_id AND f.ord =
-			(SELECT min(m.ord) FROM spool.message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id)
+		FROM spool.branch b CROSS JOIN LATERAL (SELECT m.id FROM spool.message m
+			WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id ORDER BY m.ord LIMIT 1) f
 		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`,
 		each(&branches, scanBranch), v.key.Tenant, v.key.ID)
 	return branches, err

@@ -39,19 +39,35 @@ var _ link = (*session)(nil)
 func (s *session) send(ctx context.Context, batch []statement) (err error) {
 	s.trips++
 	if s.used {
-		return pgxLink{s.conn, s.db}.send(ctx, batch)
+		return s.trip(ctx, batch)
 	}
+	deadline := time.Now().Add(tripTimeout)
 	for range attempts {
 		if err := s.connect(ctx); err != nil {
 			return err
 		}
-		err = pgxLink{s.conn, s.db}.send(ctx, batch)
-		if ctx.Err() != nil || !lost(err) {
+		err = s.trip(ctx, batch)
+		if ctx.Err() != nil || !lost(err) || time.Now().After(deadline) {
 			s.used = true
 			return err
 		}
 		s.end(ctx)
 		s.db.dropIdle()
+	}
+	return err
+}
+
+// tripTimeout is how long a round trip may take, the wait for the thread's lock included. A network that swallows
+// everything then looks like a server that is down.
+const tripTimeout = 30 * time.Second
+
+// trip sends a batch on the session's connection.
+func (s *session) trip(ctx context.Context, batch []statement) error {
+	bounded, cancel := context.WithTimeout(ctx, tripTimeout)
+	defer cancel()
+	err := pgxLink{s.conn, s.db}.send(bounded, batch)
+	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
+		return unavailable(err)
 	}
 	return err
 }
@@ -115,7 +131,7 @@ func (db *DB) run(ctx context.Context, batch ...statement) error {
 	defer s.end(ctx)
 	var err error
 	for range attempts {
-		if err := s.connect(ctx); err != nil {
+		if err := s.connect(context.WithValue(ctx, sentOnce{}, true)); err != nil {
 			return err
 		}
 		// Without BEGIN, the statements of a batch are one transaction, which ends with the batch.
@@ -123,8 +139,15 @@ func (db *DB) run(ctx context.Context, batch ...statement) error {
 			break
 		}
 	}
+	if lost(err) {
+		db.dropIdle()
+	}
 	return uncertain(err)
 }
+
+// sentOnce is in the context of a call whose batch may be sent once only. It takes a connection that was idle for a
+// while only if the connection answers.
+type sentOnce struct{}
 
 // uncertain returns the error of a commit. If ctx has ended, the commit may have happened.
 func uncertain(err error) error {

@@ -248,6 +248,46 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// Transactions that wait for a busy thread leave the connections to others.
+func TestBusyThread(t *testing.T) {
+	t.Parallel()
+	db := openURL(t, pgtest.Database(t, tables), &Options{Pool: leastPool})
+	held, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 20)
+	go func() {
+		done <- db.Update(t.Context(), faultKey, 0, func(tx spool.Tx) error {
+			close(held)
+			<-release
+			return appendEntry(tx)
+		})
+	}()
+	testwait.For(t, held, "the transaction that has the thread")
+	for range cap(done) - 1 {
+		go func() { done <- db.Update(t.Context(), faultKey, 0, appendEntry) }()
+	}
+	ctx := testwait.Context(t, "a transaction on another thread")
+	if err := db.Update(ctx, spool.ThreadKey{Tenant: "a", ID: "other"}, 0, appendEntry); err != nil {
+		t.Errorf("another thread: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.Update(ctx, faultKey, 0, appendEntry); spool.CodeOf(err) != spool.Canceled {
+		t.Errorf("a caller that gives up: %v", err)
+	}
+	close(release)
+	for range cap(done) {
+		if err := testwait.For(t, done, "the transactions of the thread"); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := entries(t, db); n != cap(done) {
+		t.Errorf("%d entries, want %d", n, cap(done))
+	}
+	if len(db.threads.held) != 0 {
+		t.Errorf("%d threads are still locked", len(db.threads.held))
+	}
+}
+
 // A caller that gives up leaves nothing behind, and the store stays usable.
 func TestCanceled(t *testing.T) {
 	t.Parallel()

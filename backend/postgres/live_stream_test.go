@@ -215,3 +215,38 @@ func TestAppendAfterRestart(t *testing.T) {
 		t.Errorf("the stream has %d items (%v), want 7", len(page.Items), err)
 	}
 }
+
+// TestAppendCut cuts all connections of a process again and again while it appends. An append that fails may have
+// happened or not; the stream has each item once, and in order.
+func TestAppendCut(t *testing.T) {
+	t.Parallel()
+	proxy := pgtest.NewProxy(t, pgtest.Database(t, tables))
+	db := opened(t, proxy.URL(), nil)
+	ctx := testwait.Context(t, "the stream")
+	live, key := db.Live(), streamOf(1)
+	if err := live.Open(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	const all = 300
+	failed := 0
+	for n := int64(1); n <= all; n++ {
+		if n%20 == 0 {
+			go proxy.Cut()
+		}
+		err := live.Append(ctx, key, streamItems(n, n))
+		for ; spool.CodeOf(err) == spool.Unavailable && ctx.Err() == nil; failed++ {
+			err = live.Append(ctx, key, streamItems(n, n))
+		}
+		if err != nil && (failed == 0 || !errors.Is(err, spool.ErrOffsetUsed)) {
+			t.Fatalf("append %d: %v", n, err)
+		}
+	}
+	page, err := live.Read(ctx, key, spool.Offset{}, 0)
+	for spool.CodeOf(err) == spool.Unavailable && ctx.Err() == nil {
+		page, err = live.Read(ctx, key, spool.Offset{}, 0)
+	}
+	if err != nil || len(page.Items) != all || page.Last.N != all {
+		t.Errorf("the stream has %d items up to %v (%v), want %d", len(page.Items), page.Last, err, all)
+	}
+	t.Logf("%d appends failed", failed)
+}

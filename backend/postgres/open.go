@@ -54,6 +54,7 @@ type DB struct {
 	// views bounds the connections of views and lists, so that starts and claims do not wait for the views of
 	// hundreds of reconnecting clients.
 	views chan struct{}
+	threads threadLocks
 	// observe is called with the round trips of each transaction that has ended. Nil except in tests.
 	observe func(trips int)
 	// dropped is when the idle connections were closed, in nanoseconds since 1970.
@@ -142,7 +143,9 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	}
 	config.MaxConns = int32(connections)
 	config.MinConns = 0
-	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // Update tries again
+	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
+		return ctx.Value(sentOnce{}) != nil && p.IdleDuration > time.Second // the others try again
+	}
 	if o.Pooler {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.ConnConfig.StatementCacheCapacity = 0

@@ -65,16 +65,18 @@ func asciiLower(text string) string {
 }
 
 // workQuery returns the query for threads by their work. It walks the index of idle or of active threads, or the
-// tenant's.
+// tenant's, and looks for a job of each thread. A subquery for one value, unlike NOT EXISTS, never becomes a join that
+// reads all threads.
 func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err error) {
 	query = "SELECT " + threadColumns + " FROM spool.thread t WHERE "
 	switch q.Work {
 	case spool.ThreadsIdle:
-		query += `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND NOT EXISTS (
-			SELECT 1 FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id <> '')`
+		query += `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND coalesce((
+			SELECT false FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id <> '' LIMIT 1), true)`
 	case spool.ThreadsStranded:
-		query += `state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND NOT EXISTS (
-			SELECT 1 FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id = t.run_id AND job.run_id <> '')`
+		query += `state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND coalesce((
+			SELECT false FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id = t.run_id
+				AND job.run_id <> '' LIMIT 1), true)`
 	default:
 		return "", nil, spool.Errorf(spool.Invalid, "work: there are no threads with the work %q", q.Work)
 	}
@@ -113,7 +115,6 @@ func runConditions(q spool.RunQuery) (where string, args []any) {
 		{"start_key = ? AND start_key <> ''", q.StartKey}, // the conditions of the indexes
 		{"root_id = ? AND root_id <> ''", string(q.RootID)},
 		{"thread_id = ?", string(q.ThreadID)},
-		{"state = ?", string(q.State)},
 		{"stop_reason = ?", string(q.StopReason)},
 		{"agent = ?", q.Agent},
 		{"model = ?", q.Model},
@@ -121,6 +122,13 @@ func runConditions(q spool.RunQuery) (where string, args []any) {
 		if word.value != "" {
 			also(word.condition, word.value)
 		}
+	}
+	switch {
+	case q.State == "":
+	case slices.Contains(spool.States(), q.State): // a literal, so that also a plan for any values knows how rare it is
+		also("state = '" + string(q.State) + "'")
+	default:
+		also("state = ?", q.State)
 	}
 	if q.Waiting {
 		also("place > 0")

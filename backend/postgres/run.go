@@ -52,6 +52,10 @@ func runColumnsOf(whole bool) (columns string, scan func(r *row) spool.RunRow) {
 	return runColumns, scanRun
 }
 
+// ofThread is the condition that a run with a known id is of the thread. An index cannot have it: else a plan for
+// any values may read all runs of the thread instead of the primary key.
+const ofThread = "thread_id || '' = ?"
+
 // Runs implements [spool.View].
 func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	columns, scan := runColumnsOf(q.Whole)
@@ -59,7 +63,7 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	args := []any{v.key.Tenant, v.key.ID}
 	order := "ord DESC"
 	if q.ID != "" {
-		query += " AND id = ?"
+		query = "SELECT " + columns + " FROM spool.run WHERE tenant = ? AND " + ofThread + " AND id = ?"
 		args = append(args, q.ID)
 	}
 	if q.RootID != "" {
@@ -113,7 +117,7 @@ const (
 	// again even if it is the same.
 	setGiven = `, start_key = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
 
-	ofRun = " WHERE tenant = ? AND id = ? AND thread_id = ?"
+	ofRun = " WHERE tenant = ? AND id = ? AND " + ofThread
 )
 
 // updateRun replaces a run, of which the tally needs the stored values.

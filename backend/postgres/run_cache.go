@@ -40,7 +40,7 @@ func (r *row) again() *row { return &row{fields: r.fields, raw: r.raw} }
 // owningRun reads the run that owns the thread together with the thread.
 func (t *tx) owningRun() statement {
 	return statement{
-		sql: "SELECT id, " + rowColumns + ` FROM spool.run WHERE tenant = ? AND thread_id = ?
+		sql: "SELECT id, " + rowColumns + ` FROM spool.run WHERE tenant = ? AND ` + ofThread + `
 			AND id = (SELECT run_id FROM spool.thread WHERE tenant = ? AND id = ?)`,
 		args: []any{t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID},
 		scan: func(r *row) {

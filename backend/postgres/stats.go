@@ -41,7 +41,7 @@ func (db *DB) gauges(gauges *[]spool.Gauge) []statement {
 	return []statement{
 		{
 			sql: `SELECT 'dead_tuples', relname::text, n_dead_tup * 1000 FROM pg_stat_user_tables
-				WHERE schemaname = ? ORDER BY relname`,
+				WHERE schemaname = ? AND relname NOT LIKE 'stream_item_%' ORDER BY relname`,
 			args: []any{db.dialect.schema}, scan: scan,
 		},
 		{

@@ -12,6 +12,11 @@ func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 	if err := canceled(ctx); err != nil {
 		return err
 	}
+	unlock, err := db.threads.lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	for range attempts {
 		var again bool
 		if again, err = db.update(ctx, key, fence, fn); !again || ctx.Err() != nil {
@@ -182,5 +187,5 @@ func (t *tx) changeMessages(c *spool.Changes) error {
 // needsThread reports whether changes belong to a thread that must exist.
 func needsThread(c *spool.Changes) bool {
 	return len(c.NewRuns) > 0 || len(c.Runs) > 0 || c.Drop != nil || c.Restore != 0 || len(c.Messages) > 0 ||
-		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0 || len(c.TakeDead) > 0 || len(c.Dead) > 0
+		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0
 }

@@ -25,7 +25,7 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "spool listens on %s\n", url)
-	lines := append([]description{{"data", o.database()}}, s.lines()...)
+	lines := append([]description{{"data", o.place()}}, s.lines()...)
 	for _, line := range append(lines, description{"metrics", scraped}) {
 		if line.remark != "" {
 			fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.remark)
@@ -35,6 +35,11 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 		fmt.Fprintf(&b, "\nOther machines can reach this server, so it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
 	}
 	b.WriteString(resumedText(changed))
+	if o.role == roleWorker {
+		fmt.Fprintf(&b, "\nThis process executes runs. It serves only the probes, such as %s/readyz\n\n", url)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	fmt.Fprintf(&b, `
 Start a run, and watch it:
 

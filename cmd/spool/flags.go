@@ -44,6 +44,12 @@ type options struct {
 	// acceptLoss opens a database that has lost data. It has no variable, because it is for a single
 	// start.
 	acceptLoss bool
+
+	database database
+	// role says what the process does: roleAll, roleAPI or roleWorker.
+	role string
+	// timeout bounds the shutdown.
+	timeout time.Duration
 }
 
 // setting is a flag, its environment variable, and its default.
@@ -88,6 +94,11 @@ func (g *given) list() []string {
 var settings = []setting{
 	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; if others can reach it, requests need a token", false},
 	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; spool creates it", false},
+	{"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name", false},
+	{"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most", false},
+	{"pooler", "SPOOL_POOLER", "false", "BOOL", "true: the URL is of PgBouncer in transaction mode, or of a pooler like it", false},
+	{"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse an older schema of PostgreSQL; spool migrate brings it up to date", false},
+	{"role", "SPOOL_ROLE", "all", "ROLE", "all; or with --database: api serves requests, worker executes runs", false},
 	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one, spool uses the demo model", false},
 	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "prefix of all paths, such as /v1", false},
 	{"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; repeat it for several", true},
@@ -99,6 +110,7 @@ var settings = []setting{
 	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: spans contain prompts, answers, arguments and results", false},
 	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "peers whose traceparent becomes the parent: none, all or addresses", false},
 	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz fails before the server stops accepting requests", false},
+	{"shutdown-timeout", "SPOOL_SHUTDOWN_TIMEOUT", "10s", "TIME", "how long requests, deliveries and the worker may then take to end", false},
 }
 
 // flags are the flags and arguments of a command line.
@@ -148,7 +160,8 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 	fs.Visit(func(each *flag.Flag) { f.named[each.Name] = true })
 	f.options = options{
 		listen: values["listen"].text, data: values["data"].text, config: values["config"].text, format: values["log-format"].text,
-		base:    strings.TrimRight(values["base-path"].text, "/"),
+		base:     strings.TrimRight(values["base-path"].text, "/"),
+		database: database{url: values["database"].text}, role: values["role"].text,
 		origins: values["cors-origin"].list(), metrics: values["metrics-addr"].text, acceptLoss: fs.Lookup("accept-loss").Value.String() == "true",
 	}
 	var err error
@@ -167,6 +180,7 @@ func (o *options) check() error {
 	if o.data == "" {
 		problemf("--data: is empty")
 	}
+	wrong = append(wrong, o.database.check(), o.checkRole())
 	if o.metrics != "" && !isAddress(o.metrics) {
 		problemf("--metrics-addr: %q must have the form host:port", o.metrics)
 	}
@@ -216,6 +230,19 @@ func (o *options) read(values map[string]*given) error {
 	if o.delay, err = time.ParseDuration(values["shutdown-delay"].text); err != nil || o.delay < 0 {
 		problemf(`--shutdown-delay: %q must be a time such as "5s"`, values["shutdown-delay"].text)
 	}
+	if o.timeout, err = time.ParseDuration(values["shutdown-timeout"].text); err != nil || o.timeout <= 0 {
+		problemf(`--shutdown-timeout: %q must be a time such as "30s"`, values["shutdown-timeout"].text)
+	}
+	if o.database.connections, err = strconv.Atoi(values["database-pool"].text); err != nil || o.database.connections < 4 || o.database.connections > 1000 {
+		problemf("--database-pool: %q must be a number from 4 to 1000", values["database-pool"].text)
+	}
+	if o.database.pooler, err = strconv.ParseBool(values["pooler"].text); err != nil {
+		problemf("--pooler: %q must be true or false", values["pooler"].text)
+	}
+	migrate, err := strconv.ParseBool(values["migrate"].text)
+	if o.database.keepSchema = !migrate; err != nil {
+		problemf("--migrate: %q must be true or false", values["migrate"].text)
+	}
 	if o.parents, err = readTraceParents(values["trace-parents"].text); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -225,8 +252,8 @@ func (o *options) read(values map[string]*given) error {
 	return errors.Join(wrong...)
 }
 
-// database returns the path of the database, for messages to people.
-func (o *options) database() string { return filepath.Join(o.data, databaseName) }
+// file returns the path of the database in the data folder, for messages to people.
+func (o *options) file() string { return filepath.Join(o.data, databaseName) }
 
 // loopback reports whether only this machine can reach the address to listen on.
 func (o *options) loopback() bool { return loopbackAddress(o.listen) }
@@ -250,6 +277,22 @@ func (o *options) logger(w io.Writer) *slog.Logger {
 	return slog.New(traced{slog.NewTextHandler(w, handler)})
 }
 
+func migrateHelp() string {
+	var b strings.Builder
+	b.WriteString(`Bring the schema of a PostgreSQL database up to date, and start nothing. Servers of this
+version and of the one before may run meanwhile. Several at once wait for each other.
+
+Usage:
+
+  spool migrate --database URL
+
+The flags are those of serve, each with its environment variable and its default:
+
+`)
+	writeSettings(&b)
+	return b.String()
+}
+
 // writeSettings writes the list of all flags with a variable.
 func writeSettings(b *strings.Builder) {
 	for _, s := range settings {
@@ -263,7 +306,8 @@ func writeSettings(b *strings.Builder) {
 
 func serveHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serve the HTTP API and execute runs, over one SQLite file.
+	b.WriteString(`Serve the HTTP API and execute runs, over one SQLite file. With --database any number of
+processes share a PostgreSQL: each does both, or serves (--role api), or works (--role worker).
 
 Usage:
 
@@ -285,6 +329,7 @@ Examples:
   spool serve
   OPENAI_API_KEY=... spool serve --config spool.yaml
   SPOOL_TOKEN=... spool serve --listen 0.0.0.0:8080
+  SPOOL_DATABASE=postgres://... spool serve --role worker --listen 127.0.0.1:8081
 
 If the configuration has no "auth.tokens", every request needs the token in SPOOL_TOKEN.
 Without that variable, a server that other machines can reach generates a token and prints

@@ -44,6 +44,8 @@ func run(ctx context.Context, args []string, h host) int {
 		err = serve(ctx, args, h)
 	case "admin":
 		err = admin(ctx, args, h)
+	case "migrate":
+		err = migrate(ctx, args, h)
 	case "backup":
 		err = backupCommand.carryOut(ctx, args, h)
 	case "restore":
@@ -82,7 +84,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "backup", "restore", "check", "schema"}, command) {
+		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "check", "schema"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -98,10 +100,11 @@ client sees each token once.
 
 Usage:
 
-  spool serve [flags]   serve the HTTP API and execute runs, over one SQLite file
+  spool serve [flags]   serve the HTTP API and execute runs, over one SQLite file or PostgreSQL
   spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
   spool backup FILE     copy the database, even while a server writes to it
   spool restore FILE    put a backup in as the database of a data folder
+  spool migrate         bring the schema of a PostgreSQL database up to date
   spool check           validate the configuration and the database, and start nothing
   spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/pgtest"
 )
 
 // asCommand is the variable that has the test binary be the command itself.
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Run(m))
 }
 
 // result is what a command line came to.

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
-	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/probe"
 )
 
 // node has the parts of a serving process. The process executes its jobs or pushes them.
@@ -24,13 +26,16 @@ type node struct {
 	// metrics serves the metrics on a separate port, or is nil.
 	metrics *http.Server
 	delay   time.Duration
-	log     *slog.Logger
+	timeout time.Duration
+	// works and serves say what the process does.
+	works, serves bool
+	log           *slog.Logger
 	// tokens are read again at a SIGHUP. It is nil if no file has tokens.
 	tokens *tokenFile
 }
 
-func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
-	n := &node{work: s.work, telemetry: t, delay: o.delay, log: log}
+func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
+	n := &node{work: s.work, telemetry: t, delay: o.delay, timeout: o.timeout, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
 	config := s.engine
 	config.Log = log
 	config.Telemetry = engine.Telemetry{Contents: o.contents}
@@ -41,7 +46,7 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 		config.Telemetry.MeterProvider = t.metrics
 	}
 	var err error
-	if n.engine, err = engine.New(db.Backend(), config); err != nil {
+	if n.engine, err = engine.New(b, config); err != nil {
 		return nil, &usageError{err}
 	}
 	if n.tokens = s.tokens; n.tokens != nil {
@@ -49,11 +54,17 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 	}
 	exposed := s.server
 	exposed.Log, exposed.AccessLevel = log, o.access
-	exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
+	if n.works {
+		exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
+	}
 	if n.server, err = server.New(n.engine, exposed); err != nil {
 		return nil, &usageError{err}
 	}
-	handler, err := t.requests(n.server, o.parents)
+	var surface http.Handler = n.server
+	if !n.serves {
+		surface = onlyProbes(n.server, exposed.BasePath)
+	}
+	handler, err := t.requests(surface, o.parents)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +75,19 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 		n.metrics = n.listening(o.scraping.guard(mux))
 	}
 	return n, nil
+}
+
+// onlyProbes passes the probes on, and refuses all other requests: this process serves no API.
+func onlyProbes(surface http.Handler, base string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+base+probe.PathHealth, surface)
+	mux.Handle("GET "+base+probe.PathReady, surface)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":"This process is a worker: it serves only the probes","code":"not_found"}`)
+	})
+	return mux
 }
 
 // listening returns an HTTP server whose clients cannot block it.
@@ -86,7 +110,9 @@ func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
 		defer n.tokens.watch(ctx)()
 	}
 	worked, served := make(chan error, 1), make(chan error, 2)
-	go func() { worked <- n.engine.Work(workCtx, n.work) }()
+	if n.works {
+		go func() { worked <- n.engine.Work(workCtx, n.work) }()
+	}
 	go func() { served <- n.http.Serve(listener) }()
 	if n.metrics != nil {
 		go func() { served <- n.metrics.Serve(metrics) }()
@@ -126,7 +152,7 @@ func (n *node) drain(served <-chan error) error {
 // hand back their jobs, and waits for all of this. It sends telemetry last, and metrics stay readable
 // until then.
 func (n *node) shutdown(stopWork func(), worked <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), n.timeout)
 	defer cancel()
 	closed := make(chan error, 1)
 	go func() { closed <- n.http.Shutdown(ctx) }()
@@ -134,11 +160,13 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 	stopWork()
 
 	failure := n.server.Shutdown(ctx)
-	select {
-	case err := <-worked:
-		failure = errors.Join(failure, err)
-	case <-ctx.Done():
-		failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
+	if n.works {
+		select {
+		case err := <-worked:
+			failure = errors.Join(failure, err)
+		case <-ctx.Done():
+			failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
+		}
 	}
 	if err := <-closed; err != nil {
 		// A client that sends half of a request, or does not read, is not a failure of this process.

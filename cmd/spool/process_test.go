@@ -28,8 +28,11 @@ func patiently(t *testing.T) context.Context {
 	return testwait.Context(t, "the rest of an answer")
 }
 
-// lastOfBanner is in the last line of what serve prints.
-const lastOfBanner = "/api/agent/stream"
+// What serve prints has one of these in its last line: a worker has the second.
+const (
+	lastOfBanner       = "/api/agent/stream"
+	lastOfWorkerBanner = "/readyz"
+)
 
 // process is a running command.
 type process struct {
@@ -105,7 +108,7 @@ func startWith(t *testing.T, env []string, data string, more ...string) *process
 		if at, ok := strings.CutPrefix(line, "spool listens on "); ok {
 			p.url = at
 		}
-		if strings.Contains(line, lastOfBanner) {
+		if strings.Contains(line, lastOfBanner) || strings.Contains(line, lastOfWorkerBanner) {
 			break
 		}
 	}

@@ -11,11 +11,9 @@ import (
 )
 
 const (
-	// shutdownTimeout is how long requests, deliveries and the worker may take to end.
-	shutdownTimeout = 10 * time.Second
-	headerTimeout   = 10 * time.Second
-	idleTimeout     = 2 * time.Minute
-	maxHeaderBytes  = 64 << 10
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
 )
 
 // serve serves and works until a signal comes.
@@ -59,26 +57,25 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	measured.log(log)
-	db, err := openData(o, log) //nolint:contextcheck // opening is quick and must not be interrupted
+	db, err := openStorage(ctx, o, log)
 	if err != nil {
 		return err
 	}
-	n, err := newNode(db, o, setup, measured, log) //nolint:contextcheck // making the parts waits for nothing
+	n, err := newNode(db.backend, o, setup, measured, log) //nolint:contextcheck // making the parts waits for nothing
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, db.close())
 	}
-	unfinished, err := db.Unfinished(context.WithoutCancel(ctx)) // a start that a signal ends exits with 0
+	changed, err := db.changed(ctx, setup)
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, db.close())
 	}
-	changed := setup.resumed(unfinished)
 	for _, text := range changed {
 		log.Warn("runs in the database do not continue as they began", "runs", text)
 	}
 	if err := banner(h.stdout, o, setup, changed, listener.Addr(), metrics); err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, db.close())
 	}
-	return errors.Join(n.run(ctx, listener, metrics), db.Close())
+	return errors.Join(n.run(ctx, listener, metrics), db.close())
 }
 
 // prepare returns the setup from the flags, the environment and the configuration, or everything that

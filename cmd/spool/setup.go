@@ -75,7 +75,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	}
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
 	s.server.PublicURL = c.PublicURL
-	for _, line := range append([]description{{"data", o.database()}}, s.lines()...) {
+	for _, line := range append([]description{{"data", o.place()}}, s.lines()...) {
 		if line.remark != "" {
 			s.server.Facts = append(s.server.Facts, server.Fact{Name: line.name, Text: line.remark})
 		}

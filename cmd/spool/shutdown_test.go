@@ -29,7 +29,7 @@ func TestShutdownHalfSentBody(t *testing.T) {
 	if code := p.signal(t, syscall.SIGTERM); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(began); took > shutdownTimeout {
+	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -389,7 +389,7 @@ CREATE TABLE spool.job_dead (
     segment   bigint NOT NULL,
     queue     text   NOT NULL,
     payload   text   NOT NULL, -- JSON
-    due_at    bigint NOT NULL,
+    due_at    bigint NOT NULL, -- when it was due for the first time
     attempts  bigint NOT NULL,
     cause     text   NOT NULL,
     died_at   bigint NOT NULL,

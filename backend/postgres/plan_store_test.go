@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testwait"
+)
+
+// manyRows fills the tables: a tenant with 20,000 threads, and a thread with 20,000 of everything.
+const manyRows = `
+INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RUNNING' ELSE 'COMPLETED' END, 'm', 'title ' || n,
+	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100
+	FROM generate_series(1, 20000) n, (VALUES ('a'), ('b')) t (tenant);
+INSERT INTO spool.run (` + rowColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
+	CASE WHEN n % 10 = 0 OR n % 100 > 0 THEN 'COMPLETED' ELSE 'RUNNING' END, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', '', 'key' || n, '', '', '', '', '', n
+	FROM generate_series(1, 20000) n;
+INSERT INTO spool.message SELECT 'a', 'big', n, 'm' || n, CASE n % 7 WHEN 0 THEN 'nested' ELSE '' END,
+	CASE WHEN n % 5000 = 0 THEN 'system' WHEN n % 2 = 0 THEN 'user' ELSE 'assistant' END, '"text"', n, '', 'r' || n / 10, n,
+	CASE WHEN n BETWEEN 15000 AND 15020 THEN 14999 END
+	FROM generate_series(1, 20000) n;
+INSERT INTO spool.message SELECT 'a', 't' || n, 1, 'm', '', 'user', '"text"', n, '', 'r' || n, 0, NULL FROM generate_series(1, 20000) n;
+INSERT INTO spool.branch VALUES ('a', 'big', 14999, 'm14999', '', 1);
+INSERT INTO spool.branch SELECT 'a', 't' || n, 1, '', '', 1 FROM generate_series(1, 20000) n;
+INSERT INTO spool.job (` + jobColumns + `, id, due_at, first_due)
+	SELECT 'b', 't' || n, 'r' || n, 'j' || n, 'start', 'agent', 'm', 1, '', '', n, n, n FROM generate_series(1, 20000) n;
+INSERT INTO spool.entry SELECT 'a', 'big', n, CASE n % 1000 WHEN 0 THEN 'RARE' ELSE 'OFTEN' END, 'r' || n / 10, '1', n, '', 0, 0, '', ''
+	FROM generate_series(1, 20000) n;
+INSERT INTO spool.usage SELECT 'a', 'big', n, 'r' || n / 10, '', 'agent', 'step', 1, 'm', 'm', '', 'finished', 1, 1, 1, 1, 1, NULL, NULL, NULL, '', '', '', n
+	FROM generate_series(1, 20000) n;
+INSERT INTO spool.usage_line SELECT 'a', 't' || n, '', 'agent', 'm', 'm', '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n;
+INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', 'open', '', '', false, n, 0, '', false, false
+	FROM generate_series(1, 20000) n;
+INSERT INTO spool.effect SELECT 'a', 'big', 'r' || n / 10, 1, 'c' || n, n, 'done', '1' FROM generate_series(1, 20000) n;
+INSERT INTO spool.audit SELECT 'a', n, n, CASE n % 100 WHEN 0 THEN 'stop' ELSE 'answer' END, 'ann', '', CASE n % 1000 WHEN 0 THEN 'big' ELSE 't' || n END,
+	'', '', 0, NULL, '', '', 0, '', '' FROM generate_series(1, 20000) n;
+INSERT INTO spool.shared_row SELECT 'a', 'k', 'key' || n, '1', 1, n, 0 FROM generate_series(1, 20000) n;
+ANALYZE;`
+
+// recorder is a link that only notes the statements.
+type recorder struct{ batch []statement }
+
+func (r *recorder) send(_ context.Context, batch []statement) error {
+	r.batch = append(r.batch, batch...)
+	return nil
+}
+
+// TestPlansOfStore looks at how the server reads large tables: it must read a few pages, whether it plans a statement
+// for its values or not.
+func TestPlansOfStore(t *testing.T) {
+	t.Parallel()
+	db := opened(t, pgtest.Database(t, tables), nil)
+	ctx := testwait.Context(t, "the plans")
+	if err := conn(ctx, db, manyRows); err != nil {
+		t.Fatal(err)
+	}
+	for name, batch := range db.statementsOfStore(ctx, t) {
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			for _, s := range batch {
+				plan := explain(ctx, t, db, mode, s)
+				if strings.Contains(plan, "Seq Scan") || pages(plan) > 250 {
+					t.Errorf("%s with %s reads %d pages:\n%s\n%s", name, mode, pages(plan), s.sql, plan)
+				}
+			}
+		}
+	}
+}
+
+// conn executes a script.
+func conn(ctx context.Context, db *DB, script string) error {
+	c, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	return c.Conn().PgConn().Exec(ctx, script).Close()
+}
+
+// statementsOfStore returns what the store reads and writes on its usual paths, by what it is for.
+func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]statement {
+	t.Helper()
+	all := make(map[string][]statement)
+	key := spool.ThreadKey{Tenant: "a", ID: "big"}
+	now := fromMicros(15_000)
+	agent := spool.AgentID("nested")
+	record := func(name string, fn func(tx *tx) error) {
+		var r recorder
+		tx := newTx(ctx, db, &r, key)
+		tx.now = now
+		tx.row.exists, tx.row.stored, tx.row.LastSeq = true, true, 100_000
+		if err := fn(tx); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := tx.read(); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = r.batch
+	}
+	for i, q := range []spool.MessageQuery{
+		{ID: "m500"}, {Limit: 20}, {After: "m19900"}, {Before: "m50"}, {Before: "m15500", Limit: 20}, {After: "m100", Before: "m120"},
+		{SinceSeq: 19_950}, {Branch: 14_999}, {Branch: 14_999, After: "m15010", Limit: 3}, {Role: spool.RoleSystem, Limit: 1},
+		{Role: spool.RoleUser, Limit: 5}, {Agent: &agent, Limit: 5}, {Turns: true, SinceSeq: 19_900}, {Turns: true, After: "m19900", SinceSeq: 19_800, BeforeSeq: 19_950},
+	} {
+		record(fmt.Sprintf("messages %d", i), func(tx *tx) error {
+			_, err := tx.Messages(q)
+			return err
+		})
+	}
+	for i, q := range []spool.EntryQuery{
+		{After: 19_950}, {Last: true, Limit: 1}, {Type: "RARE", Last: true, Limit: 1}, {Run: "r7"}, {Run: "r7", Last: true, Limit: 1}, {After: 100, Limit: 50},
+	} {
+		record(fmt.Sprintf("entries %d", i), func(tx *tx) error {
+			_, err := tx.Entries(q)
+			return err
+		})
+	}
+	for i, q := range []spool.RunQuery{{ID: "r20", Whole: true}, {Limit: 1}, {RootID: "r10", Whole: true}, {Waiting: true, Whole: true}} {
+		record(fmt.Sprintf("runs of a thread %d", i), func(tx *tx) error {
+			_, err := tx.Runs(q)
+			return err
+		})
+	}
+	for i, q := range []spool.UsageQuery{{Run: "r7"}, {Last: true, Limit: 1, Counted: true}, {Sums: true}} {
+		record(fmt.Sprintf("usage %d", i), func(tx *tx) error {
+			_, err := tx.Usage(q)
+			return err
+		})
+	}
+	record("parks", func(tx *tx) error {
+		_, err := tx.Parks("r7")
+		return err
+	})
+	record("effects", func(tx *tx) error {
+		_, err := tx.Effects("r7", 1)
+		return err
+	})
+	record("branches", func(tx *tx) error {
+		_, err := tx.Branches()
+		return err
+	})
+	all["head"] = []statement{(&newTx(ctx, db, nil, key).view).head(), newTx(ctx, db, nil, key).owningRun()}
+	record("changes", func(tx *tx) error {
+		run := spool.RunRow{Run: spool.Run{ID: "new", State: spool.Queued}}
+		known := spool.RunRow{Run: spool.Run{ID: "r20", State: spool.Completed}}
+		tx.runs.note(storedOf(&known, givenRun{}))
+		return tx.change(&spool.Changes{
+			NewRuns: []spool.RunRow{run}, Runs: []spool.RunRow{known},
+			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*spool.Entry{spool.NewEntry("A", "", nil)},
+			Parks: []spool.Park{{RunID: "r7", ToolCallID: "c"}}, Effects: []spool.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}},
+			Usage: []spool.UsageRow{{RunID: "r7"}},
+		})
+	})
+	db.listsOfStore(t, all, now)
+	return all
+}
+
+// listsOfStore adds the lists of a tenant.
+func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Time) {
+	t.Helper()
+	for i, q := range []spool.ThreadQuery{
+		{Limit: 20}, {Limit: 20, Before: now, BeforeID: "t5"}, {Owner: "ann", Limit: 20}, {UpdatedAfter: fromMicros(19_900), Limit: 50},
+	} {
+		q.Tenant = "a"
+		query, args := threadQuery(q)
+		all[fmt.Sprintf("threads %d", i)] = []statement{{sql: query, args: args}}
+	}
+	for i, q := range []spool.ThreadQuery{
+		{Work: spool.ThreadsIdle, UpdatedBefore: now, Limit: 10}, {Work: spool.ThreadsStranded, Limit: 10},
+		{Work: spool.ThreadsIdle, Tenant: "a", UpdatedBefore: now, Limit: 10},
+	} {
+		query, args, err := db.workQuery(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[fmt.Sprintf("work %d", i)] = []statement{{sql: query, args: args}}
+	}
+	for i, q := range []spool.RunQuery{
+		{Limit: 20}, {State: spool.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20},
+	} {
+		q.Tenant = "a"
+		where, args := runConditions(q)
+		all[fmt.Sprintf("runs %d", i)] = []statement{{
+			sql:  "SELECT " + runColumns + " FROM spool.run WHERE " + where + " ORDER BY created_at DESC, id DESC LIMIT ?",
+			args: append(args, bound(q.Limit)),
+		}}
+	}
+	for i, q := range []spool.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {
+		q.Tenant = "a"
+		query, args := auditQuery(q)
+		all[fmt.Sprintf("audit %d", i)] = []statement{{sql: query, args: args}}
+	}
+}
