@@ -1,0 +1,61 @@
+package nats
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// TestLive checks one process.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+		t.Helper()
+		return startServer(t).node(nil)
+	})
+}
+
+// TestLiveRemote checks the contract between processes: one opens each stream, and another one does all the
+// rest. One wakes, and the other one listens.
+func TestLiveRemote(t *testing.T) {
+	t.Parallel()
+	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+		t.Helper()
+		s := startServer(t)
+		return apart{here: s.node(nil), there: s.node(nil)}
+	})
+}
+
+// apart makes two processes one Live.
+type apart struct{ here, there *Live }
+
+func (a apart) Open(ctx context.Context, key spool.StreamKey) error { return a.there.Open(ctx, key) }
+
+func (a apart) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+	return a.here.Append(ctx, key, items)
+}
+
+func (a apart) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+	return a.here.Read(ctx, key, after, limit)
+}
+
+func (a apart) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+	return a.here.Close(ctx, key, end, grace)
+}
+
+func (a apart) Delete(ctx context.Context, thread spool.ThreadKey) error {
+	return a.here.Delete(ctx, thread)
+}
+
+func (a apart) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+	a.there.Wake(topic, kind, notice)
+}
+
+func (a apart) Subscribe(
+	ctx context.Context, topic spool.ThreadKey, fn func(kind spool.WakeKind, notice []byte),
+) (stop func(), err error) {
+	return a.here.Subscribe(ctx, topic, fn)
+}
