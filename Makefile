@@ -17,8 +17,8 @@ export CGO_ENABLED ?= 0
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 
-# The module, its leaves (rest/...), and the unpublished ones beside it that are there.
-MODULES = . $(patsubst %/go.mod,%,$(wildcard rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
+# The module, its leaves (backend/..., rest/...), and the unpublished ones beside it that are there.
+MODULES = . $(patsubst %/go.mod,%,$(wildcard backend/*/go.mod rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
 
 .DEFAULT_GOAL := help
 

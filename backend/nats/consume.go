@@ -206,7 +206,7 @@ func (w *ticketWorker) postpone(m jetstream.Msg, j spool.Job, delivered uint64, 
 func (w *ticketWorker) giveUp(ctx context.Context, m jetstream.Msg, j spool.Job, delivered uint64, cause string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	attempts := int(min(delivered, 1<<30)) //nolint:gosec // it is bounded
+	attempts := int(min(delivered, 1<<30))
 	if err := w.handler.HandleDeadJob(ctx, j, attempts, cause); err != nil {
 		return errors.Join(err, m.NakWithDelay(maxFailedWait))
 	}

@@ -1,5 +1,5 @@
 // Package nats lets the processes of one shared store work together over NATS. It needs a NATS server of
-// version 2.10 or later, and a connection that reconnects for ever, as [Connect] makes it.
+// version 2.10 or later (its tests use 2.15), and a connection that reconnects for ever, as [Connect] makes it.
 //
 // The store stays the only truth. [Live] is a [spool.Live] over core NATS: run streams and wake-ups, which
 // may be lost. [Tickets] sends the jobs of a store through a work queue of JetStream, which fans them out to
@@ -26,8 +26,9 @@
 // # When NATS is away
 //
 // Runs go on, and followers in a run's own process see everything. A follower elsewhere waits up to
-// [LiveOptions.Patience], then gets one snapshot, and sees the record by polling. After the reconnect the
-// streams are there again, and each subscriber of the process is woken once.
+// [LiveOptions.Patience], then gets a snapshot, and sees the record by polling. A stream that a process has lost
+// in the middle stays gone for it, because an engine takes the end of such a segment from the saved messages. All
+// other streams are there again after the reconnect, when each subscriber of the process is woken once.
 //
 // Tickets stay in the store, without losing attempts. A ticket that NATS has lost is made good by the sweep of
 // the workers: a run that has neither a worker nor a job gets a new ticket.

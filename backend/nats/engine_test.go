@@ -61,20 +61,18 @@ func (c *cluster) engine() *engine.Engine {
 	return e
 }
 
-// work has an engine work until the test ends or stop is called.
-func (c *cluster) work(e *engine.Engine, o engine.WorkOptions) (stop func()) {
+// work has an engine work until the test ends.
+func (c *cluster) work(e *engine.Engine, o engine.WorkOptions) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Work(ctx, o) }()
-	stop = sync.OnceFunc(func() {
+	c.Cleanup(func() {
 		cancel()
 		if err := testwait.For(c.T, done, "the worker to end"); err != nil {
 			c.Error(err)
 		}
 	})
-	c.Cleanup(stop)
-	return stop
 }
 
 func threadOf(n int) spool.ThreadKey {

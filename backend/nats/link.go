@@ -39,8 +39,8 @@ func (k *link) set(up bool) {
 		}
 		k.end()
 	}
-	k.now = linkState{up: up, since: time.Now()}
-	k.now.current, k.end = context.WithCancel(context.Background())
+	current, end := context.WithCancel(context.Background())
+	k.now, k.end = linkState{up: up, since: time.Now(), current: current}, end
 }
 
 // wait waits until the connection is up. It returns false if the connection has been down for longer than

@@ -31,6 +31,8 @@ type LiveOptions struct {
 
 const (
 	defaultPatience = 5 * time.Second
+	// answerTimeout is the default of [Live.answers].
+	answerTimeout = 2 * time.Second
 	// incoming and outgoing are how many messages may wait in this process. Further ones are dropped, so their
 	// topics are read at the next poll, and their requests are not answered.
 	incoming = 1 << 16
@@ -44,7 +46,9 @@ type Live struct {
 	subjects subjects
 	node     nodeID
 	patience time.Duration
-	log      *slog.Logger
+	// answers bounds the wait for an owner or a server that has a connection, and does not answer.
+	answers time.Duration
+	log     *slog.Logger
 	// local has the streams that this process owns, and the subscribers of this process.
 	local *inprocess.Live
 	link  link
@@ -94,7 +98,7 @@ func NewLive(conn *natsgo.Conn, o *LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	l := &Live{
-		conn: conn, subjects: subjects(prefix), node: newNodeID(), patience: patience, log: log,
+		conn: conn, subjects: subjects(prefix), node: newNodeID(), patience: patience, answers: answerTimeout, log: log,
 		local: inprocess.NewLive(o.MaxBytes),
 		in:    make(chan *natsgo.Msg, incoming), out: make(chan wakeUp, outgoing),
 		owned: make(map[spool.ThreadKey]map[spool.StreamID]*owned), topics: make(map[spool.ThreadKey]*topic),
@@ -174,7 +178,7 @@ func (l *Live) handle(m *natsgo.Msg) {
 	case kind == kindDelete:
 		d, err := decodeDeletion(m.Data)
 		if err == nil && d.from != l.node {
-			l.deleteOwned(d.thread)
+			l.deleteOwned(l.life, d.thread)
 		}
 	}
 }

@@ -105,7 +105,8 @@ func listen(t *testing.T, l *Live, topic spool.ThreadKey) listener {
 // wants waits for a wake-up of the given kind, and passes over others.
 func (l listener) wants(t *testing.T, kind spool.WakeKind) {
 	t.Helper()
-	for testwait.For(t, l, "a wake-up for "+string(kind)) != kind {
+	for got := spool.WakeKind(""); got != kind; {
+		got = testwait.For(t, l, "a wake-up for "+string(kind))
 	}
 }
 
@@ -249,7 +250,8 @@ func TestShortOutage(t *testing.T) {
 func TestSilentOwner(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	l := s.node(&LiveOptions{Patience: 50 * time.Millisecond})
+	l := s.node(nil)
+	l.answers = 50 * time.Millisecond
 	asked := make(chan *natsgo.Msg, 10)
 	conn := s.connect()
 	if _, err := conn.ChanSubscribe(l.subjects.stream(run), asked); err != nil {
@@ -328,10 +330,11 @@ func TestStalledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	l, err := NewLive(conn, &LiveOptions{Patience: 50 * time.Millisecond, Log: quiet()})
+	l, err := NewLive(conn, &LiveOptions{Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.answers = 50 * time.Millisecond
 	t.Cleanup(l.Stop)
 	if err := conn.Flush(); err != nil {
 		t.Fatal(err)

@@ -86,8 +86,8 @@ func (l *Live) closeOwned(ctx context.Context, key spool.StreamKey, end spool.It
 }
 
 // deleteOwned removes the streams of a thread that this process owns.
-func (l *Live) deleteOwned(thread spool.ThreadKey) {
-	_ = l.local.Delete(context.Background(), thread) // only a context that has ended fails
+func (l *Live) deleteOwned(ctx context.Context, thread spool.ThreadKey) {
+	_ = l.local.Delete(context.WithoutCancel(ctx), thread) // only a context that has ended fails
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range l.owned[thread] {

@@ -111,10 +111,10 @@ func (l *Live) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.deleteOwned(thread)
+	l.deleteOwned(ctx, thread)
 	err := l.conn.Publish(l.subjects.of(kindDelete), deletion{from: l.node, thread: thread}.encode())
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, l.patience)
+		ctx, cancel := context.WithTimeout(ctx, l.answers)
 		defer cancel()
 		if !l.link.state().up {
 			err = natsgo.ErrDisconnected
@@ -151,7 +151,7 @@ func (l *Live) ask(ctx context.Context, key spool.StreamKey, q request) (reply, 
 }
 
 var (
-	// errSilent says that the owner has not answered in time.
+	// errSilent says that the owner has not answered in time: it is stopped or overloaded.
 	errSilent = errors.New("no answer")
 	// errInterrupted says that the owner may have done what it was asked to, and that it is wrong to ask again.
 	errInterrupted = errors.New("the connection was lost")
@@ -184,12 +184,8 @@ func (l *Live) askOwner(ctx context.Context, key spool.StreamKey, q request) (re
 
 // request sends a request. It waits for an answer until the connection changes, but not for long.
 func (l *Live) request(ctx context.Context, of linkState, subject string, data []byte) (*natsgo.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(l.patience, answerTimeout))
+	ctx, cancel := context.WithTimeout(ctx, l.answers)
 	defer cancel()
-	defer context.AfterFunc(of.current, cancel)()
+	defer context.AfterFunc(of.current, cancel)() //nolint:contextcheck // the state of the connection ends the wait as well
 	return l.conn.RequestWithContext(ctx, subject, data)
 }
-
-// answerTimeout bounds the wait for an owner that has a connection. Silence means that it is stopped or
-// overloaded.
-const answerTimeout = 2 * time.Second

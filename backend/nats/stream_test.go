@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -44,8 +43,10 @@ func TestPages(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.EqualFunc(got.Items, want.Items, same) || got.Last != want.Last || got.Ended != want.Ended {
-					t.Errorf("limit %d after %d: %d items, last %v, ended %t, want %d, %v, %t",
-						limit, after, len(got.Items), got.Last, got.Ended, len(want.Items), want.Last, want.Ended)
+					t.Errorf(
+						"limit %d after %d: %d items, last %v, ended %t, want %d, %v, %t",
+						limit, after, len(got.Items), got.Last, got.Ended, len(want.Items), want.Last, want.Ended,
+					)
 				}
 			}
 		}
@@ -153,14 +154,14 @@ func TestNewLiveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for name, make := range map[string]func() error{
+	for name, try := range map[string]func() error{
 		"no connection":           func() error { _, err := NewLive(nil, nil); return err },
 		"one that gives up":       func() error { _, err := NewLive(conn, nil); return err },
 		"a prefix with a space":   func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a b"}); return err },
 		"an empty token":          func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a..b"}); return err },
 		"tickets with a wildcard": func() error { _, err := NewTickets(s.connect(), &TicketOptions{Prefix: "a.>"}); return err },
 	} {
-		if err := make(); spool.CodeOf(err) != spool.Invalid {
+		if err := try(); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -226,8 +227,6 @@ func again[T interface{ encode() []byte }](t *testing.T, data []byte, decode fun
 	}
 	second, err := decode(first.encode())
 	if err != nil || string(first.encode()) != string(second.encode()) {
-		a, _ := json.Marshal(first)
-		b, _ := json.Marshal(second)
-		t.Errorf("%T %s became %s, %v", first, a, b, err)
+		t.Errorf("%+v became %+v, %v", first, second, err)
 	}
 }

@@ -62,11 +62,13 @@ func decodeToken(token string) (text string, ok bool) {
 type subjects string
 
 func (s subjects) of(kind string, tokens ...string) string {
-	subject := string(s) + "." + kind
+	var b strings.Builder
+	b.WriteString(string(s) + "." + kind)
 	for _, token := range tokens {
-		subject += "." + encodeToken(token)
+		b.WriteByte('.')
+		b.WriteString(encodeToken(token))
 	}
-	return subject
+	return b.String()
 }
 
 func (s subjects) wake(topic spool.ThreadKey) string {

@@ -91,7 +91,7 @@ func deliver(t *testing.T, q *Tickets, d spool.Delivery) spool.JobResult {
 	return r
 }
 
-// delivers delivers a job that the queue must take.
+// delivers hands over a job that the queue must take.
 func delivers(t *testing.T, q *Tickets, d spool.Delivery) {
 	t.Helper()
 	if r := deliver(t, q, d); !r.Accepted {
@@ -202,7 +202,7 @@ func TestTicketComesBack(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]answer{
 		"Busy":         {JobResult: spool.JobResult{RetryAfter: 10 * time.Millisecond}},
-		"Failed":       {err: errors.New("the store is away")}, //nolint:goerr113 // any error
+		"Failed":       {err: errors.New("the store is away")},
 		"UnknownAgent": {err: spool.ErrUnknownAgent},
 	} {
 		t.Run(name, func(t *testing.T) {

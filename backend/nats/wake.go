@@ -107,7 +107,7 @@ func (l *Live) confirm(ctx context.Context) bool {
 	if l.stalled.Load() || !l.link.state().up {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(l.patience, answerTimeout))
+	ctx, cancel := context.WithTimeout(ctx, l.answers)
 	defer cancel()
 	if err := l.conn.FlushWithContext(ctx); err != nil {
 		l.noteStall()

@@ -12,10 +12,10 @@ import (
 )
 
 // leafOnly are modules that only a leaf needs, and other programs must not resolve: object
-// mappers, clients of Redis, OpenID Connect.
+// mappers, clients of Redis and NATS, OpenID Connect.
 var leafOnly = []string{
 	"github.com/uptrace/bun", "gorm.io", "entgo.io", "github.com/redis", "github.com/go-redis",
-	"github.com/gomodule/redigo", "github.com/coreos/go-oidc", "github.com/go-jose", "golang.org/x/oauth2",
+	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "golang.org/x/oauth2",
 }
 
 // A program in a module of its own that imports one product resolves no module that only a

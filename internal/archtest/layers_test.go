@@ -84,6 +84,7 @@ var layers = []archtest.Row{
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "internal/inprocess"}},
 	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
+	{Place: "backend/nats", Ours: []string{".", "internal/inprocess"}, Outside: []string{"github.com/nats-io/nats.go"}, OutsideInTests: []string{"github.com/nats-io/nats-server/v2"}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
 
 	{Place: "model/demo", Ours: []string{".", "internal/..."}},
@@ -135,7 +136,7 @@ var layers = []archtest.Row{
 
 // leaves are modules of their own, so that nobody who imports the root module resolves what
 // they import. They follow the rules of the house.
-var leaves = []string{"rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
+var leaves = []string{"backend/nats", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
 
 // testOutside is what any test may import beside its row.
 var testOutside = []string{"github.com/google/go-cmp"}
