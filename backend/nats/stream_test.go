@@ -64,8 +64,15 @@ func TestIDs(t *testing.T) {
 	s := startServer(t)
 	one, two := s.node(nil), s.node(nil)
 	keys := []spool.ThreadKey{
-		{Tenant: "a", ID: "b.c"}, {Tenant: "a.b", ID: "c"}, {Tenant: "a", ID: "b"}, {Tenant: "a", ID: "b%2Ec"},
-		{Tenant: "a", ID: ">"}, {Tenant: "*", ID: "jobs"}, {Tenant: "a", ID: ""}, {Tenant: "a", ID: "b c"}, {Tenant: "ü", ID: "b:c-d_e"},
+		{Tenant: "a", ID: "b.c"},
+		{Tenant: "a.b", ID: "c"},
+		{Tenant: "a", ID: "b"},
+		{Tenant: "a", ID: "b%2Ec"},
+		{Tenant: "a", ID: ">"},
+		{Tenant: "*", ID: "jobs"},
+		{Tenant: "a", ID: ""},
+		{Tenant: "a", ID: "b c"},
+		{Tenant: "ü", ID: "b:c-d_e"},
 	}
 	heard := make([]listener, len(keys))
 	for i, key := range keys {
