@@ -40,6 +40,9 @@ type RunOutcome struct {
 // elements.
 type RunDetail struct {
 	Run Run `doc:"The run." json:"run"`
+	// WaitsFor says which limit of a model's provider the run or a run nested in it waits for, and how many
+	// runs are before it. Empty: it waits for none.
+	WaitsFor string `doc:"The limit of a model's provider that it waits for, in a sentence for a person. Left out: it waits for none." json:"waitsFor,omitempty"`
 	// Steps are the run's own steps, including the unfinished one.
 	Steps []StepRecord `doc:"The steps, including the unfinished one." json:"steps"`
 	// Children are the runs that this one has spawned.

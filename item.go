@@ -97,6 +97,9 @@ const (
 	// ItemSubagentFinished says that a nested run has ended: [SubagentFinished]. A client
 	// drops what the nested run said after its last STEP_FINISHED.
 	ItemSubagentFinished ItemType = "SUBAGENT_FINISHED"
+	// ItemProviderWait says that the next answer of the model has to wait for a limit of its provider:
+	// [ProviderWait]. The wait is over with the next item of the same agent.
+	ItemProviderWait ItemType = "WAITING_FOR_PROVIDER"
 	// ItemCustom is an application's own item: [Custom].
 	ItemCustom ItemType = "CUSTOM"
 	// ItemRunFinished is the last item of a segment that finished, parked or was stopped:
@@ -268,6 +271,15 @@ const (
 	SubagentFailed    SubagentStatus = "failed"
 	SubagentCancelled SubagentStatus = "cancelled"
 )
+
+// ProviderWait are the fields of [ItemProviderWait].
+type ProviderWait struct {
+	// AgentID is the nested run that waits. Nil: the run's own agent.
+	AgentID *AgentID `doc:"The nested run that waits, or null for the run's own agent." json:"agentId"`
+	// Limit is what the call waits for: requests or tokens a minute, concurrent requests, or a provider
+	// that has refused requests for a time.
+	Limit string `doc:"What it waits for." enum:"requests,tokens,concurrent,refused" json:"limit"`
+}
 
 // Custom are the fields of [ItemCustom].
 type Custom struct {

@@ -60,6 +60,7 @@ func ItemKinds() []Kind[ItemType] {
 		kind[SubagentStarted](ItemSubagentStarted, "A nested run begins or continues."),
 		kind[SubagentEvent](ItemSubagentEvent, "An item of a nested run."),
 		kind[SubagentFinished](ItemSubagentFinished, "A nested run has ended."),
+		kind[ProviderWait](ItemProviderWait, "The next answer of the model waits for a limit of its provider."),
 		kind[Custom](ItemCustom, "An application's own live event."),
 		kind[StreamFinished](ItemRunFinished, "The segment finished, parked or was stopped. The last item."),
 		kind[StreamFailed](ItemRunError, "The segment failed or was lost. The last item."),

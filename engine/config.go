@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -46,6 +47,9 @@ type Config struct {
 	ParkTTL time.Duration
 	// Pricer returns the cost of model calls. Defaults to none: no call has a price.
 	Pricer spool.Pricer
+	// ProviderLimits says what the providers of models allow, by the models' names in Models. All engines of
+	// a store share the limits. A model call waits until they allow it. Defaults to no limits.
+	ProviderLimits map[string]ProviderLimit
 	// Random is the source of ids and of the random part of waits. A test can replace it to get the
 	// same values again. It must be safe for concurrent use and must not fail. Defaults to crypto/rand.
 	Random io.Reader
@@ -78,6 +82,8 @@ type (
 	ContextOptions = config.ContextOptions
 	// LimitOptions bound what clients, models and tenants may do.
 	LimitOptions = config.LimitOptions
+	// ProviderLimit is what the provider of a model allows.
+	ProviderLimit = config.ProviderLimit
 	// RetentionOptions say how long data is kept.
 	RetentionOptions = config.RetentionOptions
 	// RetryOptions say how often failed steps are tried again, and when.
@@ -103,6 +109,11 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	); err != nil {
 		return c, nil, err
 	}
+	limits, err := config.CheckProviderLimits(c.ProviderLimits, c.Models)
+	if err != nil {
+		return c, nil, err
+	}
+	c.ProviderLimits = limits
 	c.Budget.OnBudget = cmp.Or(c.Budget.OnBudget, spool.BudgetEnd)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	c.ParkTTL = cmp.Or(c.ParkTTL, 15*time.Minute)
@@ -132,4 +143,15 @@ func (c Config) rules(agents *registry.Registry) thread.Rules {
 		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,
 		Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, QueueOf: agents.QueueOf, Parameters: agents.Parameters,
 	}
+}
+
+// limiter returns what makes model calls wait for the limits of their providers.
+func (c Config) limiter(store spool.Store, from random.Source) *quota.Limiter {
+	groups := make(map[string]quota.Group, len(c.ProviderLimits))
+	for model, l := range c.ProviderLimits {
+		groups[model] = quota.Group{
+			Name: l.Group, Limit: quota.Limit{Concurrent: int64(l.Concurrent), Requests: int64(l.RPM), Tokens: int64(l.TPM)},
+		}
+	}
+	return quota.New(quota.Settings{Store: store, Random: from, Log: c.Log, Lease: c.Worker.Lease}, groups)
 }

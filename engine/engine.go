@@ -24,6 +24,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/intake"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/publish"
+	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
@@ -57,6 +58,7 @@ type parts struct {
 	threads   *change.Threads
 	runner    *agent.Runner
 	compactor *compact.Compactor
+	limits    *quota.Limiter
 	intake    *intake.Handler
 	remover   *retention.Remover
 	reader    *inspect.Reader
@@ -91,8 +93,10 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	}
 	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
 	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
+	e.limits = c.limiter(b.Store, e.threads.Rules.Random)
 	asks := &chat.Client{
 		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
+		Limits: e.limits,
 	}
 	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks}
 	e.runner = agent.New(agent.Host{
@@ -130,10 +134,11 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 
 // Close ends all event streams of this process. It tells their clients when to reconnect, each at a
 // different time, so that they do not all come at once. It also stops the metrics that are read on
-// collection. Close does not stop workers, and may be called more than once.
+// collection, and gives back what the engine holds of the providers' limits. Close does not stop workers, and may be called more than once.
 func (e *Engine) Close() {
 	e.live.Close()
 	e.snapshots.Close()
+	e.limits.Close()
 	e.unobserved()
 }
 

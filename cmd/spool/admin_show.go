@@ -161,8 +161,9 @@ func (c *adminClient) list(next string, lines []string) error {
 
 func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) error {
 	var d struct {
-		Run   shownRun
-		Steps []struct {
+		Run      shownRun
+		WaitsFor string
+		Steps    []struct {
 			Index, Attempts         int
 			Outcome                 string
 			TotalTokens, DurationMS int64
@@ -178,6 +179,9 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 		row("run", d.Run.ID), row("thread", d.Run.ThreadID), row("agent", d.Run.Agent), row("model", d.Run.Model),
 		row("state", strings.TrimSpace(d.Run.State+" "+d.Run.StopReason)), row("error", d.Run.Error),
 		row("started", d.Run.StartedAt), row("ended", d.Run.EndedAt), row("tokens", d.Run.TotalTokens),
+	}
+	if d.WaitsFor != "" {
+		lines = append(lines, row("waits", d.WaitsFor))
 	}
 	for _, p := range d.Parks {
 		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State, row(p.ExpiresAt))))

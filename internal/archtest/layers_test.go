@@ -40,7 +40,8 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/worker", Ours: []string{".", "engine/internal/random", "engine/internal/slots"}},
 	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
 	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
-	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
+	{Place: "engine/internal/quota", Ours: []string{".", "engine/internal/random"}},
+	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/quota", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
 		".", "engine/config", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
@@ -48,7 +49,7 @@ var layers = []archtest.Row{
 		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
-		".", "engine/internal/history", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
+		".", "engine/internal/history", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
 		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/compact", Ours: []string{

@@ -18,12 +18,11 @@ func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedR
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
 		Requested: chat.RequestedOf(l.model),
 	}
-	capped, err := l.reserve(ctx, row, l.model, &request, history.NewMeter(l.run.Context).Of(asked.weight))
-	if err != nil {
-		return chat.Turn{}, err
+	reserve := func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
+		return l.reserve(ctx, row, l.model, r, history.NewMeter(l.run.Context).Of(asked.weight))
 	}
 	return l.s.runner.Chat.Ask(ctx, chat.Question{
 		Thread: l.s.Key, Run: l.run, Model: l.model, Request: request, Weight: asked.weight, Past: past, Events: &l.events,
-		Row: row, Capped: capped,
+		Row: row, Reserve: reserve,
 	})
 }

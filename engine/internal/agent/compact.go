@@ -109,6 +109,7 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
+	s.Tenant = l.s.Key.Tenant
 	s.Reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
 		_, err := l.reserve(ctx, row, s.Model, r, s.TokensOf(*r))
 		return err

@@ -1,9 +1,10 @@
 // Package chat asks a model one question and reads its answer: it streams, bounds and prices the
-// answer, and gives its tool calls ids. It touches the model, the stream and the pricer. The caller
-// saves the usage, in a transition.
+// answer, and gives its tool calls ids. It touches the model, the stream, the pricer and the limits of the
+// provider. The caller saves the usage, in a transition.
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
@@ -29,6 +31,8 @@ type Client struct {
 	Random random.Source
 	// MaxAnswerBytes bounds an answer's text, reasoning and call arguments.
 	MaxAnswerBytes int
+	// Limits are those of the models' providers. Nil: there are none.
+	Limits *quota.Limiter
 }
 
 // Question is one request to a model.
@@ -44,8 +48,9 @@ type Question struct {
 	Events *stream.Emitter
 	// Row is the call's ledger row without the usage.
 	Row spool.UsageRow
-	// Capped is the budget that limits the answer, or empty.
-	Capped spool.StopReason
+	// Reserve reserves budget for the request, and returns the budget that limits the answer, or "". It is
+	// called directly before the model.
+	Reserve func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error)
 }
 
 type call struct {
@@ -53,24 +58,40 @@ type call struct {
 	Question
 }
 
-// Ask sends the question and streams the answer. If the answer is incomplete, the error is a
-// [CutOffError].
+// Ask sends the question and streams the answer. It first waits for the limits of the provider. If the answer
+// is incomplete, the error is a [CutOffError]. With any other error, the model was not called.
 func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
+	var capped spool.StopReason
+	turn := c.turn(quota.Call{
+		Model: q.Row.Model, Tenant: q.Thread.Tenant, Run: q.Run.ID, Root: q.Run.Root(),
+		Tokens: estimate(history.NewMeter(q.Run.Context).Of(q.Weight), q.Request),
+		OnWait: func(why quota.Reason) {
+			q.Events.Item(ctx, spool.ItemProviderWait, waitOf(q.Run, why))
+		},
+	}, func(ctx context.Context) (err error) {
+		capped, err = q.Reserve(ctx, &q.Request)
+		return err
+	})
+	calling, permit, err := turn.wait(ctx)
+	if err != nil {
+		return Turn{}, err
+	}
 	newest, _ := q.Past.Last()
 	t := Turn{
-		Message: spool.Message{Role: spool.RoleAssistant}, Capped: q.Capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
+		Message: spool.Message{Role: spool.RoleAssistant}, Capped: capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
 		weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
 		bound: bound{left: c.MaxAnswerBytes}, random: c.Random,
 	}
 	asked := call{Client: c, Question: q}
-	err := asked.listen(ctx, q.Request, &t)
+	err = asked.listen(calling, q.Request, &t)
 	t.Message.Content = t.gathered.Content()
 	if cause := ctx.Err(); cause != nil && err == nil && t.Reason == "" {
 		err = cause
 	}
 	if err == nil && t.Reason == "" {
-		err = &spool.ModelError{Message: "the answer ended without a finish"}
+		err = cmp.Or[error](lapsed(ctx, calling), &spool.ModelError{Message: "the answer ended without a finish"})
 	}
+	permit.Done(quota.Usage{Tokens: reported(t.Usage), Err: err})
 	asked.account(ctx, &t, err != nil || t.bound.exceeded)
 	if err != nil {
 		return t, &CutOffError{Turn: t, Err: err}

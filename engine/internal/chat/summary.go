@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/quota"
 )
 
 // Summary asks a model for one summary, and collects the usage.
@@ -15,7 +16,9 @@ type Summary struct {
 	*Client
 	history.Summariser
 
-	Model spool.Model
+	// Tenant is the tenant of the thread.
+	Tenant spool.Tenant
+	Model  spool.Model
 	// Rows are the rows of the usage ledger.
 	Rows []spool.UsageRow
 	// Reserve reserves budget for the next request. Nil: the run has no budget.
@@ -48,12 +51,19 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 		Messages:        []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}},
 		MaxOutputTokens: int(s.limits.AnswerTokens),
 	}
-	if s.Reserve != nil {
-		if err := s.Reserve(ctx, row, &request); err != nil {
-			return "", err
+	turn := s.turn(quota.Call{
+		Model: row.Model, Tenant: s.Tenant, Run: row.RunID, Root: row.RunID, Tokens: estimate(s.TokensOf(request), request),
+	}, func(ctx context.Context) error {
+		if s.Reserve == nil {
+			return nil
 		}
+		return s.Reserve(ctx, row, &request)
+	})
+	calling, permit, err := turn.wait(ctx)
+	if err != nil {
+		return "", err
 	}
-	cut, err := s.listen(ctx, request, func(event spool.ModelEvent) {
+	cut, err := s.listen(calling, request, func(event spool.ModelEvent) {
 		switch ev := event.(type) {
 		case spool.TextDelta:
 			answer.WriteString(ev.Text)
@@ -68,11 +78,14 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	switch {
 	case err == nil && ctx.Err() != nil && !finished:
 		err = ctx.Err()
+	case err == nil && !finished && lapsed(ctx, calling) != nil:
+		err = lapsed(ctx, calling)
 	case err == nil && !finished:
 		err = &spool.ModelError{Message: "the summary ended without a finish"}
 	case err == nil && summary == "":
 		err = &spool.ModelError{Message: "the summary is empty"}
 	}
+	permit.Done(quota.Usage{Tokens: reported(row.Usage), Err: err})
 	switch {
 	case finished:
 		row.Outcome = spool.OutcomeFinished

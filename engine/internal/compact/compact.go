@@ -100,6 +100,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}
 	s := c.NewSummary(before.run.Model, model, m, to, spool.UsageRow{Agent: before.run.Agent})
+	s.Tenant = key.Tenant
 	text, failed := s.Summary(ctx, plan)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()

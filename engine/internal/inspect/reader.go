@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -57,6 +58,7 @@ func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 	return o, root, err
 }
 
+// Detail returns everything about a run, and what it waits for.
 func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (spool.RunDetail, error) {
 	var d spool.RunDetail
 	key, err := r.Key(ctx, spool.ThreadKey{Tenant: tenant}, id)
@@ -67,9 +69,13 @@ func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID
 		d, err = Run(v, id)
 		return err
 	})
-	if record.Missing(err) { // the thread was deleted meanwhile
-		err = ErrNoRun
+	switch {
+	case record.Missing(err): // the thread was deleted meanwhile
+		return d, ErrNoRun
+	case err != nil || d.Run.State != spool.Running:
+		return d, err
 	}
+	d.WaitsFor, err = quota.Explain(ctx, r.Store, d.Run)
 	return d, err
 }
 

@@ -33,7 +33,7 @@ func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
 // atOnce reports whether items of this type are written at once, because clients wait for them.
 func atOnce(t spool.ItemType) bool {
 	switch t {
-	case spool.ItemRunStarted, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
+	case spool.ItemRunStarted, spool.ItemProviderWait, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
 		return true
 	default:
 		return false

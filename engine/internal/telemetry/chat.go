@@ -58,6 +58,20 @@ func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.Us
 	return ctx, &ChatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }
 
+// ProviderWait notes that a call of a model waits for a limit of its provider, until done is called.
+func (t *Recorder) ProviderWait(ctx context.Context, model string) (done func()) {
+	if t == nil {
+		return func() {}
+	}
+	described, began := t.model(model), time.Now()
+	set := labels(attrProvider.String(described.provider), attrRequestModel.String(described.model))
+	t.providerWaits.Add(ctx, 1, set)
+	return func() {
+		t.providerWaits.Add(ctx, -1, set)
+		t.providerWait.Record(ctx, time.Since(began).Seconds(), set)
+	}
+}
+
 // Watch yields the events of an answer unchanged. It notes them for the span, with the time of the
 // first event.
 func (c *ChatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {

@@ -22,6 +22,8 @@ type meters struct {
 	claims        metric.Float64Histogram
 	updates       metric.Float64Histogram
 	failedLogins  metric.Int64Counter
+	providerWaits metric.Int64UpDownCounter
+	providerWait  metric.Float64Histogram
 }
 
 func newMeters(m metric.Meter) (meters, error) {
@@ -52,6 +54,10 @@ func newMeters(m metric.Meter) (meters, error) {
 	out.parksResolved = counter(metricParksResolved, "{park}", "Waits for an answer that ended.")
 	out.claims = seconds(metricClaimLatency, "From when a job was due to when a worker took it.", workBounds)
 	out.updates = seconds(metricStoreUpdate, "Of a transaction of the store, until it was durable.", workBounds)
+	out.providerWaits, err = m.Int64UpDownCounter(metricProviderWaits, metric.WithUnit("{call}"),
+		metric.WithDescription("Model calls that wait for a limit of their provider."))
+	problems = append(problems, err)
+	out.providerWait = seconds(metricProviderWait, "Of a model call's wait for a limit of its provider.", waitBounds)
 	out.failedLogins = counter(metricFailedLogins, "{request}", "Requests whose credentials were missing or wrong.")
 	return out, errors.Join(problems...)
 }

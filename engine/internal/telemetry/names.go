@@ -79,6 +79,8 @@ const (
 	metricClaimLatency  = "spool.claim.latency"
 	metricStreamsOpen   = "spool.streams.open"
 	metricStoreUpdate   = "spool.store.update.duration"
+	metricProviderWaits = "spool.provider.waiting"
+	metricProviderWait  = "spool.provider.wait.duration"
 	metricFailedLogins  = "spool.auth.failures"
 )
 
@@ -89,5 +91,6 @@ var (
 	}
 	callBounds = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	runBounds  = []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400}
+	waitBounds = []float64{0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800}
 	workBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 )
