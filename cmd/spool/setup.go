@@ -163,6 +163,9 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 		}
 		s.models = append(s.models, description{m.Name, remark})
 	}
+	var wrong []error
+	s.engine.ProviderLimits, wrong = providerLimits(c.Models)
+	problems = append(problems, wrong...)
 	tools := make(map[string]spool.Tool, len(c.Tools))
 	for _, t := range c.Tools {
 		tool, err := newTool(t, egress)

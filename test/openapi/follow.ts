@@ -99,6 +99,8 @@ function item(item: Schemas["Item"]): string {
       return `${item.subagentId}: ${said(item.event)}`;
     case "SUBAGENT_FINISHED":
       return `${item.subagentId} ${item.status}`;
+    case "WAITING_FOR_PROVIDER":
+      return `waits for ${item.limit}`;
     case "CUSTOM":
       return item.name;
     case "RUN_FINISHED":

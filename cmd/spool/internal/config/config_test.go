@@ -230,10 +230,10 @@ var problems = map[string]struct{ text, want string }{
 	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, server, egress, cors, queue, limits, context, budget, prices"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
-		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, only_for",
+		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, limits, only_for",
 	},
 	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
-	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, only_for"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, limits, only_for"},
 	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
 	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
 	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},

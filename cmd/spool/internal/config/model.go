@@ -41,6 +41,8 @@ type Model struct {
 	Headers map[string]string
 	// Extra are fields of each request: temperature, reasoning_effort and extra_body.
 	Extra map[string]any
+	// Limits are those of the model's provider.
+	Limits ProviderLimits
 	// Secrets are the values of the environment in Headers and Extra.
 	Secrets []string
 }
@@ -59,7 +61,7 @@ var ownHeaders = []string{
 }
 
 // modelFields are the fields of a model.
-var modelFields = slices.Concat([]string{"provider"}, openAIFields, []string{"context_window", "only_for"})
+var modelFields = slices.Concat([]string{"provider"}, openAIFields, []string{"context_window", "limits", "only_for"})
 
 // openAIFields are the fields of a model that only the provider openai uses.
 var openAIFields = []string{
@@ -69,6 +71,7 @@ var openAIFields = []string{
 func model(e entry) Model {
 	f := e.fields(modelFields...)
 	m := Model{Source: e.source(), Access: onlyFor(f["only_for"]), Name: e.name, ContextWindow: f["context_window"].integer()}
+	m.Limits = providerLimits(f["limits"])
 	e.id()
 	if f["provider"].required() {
 		m.Provider = f["provider"].word()
