@@ -30,9 +30,15 @@ func TestConfig(t *testing.T) {
 		`Config.Retry.Backoff is negative`:                                 {Retry: RetryOptions{Backoff: -1}},
 		`Config.ParkTTL is negative`:                                       {ParkTTL: -1},
 		`Config.Budget.Max.Tokens is negative`:                             {Budget: BudgetOptions{Max: spool.Budget{Tokens: -1}}},
-		`Config.Budget.OnBudget has no action of the name "x"`:             {Budget: BudgetOptions{OnBudget: "x"}},
+		`Config.ProviderLimits names "x", which Config.Models lacks`:       {ProviderLimits: map[string]ProviderLimit{"x": {RPM: 1}}},
+		`Config.ProviderLimits["m"] has a negative number`:                 {ProviderLimits: map[string]ProviderLimit{"m": {RPM: 1, TPM: -1}}},
+		`Config.ProviderLimits["m"] limits nothing`:                        {ProviderLimits: map[string]ProviderLimit{"m": {Group: "x"}}},
+		`Config.ProviderLimits["n"] differs from that of "m", which has the same group`: {
+			ProviderLimits: map[string]ProviderLimit{"m": {Group: "x", RPM: 1}, "n": {Group: "x", RPM: 2}},
+		},
+		`Config.Budget.OnBudget has no action of the name "x"`: {Budget: BudgetOptions{OnBudget: "x"}},
 	} {
-		c.Agents, c.Models = []Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}}
+		c.Agents, c.Models = []Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}, "n": struct{ spool.Model }{}}
 		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

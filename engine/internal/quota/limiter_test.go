@@ -3,6 +3,7 @@ package quota_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -89,7 +90,7 @@ func TestSlotsOfADeadEngine(t *testing.T) {
 		permit.Done(quota.Usage{})
 		other.Close()
 		cut.down.Store(false)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		dead.Close()
 	})
 }
@@ -102,10 +103,21 @@ func TestLongCallKeepsItsSlot(t *testing.T) {
 		l := quota.Limit{Concurrent: 1}
 		a, b := limiter(store, l), limiter(store, l)
 		var all sync.WaitGroup
-		for _, l := range []*quota.Limiter{a, b, a, b} {
-			all.Go(func() { _ = call(t.Context(), l, quota.Call{}, p, 5*time.Minute, quota.Usage{}) })
+		var mu sync.Mutex
+		var order []int
+		for i, l := range []*quota.Limiter{a, b, a, b} {
+			all.Go(func() {
+				<-time.After(time.Duration(i) * time.Second)
+				_ = call(t.Context(), l, quota.Call{}, p, 5*time.Minute, quota.Usage{})
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, i)
+			})
 		}
 		all.Wait()
+		if !slices.IsSorted(order) {
+			t.Errorf("served in the order %v", order)
+		}
 		if p.most != 1 || len(p.starts) != 4 {
 			t.Errorf("%d calls, %d at the same time", len(p.starts), p.most)
 		}
@@ -139,7 +151,7 @@ func TestTokensAreSettled(t *testing.T) {
 				a, b := limiter(store, quota.Limit{Tokens: 1000}), limiter(store, quota.Limit{Tokens: 1000})
 				began := time.Now()
 				permit, _ := acquire(t, a, quota.Call{Tokens: 1000})
-				time.Sleep(3 * time.Second)
+				<-time.After(3 * time.Second)
 				permit.Done(quota.Usage{Tokens: test.used, Err: test.err})
 				permit, _ = acquire(t, b, quota.Call{Tokens: test.tokens})
 				if at := time.Since(began); at > test.at+3*time.Second || test.at == time.Minute && at < time.Minute {
@@ -159,9 +171,9 @@ func TestMoreTokensThanReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(memory.New(nil).Store, quota.Limit{Tokens: 1000})
 		permit, _ := acquire(t, l, quota.Call{Tokens: 10})
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		permit.Done(quota.Usage{Tokens: new(int64(1000))})
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		permit, wait := waited(t, l, quota.Call{Tokens: 500})
 		if wait < 55*time.Second || wait > 65*time.Second {
 			t.Errorf("the next call waited for %s", wait)
@@ -194,7 +206,7 @@ func TestRefusalClosesTheGroup(t *testing.T) {
 					permit, _ := acquire(t, a, quota.Call{})
 					began := time.Now()
 					permit.Done(quota.Usage{Err: test.refused})
-					time.Sleep(500 * time.Millisecond)
+					<-time.After(500 * time.Millisecond)
 					for _, l := range []*quota.Limiter{b, a} {
 						permit, _ = acquire(t, l, quota.Call{})
 						if at := time.Since(began); at < test.least || at > test.most {
@@ -229,7 +241,7 @@ func TestRefusalsWithoutATimeBackOff(t *testing.T) {
 		}
 		permit, _ := acquire(t, l, quota.Call{})
 		permit.Done(quota.Usage{})
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		permit, _ = acquire(t, l, quota.Call{})
 		permit.Done(quota.Usage{Err: &spool.ModelError{Status: 429}})
 		permit, wait := waited(t, l, quota.Call{})
@@ -269,7 +281,7 @@ func TestUnknownOutcomesKeepTheRate(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() {
 			for ctx.Err() == nil { // half of all seconds
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				store.after.Store(!store.after.Load())
 			}
 			store.after.Store(false)
@@ -279,8 +291,7 @@ func TestUnknownOutcomesKeepTheRate(t *testing.T) {
 			defer l.Close()
 			for range 10 {
 				all.Go(func() {
-					for call(ctx, l, quota.Call{}, p, 2*time.Second, quota.Usage{}) == nil && ctx.Err() == nil {
-					}
+					callUntil(ctx, l, p, 2*time.Second)
 				})
 			}
 		}
@@ -331,7 +342,7 @@ func TestOrderOfAllEngines(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
-				time.Sleep(time.Duration(i) * 3 * time.Second)
+				<-time.After(time.Duration(i) * 3 * time.Second)
 				permit, _ := acquire(t, limiters[i*3%4], quota.Call{})
 				mu.Lock()
 				order = append(order, i)
@@ -374,14 +385,14 @@ func TestExplain(t *testing.T) {
 					},
 				})
 			})
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 		}
-		time.Sleep(4 * time.Second)
+		<-time.After(4 * time.Second)
 		for run, want := range map[spool.RunID]string{
-			"r0":   "waits for the provider's limit of 1 requests a minute; it is next",
-			"r1":   "waits for the provider's limit of 1 requests a minute; 1 run is before it",
-			"r3":   "waits for the provider's limit of 1 requests a minute; 3 runs are before it",
-			"root": "waits for the provider's limit of 1 requests a minute; it is next",
+			"r0":   "waits for the provider's limit of 1 request a minute; it is next",
+			"r1":   "waits for the provider's limit of 1 request a minute; 1 run is before it",
+			"r3":   "waits for the provider's limit of 1 request a minute; 3 runs are before it",
+			"root": "waits for the provider's limit of 1 request a minute; it is next",
 			"r9":   "",
 		} {
 			got, err := quota.Explain(t.Context(), store, spool.Run{Tenant: "t", ID: run})
@@ -397,7 +408,7 @@ func TestExplain(t *testing.T) {
 		}
 		cancel()
 		all.Wait()
-		time.Sleep(20 * time.Second)
+		<-time.After(20 * time.Second)
 		if got, err := quota.Explain(t.Context(), store, spool.Run{Tenant: "t", ID: "r1"}); got != "" || err != nil {
 			t.Errorf("after the wait: %q, %v", got, err)
 		}

@@ -41,7 +41,7 @@ type report struct {
 	refusedFor        int64
 }
 
-func (r report) empty() bool {
+func (r *report) empty() bool {
 	return len(r.used) == 0 && len(r.settled) == 0 && !r.refused && !r.answered
 }
 

@@ -47,12 +47,13 @@ func (h holder) equal(o holder) bool {
 }
 
 // clone returns a state that shares no memory that expire or serve write to.
-func (s state) clone() state {
-	s.Past, s.Holders = slices.Clone(s.Past), maps.Clone(s.Holders)
-	if s.Holders == nil {
-		s.Holders = make(map[string]holder)
+func (s *state) clone() state {
+	c := *s
+	c.Past, c.Holders = slices.Clone(s.Past), maps.Clone(s.Holders)
+	if c.Holders == nil {
+		c.Holders = make(map[string]holder)
 	}
-	return s
+	return c
 }
 
 // expire removes what no longer counts. The grants of a holder whose lease has lapsed count as used.

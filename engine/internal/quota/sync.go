@@ -49,6 +49,8 @@ func (g *group) wake(in time.Duration) {
 }
 
 // run synchronises with the row until there is nothing more to do.
+//
+//nolint:contextcheck,nolintlint // contextcheck reads this at the callers: it serves all calls, and outlives the one that starts it
 func (g *group) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -145,7 +147,7 @@ func (g *group) sync() (out served, err error) {
 		g.report.merge(g.pending)
 		g.pending, g.report = g.report, report{number: g.report.number}
 	}
-	r, asked := g.request()
+	r := g.request()
 	from := g.clock.now()
 	g.mu.Unlock()
 
@@ -176,7 +178,7 @@ func (g *group) sync() (out served, err error) {
 		g.report = report{number: g.report.number}
 		g.renewed(from)
 	}
-	g.take(out, asked)
+	g.take(out)
 	return out, nil
 }
 
@@ -216,7 +218,7 @@ func (g *group) read(ctx context.Context) (row spool.Row, s state, err error) {
 }
 
 // row returns the row with the state.
-func (s state) row(name string, version int64) (spool.Row, error) {
+func (s *state) row(name string, version int64) (spool.Row, error) {
 	value, err := json.Marshal(s)
 	return spool.Row{
 		Kind: rowKind, Key: name, Value: value, Version: version, ExpiresAt: time.UnixMilli(s.lastUse() + 1),
@@ -240,7 +242,7 @@ func (g *group) renewed(from time.Duration) {
 }
 
 // take adds what the row has granted. The caller must hold mu.
-func (g *group) take(out served, asked []unmet) {
+func (g *group) take(out served) {
 	g.slots += out.slots
 	for _, x := range out.grants {
 		g.keep(&grant{at: x.At, tokens: x.Tokens, from: g.clock.reached(x.At), until: g.clock.before(x.At + usable)})

@@ -53,13 +53,16 @@ func (g *group) publish() {
 	}
 	g.shown, g.shownAt, g.published = calls, now, len(calls) > 0
 	row := spool.Row{Kind: waitKind, Key: g.name + "/" + g.me, Version: spool.AnyVersion}
-	if len(calls) > 0 {
-		row.Value, _ = json.Marshal(waits{Group: g.name, For: g.limit.text(g.blocked()), Calls: calls})
-	}
+	said := waits{Group: g.name, For: g.limit.text(g.blocked()), Calls: calls}
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
+	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) (err error) {
+		if len(calls) > 0 {
+			if row.Value, err = json.Marshal(said); err != nil {
+				return err
+			}
+		}
 		row.ExpiresAt = tx.Now().Add(showFor)
 		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
 	})
@@ -72,14 +75,22 @@ func (g *group) publish() {
 func (l Limit) text(why Reason) string {
 	switch why {
 	case Tokens:
-		return fmt.Sprintf("waits for the provider's limit of %d tokens a minute", l.Tokens)
+		return "waits for the provider's limit of " + several(l.Tokens, "token") + " a minute"
 	case Concurrent:
-		return fmt.Sprintf("waits for the provider's limit of %d concurrent requests", l.Concurrent)
+		return "waits for the provider's limit of " + several(l.Concurrent, "request") + " at the same time"
 	case Refused:
 		return "waits because the provider has refused requests for a time"
 	default:
-		return fmt.Sprintf("waits for the provider's limit of %d requests a minute", l.Requests)
+		return "waits for the provider's limit of " + several(l.Requests, "request") + " a minute"
 	}
+}
+
+// several returns a number of things, in words.
+func several(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // Explain returns a sentence that says what a run waits for, or "" if it does not wait for a provider's limit.

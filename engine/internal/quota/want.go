@@ -54,7 +54,7 @@ func (g *group) spares(now time.Duration) int64 {
 
 // request returns what to ask for, and gives back what the engine does not need: from now on it does not use
 // that. The caller must hold mu.
-func (g *group) request() (r request, asked []unmet) {
+func (g *group) request() (r request) {
 	now := g.clock.now()
 	if !g.pending.empty() {
 		g.pending.number = g.report.number + 1
@@ -68,8 +68,7 @@ func (g *group) request() (r request, asked []unmet) {
 	r = request{me: g.me, lease: g.lease.Milliseconds(), report: g.report}
 	g.giveBackSlots(now)
 	g.grants = slices.DeleteFunc(g.grants, func(x *grant) bool { return now >= x.until })
-	asked = g.wants(now)
-	for _, c := range asked {
+	for _, c := range g.wants(now) {
 		r.calls = append(r.calls, c.want)
 	}
 	if len(g.waiters) == 0 && (g.rival != 0 || g.closing) {
@@ -87,7 +86,7 @@ func (g *group) request() (r request, asked []unmet) {
 		}
 	}
 	r.slots = g.slots
-	return r, asked
+	return r
 }
 
 // giveBackSlots returns slots that no call of this engine needs. The caller must hold mu.
