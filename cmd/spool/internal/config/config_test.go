@@ -253,7 +253,7 @@ var problems = map[string]struct{ text, want string }{
 	"ModelID":         {"models: {a b: {provider: demo}}\nagents: {a: {model: a b}}", "spool.yaml:1: models.a b: the name may only have letters, digits and the characters . _ : -\nspool.yaml:2: agents.a.model: must not have spaces"},
 	"LimitsOfNothing": {"models:\n  m:\n    provider: demo\n    limits: {group: x}\nagents: {a: {model: m}}", "spool.yaml:4: models.m.limits: needs one of concurrent, rpm and tpm"},
 	"LimitNegative":   {"models:\n  m:\n    provider: demo\n    limits: {rpm: -1}\nagents: {a: {model: m}}", "spool.yaml:4: models.m.limits.rpm: must be 1 or more"},
-	"LimitUnknown":    {"models:\n  m:\n    provider: demo\n    limits: {rps: 1}\nagents: {a: {model: m}}", "spool.yaml:4: models.m.limits.rps: unknown field; there are concurrent, rpm, tpm, group"},
+	"LimitUnknown":    {"models:\n  m:\n    provider: demo\n    limits: {rpm: 1, rps: 1}\nagents: {a: {model: m}}", "spool.yaml:4: models.m.limits.rps: unknown field; there are concurrent, rpm, tpm, group"},
 	"WindowNegative":  {"models: {m: {provider: openai, model: x, context_window: -1}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be 1 or more"},
 	"WindowFraction":  {"models: {m: {provider: openai, model: x, context_window: 1.5}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be a whole number"},
 	"WindowQuoted":    {"models: {m: {provider: openai, model: x, context_window: '15'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be a whole number"},

@@ -104,7 +104,7 @@ var accepted = map[string]string{
 
 // beyondSchema are the problems that no schema can say, or ours does not: values that must fit
 // others, the environment, and what a text stands for.
-var beyondSchema = regexp.MustCompile(`there is no (model|tool) |there twice|the same token|needs (auth\.tokens|prices|a subject|the scope|tenants or scopes)|` +
+var beyondSchema = regexp.MustCompile(`there is no (model|tool) |there twice|the same token|needs (auth\.tokens|prices|one of concurrent|a subject|the scope|tenants or scopes)|` +
 	`environment variable|must be followed by the name|is required: |may only have|is shorter than|is less than|names none of|has no use for it|is only for|` +
 	`cannot go with|stands in place|is empty|must not have spaces|must be one of|must be a scope|must be a host|must be an address|must be the SHA-256|` +
 	`must be a time|must have the form|must be more than nothing|must be 1s or more|\.<<: unknown|must be the name of a header|a header that the engine sets|` +
