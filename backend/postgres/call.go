@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -42,12 +43,14 @@ func (s *session) send(ctx context.Context, batch []statement) (err error) {
 		return s.trip(ctx, batch)
 	}
 	deadline := time.Now().Add(tripTimeout)
+	scanned := false
+	batch = noting(batch, &scanned)
 	for range attempts {
 		if err := s.connect(ctx); err != nil {
 			return err
 		}
 		err = s.trip(ctx, batch)
-		if ctx.Err() != nil || !lost(err) || time.Now().After(deadline) {
+		if ctx.Err() != nil || !lost(err) || scanned || time.Now().After(deadline) {
 			s.used = true
 			return err
 		}
@@ -55,6 +58,21 @@ func (s *session) send(ctx context.Context, batch []statement) (err error) {
 		s.db.dropIdle()
 	}
 	return err
+}
+
+// noting returns a batch that notes when it has scanned a row. It must not be sent again then, because its caller
+// would get rows twice.
+func noting(batch []statement, scanned *bool) []statement {
+	batch = slices.Clone(batch)
+	for i := range batch {
+		if scan := batch[i].scan; scan != nil {
+			batch[i].scan = func(r *row) {
+				*scanned = true
+				scan(r)
+			}
+		}
+	}
+	return batch
 }
 
 // tripTimeout is how long a round trip may take, the wait for the thread's lock included. A network that swallows

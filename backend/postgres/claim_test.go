@@ -233,3 +233,26 @@ func TestClaimBoundWaits(t *testing.T) {
 		t.Errorf("the second claim took %d jobs of a tenant that has one in flight", n)
 	}
 }
+
+// TestClaimAfterRestart lets the server crash behind a claim: the claim is still valid, and no other worker gets
+// the job.
+func TestClaimAfterRestart(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, pgtest.Options{})
+	db := opened(t, server.Database(t, tables), nil)
+	ctx := testwait.Context(t, "the jobs")
+	enqueue(t, db, "a", "a", 2)
+	q := spool.ClaimQuery{Limit: 9, Lease: time.Minute}
+	taken, _, err := db.Claim(ctx, q)
+	if err != nil || len(taken) != 2 {
+		t.Fatalf("claimed %d jobs (%v), want 2", len(taken), err)
+	}
+	server.Restart(t)
+	again, next, err := db.Claim(ctx, q)
+	if err != nil || len(again) != 0 || next.IsZero() {
+		t.Errorf("claimed %d jobs (%v), want none until the leases lapse", len(again), err)
+	}
+	if err := db.Ack(ctx, taken[0], spool.Ack{Kind: spool.AckDone}); err != nil {
+		t.Errorf("acknowledge: %v", err)
+	}
+}

@@ -94,18 +94,9 @@ func (l *live) makePartitionOf(ctx context.Context, hour int64) error {
 func (l *live) endHour(ctx context.Context, hour int64) error {
 	for {
 		removed, left := 0, false
-		err := l.db.run(ctx, notSynced, statement{
-			sql: `WITH gone AS (
-					DELETE FROM spool.stream WHERE hour = ? AND ctid = ANY (ARRAY (
-						SELECT ctid FROM spool.stream WHERE hour = ? AND expires_at > 0 AND expires_at <= ` + serverNow + `
-						UNION ALL
-						SELECT ctid FROM spool.stream WHERE hour = ? AND expires_at = 0 AND opened_at <= ` + serverNow + ` - ?
-						LIMIT ?
-					)) RETURNING 1
-				) SELECT count(*) FROM gone`,
-			args: []any{hour, hour, hour, abandoned.Microseconds(), streamsAtOnce},
-			scan: func(r *row) { removed = r.int() },
-		}, statement{
+		over := removeStreams(hour)
+		over.scan = func(r *row) { removed = r.int() }
+		err := l.db.run(ctx, notSynced, over, statement{
 			sql: "SELECT EXISTS (SELECT FROM spool.stream WHERE hour = ?)", args: []any{hour},
 			scan: func(r *row) { left = r.bool() },
 		})
@@ -117,6 +108,22 @@ func (l *live) endHour(ctx context.Context, hour int64) error {
 		case removed < streamsAtOnce:
 			return nil
 		}
+	}
+}
+
+// removeStreams removes some streams of an hour that are over, and returns how many. The items stay until the
+// partition is dropped. The time is a subquery, because an index cannot be searched by a function that changes.
+func removeStreams(hour int64) statement {
+	return statement{
+		sql: `WITH gone AS (
+				DELETE FROM spool.stream WHERE hour = ? AND ctid = ANY (ARRAY (
+					SELECT ctid FROM spool.stream WHERE hour = ? AND expires_at > 0 AND expires_at <= (SELECT ` + serverNow + `)
+					UNION ALL
+					SELECT ctid FROM spool.stream WHERE hour = ? AND expires_at = 0 AND opened_at <= ` + serverNow + ` - ?
+					LIMIT ?
+				)) RETURNING 1
+			) SELECT count(*) FROM gone`,
+		args: []any{hour, hour, hour, abandoned.Microseconds(), streamsAtOnce},
 	}
 }
 

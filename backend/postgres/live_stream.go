@@ -82,19 +82,14 @@ func (l *live) state(key spool.StreamKey, closed *bool, last *spool.Offset, foun
 func (l *live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
 	var page spool.StreamPage
 	found, closed := false, false
-	args := append([]any{after.Fence, after.N, bound(limit)}, streamArgs(key)...)
-	err := l.db.read(ctx, `SELECT s.closed, s.last_fence, s.last_n, i.fence, i.n, i.type, i.seq, i.data FROM spool.stream s
-		LEFT JOIN LATERAL (
-			SELECT fence, n, type, seq, data FROM spool.stream_item
-			WHERE hour = s.hour AND stream = s.number AND (fence, n) > (?, ?) ORDER BY fence, n LIMIT ?
-		) i ON true
-		WHERE `+presentStream+" ORDER BY i.fence, i.n", func(r *row) {
+	s := readStream(key, after, limit)
+	err := l.db.read(ctx, s.sql, func(r *row) {
 		found, closed = true, r.bool()
 		page.Last = spool.Offset{Fence: r.int64(), N: r.int64()}
 		if fence := r.maybe(); fence != nil {
 			page.Items = append(page.Items, scanItem(r, *fence))
 		}
-	}, args...)
+	}, s.args...)
 	if err != nil {
 		return spool.StreamPage{}, err
 	}
@@ -106,6 +101,20 @@ func (l *live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset
 	}
 	page.Ended = closed && after == page.Last
 	return page, nil
+}
+
+// readStream reads how far a stream is, and its items after an offset, as one consistent state. A stream without
+// such items has one row.
+func readStream(key spool.StreamKey, after spool.Offset, limit int) statement {
+	return statement{
+		sql: `SELECT s.closed, s.last_fence, s.last_n, i.fence, i.n, i.type, i.seq, i.data FROM spool.stream s
+			LEFT JOIN LATERAL (
+				SELECT fence, n, type, seq, data FROM spool.stream_item
+				WHERE hour = s.hour AND stream = s.number AND (fence, n) > (?, ?) ORDER BY fence, n LIMIT ?
+			) i ON true
+			WHERE ` + presentStream + " ORDER BY i.fence, i.n",
+		args: append([]any{after.Fence, after.N, bound(limit)}, streamArgs(key)...),
+	}
 }
 
 func scanItem(r *row, fence int64) spool.Item {
@@ -151,9 +160,13 @@ func closeStream(key spool.StreamKey, end spool.Item, grace time.Duration) state
 
 // Delete implements [spool.Live]. The items of a deleted thread are removed at once, and not with their partition.
 func (l *live) Delete(ctx context.Context, thread spool.ThreadKey) error {
-	return l.db.run(ctx, notSynced, statement{
+	return l.db.run(ctx, notSynced, deleteStreams(thread))
+}
+
+func deleteStreams(thread spool.ThreadKey) statement {
+	return statement{
 		sql: `WITH gone AS (DELETE FROM spool.stream WHERE tenant = ? AND thread_id = ? RETURNING hour, number)
 			DELETE FROM spool.stream_item i USING gone WHERE i.hour = gone.hour AND i.stream = gone.number`,
 		args: []any{thread.Tenant, thread.ID},
-	})
+	}
 }

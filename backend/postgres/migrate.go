@@ -131,7 +131,8 @@ func (db *DB) step(ctx context.Context, conn *pgx.Conn, all []migration) (have s
 func (db *DB) createSchema(ctx context.Context, to batcher) error {
 	exists := false
 	err := pgxLink{to, db}.send(ctx, []statement{{
-		sql: "SELECT to_regnamespace(?) IS NOT NULL", args: []any{db.dialect.schema},
+		sql:  "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?)",
+		args: []any{db.dialect.schema},
 		scan: func(r *row) { exists = r.bool() },
 	}})
 	if err != nil {
@@ -153,11 +154,14 @@ func (db *DB) createSchema(ctx context.Context, to batcher) error {
 	return nil
 }
 
-// readSchema returns the version of the tables.
+// readSchema returns the version of the tables. It reads the catalog as tables: a function such as to_regclass may
+// not see what another process has committed while this transaction waited for the lock.
 func (db *DB) readSchema(ctx context.Context, to batcher) (have schema, err error) {
 	found := false
 	err = pgxLink{to, db}.send(ctx, []statement{{
-		sql: "SELECT to_regclass(?) IS NOT NULL", args: []any{db.dialect.qualify("spool.schema_step")},
+		sql: `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = ? AND c.relname = 'schema_step')`,
+		args: []any{db.dialect.schema},
 		scan: func(r *row) { found = r.bool() },
 	}})
 	if err != nil || !found {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"log/slog"
+	"net"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,8 @@ type Options struct {
 	Pool int
 	// Pooler says that the connections lead to a pooler such as PgBouncer in transaction mode. Then nothing
 	// depends on the session of a connection: statements are not prepared, and wake-ups are found by polling.
+	// All processes of an installation should have the same value: a process that polls does not hear those that
+	// do not, and the other way round, so their changes come with the engine's own polls, which are slower.
 	// Defaults to false.
 	Pooler bool
 	// NoMigrate leaves the tables as they are. Open then fails unless they have the schema of this package or
@@ -42,6 +45,11 @@ const (
 	leastPool     = 4
 )
 
+const connectTimeout = 5 * time.Second
+
+// keepAlive ends a connection whose other side has gone without a word after 30 seconds.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
 var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
 // DB is an open database. It is a [spool.Store], and is safe for concurrent use.
@@ -53,7 +61,7 @@ type DB struct {
 	log     *slog.Logger
 	// views bounds the connections of views and lists, so that starts and claims do not wait for the views of
 	// hundreds of reconnecting clients.
-	views chan struct{}
+	views   chan struct{}
 	threads threadLocks
 	// observe is called with the round trips of each transaction that has ended. Nil except in tests.
 	observe func(trips int)
@@ -146,6 +154,10 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
 		return ctx.Value(sentOnce{}) != nil && p.IdleDuration > time.Second // the others try again
 	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	config.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	if o.Pooler {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.ConnConfig.StatementCacheCapacity = 0
@@ -191,30 +203,6 @@ func (db *DB) Close() error {
 	})
 	return nil
 }
-
-// Check implements [spool.Store]. It writes a row durably.
-func (db *DB) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	var readOnly bool
-	err := db.read(ctx, "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool", func(r *row) { readOnly = r.bool() })
-	switch {
-	case err != nil:
-		return &spool.Error{Code: spool.Unavailable, Message: "The database cannot be reached", Err: err}
-	case readOnly:
-		return &spool.Error{Code: spool.Unavailable, Message: "The database can only be read"}
-	}
-	err = db.run(ctx, statement{
-		sql:  "INSERT INTO spool.probe (only_row, at) VALUES (true, " + nowExpr + ") ON CONFLICT (only_row) DO UPDATE SET at = excluded.at",
-		args: []any{db.clockArg()},
-	})
-	if err != nil {
-		return &spool.Error{Code: spool.Unavailable, Message: "The database does not accept writes", Err: err}
-	}
-	return nil
-}
-
-const checkTimeout = 5 * time.Second
 
 // acquire returns a connection of the pool. The caller must release it.
 func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {

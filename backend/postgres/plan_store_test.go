@@ -13,6 +13,8 @@ import (
 )
 
 // manyRows fills the tables: a tenant with 20,000 threads, and a thread with 20,000 of everything.
+//
+//nolint:dupword // it is SQL
 const manyRows = `
 INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RUNNING' ELSE 'COMPLETED' END, 'm', 'title ' || n,
 	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100
@@ -103,9 +105,20 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 		all[name] = r.batch
 	}
 	for i, q := range []spool.MessageQuery{
-		{ID: "m500"}, {Limit: 20}, {After: "m19900"}, {Before: "m50"}, {Before: "m15500", Limit: 20}, {After: "m100", Before: "m120"},
-		{SinceSeq: 19_950}, {Branch: 14_999}, {Branch: 14_999, After: "m15010", Limit: 3}, {Role: spool.RoleSystem, Limit: 1},
-		{Role: spool.RoleUser, Limit: 5}, {Agent: &agent, Limit: 5}, {Turns: true, SinceSeq: 19_900}, {Turns: true, After: "m19900", SinceSeq: 19_800, BeforeSeq: 19_950},
+		{ID: "m500"},
+		{Limit: 20},
+		{After: "m19900"},
+		{Before: "m50"},
+		{Before: "m15500", Limit: 20},
+		{After: "m100", Before: "m120"},
+		{SinceSeq: 19_950},
+		{Branch: 14_999},
+		{Branch: 14_999, After: "m15010", Limit: 3},
+		{Role: spool.RoleSystem, Limit: 1},
+		{Role: spool.RoleUser, Limit: 5},
+		{Agent: &agent, Limit: 5},
+		{Turns: true, SinceSeq: 19_900},
+		{Turns: true, After: "m19900", SinceSeq: 19_800, BeforeSeq: 19_950},
 	} {
 		record(fmt.Sprintf("messages %d", i), func(tx *tx) error {
 			_, err := tx.Messages(q)
@@ -171,7 +184,8 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		all[fmt.Sprintf("threads %d", i)] = []statement{{sql: query, args: args}}
 	}
 	for i, q := range []spool.ThreadQuery{
-		{Work: spool.ThreadsIdle, UpdatedBefore: now, Limit: 10}, {Work: spool.ThreadsStranded, Limit: 10},
+		{Work: spool.ThreadsIdle, UpdatedBefore: now, Limit: 10},
+		{Work: spool.ThreadsStranded, Limit: 10},
 		{Work: spool.ThreadsIdle, Tenant: "a", UpdatedBefore: now, Limit: 10},
 	} {
 		query, args, err := db.workQuery(q)
