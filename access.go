@@ -5,9 +5,9 @@ import "slices"
 // Access limits something to tenants and scopes. The zero value allows every caller.
 type Access struct {
 	// Tenants are the tenants that may use it. Empty: all.
-	Tenants []Tenant
+	Tenants []Tenant `doc:"The tenants. Left out: all." json:"tenants,omitempty" nullable:"false"`
 	// Scopes are scopes. A caller needs at least one of them. Empty: none is needed.
-	Scopes []string
+	Scopes []string `doc:"Scopes, of which one is needed. Left out: none is." json:"scopes,omitempty" nullable:"false"`
 }
 
 // Allows reports whether a caller of the tenant with these scopes may use it.

@@ -43,6 +43,9 @@ type Agent struct {
 	// Queue is the named queue that the jobs of the agent's runs go to. Workers claim from the queues of
 	// [WorkOptions.Queues]. Defaults to the default queue.
 	Queue string
+	// Revisions says with which revision of the agent a run continues after a wait, a crash or a deployment.
+	// Defaults to [RevisionsFollow].
+	Revisions Revisions
 	// WhenBusy is what a start of this agent does on a thread with an active run, if the start does not say
 	// it. Defaults to the configuration's.
 	WhenBusy WhenBusy

@@ -43,6 +43,9 @@ type RunDetail struct {
 	// WaitsFor says which limit of a model's provider the run or a run nested in it waits for, and how many
 	// runs are before it. Empty: it waits for none.
 	WaitsFor string `doc:"The limit of a model's provider that it waits for, in a sentence for a person. Left out: it waits for none." json:"waitsFor,omitempty"`
+	// Revision is the revision of the agent in the latest segment. That of a nested run is its dispatched
+	// run's. The RUN_STARTED entries have the revision of each segment. Empty: no worker has claimed the run.
+	Revision RevisionID `doc:"The revision of the run's agent in the latest segment. Left out: no worker has claimed the run." json:"revision,omitempty"`
 	// Steps are the run's own steps, including the unfinished one.
 	Steps []StepRecord `doc:"The steps, including the unfinished one." json:"steps"`
 	// Children are the runs that this one has spawned.
@@ -98,6 +101,8 @@ type ParkDetail struct {
 	Step       int        `doc:"Its step."              json:"step"`
 	Reason     string     `doc:"Why it waits."          json:"reason"`
 	State      ParkState  `doc:"The state of the wait." enum:"open,answered,expired,closed" json:"state"`
+	// Revision is the revision of the agent that asked. Empty: the park is of an older version.
+	Revision RevisionID `doc:"The revision of the agent that asked." json:"revision,omitempty"`
 	// Digest identifies the question: see [Park.DigestOf].
 	Digest string `doc:"Identifies the question. Send it back with the answer." json:"digest,omitempty"`
 	// Asked is the content that a person is shown. It never has arguments that the tool hides.

@@ -114,6 +114,9 @@ type RunStarted struct {
 	RunID    RunID    `json:"runId"`
 	StreamID StreamID `json:"streamId"`
 	Segment  int      `json:"segment"`
+	// Revision is the revision of the agent that the segment uses: see [Revision]. Empty: the segment is of an
+	// older version.
+	Revision RevisionID `json:"revision,omitempty"`
 }
 
 // RunEnded is the payload of [EntryRunEnded]. The entry comes after the last item of the
@@ -146,6 +149,8 @@ type InputRequired struct {
 	// Nested is the nested run that asks. Nil: the main agent asks.
 	Nested *NestedCaller `doc:"The nested run that asks."                                                        json:"nested,omitempty" nullable:"false"`
 	Reason string        `doc:"Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word." example:"approval"      json:"reason"`
+	// Revision is the revision of the dispatched run's agent that asks. Empty: the park is of an older version.
+	Revision RevisionID `doc:"The revision of the run's agent that asks." json:"revision,omitempty"`
 	// Digest identifies the question: see [Park.DigestOf].
 	Digest string `doc:"Identifies the question. Send it back with the answer." json:"digest,omitempty"`
 	// Occurrence counts the questions of this call, from 2. An answer to such a question must

@@ -55,6 +55,9 @@ type Park struct {
 	// Occurrence is 2 for the call's second question, 3 for the third, and so on. An answer to such a
 	// question must have its Digest. Zero: the first question, or a park of an older version.
 	Occurrence int
+	// Revision is the revision of the dispatched run's agent in the segment that made the park. Empty: the park
+	// is of an older version.
+	Revision RevisionID
 	// Digest is the [Park.DigestOf] of the question, so that an answer counts for this question only. Empty:
 	// the park is older than digests.
 	Digest string

@@ -35,6 +35,9 @@ type RunState struct {
 	// has: see [Tool.Access].
 	Scopes []string `json:"-"`
 
+	// Revision is the revision of the agent in the latest segment of a dispatched run. Empty: there was no
+	// segment, or it was of an older version.
+	Revision RevisionID `json:"revision,omitempty"`
 	// Wait is the state of a run that waits, or has waited, for the thread. Nil: the thread was
 	// free.
 	Wait *Wait `json:"wait,omitempty"`

@@ -27,6 +27,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
+	"github.com/spoolhq/spool/engine/internal/revision"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
@@ -63,6 +64,7 @@ type parts struct {
 	remover   *retention.Remover
 	reader    *inspect.Reader
 	publisher *publish.Publisher
+	revisions *revision.Revisions
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
@@ -92,6 +94,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		config: c, store: recorder.Store(owned), registry: agents, telemetry: recorder,
 	}
 	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
+	e.revisions = &revision.Revisions{Store: e.store}
 	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
 	e.limits = c.limiter(b.Store, e.threads.Rules.Random)
 	asks := &chat.Client{
@@ -101,7 +104,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks}
 	e.runner = agent.New(agent.Host{
 		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
-		Threads: e.threads, Registry: agents, Telemetry: recorder, Attachments: images,
+		Threads: e.threads, Registry: agents, Revisions: e.revisions, Telemetry: recorder, Attachments: images,
 		Streaming: stream.Settings{
 			Live: b.Live, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
 			Grace: max(c.Stream.Grace, snapshot.RecentEnd),

@@ -87,6 +87,9 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[admin.PruneRequest, admin.PruneAnswer](r, "/api/admin/prune", ops.Prune, t.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, t.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
 
+	rest.Get[admin.RevisionsInput, admin.RevisionList](r, "/api/admin/revisions", ops.Revisions, t.op("listRevisions", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.OneRevisionInput, spool.Revision](r, "/api/admin/revisions/{revision}", ops.Revision, t.op("getRevision", ScopeAdmin, rest.Fails(forbidden, notFound, http.StatusConflict))...)
+
 	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", t.queue.Deliver, t.op(opDelivery, noScope,
 		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(t.queue), rest.MaxBody(t.config.maxBody(t.queue.MaxBody())))...)
 

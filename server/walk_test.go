@@ -136,7 +136,9 @@ var walk = map[string][]walkCase{
 		{query: "tenant=a", owner: 200, other: 403},
 		{query: "server=true", owner: 403, other: 403},
 	},
-	"pruneThreads": {{body: `{"olderThan":"1ms","tenant":"a"}`, owner: 200, other: 403}},
+	"listRevisions": {{query: "agent=x", owner: 403, other: 403}},
+	"getRevision":   {{query: "revision=rev_1", owner: 403, other: 403}},
+	"pruneThreads":  {{body: `{"olderThan":"1ms","tenant":"a"}`, owner: 200, other: 403}},
 }
 
 // unwalked are the operations that no tenant asks, and why.

@@ -65,6 +65,13 @@ var adminKinds = map[string]func() any{
 			Next    string             `json:"next,omitempty"`
 		})
 	},
+	"revision": func() any { return new(spool.Revision) },
+	"revisions": func() any {
+		return new(struct {
+			Revisions []spool.RevisionSummary `json:"revisions"`
+			Next      string                  `json:"next,omitempty"`
+		})
+	},
 	"prune": func() any {
 		return new(struct {
 			DryRun    bool     `json:"dryRun"`

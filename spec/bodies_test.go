@@ -24,7 +24,7 @@ var resultSchemas = map[string]string{
 
 	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
 	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",
-	"admin.json audit":     "AuditList",
+	"admin.json audit": "AuditList", "admin.json revisions": "RevisionList", "admin.json revision": "Revision",
 	"results.json outcome": "RunOutcome", "results.json startedRun": "StartedRun",
 }
 

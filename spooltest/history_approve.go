@@ -13,6 +13,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 	type approval struct {
 		reason, digest string
 		occurrence     int
+		revision       spool.RevisionID
 	}
 	asked := make(map[runCall]spool.InputRequired)
 	gated := make(map[runCall]bool)
@@ -40,7 +41,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 				c.wrongf("approved", where, "seq %d answers %s, which is not what was asked of %s", e.Seq, p.Digest, p.ToolCallID)
 			}
 			if p.Approved {
-				allowed[at] = append(allowed[at], approval{asked[at].Reason, p.Digest, asked[at].Occurrence})
+				allowed[at] = append(allowed[at], approval{asked[at].Reason, p.Digest, asked[at].Occurrence, asked[at].Revision})
 			}
 		default:
 		}
@@ -54,7 +55,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 		ran := spool.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
 		bound := false
 		for _, a := range allowed[at] {
-			ran.Reason, ran.Occurrence = a.reason, a.occurrence
+			ran.Reason, ran.Occurrence, ran.Revision = a.reason, a.occurrence, a.revision
 			bound = bound || a.digest == "" || a.digest == ran.DigestOf(nil)
 		}
 		if !bound {

@@ -16,7 +16,7 @@ func testStoreParks(s *storeTest) {
 			Approved: true, Payload: json.RawMessage(`[1]`), Args: json.RawMessage(`{"a":3}`), Reason: "why", Digest: "sha256:2", By: "somebody", At: now,
 		},
 		Before: &spool.Answer{Args: json.RawMessage(`{"a":4}`), At: now}, Digest: "sha256:1",
-		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true, DistinctApprover: true, Occurrence: 2,
+		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true, DistinctApprover: true, Occurrence: 2, Revision: "rev_1",
 		AgentID: "nested", Frames: []spool.ParkFrame{{AgentID: new(spool.AgentID("above")), ToolCallID: "c"}, {ToolCallID: "d"}},
 		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
 	}

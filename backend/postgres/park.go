@@ -5,7 +5,7 @@ import (
 )
 
 const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed,
-	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence`
+	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
 
 func scanPark(r *row) spool.Park {
 	return spool.Park{
@@ -15,6 +15,7 @@ func scanPark(r *row) spool.Park {
 		Landed: r.bool(), CreatedAt: r.time(), ExpiresAt: r.time(), Digest: r.text(),
 		Expiry: decode[spool.Expiry](r, "a park's expiry"), Warned: r.bool(), AgentID: spool.AgentID(r.text()),
 		Frames: decode[[]spool.ParkFrame](r, "a park's frames"), DistinctApprover: r.bool(), Occurrence: r.int(),
+		Revision: spool.RevisionID(r.text()),
 	}
 }
 
@@ -68,9 +69,9 @@ func (t *tx) putPark(p *spool.Park) error {
 			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
 			expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
-			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence`,
+			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
-		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, expiry, p.Warned, p.AgentID, frames, p.DistinctApprover, p.Occurrence,
+		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, expiry, p.Warned, p.AgentID, frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)
 	return nil
 }

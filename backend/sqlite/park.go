@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence`
+const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
 
 // Parks implements [spool.View].
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
@@ -38,6 +38,7 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 			}
 			p.DistinctApprover = r.bool()
 			p.Occurrence = r.int()
+			p.Revision = spool.RevisionID(r.text())
 			parks = append(parks, p)
 			return nil
 		}, v.key.Tenant, v.key.ID, run)
@@ -68,17 +69,17 @@ func (t *tx) putPark(p *spool.Park) error {
 		}
 	}
 	return t.write("INSERT INTO park (tenant, thread_id, "+parkColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
 			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
 			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
 			expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
-			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence`,
+			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
 		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, expiry, p.Warned,
-		p.AgentID, frames, p.DistinctApprover, p.Occurrence,
+		p.AgentID, frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)
 }
 

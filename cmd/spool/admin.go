@@ -90,6 +90,10 @@ func adminCommands() []adminCommand {
 			textFlag("older-than", "TIME", "how long a thread must have been inactive, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
 			{"dry-run", "", "list the threads, and delete none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
 		}, pruneThreads},
+		{"revisions", "[ID]", "agents as runs have used them, or one of them; for an operator", []adminFlag{
+			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),
+			limitFlag, beforeFlag,
+		}, showRevisions},
 		{"audit", "", "who answered, stopped, deleted and operated, newest first", auditFlags(), showAudit},
 	}
 }
@@ -170,7 +174,7 @@ func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
 		return "", usagef("admin %s wants either the number of a job or --all", c.name)
 	case c.instead() && (len(given) == 1) == (f.thread != ""):
 		return "", usagef("admin %s wants either the id of a run or --thread", c.name)
-	case c.arg != "" && !c.hasFlag("all") && !c.instead() && len(given) == 0:
+	case c.arg != "" && !c.optional() && !c.hasFlag("all") && !c.instead() && len(given) == 0:
 		return "", usagef("admin %s wants the id of a run", c.name)
 	case len(given) == 0:
 		return "", nil
@@ -180,6 +184,9 @@ func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
 
 // instead reports whether --thread may replace the argument.
 func (c adminCommand) instead() bool { return c.arg != "" && c.hasFlag("thread") }
+
+// optional reports whether the argument may be missing.
+func (c adminCommand) optional() bool { return strings.HasPrefix(c.arg, "[") }
 
 func (c adminCommand) hasFlag(name string) bool {
 	for _, each := range c.flags {

@@ -91,7 +91,12 @@ func (e shownEntry) what() string {
 	if e.Digest != "" {
 		add("%.19s", e.Digest) // enough to tell it from others
 	}
-	if len(e.Detail) > 0 {
+	var asked struct{ Revision string }
+	switch {
+	case len(e.Detail) == 0:
+	case json.Unmarshal(e.Detail, &asked) == nil && asked.Revision != "":
+		add("%.12s", asked.Revision) // "spool admin revisions" takes the beginning of an id
+	default:
 		add("%s", e.Detail)
 	}
 	if e.Reason != "" {

@@ -163,6 +163,7 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 	var d struct {
 		Run      shownRun
 		WaitsFor string
+		Revision string
 		Steps    []struct {
 			Index, Attempts         int
 			Outcome                 string
@@ -177,6 +178,7 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 	}
 	lines := []string{
 		row("run", d.Run.ID), row("thread", d.Run.ThreadID), row("agent", d.Run.Agent), row("model", d.Run.Model),
+		row("revision", d.Revision),
 		row("state", strings.TrimSpace(d.Run.State+" "+d.Run.StopReason)), row("error", d.Run.Error),
 		row("started", d.Run.StartedAt), row("ended", d.Run.EndedAt), row("tokens", d.Run.TotalTokens),
 	}

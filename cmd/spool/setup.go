@@ -177,7 +177,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	}
 	for _, a := range c.Agents {
 		agent := engine.Agent{
-			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
+			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
 		}

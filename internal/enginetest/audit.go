@@ -115,6 +115,9 @@ func testAuditAnswer(s auditTest) {
 		s.Fatalf("%d entries", len(list))
 	}
 	list[0].At = time.Time{}
+	detail := `{"revision":"` + string(s.run("r1").Revision) + `"}`
+	s.same("the detail", string(compare.Canonical(list[0].Detail)), detail)
+	list[0].Detail = nil
 	s.same("the entry", list[0], spool.AuditEntry{
 		Tenant: chat.Tenant, Seq: 1, Action: spool.AuditAnswer, By: "bert", ThreadID: chat.ID, RunID: "r1", ToolCallID: "c1",
 		Approved: &yes, Digest: digest, Reason: "it is Monday",

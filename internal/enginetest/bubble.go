@@ -62,6 +62,7 @@ var longCases = map[string]string{
 	"Retract": "BareSeq BudgetStopped Elsewhere GoneEntry Killed NestedFails NestedParks NestedStopped NextBegan " +
 		"NextRun ParkDropped ParkFailed ParkStopped Reload Retried Shared Size StoppedCall StoppedMute",
 	"Retry":     "AskedCut AskedTooLong AskedWait MaxAttempts Transient",
+	"Revision":  "PinCrash PinGone",
 	"SSE":       "AfterEveryFrame Keepalive KeepaliveEvent Reader Since",
 	"Settle":    "Claimed HookFails HookRemoved StoppedAndLost StoppedParked StoppedQueued StoppedTwice WorkerDies",
 	"Snapshot":  "BeforeItems FollowsOn Questions StreamEnds",

@@ -56,6 +56,9 @@ type Options struct {
 	// RealTime runs the cases without bubbles and with the time of the machine. It skips the cases that need a
 	// bubble: those of longCases and exactCases, and the campaigns. Defaults to false.
 	RealTime bool
+	// NoCampaigns is the reason for which the campaigns are skipped, which have many bubbles each. Empty: they
+	// run.
+	NoCampaigns string
 	// Skip has the reasons for which cases are skipped, by their names, such as "Publish/OneOrder". A name that
 	// the suite does not have fails the test. Defaults to none.
 	Skip map[string]string

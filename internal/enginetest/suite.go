@@ -31,6 +31,9 @@ func Test(t *testing.T, o Options) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o.skips(t, name)
+			if o.NoCampaigns != "" {
+				t.Skip(o.NoCampaigns)
+			}
 			test(t, o)
 		})
 	}
@@ -55,6 +58,7 @@ func subjects() []subject {
 		{"Park", parkTests},
 		{"Approve", cases(approveTests)},
 		{"Distinct", cases(distinctTests)},
+		{"Revision", revisionTests},
 		{"Expire", cases(expireTests)},
 		{"Unknown", unknownTests},
 		{"Nested", cases(nestedTests)},

@@ -23,6 +23,8 @@ var placeholders = []struct{ shown, printed string }{
 	{`/[0-9a-f]{32}\b`, `/[0-9a-f]{32}`},                           // the end of an idempotency key
 	{`\b\d+ pages\b`, `\d+ pages`},                                 // of a database
 	{`"offset":"\d+-\d+"`, `"offset":"\d+-\d+"`},
+	{`\bsha256:[0-9a-f]{12,64}\b`, `sha256:[0-9a-f]{12,64}`}, // a digest, which covers the agent
+	{`\brev_[0-9a-f]{8,64}\b`, `rev_[0-9a-f]{8,64}`},
 	{`/srv/spool\b`, `/[^ ]*/page`}, // the folder of the page
 	{`  +`, ` +`},                   // a column
 }

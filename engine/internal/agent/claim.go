@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -28,13 +29,28 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
-	err = r.Store.Update(ctx, j.Thread(), 0, func(store spool.Tx) (err error) {
+	var unkept *registry.Agent
+	request.Revision = func(run spool.RunRow) (spool.RevisionID, error) {
+		id, agent := r.Registry.RevisionOf(run)
+		if unkept = nil; agent != nil && agent.Revision == id && !r.Revisions.Kept(id) {
+			unkept = agent
+			return "", errUnkept
+		}
+		return id, nil
+	}
+	claim := func(store spool.Tx) (err error) {
 		c.Claimed, follow, err = thread.Claim(store, request, r.Rules)
 		if err == nil && c.Decided {
 			follow, err = thread.FinishDecided(store, r.Rules)
 		}
 		return err
-	})
+	}
+	err = r.Store.Update(ctx, j.Thread(), 0, claim)
+	if errors.Is(err, errUnkept) { // the first run of this process with its agent
+		if err = r.Revisions.Keep(ctx, unkept.Content); err == nil {
+			err = r.Store.Update(ctx, j.Thread(), 0, claim)
+		}
+	}
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
 		return c, nil
@@ -46,8 +62,9 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	}
 	switch {
 	case c.Segment != nil:
-		c.segment = r.newSegment(c.Segment.Thread, c.Segment.Run, c.Segment.Seq)
-		c.segment.isolation = isolation
+		agent, err := r.agentOf(ctx, c.Segment.Run)
+		c.segment = r.newSegment(c.Segment.Thread, c.Segment.Run, c.Segment.Seq, agent)
+		c.segment.isolation, c.segment.noAgent = isolation, err
 	case c.Unsettled != nil:
 		c.segment = r.unsettled(c.Unsettled)
 	}
@@ -61,7 +78,7 @@ func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
 
 // unsettled returns the segment of a run that has to be settled.
 func (r *Runner) unsettled(u *thread.Unsettled) *segment {
-	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq)
+	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq, r.Registry.OfDispatched(u.Run))
 	s.Writer.Inherit(u.Saved)
 	return s
 }

@@ -20,7 +20,7 @@ func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool
 	park := &spool.Park{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Frames: l.frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
-		DistinctApprover: l.distinctApprover(p, reason),
+		DistinctApprover: l.distinctApprover(p, reason), Revision: l.s.main.self.Revision,
 	}
 	if p.answered != nil {
 		park.Occurrence = max(p.answered.Occurrence, 1) + 1

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/revision"
 	"github.com/spoolhq/spool/engine/internal/settle"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
@@ -27,6 +28,7 @@ type Host struct {
 
 	Streaming   stream.Settings
 	Registry    *registry.Registry
+	Revisions   *revision.Revisions
 	Telemetry   *telemetry.Recorder
 	Attachments *attach.Images
 	Compactor   *compact.Compactor

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -21,7 +22,8 @@ type segment struct {
 	runner *Runner
 	publish.Segment
 
-	main *loop // the loop of the dispatched run
+	main    *loop // the loop of the dispatched run
+	noAgent error // why the agent of the run's revision cannot be used, or nil
 
 	slot      *slots.Slot     // the worker's slot; nil for none
 	isolation *isolationClaim // held until an isolated run has saved a step
@@ -46,8 +48,9 @@ var (
 // saveTimeout bounds a write that continues after the segment's context has ended.
 const saveTimeout = 30 * time.Second
 
-// newSegment returns the segment of a leased run. Seq is the seq of the record's last entry.
-func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segment {
+// newSegment returns the segment of a leased run. Seq is the seq of the record's last entry. Agent is nil if the
+// process settles a run whose agent it lacks.
+func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *registry.Agent) *segment {
 	s := &segment{
 		runner: r,
 		Segment: publish.Segment{
@@ -55,7 +58,6 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segmen
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
-	agent := r.Registry.OfDispatched(run) // nil if the process settles a run whose agent it lacks
 	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.Model, agent), run), run.Allowance != nil
 	return s
 }
@@ -80,7 +82,10 @@ func (s *segment) execute(worker context.Context) error {
 	watchers.Go(func() { s.watchStop(ctx, cancel) })
 	defer s.limitTime(cancel)()
 
-	err := s.main.advance(ctx)
+	err := s.noAgent
+	if err == nil {
+		err = s.main.advance(ctx)
+	}
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		return nil

@@ -29,6 +29,9 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 		return err
 	}
 	d.Run = row.Run
+	if d.Revision, err = revisionOf(v, row); err != nil {
+		return err
+	}
 	under, err := record.Nested(v, d.Run.Root())
 	if err != nil {
 		return err
@@ -67,13 +70,22 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	return d.readCalls(v)
 }
 
+// revisionOf returns the revision of a run's agent, which is that of its dispatched run.
+func revisionOf(v spool.View, run spool.RunRow) (spool.RevisionID, error) {
+	if run.RootID == "" {
+		return run.Revision, nil
+	}
+	root, err := spool.FindRun(v, run.RootID)
+	return root.Revision, err
+}
+
 func parkDetail(p spool.Park) spool.ParkDetail {
 	asked := p.Shown
 	if asked == nil {
 		asked = p.Args
 	}
 	return spool.ParkDetail{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Digest: p.Digest,
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Revision: p.Revision, Digest: p.Digest,
 		Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
 	}
 }

@@ -45,13 +45,16 @@ type Agent struct {
 	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
 
+	// Revision is the id of Content, which is what the agent was configured as. Profiles have none.
+	Revision     spool.RevisionID
+	Content      spool.AgentContent
 	profiles     map[string]*Agent // the profiles of Spawn
-	personaTools []spool.Tool      // tools of an agent whose name the model made up
+	personaTools []spool.Tool      // the tools without the spawn tool, if there is a Spawn
 }
 
 // New returns a registry. It returns an [spool.Invalid] error that names the field of an invalid
 // configuration.
-func New(c Config) (*Registry, error) {
+func New(c Config) (_ *Registry, err error) {
 	if len(c.Agents) == 0 {
 		return nil, spool.Errorf(spool.Invalid, "Config.Agents is empty")
 	}
@@ -67,6 +70,10 @@ func New(c Config) (*Registry, error) {
 		if err := c.checkAgent(&a); err != nil {
 			return nil, err
 		}
+		if a.Content, err = c.contentOf(&a); err != nil {
+			return nil, err
+		}
+		a.Revision = a.Content.Revision()
 		agents[a.Name] = &a
 	}
 	return &Registry{Config: c, byName: agents}, nil
@@ -88,6 +95,9 @@ func (c Config) checkAgent(a *Agent) error {
 	a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
 	if !a.WhenBusy.Known() {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
+	}
+	if a.Revisions = cmp.Or(a.Revisions, spool.RevisionsFollow); !a.Revisions.Known() {
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no Revisions of the name %q", a.Name, a.Revisions)
 	}
 	if a.Queue != "" {
 		if err := spool.CheckID(where+"Queue", a.Queue); err != nil {
@@ -149,6 +159,18 @@ func (r *Registry) ByName(name string) (*Agent, error) {
 		return a, nil
 	}
 	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
+}
+
+// RevisionOf returns the revision of a dispatched run's next segment, and the present agent. A pinned run keeps
+// the revision that it has. The agent is nil if this process lacks it.
+func (r *Registry) RevisionOf(run spool.RunRow) (spool.RevisionID, *Agent) {
+	a := r.byName[run.Agent]
+	switch {
+	case a == nil, a.Revisions == spool.RevisionsPin && run.Revision != "":
+		return run.Revision, a
+	default:
+		return a.Revision, a
+	}
 }
 
 // Names returns the names of the agents.

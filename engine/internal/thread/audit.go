@@ -27,6 +27,9 @@ func noteAnswer(tx *Tx, park spool.Park, r Response) {
 		Action: spool.AuditAnswer, By: r.By, RunID: tx.Run.ID, ToolCallID: r.ToolCallID,
 		Approved: &approved, Digest: park.Answer.Digest, Reason: r.Reason,
 	}
+	if park.Revision != "" {
+		entry.Detail = toolresult.JSON(map[string]any{"revision": park.Revision})
+	}
 	tx.note(entry)
 	if park.Reason == spool.ParkBudget && approved {
 		entry.Action, entry.Approved = spool.AuditRaiseBudget, nil

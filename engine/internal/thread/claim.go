@@ -13,6 +13,9 @@ type ClaimRequest struct {
 	Job spool.Job
 	// Knows returns an error if the worker's process lacks the agent.
 	Knows func(agent string) error
+	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
+	// same claim. Nil: segments have none.
+	Revision func(run spool.RunRow) (spool.RevisionID, error)
 	// Isolate reserves the process's slot for an isolated run. It returns false if another run has the
 	// slot. It may be called again for the same claim.
 	Isolate func() bool
@@ -84,6 +87,11 @@ func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
 		return Claimed{Reason: next.reason}, ErrUnchanged
 	case next.isolated && !r.Isolate():
 		return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
+	}
+	if next.do == doRun && r.Revision != nil {
+		if tx.Run.Revision, err = r.Revision(tx.Run); err != nil {
+			return Claimed{}, err
+		}
 	}
 	if err := carryOut(tx, next, r.Job, &f.changes); err != nil {
 		return Claimed{}, err
@@ -263,6 +271,6 @@ func nextSegment(tx *Tx) *spool.Entry {
 	tx.Run.Segments++
 	tx.Run.Saved = spool.Offset{}
 	return spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
-		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments,
+		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments, Revision: tx.Run.Revision,
 	})
 }

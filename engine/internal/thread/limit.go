@@ -81,7 +81,7 @@ func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	park := spool.Park{
 		RunID: root.Run.ID, ToolCallID: spool.ToolCallID(tx.Random.ID("budget")), ToolName: budgetTool, Step: root.Run.Steps,
 		Args: toolresult.JSON(budget.Ask(root.Run, reason, tx.Now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
-		CreatedAt: tx.Now, Expiry: spool.Expiry{}.Or(tx.ParkTTL), DistinctApprover: distinct,
+		CreatedAt: tx.Now, Expiry: spool.Expiry{}.Or(tx.ParkTTL), DistinctApprover: distinct, Revision: root.Run.Revision,
 	}
 	park.Digest = park.DigestOf(nil)
 	return tx.Write(spool.Changes{Parks: []spool.Park{park}})

@@ -64,7 +64,7 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	}
 	required := spool.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: record.NonNil(p.Frames),
-		Reason: p.Reason, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
+		Reason: p.Reason, Revision: p.Revision, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
 	if p.Reason == spool.ParkApproval { // only an approval may edit the arguments

@@ -39,6 +39,13 @@ nothing is left to do (` + "`moved_on`" + `): the run did not fail, or a later r
 	aboutPrune = `Deletes threads in which nothing has happened for a while, each with everything that belongs to it. A thread stays if
 it has a run that is not over, a worker or a job, or if it becomes active in the meantime. With dryRun, nothing is deleted.`
 
+	aboutRevisions = `Agents as workers have executed runs with them, by the agents' names, and of an agent the last one first. The
+parameter before gets the next page. A new revision begins when the content of an agent changes: its instructions, its model, its tools
+or its bounds. Only an operator may read revisions, because they belong to no tenant.`
+
+	aboutRevision = `One revision of an agent. The payload of RUN_STARTED, getRun and the audit log's entry of an answer have its id. It has no
+secrets: they are hidden. Revisions never change, and are never deleted.`
+
 	aboutAudit = `A tenant's audit log, the last entry first. The parameter before gets the next page. It has answers, stops, deletions,
 raised budgets and the actions of operators, each with the person and the time. Entries never change, and they stay when their thread is
 deleted. They have no text of prompts, messages or arguments; an answer's reason is there as it was given. With server, an
@@ -55,11 +62,13 @@ var adminTexts = map[string]map[string]string{
 		"200": "This answer counts.", "404": "The run or the thread does not exist.",
 		"409": "Nothing waits for this answer, or another one counted.",
 	},
-	"listJobs":     {"200": "The jobs. If next is missing, this is the last page."},
-	"redriveJobs":  {"200": "The result for each job.", "404": "The given job is not dead, or does not exist.", "409": "The given job cannot be redriven, for the reason in the body. Nothing was changed."},
-	"purgeJobs":    {"200": "The jobs are forgotten.", "404": "The given job is not dead, or does not exist."},
-	"pruneThreads": {"200": "The threads are deleted, or would be."},
-	"listAudit":    {"200": "The entries. If next is missing, this is the last page."},
+	"listJobs":      {"200": "The jobs. If next is missing, this is the last page."},
+	"redriveJobs":   {"200": "The result for each job.", "404": "The given job is not dead, or does not exist.", "409": "The given job cannot be redriven, for the reason in the body. Nothing was changed."},
+	"purgeJobs":     {"200": "The jobs are forgotten.", "404": "The given job is not dead, or does not exist."},
+	"pruneThreads":  {"200": "The threads are deleted, or would be."},
+	"listRevisions": {"200": "The revisions. If next is missing, this is the last page.", "403": "The caller is not an operator."},
+	"getRevision":   {"200": "The revision.", "403": "The caller is not an operator.", "404": "No worker has used such a revision.", "409": "Several ids begin with the text."},
+	"listAudit":     {"200": "The entries. If next is missing, this is the last page."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
@@ -82,8 +91,10 @@ var (
 			"404": failure("Run not found", spool.NotFound),
 			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
 		},
-		"getRun":   {"404": failure("Run not found", spool.NotFound)},
-		"listRuns": {"400": failure("limit must be an integer from 1 to 1000", spool.Invalid)},
+		"getRun":        {"404": failure("Run not found", spool.NotFound)},
+		"listRuns":      {"400": failure("limit must be an integer from 1 to 1000", spool.Invalid)},
+		"getRevision":   {"404": failure("Revision not found", spool.NotFound), "409": failure("several revisions begin with rev_6f1d0c", spool.Conflict)},
+		"listRevisions": {"400": failure("limit must be an integer from 1 to 1000", spool.Invalid)},
 		"listAudit": {"200": object{"entries": []object{{
 			"seq": 7, "at": "2026-01-02T03:04:05Z", "action": "answer", "by": "ann", "threadId": "t1", "runId": "r1",
 			"toolCallId": "call_1", "approved": true, "digest": "sha256:2c26b46b68ffc68f", "reason": "it is Monday",

@@ -151,6 +151,8 @@ var words = map[string]Words{
 	"redriveJobs":       {"Operations", "Redrive dead jobs", aboutRedrive},
 	"purgeJobs":         {"Operations", "Forget dead jobs", aboutPurge},
 	"pruneThreads":      {"Operations", "Delete old threads", aboutPrune},
+	"listRevisions":     {"Operations", "List revisions of agents", aboutRevisions},
+	"getRevision":       {"Operations", "Show a revision of an agent", aboutRevision},
 	"listAudit":         {"Operations", "Read the audit log", aboutAudit},
 }
 

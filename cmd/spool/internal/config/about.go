@@ -30,6 +30,7 @@ var about = map[string]string{
 	"agents.<name>.instructions":                  "The system prompt. Default: none.",
 	"agents.<name>.max_steps":                     "The most steps of a run. Default: 25.",
 	"agents.<name>.when_busy":                     "What happens to a prompt while the thread has a run. Default: reject.",
+	"agents.<name>.revisions":                     "With which agent a run continues: follow, the one of today, or pin, the one that it began with. Default: follow.",
 	"agents.<name>.distinct_approver":             "true: the starter of a run may not answer for its calls, nor raise its budget. Default: false.",
 	"agents.<name>.tools":                         "Names of tools. Default: none.",
 	"agents.<name>.provider_options":              "Fields of a request to the model's server that a start may set, such as reasoning_effort. Default: none.",

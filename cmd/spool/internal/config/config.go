@@ -60,6 +60,8 @@ type Agent struct {
 	MaxSteps int
 	// WhenBusy is what happens to a start on a thread with an active run. Empty: the engine's default.
 	WhenBusy spool.WhenBusy
+	// Revisions says with which revision of the agent a run continues. Empty: the engine's default.
+	Revisions spool.Revisions
 	// DistinctApprover forbids the starter of a run to answer for its calls.
 	DistinctApprover bool
 	Tools            []string

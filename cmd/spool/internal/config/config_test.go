@@ -58,6 +58,7 @@ agents:
     instructions: You are helpful. It costs $5, or $${five}.
     max_steps: ${STEPS}
     when_busy: enqueue
+    revisions: pin
     distinct_approver: true
     tools: [lookup, send]
     provider_options: [reasoning_effort, seed]
@@ -127,7 +128,7 @@ func TestParse(t *testing.T) {
 		},
 		Agents: []config.Agent{
 			{
-				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"},
+				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Revisions: "pin", DistinctApprover: true, Tools: []string{"lookup", "send"},
 				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
 				ClientTools: -1, ClientContext: 4096,
 				Subagents: []config.Subagent{
@@ -263,6 +264,7 @@ var problems = map[string]struct{ text, want string }{
 	"UnknownTool":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x]}}", "spool.yaml:2: agents.a.tools[0]: there is no tool \"x\""},
 	"ToolTwice":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x, x]}}\ntools: {x: {type: http, url: 'http://h/'}}", "spool.yaml:2: agents.a.tools[1]: the tool \"x\" is there twice"},
 	"StepsZero":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, max_steps: 0}}", "spool.yaml:2: agents.a.max_steps: must be 1 or more"},
+	"Revisions":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, revisions: always}}", "spool.yaml:2: agents.a.revisions: must be follow or pin"},
 	"WhenBusy":        {"models: {m: {provider: demo}}\nagents: {a: {model: m, when_busy: later}}", "spool.yaml:2: agents.a.when_busy: must be reject, enqueue, latest, interrupt or rollback"},
 	"InstructionsInt": {"models: {m: {provider: demo}}\nagents: {a: {model: m, instructions: 12}}", "spool.yaml:2: agents.a.instructions: must be text; put it in quotes"},
 	"ToolsNoList":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: x}}", "spool.yaml:2: agents.a.tools: must be a list"},

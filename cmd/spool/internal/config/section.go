@@ -50,17 +50,19 @@ var whenBusy = []string{
 
 func agent(e entry, c *Config) Agent {
 	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
-		"client_tools", "client_context")
+		"client_tools", "client_context", "revisions")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
 		Instructions: f["instructions"].text(),
 		MaxSteps:     f["max_steps"].integer(),
 		WhenBusy:     spool.WhenBusy(f["when_busy"].text()),
+		Revisions:    spool.Revisions(f["revisions"].text()),
 
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
 	}
 	f["when_busy"].among(string(a.WhenBusy), whenBusy...)
+	f["revisions"].among(string(a.Revisions), string(spool.RevisionsFollow), string(spool.RevisionsPin))
 	budget := f["budget"].fields(append(slices.Clone(bounds), "on_exhausted")...)
 	a.Budget, a.OnBudget = boundsOf(budget, c), onExhausted(budget["on_exhausted"])
 	if f["model"].required() {

@@ -1,0 +1,151 @@
+package spool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// RevisionID names the content of an agent: "rev_" and a SHA-256 hash in hex. Equal contents have the same id
+// in every process.
+type RevisionID string
+
+// Revisions says with which revision of its agent a run continues.
+type Revisions string
+
+// The values of Revisions.
+const (
+	// RevisionsFollow uses the agent that the worker's process has. So a run that waited for days continues
+	// with the agent of today.
+	RevisionsFollow Revisions = "follow"
+	// RevisionsPin uses the revision of the run's first segment: its instructions, its model, its bounds, and
+	// the descriptions and schemas of its tools. The functions of the tools are those of the process. The model
+	// gets an error for a call of a tool that the process no longer has. Permissions are those of the process,
+	// and a call that needs an approval in the revision or in the process needs one.
+	RevisionsPin Revisions = "pin"
+)
+
+// Known reports whether r is one of the constants above.
+func (r Revisions) Known() bool { return r == RevisionsFollow || r == RevisionsPin }
+
+// Revision is an agent as workers have executed runs with it.
+type Revision struct {
+	ID RevisionID `doc:"The id: a hash of the agent." example:"rev_6f1d0c" json:"id"`
+	// FirstUsedAt is when a worker first executed a segment with it.
+	FirstUsedAt time.Time    `doc:"When a worker first used it." json:"firstUsedAt"`
+	Agent       AgentContent `doc:"The agent."                   json:"agent"`
+}
+
+// RevisionSummary is a [Revision] in a list.
+type RevisionSummary struct {
+	ID          RevisionID `doc:"The id: a hash of the agent."  example:"rev_6f1d0c" json:"id"`
+	Agent       string     `doc:"The name of the agent."        json:"agent"`
+	FirstUsedAt time.Time  `doc:"When a worker first used it."  json:"firstUsedAt"`
+	Model       string     `doc:"The name of the model."        json:"model"`
+	Tools       int        `doc:"How many tools the agent has." json:"tools"`
+	// Mark continues a list after this element: see [RevisionQuery].
+	Mark string `json:"-"`
+}
+
+// RevisionQuery selects revisions.
+type RevisionQuery struct {
+	// Agent leaves out other agents. Empty: all.
+	Agent string
+	// After is the Mark of the last element of the page before. Empty: the first page.
+	After string
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+}
+
+// AgentContent is the part of an [Agent] that decides how its runs behave, without functions and secrets. Its
+// JSON is what a [RevisionID] hashes and a store keeps. Fields of a later version must be left out of the JSON
+// when they are zero.
+type AgentContent struct {
+	Name         string        `doc:"The name."                                                   json:"name"`
+	Instructions string        `doc:"The system prompt. Left out: none."                          json:"instructions,omitempty"`
+	Model        ModelContent  `doc:"The model that is used unless a start asks for another one." json:"model"`
+	Tools        []ToolContent `doc:"The tools, by name."                                         json:"tools"`
+	// Spawn is how the agent spawns nested runs. Nil: it does not.
+	Spawn           *SpawnContent `doc:"How the agent spawns nested runs. Left out: it does not."         json:"spawn,omitempty"           nullable:"false"`
+	MaxSteps        int           `doc:"The bound of the steps of a run."                                 json:"maxSteps"`
+	MaxOutputTokens int           `doc:"The bound of each answer of the model. Left out: the provider's." json:"maxOutputTokens,omitempty"`
+	// Budget is the agent's own, without that of the configuration.
+	Budget           Budget       `doc:"The budget of a run, if the agent has one. Times are in nanoseconds." json:"budget,omitzero"`
+	OnBudget         BudgetAction `doc:"What happens to a run whose budget is used up."                       json:"onBudget,omitempty"`
+	Access           Access       `doc:"Who may start runs. Left out: everybody."                             json:"access,omitzero"`
+	DistinctApprover bool         `doc:"Whether the person who started a run may not answer."                 json:"distinctApprover,omitempty"`
+	// Extra are the fields of a request to the provider, as a JSON object. A value that may be a secret is
+	// [HiddenValue].
+	Extra           json.RawMessage `doc:"Fields of a request to the provider, as an object. A value that may be a secret is hidden." json:"extra,omitempty"`
+	ProviderOptions []string        `doc:"The fields of a request to the provider that a start may set."                              json:"providerOptions,omitempty" nullable:"false"`
+	ClientTools     int             `doc:"How many tools a client may send. Negative: they are ignored."                              json:"clientTools,omitempty"`
+	ClientContext   int             `doc:"How many bytes of context a client may send. Negative: it is ignored."                      json:"clientContext,omitempty"`
+}
+
+// HiddenValue replaces a value of [AgentContent.Extra] that may be a secret. A change of the value is then no
+// new revision.
+const HiddenValue = "(hidden)"
+
+// ModelContent is a model in an [AgentContent].
+type ModelContent struct {
+	// Name is the name in the configuration. Empty, for a profile: the parent run's model.
+	Name string `doc:"The name in the configuration. Left out: the model of the run that spawns." json:"name,omitempty"`
+	// Provider and ID are what the model itself says: see [Described].
+	Provider string `doc:"The provider, if the model names it."                     example:"openai"    json:"provider,omitempty"`
+	ID       string `doc:"The provider's name of the model, if the model names it." json:"id,omitempty"`
+}
+
+// ToolContent is a tool in an [AgentContent].
+type ToolContent struct {
+	Name        string `doc:"The name."                   json:"name"`
+	Description string `doc:"What the model reads of it." json:"description,omitempty"`
+	// Parameters is the JSON Schema of the arguments. Nil: none.
+	Parameters       json.RawMessage `doc:"The JSON Schema of the arguments. Left out: there are none."               json:"parameters,omitempty"`
+	Approval         ApprovalKind    `doc:"Which calls wait for a person. Left out: none."                            enum:"always,sometimes"           json:"approval,omitempty"`
+	Idempotent       bool            `doc:"Whether a call may be repeated after a crash."                             json:"idempotent,omitempty"`
+	Access           Access          `doc:"Whose runs have the tool. Left out: everybody's."                          json:"access,omitzero"`
+	DistinctApprover bool            `doc:"Whether the person who started a run may not answer for the tool's calls." json:"distinctApprover,omitempty"`
+}
+
+// ApprovalKind says which calls of a tool wait for a person. Empty: none.
+type ApprovalKind string
+
+// The kinds of approval.
+const (
+	// ApprovalAlways is a tool with [AlwaysApprove].
+	ApprovalAlways ApprovalKind = "always"
+	// ApprovalSometimes is a tool with another [Tool.Approval], which decides for each call.
+	ApprovalSometimes ApprovalKind = "sometimes"
+)
+
+// SpawnContent is a [Spawn] in an [AgentContent].
+type SpawnContent struct {
+	Profiles      []ProfileContent `doc:"The agents that the model can call, by name."                       json:"profiles"`
+	Open          bool             `doc:"Whether the model may make up agents."                              json:"open,omitempty"`
+	MaxDepth      int              `doc:"How deep runs may be nested."                                       json:"maxDepth"`
+	MaxConcurrent int              `doc:"How many nested runs work at once, at each depth."                  json:"maxConcurrent"`
+	MaxSteps      int              `doc:"The bound of the steps of a nested run without a bound of its own." json:"maxSteps"`
+	ResultCap     int              `doc:"The bound of a nested run's answer, in characters."                 json:"resultCap"`
+}
+
+// ProfileContent is a [Profile] in an [AgentContent].
+type ProfileContent struct {
+	Name            string          `doc:"The name."                                                                                  json:"name"`
+	Description     string          `doc:"What the spawning model reads of it."                                                       json:"description,omitempty"`
+	Instructions    string          `doc:"The system prompt. Left out: none."                                                         json:"instructions,omitempty"`
+	Model           ModelContent    `doc:"The model."                                                                                 json:"model"`
+	Tools           []ToolContent   `doc:"The tools, by name."                                                                        json:"tools"`
+	MaxSteps        int             `doc:"The bound of the steps."                                                                    json:"maxSteps"`
+	MaxOutputTokens int             `doc:"The bound of each answer of the model. Left out: the provider's."                           json:"maxOutputTokens,omitempty"`
+	Extra           json.RawMessage `doc:"Fields of a request to the provider, as an object. A value that may be a secret is hidden." json:"extra,omitempty"`
+	Spawns          bool            `doc:"Whether it may spawn too."                                                                  json:"spawns,omitempty"`
+}
+
+// Revision returns the id of the content. It depends on neither the order of keys in JSON texts nor white
+// space. The lists must be in a fixed order.
+func (c AgentContent) Revision() RevisionID {
+	text := mustJSON(canonical(mustJSON(c)))
+	sum := sha256.Sum256(text)
+	return RevisionID("rev_" + hex.EncodeToString(sum[:]))
+}
