@@ -403,9 +403,13 @@ func (v *view) compare() {
 func (v *view) saved() (messages []spool.Message) {
 	if len(v.Commits) == 0 {
 		for _, d := range v.Threads {
-			if d.Thread.Key() == v.Thread {
-				messages = append(messages, d.Messages...)
+			if d.Thread.Key() != v.Thread {
+				continue
 			}
+			for _, b := range slices.Backward(d.Branches) { // the oldest one first
+				messages = append(messages, b.Messages...)
+			}
+			messages = append(messages, d.Messages...)
 		}
 		return messages
 	}

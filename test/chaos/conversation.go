@@ -1,0 +1,240 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// conversation is one thread, with those who follow it and everything that is known of it.
+type conversation struct {
+	*campaign
+
+	key      spool.ThreadKey
+	history  *spooltest.History
+	watchers []*watcher
+
+	mu sync.Mutex
+	// plans are those of the accepted runs.
+	plans map[spool.RunID]plan
+	// asked are the questions that were answered, and when.
+	asked map[string]time.Time
+}
+
+const (
+	// runsPerThread is how many runs a thread gets before it is judged.
+	runsPerThread = 5
+	// stuckAfter is how long the runs of a thread may take while faults happen.
+	stuckAfter = 3 * time.Minute
+	// callTimeout bounds a request. The node may be paused.
+	callTimeout = 4 * time.Second
+)
+
+// converse leads one conversation after another.
+func (c *campaign) converse(ctx context.Context) {
+	for !c.ending() && ctx.Err() == nil {
+		t := c.begin()
+		t.lead(ctx)
+		c.mu.Lock()
+		delete(c.threads, t.key.ID)
+		c.mu.Unlock()
+	}
+}
+
+// begin returns a new thread.
+func (c *campaign) begin() *conversation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made++
+	t := &conversation{
+		campaign: c, key: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprintf("t%d", c.made))},
+		history: &spooltest.History{}, plans: make(map[spool.RunID]plan), asked: make(map[string]time.Time),
+	}
+	c.threads[t.key.ID] = t
+	c.counts["threads"]++
+	return t
+}
+
+// lead starts the runs of a thread, follows it to its end, and judges it.
+func (t *conversation) lead(ctx context.Context) {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	for i := range 2 + t.n(2) {
+		t.watch(watching, fmt.Sprintf("client %d", i+1))
+	}
+	for i := 0; i < runsPerThread && !t.ending() && ctx.Err() == nil; i++ {
+		t.someStart(ctx, fmt.Sprintf("%s-r%d", t.key.ID, i+1))
+		if t.n(5) == 0 { // the next one waits for its turn, or takes the place of this one
+			continue
+		}
+		if t.n(8) == 0 {
+			t.someStop(ctx)
+		}
+		if !t.untilEnded(ctx) {
+			break
+		}
+	}
+	ended := t.untilEnded(ctx)
+	if ctx.Err() == nil && ended {
+		t.untilSeen(ctx)
+	}
+	stop()
+	for _, w := range t.watchers {
+		<-w.done
+	}
+	if ctx.Err() == nil && ended {
+		t.judge(ctx)
+	}
+}
+
+// somePlan returns a random plan.
+func (t *conversation) somePlan(id string) plan {
+	tools := []string{"look", "once", "once", "once", "send", "ask", "nest"}
+	p := plan{ID: id}
+	for range t.n(4) {
+		s := planStep{Words: 3 + t.n(20)}
+		for range 1 + t.n(3) {
+			s.Calls = append(s.Calls, tools[t.n(len(tools))])
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	p.Steps = append(p.Steps, planStep{Words: 3 + t.n(30)})
+	return p
+}
+
+// someStart starts a run, at one node after another until one has answered.
+func (t *conversation) someStart(ctx context.Context, id string) {
+	p := t.somePlan(id)
+	in := client.RunRequest{
+		ThreadID: t.key.ID, RunID: spool.RunID(id), IdempotencyKey: id, Prompt: p.prompt(), WhenBusy: spool.BusyEnqueue,
+	}
+	if t.n(6) == 0 {
+		in.EditMessageID = t.someTurn(ctx)
+	}
+	for ctx.Err() == nil {
+		result, err := t.try(ctx, func(ctx context.Context, n *node) (spool.RunResult, error) { return n.client.Run(ctx, in) })
+		if err != nil {
+			t.count("starts that were sent again")
+			if code := spool.CodeOf(err); code != spool.Unavailable && code != spool.Canceled && code != spool.Internal {
+				t.violated("start", id, err.Error())
+				return
+			}
+			sleep(ctx, 100*time.Millisecond)
+			continue
+		}
+		if !result.Accepted {
+			t.count("refused starts (" + result.Reason + ")")
+			return
+		}
+		t.mu.Lock()
+		t.plans[result.RunID] = p
+		t.mu.Unlock()
+		t.history.Started(t.key, result.RunID)
+		t.count("runs")
+		if in.EditMessageID != "" {
+			t.count("edited turns")
+		}
+		return
+	}
+}
+
+// try asks a random node.
+func (t *conversation) try(ctx context.Context, ask func(context.Context, *node) (spool.RunResult, error)) (spool.RunResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return ask(ctx, t.anyNode())
+}
+
+// someTurn returns a turn of the user, "" if none is known.
+func (t *conversation) someTurn(ctx context.Context) spool.MessageID {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	snapshot, err := t.anyNode().client.Snapshot(ctx, t.key.ID, spool.SnapshotOptions{})
+	if err != nil {
+		return ""
+	}
+	var turns []spool.MessageID
+	for _, m := range snapshot.Messages {
+		if m.Role == spool.RoleUser {
+			turns = append(turns, m.ID)
+		}
+	}
+	if len(turns) == 0 {
+		return ""
+	}
+	return turns[t.n(len(turns))]
+}
+
+// someStop stops the thread in a while.
+func (t *conversation) someStop(ctx context.Context) {
+	if !sleep(ctx, time.Duration(t.n(1500))*time.Millisecond) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if result, err := t.anyNode().client.Stop(ctx, t.key.ID, ""); err == nil && result.Accepted {
+		t.history.Stopped(t.key)
+		t.count("stops")
+	}
+}
+
+// untilEnded waits until the thread has no active run. It reports false if that takes too long.
+func (t *conversation) untilEnded(ctx context.Context) bool {
+	began := time.Now()
+	for sleep(ctx, 200*time.Millisecond) {
+		active, detail, err := t.active(ctx)
+		switch {
+		case err != nil: // PostgreSQL restarts
+		case !active:
+			return true
+		case time.Since(began) > t.patience():
+			t.violated("stuck", t.key.String(), fmt.Sprintf("after %s: %s", time.Since(began).Round(time.Second), detail))
+			return false
+		}
+	}
+	return false
+}
+
+// patience returns how long runs may take.
+func (t *conversation) patience() time.Duration {
+	if t.ending() {
+		return t.o.Settle
+	}
+	return stuckAfter
+}
+
+// active reports whether the thread has a run that has not ended, with the runs in words.
+func (t *conversation) active(ctx context.Context) (active bool, detail string, err error) {
+	err = t.store.View(ctx, t.key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil {
+			return err
+		}
+		detail = fmt.Sprintf("the thread is %s, fence %d, leased until %s, now %s",
+			thread.State, thread.Fence, thread.LeaseUntil.Format(time.TimeOnly), v.Now().Format(time.TimeOnly))
+		runs, err := v.Runs(spool.RunQuery{})
+		for _, r := range runs {
+			if r.Active() || r.QueuePosition > 0 && !r.State.Terminal() {
+				active = true
+				detail += fmt.Sprintf("; run %s is %s (depth %d, position %d, %d steps, %d segments, %d attempts)",
+					r.ID, r.State, r.Depth, r.QueuePosition, r.Steps, r.Segments, r.Attempts)
+			}
+		}
+		return err
+	})
+	if spool.CodeOf(err) == spool.NotFound {
+		return false, "", nil
+	}
+	if active {
+		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
+		detail += fmt.Sprintf("; jobs %+v %v", jobs, jobsErr)
+	}
+	return active, detail, err
+}

@@ -1,0 +1,13 @@
+// Command chaos proves, on real processes and a real PostgreSQL, that Spool loses, repeats and blocks nothing.
+//
+// A supervisor starts a PostgreSQL and several nodes, which are this program again. It starts runs, answers
+// their questions, stops and edits some, and follows every thread over the Go client. Meanwhile it kills and
+// pauses nodes, cuts connections, restarts PostgreSQL and rolls all nodes. A node's tools write each execution
+// into another database, so the supervisor knows what really happened outside.
+//
+// Every thread is judged when its runs have ended: by [spooltest.History], by the script of the model, and by
+// the executions of the tools. The exit status is 1 after a violation.
+//
+//	go run . --duration 5m --nodes 3
+//	go run . --duration 60s --break ledger   # must fail: the nodes ignore their effect ledger
+package main

@@ -1,0 +1,230 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// fault is something that happens to the nodes.
+type fault struct {
+	name string
+	// weight is how often it happens, beside the others.
+	weight int
+	// apart is the least time between two of them.
+	apart time.Duration
+	do    func(c *campaign, ctx context.Context)
+}
+
+var faults = []fault{
+	{"kill", 10, 0, (*campaign).kill},
+	{"pause", 4, 0, (*campaign).pause},
+	{"cut the listening connection", 2, 0, (*campaign).cutListening},
+	{"lose notifications", 2, 0, (*campaign).loseNotifications},
+	{"sever all connections", 3, 0, (*campaign).sever},
+	{"refuse connections", 1, 0, (*campaign).refuse},
+	{"restart PostgreSQL", 1, 20 * time.Second, (*campaign).restartDatabase},
+	{"roll all nodes", 1, 20 * time.Second, (*campaign).roll},
+}
+
+// wreck makes faults happen until ctx ends, and returns when their effects are over.
+func (c *campaign) wreck(ctx context.Context) {
+	var under sync.WaitGroup
+	defer under.Wait()
+	last := make(map[string]time.Time)
+	total := 0
+	for _, f := range faults {
+		total += f.weight
+	}
+	for sleep(ctx, time.Duration((0.3+1.4*c.float())*float64(c.o.Every))) {
+		at := c.n(total)
+		for _, f := range faults {
+			if at -= f.weight; at >= 0 {
+				continue
+			}
+			if time.Since(last[f.name]) >= f.apart {
+				last[f.name] = time.Now()
+				under.Go(func() { f.do(c, ctx) })
+			}
+			break
+		}
+	}
+}
+
+// victim returns a node that holds runs, and nothing else happens to it until free is called. Nil: there is none
+// within a second.
+func (c *campaign) victim(ctx context.Context) (n *node, runs []string, free func()) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end) && ctx.Err() == nil; {
+		n := c.cluster.nodes[c.n(len(c.cluster.nodes))]
+		if free := n.seize(); free != nil {
+			if runs := n.holds(ctx); len(runs) > 0 {
+				return n, runs, free
+			}
+			free()
+		}
+		sleep(ctx, 20*time.Millisecond)
+	}
+	return nil, nil, nil
+}
+
+// seize reserves a node for one fault. It returns nil if another one is under way.
+func (n *node) seize() (free func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.busy {
+		return nil
+	}
+	n.busy = true
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.busy = false
+	}
+}
+
+// hit reports whether one of the runs is still executed by a worker whose lease is valid, which after a kill or
+// a pause is the worker that was hit.
+func (c *campaign) hit(ctx context.Context, runs []string) bool {
+	ids := make(map[spool.RunID]bool)
+	for _, run := range runs {
+		ids[spool.RunID(run)] = true
+	}
+	threads, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.Running})
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		if ids[t.RunID] {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *campaign) kill(ctx context.Context) {
+	n, runs, free := c.victim(ctx)
+	if n == nil {
+		return
+	}
+	defer free()
+	n.end(syscall.SIGKILL, 5*time.Second)
+	c.count("kills")
+	if c.hit(ctx, runs) {
+		c.count("kills that hit a run")
+	}
+	sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
+	c.again(n)
+}
+
+// again starts a process in place of the one that has ended.
+func (c *campaign) again(n *node) {
+	if err := n.start(); err != nil {
+		c.violated("node", fmt.Sprint(n.index), "it cannot be started again: "+err.Error())
+	}
+}
+
+// pause stops a process for longer than its lease.
+func (c *campaign) pause(ctx context.Context) {
+	n, runs, free := c.victim(ctx)
+	if n == nil {
+		return
+	}
+	defer free()
+	if !n.signal(syscall.SIGSTOP) {
+		return
+	}
+	c.count("pauses beyond the lease")
+	if c.hit(ctx, runs) {
+		c.count("pauses that hit a run")
+	}
+	sleep(context.WithoutCancel(ctx), c.o.Lease+time.Duration(500+c.n(2000))*time.Millisecond)
+	n.signal(syscall.SIGCONT)
+	c.disturbed()
+}
+
+func (c *campaign) cutListening(context.Context) {
+	if c.anyNode().proxy.cut(true) > 0 {
+		c.count("listening connections cut")
+	}
+}
+
+// loseNotifications has a node wait for notifications that do not come.
+func (c *campaign) loseNotifications(ctx context.Context) {
+	p := c.anyNode().proxy
+	if p.mute.Swap(true) {
+		return
+	}
+	c.count("times that notifications were lost")
+	sleep(ctx, time.Duration(500+c.n(2500))*time.Millisecond)
+	p.cut(true) // what was lost may have been an answer
+	p.mute.Store(false)
+}
+
+func (c *campaign) sever(context.Context) {
+	if c.anyNode().proxy.cut(false) > 0 {
+		c.count("times that all connections of a node were severed")
+	}
+}
+
+// refuse severs a node from the database, sometimes for longer than its lease.
+func (c *campaign) refuse(ctx context.Context) {
+	p := c.anyNode().proxy
+	if p.refuse.Swap(true) {
+		return
+	}
+	p.cut(false)
+	c.count("times that a node could not connect")
+	sleep(ctx, time.Duration(float64(c.o.Lease)*(0.3+1.2*c.float())))
+	p.refuse.Store(false)
+	c.disturbed()
+}
+
+func (c *campaign) restartDatabase(ctx context.Context) {
+	crash := c.n(2) == 0
+	c.disturbed()
+	if err := c.db.restart(context.WithoutCancel(ctx), crash); err != nil {
+		c.violated("database", "PostgreSQL", "it cannot be started again: "+err.Error())
+	}
+	c.disturbed()
+	c.count("restarts of PostgreSQL")
+}
+
+// roll restarts all nodes, one after another, as a deployment does.
+func (c *campaign) roll(ctx context.Context) {
+	for _, n := range c.cluster.nodes {
+		free := n.seize()
+		if free == nil {
+			continue // it is down or paused
+		}
+		if !n.end(syscall.SIGTERM, shutdownTimeout+4*time.Second) {
+			c.violated("drain", fmt.Sprint(n.index), "it did not end after a SIGTERM")
+		}
+		c.again(n)
+		_ = n.ready(context.WithoutCancel(ctx))
+		free()
+	}
+	c.count("rolling restarts")
+}
+
+// recover ends all faults.
+func (c *campaign) recover(ctx context.Context) {
+	for _, n := range c.cluster.nodes {
+		n.proxy.refuse.Store(false)
+		n.proxy.mute.Store(false)
+		n.signal(syscall.SIGCONT)
+		select {
+		case <-n.process.gone:
+			c.again(n)
+		default:
+		}
+		if err := n.ready(ctx); err != nil {
+			c.violated("node", fmt.Sprint(n.index), err.Error())
+		}
+	}
+}

@@ -1,0 +1,183 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// journal is a file in which a process writes what its store did. A process that is killed leaves all lines that
+// it has written.
+type journal struct{ file *os.File }
+
+// journalLine is a claim, an acknowledgement that the store has accepted, or a commit of an old lease.
+type journalLine struct {
+	Op    string         `json:"op"` // claim, ack or stale
+	Job   int64          `json:"job,omitempty"`
+	Token int64          `json:"token,omitempty"`
+	Kind  spool.AckKind  `json:"kind,omitempty"`
+	On    spool.ThreadID `json:"on,omitempty"`
+	// Fence is that of the writer, and Current that of the thread.
+	Fence   int64 `json:"fence,omitempty"`
+	Current int64 `json:"current,omitempty"`
+	// Began and Ended are the times of the call, in nanoseconds of the machine's clock.
+	Began int64 `json:"began"`
+	Ended int64 `json:"ended"`
+}
+
+func openJournal(name string) (*journal, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return &journal{file}, err
+}
+
+func (j *journal) write(began time.Time, l journalLine) {
+	l.Began, l.Ended = began.UnixNano(), time.Now().UnixNano()
+	raw, _ := json.Marshal(l) //nolint:errchkjson // numbers and texts
+	_, _ = j.file.Write(append(raw, '\n'))
+}
+
+// observed writes the claims, acknowledgements and commits of a store to a journal.
+type observed struct {
+	spool.Store
+
+	journal *journal
+}
+
+// Update implements [spool.Store]. It notes a commit whose fence was not the thread's.
+func (s *observed) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	began, current := time.Now(), fence
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		if fence > 0 {
+			thread, err := tx.Thread()
+			if err != nil {
+				return err
+			}
+			current = thread.Fence
+		}
+		return fn(tx)
+	})
+	if err == nil && current != fence {
+		s.journal.write(began, journalLine{Op: "stale", On: key.ID, Fence: fence, Current: current})
+	}
+	return err
+}
+
+// Claim implements [spool.Store].
+func (s *observed) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	began := time.Now()
+	taken, next, err := s.Store.Claim(ctx, q)
+	for _, d := range taken {
+		s.journal.write(began, journalLine{Op: "claim", Job: d.JobID, Token: d.Token, On: d.ThreadID})
+	}
+	return taken, next, err
+}
+
+// Ack implements [spool.Store].
+func (s *observed) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+	began := time.Now()
+	err := s.Store.Ack(ctx, d, a)
+	if err == nil {
+		s.journal.write(began, journalLine{Op: "ack", Job: d.JobID, Token: d.Token, Kind: a.Kind, On: d.ThreadID})
+	}
+	return err
+}
+
+// reader reads the journals of all processes as they grow.
+type reader struct {
+	offsets map[string]int64
+	// claimed has the last claim of each job.
+	claimed map[int64]journalLine
+	// pending are acknowledgements that may be judged once all earlier claims are known.
+	pending []journalLine
+	claims  int
+	acks    int
+}
+
+func newReader() *reader {
+	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine)}
+}
+
+// read reads the new lines of some journals, and returns what must not be there: a commit of an old lease, and
+// an accepted acknowledgement of a job that another worker had claimed before.
+func (r *reader) read(names []string) (found []string, err error) {
+	acks := r.pending
+	r.pending = nil
+	for _, name := range names {
+		lines, err := r.more(name)
+		if err != nil {
+			return found, err
+		}
+		for _, l := range lines {
+			switch l.Op {
+			case "stale":
+				found = append(found, fmt.Sprintf("thread %s has a commit with the fence %d, and its fence was %d", l.On, l.Fence, l.Current))
+			case "claim":
+				r.claims++
+				if l.Token > r.claimed[l.Job].Token {
+					r.claimed[l.Job] = l
+				}
+			case "ack":
+				r.acks++
+				acks = append(acks, l)
+			}
+		}
+	}
+	for _, l := range acks {
+		if last := r.claimed[l.Job]; last.Token > l.Token && last.Ended < l.Began {
+			found = append(found, fmt.Sprintf("job %d of thread %s was acknowledged (%s) with the token %d, and had been claimed with %d",
+				l.Job, l.On, l.Kind, l.Token, last.Token))
+		} else {
+			r.pending = append(r.pending, l)
+		}
+	}
+	r.forget()
+	return found, nil
+}
+
+// forget drops acknowledgements so old that the claims before them are known.
+func (r *reader) forget() {
+	before := time.Now().Add(-10 * time.Second).UnixNano()
+	kept := r.pending[:0]
+	for _, l := range r.pending {
+		if l.Ended > before {
+			kept = append(kept, l)
+		}
+	}
+	r.pending = kept
+}
+
+// more returns the whole lines that a journal has got since the last call.
+func (r *reader) more(name string) (lines []journalLine, err error) {
+	file, err := os.Open(name)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(r.offsets[name], io.SeekStart); err != nil {
+		return nil, err
+	}
+	buffered := bufio.NewReader(file)
+	for {
+		text, err := buffered.ReadBytes('\n')
+		if err != nil {
+			return lines, nil //nolint:nilerr // the rest of the line comes later
+		}
+		var l journalLine
+		if err := json.Unmarshal(text, &l); err != nil {
+			return lines, err
+		}
+		r.offsets[name] += int64(len(text))
+		lines = append(lines, l)
+	}
+}

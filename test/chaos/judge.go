@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// judge judges a thread whose runs have ended.
+func (t *conversation) judge(ctx context.Context) {
+	err := t.patiently(ctx, func() error {
+		t.history.Threads = nil
+		return t.history.Read(ctx, t.store, t.key)
+	})
+	if err == nil {
+		err = t.patiently(ctx, func() (err error) {
+			t.history.Executions, err = t.effects.executions(ctx, t.key)
+			return err
+		})
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			t.violated("judge", t.key.String(), "the thread cannot be read: "+err.Error())
+		}
+		return
+	}
+	t.history.Settled = true
+	for _, v := range t.history.Violations() {
+		t.violated(v.Invariant, v.Where, v.What)
+	}
+	for _, d := range t.history.Threads {
+		for _, r := range d.Runs {
+			if r.Depth > 0 {
+				continue
+			}
+			t.count("runs ended")
+			t.count("runs " + strings.ToLower(string(r.State)))
+			t.add("segments", r.Segments)
+			if r.State == spool.Failed {
+				t.violated("failed", string(r.ID), "the run failed, and nothing in its script fails: "+r.Error)
+			}
+		}
+		saved := slices.Clone(d.Messages)
+		for _, b := range d.Branches {
+			saved = append(saved, b.Messages...)
+		}
+		for id, p := range t.plans {
+			t.script(id, p, d.Runs, saved)
+		}
+	}
+}
+
+// patiently repeats something that fails while PostgreSQL restarts.
+func (c *campaign) patiently(ctx context.Context, do func() error) (err error) {
+	for range 50 {
+		if err = do(); err == nil || !sleep(ctx, 200*time.Millisecond) {
+			return err
+		}
+	}
+	return err
+}
+
+// script checks that a run that was accepted is there, and that a complete one has saved exactly what its model
+// has said.
+func (t *conversation) script(id spool.RunID, p plan, runs []spool.RunRow, saved []spool.Message) {
+	at := slices.IndexFunc(runs, func(r spool.RunRow) bool { return r.ID == id })
+	if at < 0 {
+		t.violated("lost", string(id), "the run was accepted and is not there")
+		return
+	}
+	if runs[at].State != spool.Completed {
+		return
+	}
+	var turns, answers, want []string
+	for _, m := range saved {
+		switch {
+		case m.RunID != id || m.AgentID != "":
+		case m.Role == spool.RoleUser:
+			turns = append(turns, m.Text())
+		case m.Role == spool.RoleAssistant:
+			answers = append(answers, m.Text())
+		}
+	}
+	for step := range p.Steps {
+		want = append(want, p.text(step))
+	}
+	if !slices.Equal(turns, []string{p.prompt()}) {
+		t.violated("lost", string(id), fmt.Sprintf("the prompt %q was accepted, and %q is saved", p.prompt(), turns))
+	}
+	if !slices.Equal(answers, want) {
+		t.violated("script", string(id), fmt.Sprintf("the model has said %q, and %q is saved", want, answers))
+	}
+}
+
+// judge judges what all threads have in common: the effects of all tools, and the journals of the processes.
+func (c *campaign) judge(ctx context.Context) {
+	repeats, err := c.effects.repeats(ctx)
+	if err == nil {
+		for _, r := range repeats {
+			c.violated("effect-once", r.Thread, fmt.Sprintf("call %s took effect %d times, on %s (%s)", r.Call, r.Times, r.Nodes, r.Key))
+		}
+	}
+	found, err := c.journals.read(c.cluster.journals())
+	if err != nil {
+		c.violated("journal", "the journals", err.Error())
+	}
+	for _, what := range found {
+		invariant := "stale-write"
+		if strings.HasPrefix(what, "job") {
+			invariant = "stale-ack"
+		}
+		c.violated(invariant, "a node", what)
+	}
+}
+
+// finish judges what must be empty at the end, and completes the report.
+func (c *campaign) finish(ctx context.Context) {
+	jobs, err := c.store.Jobs(ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: spool.JobDead})
+	if err != nil {
+		c.violated("judge", "dead jobs", err.Error())
+	}
+	for _, j := range jobs {
+		c.violated("dead-job", string(j.RunID), j.Cause)
+	}
+	began, took, err := c.effects.counts(ctx)
+	if err != nil {
+		c.violated("judge", "effects", err.Error())
+	}
+	c.add("executions of tools", began)
+	c.add("effects of tools", took)
+	c.add("claims of jobs", c.journals.claims)
+	c.add("acknowledgements of jobs", c.journals.acks)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Seconds = time.Since(c.began).Round(time.Second).Seconds()
+	c.report.Counts = c.counts
+}

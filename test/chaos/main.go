@@ -1,0 +1,103 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if os.Getenv(nodeVariable) != "" {
+		os.Exit(nodeMain())
+	}
+	o, err := parseOptions(os.Args[1:])
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	report, err := runCampaign(ctx, o)
+	stop()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(2)
+	}
+	_, _ = fmt.Fprint(os.Stdout, report.words())
+	if o.JSON != "" {
+		if err := report.write(o.JSON); err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, "chaos:", err)
+			os.Exit(2)
+		}
+	}
+	if len(report.Violations) > 0 {
+		os.Exit(1)
+	}
+}
+
+// options say what a campaign does.
+type options struct {
+	// Nodes is how many processes there are.
+	Nodes int
+	// Threads is how many threads are in use at the same time.
+	Threads int
+	// Duration is how long faults happen. The runs then get Settle to end.
+	Duration, Settle time.Duration
+	// Every is the mean time between two faults.
+	Every time.Duration
+	// Lease is that of the nodes' workers.
+	Lease time.Duration
+	// Seed decides which faults happen and what is asked of the model. The timing of processes is not repeated.
+	Seed uint64
+	// Break takes out one protection of the nodes: see [breaks]. The campaign then ends at the first violation.
+	Break string
+	// JSON is the file for the report. Empty: none.
+	JSON string
+	// Keep leaves the temporary folder with the logs in place.
+	Keep bool
+	// Progress gets a line every five seconds.
+	Progress *os.File
+}
+
+var defaults = options{
+	Nodes: 3, Threads: 10, Duration: 5 * time.Minute, Settle: 2 * time.Minute, Every: 1500 * time.Millisecond,
+	Lease: 3 * time.Second, Progress: os.Stderr,
+}
+
+// parseOptions reads the arguments of the command.
+func parseOptions(args []string) (options, error) {
+	o := defaults
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "how many processes there are")
+	flags.IntVar(&o.Threads, "threads", o.Threads, "how many threads are in use at the same time")
+	flags.DurationVar(&o.Duration, "duration", o.Duration, "how long faults happen")
+	flags.DurationVar(&o.Settle, "settle", o.Settle, "how long the runs then have to end")
+	flags.DurationVar(&o.Every, "every", o.Every, "the mean time between two faults")
+	flags.DurationVar(&o.Lease, "lease", o.Lease, "the lease of the workers")
+	flags.Uint64Var(&o.Seed, "seed", 0, "decides the faults and the prompts (default: the time)")
+	flags.StringVar(&o.Break, "break", "", "take one protection out: "+strings.Join(breaks, ", "))
+	flags.StringVar(&o.JSON, "json", "", "write the report to this file")
+	flags.BoolVar(&o.Keep, "keep", false, "leave the folder with the logs")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.Nodes < 1 || o.Threads < 1 || o.Duration <= 0 || o.Settle <= 0 || o.Every <= 0 || o.Lease < time.Second:
+		return o, fmt.Errorf("a number or a time is too small")
+	case o.Break != "" && !slices.Contains(breaks, o.Break):
+		return o, fmt.Errorf("--break must be one of %s", strings.Join(breaks, ", "))
+	}
+	return o, nil
+}
