@@ -4,12 +4,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
 )
 
 // judge judges a thread whose runs have ended.
@@ -31,8 +37,12 @@ func (t *conversation) judge(ctx context.Context) {
 		return
 	}
 	t.history.Settled = true
-	for _, v := range t.history.Violations() {
+	found := t.history.Violations()
+	for _, v := range found {
 		t.violated(v.Invariant, v.Where, v.What)
+	}
+	if len(found) > 0 && t.o.Keep {
+		t.dump(ctx)
 	}
 	for _, d := range t.history.Threads {
 		for _, r := range d.Runs {
@@ -54,6 +64,41 @@ func (t *conversation) judge(ctx context.Context) {
 			t.script(id, p, d.Runs, saved)
 		}
 	}
+}
+
+// dump writes everything that is known of the thread into the folder of the logs.
+func (t *conversation) dump(ctx context.Context) {
+	items, err := t.streams(ctx)
+	if err != nil {
+		items = []string{err.Error()}
+	}
+	raw, err := json.MarshalIndent(struct {
+		Threads []spooltest.ThreadDump
+		Clients []*spooltest.Client
+		Streams []string
+	}{t.history.Threads, t.history.Clients, items}, "", " ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(t.cluster.dir, string(t.key.ID)+".json"), raw, 0o600)
+	}
+	if err != nil {
+		t.progress("the dump of " + t.key.String() + " failed: " + err.Error())
+	}
+}
+
+// streams returns the items of the thread's streams that the database still has.
+func (t *conversation) streams(ctx context.Context) ([]string, error) {
+	conn, err := pgx.Connect(ctx, t.db.url("spool"))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, `SELECT concat_ws(' ', s.id, i.fence || '-' || i.n, i.type, i.seq)
+		FROM spool.stream s JOIN spool.stream_item i ON i.hour = s.hour AND i.stream = s.number
+		WHERE s.thread_id = $1 ORDER BY s.opened_at, s.number, i.fence, i.n`, string(t.key.ID))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // patiently repeats something that fails while PostgreSQL restarts.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -63,7 +64,7 @@ type options struct {
 	// Keep leaves the temporary folder with the logs in place.
 	Keep bool
 	// Progress gets a line every five seconds.
-	Progress *os.File
+	Progress io.Writer
 }
 
 var defaults = options{
