@@ -109,5 +109,12 @@ func (v *view) dropped() map[spool.RunID]bool {
 			runs[of[id]] = true
 		}
 	}
+	for _, d := range v.Threads { // for a history without commits
+		for _, b := range d.Branches {
+			for _, m := range b.Messages {
+				runs[m.RunID] = runs[m.RunID] || d.Thread.Key() == v.Thread
+			}
+		}
+	}
 	return runs
 }

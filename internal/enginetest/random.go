@@ -141,6 +141,9 @@ func (c *campaign) tools() []spool.Tool {
 	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
 }
 
+// leastOperations and leastFaults are how many operations of callers, and faults, every campaign has.
+const leastOperations, leastFaults = 20, 2
+
 // randomCampaign does one campaign, and returns what happened in it. Rest may be nil: see [oneThread].
 func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
@@ -171,29 +174,32 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	c.hire(n)
 	c.someStart()
 	stop := c.clients("a", "b", "c")
+	const operation, fault, other = 0, 1, 2
 	acts := []struct {
 		name string
+		kind int
 		do   func()
 	}{
-		{"start", c.someStart},
-		{"start", c.someStart},
-		{"start", c.someStart},
-		{"answer", c.someAnswer},
-		{"answer", c.someAnswer},
-		{"answer", c.someAnswer},
-		{"restore", c.someRestore},
-		{"restore", c.someRestore},
-		{"stop", c.someStop},
-		{"crash", c.someCrash},
-		{"fault", c.someFault},
-		{"fault", c.someFault},
-		{"boot", c.someBoot},
-		{"shutdown", c.someShutdown},
-		{"delivery", c.someDelivery},
-		{"loss", c.someLoss},
-		{"sweep", c.someSweep},
+		{"start", operation, c.someStart},
+		{"start", operation, c.someStart},
+		{"start", operation, c.someStart},
+		{"answer", operation, c.someAnswer},
+		{"answer", operation, c.someAnswer},
+		{"answer", operation, c.someAnswer},
+		{"restore", operation, c.someRestore},
+		{"restore", operation, c.someRestore},
+		{"stop", operation, c.someStop},
+		{"crash", fault, c.someCrash},
+		{"fault", fault, c.someFault},
+		{"fault", fault, c.someFault},
+		{"boot", other, c.someBoot},
+		{"shutdown", other, c.someShutdown},
+		{"delivery", fault, c.someDelivery},
+		{"loss", fault, c.someLoss},
+		{"sweep", other, c.someSweep},
 	}
-	for range 40 {
+	var done [3]int // by kind
+	for i := 0; i < 40 || done[operation] < leastOperations || done[fault] < leastFaults; i++ {
 		wait := time.Duration(c.n(3000)) * time.Millisecond
 		switch c.n(12) {
 		case 0:
@@ -205,6 +211,7 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		act := acts[c.n(len(acts))]
 		c.trace.addf("campaign: %s", act.name)
 		act.do()
+		done[act.kind]++
 		c.bury()
 	}
 	// All faults end, and everything must come to its end.

@@ -93,6 +93,9 @@ func (t *conversation) answer(ctx context.Context, p spool.Park) {
 		both.Go(func() { t.respond(ctx, in) })
 	}
 	both.Wait()
+	if t.n(4) == 0 && sleep(ctx, 300*time.Millisecond) { // a second person was slower
+		t.respond(ctx, in)
+	}
 }
 
 // respond sends an answer to a random node.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -22,25 +23,110 @@ var breaks = []string{"fence", "token", "park", "ledger"}
 func breakStore(ctx context.Context, store spool.Store, c nodeConfig) (spool.Store, error) {
 	switch c.Break {
 	case "fence":
-		return unfenced{store}, nil
+		return &unfenced{Store: store, taken: make(map[spool.ThreadKey]int64)}, nil
 	case "token":
 		pool, err := pgxpool.New(ctx, c.Database)
 		return untokened{store, pool}, err
 	case "park":
-		return seen{store, func(v spool.View) spool.View { return openParks{v} }}, nil
+		return forgetful{store}, nil
 	case "ledger":
-		return seen{store, func(v spool.View) spool.View { return noEffects{v} }}, nil
+		return ignorant{store}, nil
 	default:
 		return store, nil
 	}
 }
 
-// unfenced lets writers of old leases write.
-type unfenced struct{ spool.Store }
+// unfenced lets writers of old leases write. An engine compares the fence wherever it reads the thread, too. So
+// this shows each worker the fence that it has taken itself.
+type unfenced struct {
+	spool.Store
+
+	mu sync.Mutex
+	// taken has the fences that this process has taken.
+	taken map[spool.ThreadKey]int64
+}
 
 // Update implements [spool.Store].
-func (s unfenced) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn func(spool.Tx) error) error {
-	return s.Store.Update(ctx, key, 0, fn)
+func (s *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	if fence > 0 {
+		return s.Store.Update(ctx, key, 0, func(tx spool.Tx) error { return fn(&unfencedTx{Tx: tx, own: fence}) })
+	}
+	var took int64
+	err := s.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		before, err := tx.Thread()
+		if spool.CodeOf(err) == spool.NotFound {
+			return fn(tx)
+		}
+		if err == nil {
+			err = fn(tx)
+		}
+		if err != nil {
+			return err
+		}
+		after, err := tx.Thread()
+		if err == nil && after.Fence > before.Fence {
+			took = after.Fence
+		}
+		return nil
+	})
+	if err == nil && took > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken[key] = took
+	}
+	return err
+}
+
+// View implements [spool.Store].
+func (s *unfenced) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+	s.mu.Lock()
+	own := s.taken[key]
+	s.mu.Unlock()
+	return s.Store.View(ctx, key, func(v spool.View) error {
+		if own > 0 {
+			v = unfencedView{v, own}
+		}
+		return fn(v)
+	})
+}
+
+type unfencedView struct {
+	spool.View
+
+	own int64
+}
+
+// Thread implements [spool.View].
+func (v unfencedView) Thread() (spool.Thread, error) {
+	thread, err := v.View.Thread()
+	thread.Fence = v.own
+	return thread, err
+}
+
+// unfencedTx shows a writer its own fence in place of the thread's.
+type unfencedTx struct {
+	spool.Tx
+
+	own, real int64
+}
+
+// Thread implements [spool.View].
+func (t *unfencedTx) Thread() (spool.Thread, error) {
+	thread, err := t.Tx.Thread()
+	if err == nil {
+		t.real, thread.Fence = thread.Fence, t.own
+	}
+	return thread, err
+}
+
+// Write implements [spool.Tx].
+func (t *unfencedTx) Write(c spool.Changes) error {
+	if c.Thread != nil && t.real > 0 {
+		thread := *c.Thread
+		thread.Fence += t.real - t.own
+		c.Thread = &thread
+	}
+	return t.Tx.Write(c)
 }
 
 // untokened acknowledges jobs without a look at the token.
@@ -76,46 +162,46 @@ func (s untokened) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error
 	}
 }
 
-// seen is a store whose views show something else.
-type seen struct {
-	spool.Store
-
-	as func(spool.View) spool.View
-}
+// forgetful is a store that shows answered parks as open, until the transaction writes.
+type forgetful struct{ spool.Store }
 
 // Update implements [spool.Store].
-func (s seen) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(seenTx{s.as(tx), tx}) })
+func (s forgetful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(&forgetfulTx{Tx: tx}) })
 }
 
-// View implements [spool.Store].
-func (s seen) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
-	return s.Store.View(ctx, key, func(v spool.View) error { return fn(s.as(v)) })
+type forgetfulTx struct {
+	spool.Tx
+
+	wrote bool
 }
-
-type seenTx struct {
-	spool.View
-
-	tx spool.Tx
-}
-
-// Write implements [spool.Tx].
-func (t seenTx) Write(c spool.Changes) error { return t.tx.Write(c) }
-
-type openParks struct{ spool.View }
 
 // Parks implements [spool.View].
-func (v openParks) Parks(run spool.RunID) ([]spool.Park, error) {
-	parks, err := v.View.Parks(run)
+func (t *forgetfulTx) Parks(run spool.RunID) ([]spool.Park, error) {
+	parks, err := t.Tx.Parks(run)
 	for i := range parks {
-		if parks[i].State == spool.ParkAnswered && !parks[i].Landed {
+		if parks[i].State == spool.ParkAnswered && !parks[i].Landed && !t.wrote {
 			parks[i].State, parks[i].Answer = spool.ParkOpen, nil
 		}
 	}
 	return parks, err
 }
 
-type noEffects struct{ spool.View }
+// Write implements [spool.Tx].
+func (t *forgetfulTx) Write(c spool.Changes) error {
+	t.wrote = true
+	return t.Tx.Write(c)
+}
+
+// ignorant is a store without a ledger of effects.
+type ignorant struct{ spool.Store }
+
+// Update implements [spool.Store].
+func (s ignorant) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(ignorantTx{tx}) })
+}
+
+type ignorantTx struct{ spool.Tx }
 
 // Effects implements [spool.View].
-func (noEffects) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }
+func (ignorantTx) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }

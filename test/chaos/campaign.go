@@ -202,8 +202,8 @@ func (c *campaign) progress(what string) {
 	if what != "" {
 		what = "  " + what
 	}
-	_, _ = fmt.Fprintf(c.o.Progress, "%6.1f s  runs %d (%d ended), kills %d (%d hit), pauses %d, cuts %d, restarts %d, frames %d, violations %d%s\n",
-		time.Since(c.began).Seconds(), c.counts["runs"], c.counts["runs ended"], c.counts["kills"], c.counts["kills that hit a run"],
+	_, _ = fmt.Fprintf(c.o.Progress, "%6.1f s  runs %d (%d ended), kills %d, pauses %d, cuts %d, restarts %d, frames %d, violations %d%s\n",
+		time.Since(c.began).Seconds(), c.counts["runs"], c.counts["runs ended"], c.counts["kills"],
 		c.counts["pauses beyond the lease"],
 		c.counts["listening connections cut"]+c.counts["times that notifications were lost"]+
 			c.counts["times that all connections of a node were severed"]+c.counts["times that a node could not connect"],

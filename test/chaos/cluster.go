@@ -203,7 +203,7 @@ func (n *node) signal(s syscall.Signal) bool {
 	case <-n.process.gone:
 		return false
 	default:
-		n.paused = n.paused && s != syscall.SIGCONT || s == syscall.SIGSTOP
+		n.paused = s == syscall.SIGSTOP || n.paused && s != syscall.SIGCONT && s != syscall.SIGKILL
 		return n.process.cmd.Process.Signal(s) == nil
 	}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,8 @@ const (
 	runsPerThread = 5
 	// stuckAfter is how long the runs of a thread may take while faults happen.
 	stuckAfter = 3 * time.Minute
+	// asksWithin is how long a thread may wait for an answer without an open question.
+	asksWithin = 20 * time.Second
 	// callTimeout bounds a request. The node may be paused.
 	callTimeout = 4 * time.Second
 )
@@ -187,14 +190,17 @@ func (t *conversation) someStop(ctx context.Context) {
 
 // untilEnded waits until the thread has no active run. It reports false if that takes too long.
 func (t *conversation) untilEnded(ctx context.Context) bool {
-	began := time.Now()
+	began, asked := time.Now(), time.Now()
 	for sleep(ctx, 200*time.Millisecond) {
-		active, detail, err := t.active(ctx)
+		active, asks, detail, err := t.active(ctx)
+		if err != nil || asks {
+			asked = time.Now()
+		}
 		switch {
 		case err != nil: // PostgreSQL restarts
 		case !active:
 			return true
-		case time.Since(began) > t.patience():
+		case time.Since(began) > t.patience(), time.Since(asked) > asksWithin:
 			t.violated("stuck", t.key.String(), fmt.Sprintf("after %s: %s", time.Since(began).Round(time.Second), detail))
 			return false
 		}
@@ -210,8 +216,9 @@ func (t *conversation) patience() time.Duration {
 	return stuckAfter
 }
 
-// active reports whether the thread has a run that has not ended, with the runs in words.
-func (t *conversation) active(ctx context.Context) (active bool, detail string, err error) {
+// active reports whether the thread has a run that has not ended, with the runs in words. Asks is false if the
+// thread waits for an answer and there is no open question.
+func (t *conversation) active(ctx context.Context) (active, asks bool, detail string, err error) {
 	err = t.store.View(ctx, t.key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if err != nil {
@@ -219,6 +226,11 @@ func (t *conversation) active(ctx context.Context) (active bool, detail string, 
 		}
 		detail = fmt.Sprintf("the thread is %s, fence %d, leased until %s, now %s",
 			thread.State, thread.Fence, thread.LeaseUntil.Format(time.TimeOnly), v.Now().Format(time.TimeOnly))
+		parks, err := v.Parks(thread.RunID)
+		if err != nil {
+			return err
+		}
+		asks = thread.State != spool.WaitingForInput || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen })
 		runs, err := v.Runs(spool.RunQuery{})
 		for _, r := range runs {
 			if r.Active() || r.QueuePosition > 0 && !r.State.Terminal() {
@@ -230,11 +242,11 @@ func (t *conversation) active(ctx context.Context) (active bool, detail string, 
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {
-		return false, "", nil
+		return false, true, "", nil
 	}
 	if active {
 		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
 		detail += fmt.Sprintf("; jobs %+v %v", jobs, jobsErr)
 	}
-	return active, detail, err
+	return active, asks, detail, err
 }

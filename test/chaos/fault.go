@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -39,8 +40,12 @@ func (c *campaign) wreck(ctx context.Context) {
 	defer under.Wait()
 	last := make(map[string]time.Time)
 	total := 0
-	for _, f := range faults {
-		total += f.weight
+	faults := slices.Clone(faults)
+	for i := range faults {
+		if faults[i].name == "pause" && c.o.Break != "" {
+			faults[i].weight *= 5 // what is taken out is needed when a worker comes back
+		}
+		total += faults[i].weight
 	}
 	for sleep(ctx, time.Duration((0.3+1.4*c.float())*float64(c.o.Every))) {
 		at := c.n(total)
@@ -107,19 +112,27 @@ func (c *campaign) hit(ctx context.Context, runs []string) bool {
 	return false
 }
 
+// kill kills a process while it executes a run. The process is stopped first, and goes on if its runs have ended
+// meanwhile.
 func (c *campaign) kill(ctx context.Context) {
-	n, runs, free := c.victim(ctx)
-	if n == nil {
+	for range 5 {
+		n, runs, free := c.victim(ctx)
+		if n == nil {
+			return
+		}
+		n.signal(syscall.SIGSTOP)
+		if !c.hit(ctx, runs) {
+			n.signal(syscall.SIGCONT)
+			free()
+			continue
+		}
+		n.end(syscall.SIGKILL, 5*time.Second)
+		c.count("kills")
+		sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
+		c.again(n)
+		free()
 		return
 	}
-	defer free()
-	n.end(syscall.SIGKILL, 5*time.Second)
-	c.count("kills")
-	if c.hit(ctx, runs) {
-		c.count("kills that hit a run")
-	}
-	sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
-	c.again(n)
 }
 
 // again starts a process in place of the one that has ended.
@@ -143,7 +156,7 @@ func (c *campaign) pause(ctx context.Context) {
 	if c.hit(ctx, runs) {
 		c.count("pauses that hit a run")
 	}
-	sleep(context.WithoutCancel(ctx), c.o.Lease+time.Duration(500+c.n(2000))*time.Millisecond)
+	sleep(context.WithoutCancel(ctx), time.Duration(float64(c.o.Lease)*(1.2+1.3*c.float())))
 	n.signal(syscall.SIGCONT)
 	c.disturbed()
 }
