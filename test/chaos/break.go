@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/spoolhq/spool"
 )
 

@@ -32,7 +32,7 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 	t.Helper()
 
 	o := defaults
-	o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	o.Seed = uint64(time.Now().UnixNano())
 	if seed, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
 		o.Seed = seed
 	}
@@ -50,7 +50,7 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 }
 
 // TestCampaign is the campaign for CI. SPOOL_CHAOS is another duration of the faults.
-func TestCampaign(t *testing.T) {
+func TestCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
 	length := 40 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("SPOOL_CHAOS")); err == nil {
 		length = d
@@ -68,11 +68,11 @@ func TestCampaign(t *testing.T) {
 
 // TestBreak takes one protection out of the nodes after another. The campaign must notice within a minute. It
 // runs if SPOOL_CHAOS_BREAK is set.
-func TestBreak(t *testing.T) {
+func TestBreak(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
 	if os.Getenv("SPOOL_CHAOS_BREAK") == "" {
 		t.Skip("skipped: SPOOL_CHAOS_BREAK is not set")
 	}
-	for _, broken := range breaks {
+	for _, broken := range breaks { //nolint:paralleltest // as above
 		t.Run(broken, func(t *testing.T) {
 			report := campaignOf(t, func(o *options) { o.Break, o.Duration = broken, time.Minute })
 			if len(report.Violations) == 0 {
@@ -84,6 +84,8 @@ func TestBreak(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
+	t.Parallel()
+
 	p := plan{ID: "t1-r1", Steps: []planStep{{Words: 3, Calls: []string{"once", "nest"}}, {Words: 0}}}
 	got, err := parsePlan(p.prompt())
 	if err != nil || got.prompt() != p.prompt() || got.text(0) != "t1-r1/0 w0 w1 w2" {
@@ -101,6 +103,8 @@ func TestPlan(t *testing.T) {
 
 // TestJournals judges acknowledgements by the claims of all processes.
 func TestJournals(t *testing.T) {
+	t.Parallel()
+
 	dir := t.TempDir()
 	one, two := dir+"/one", dir+"/two"
 	for name, text := range map[string]string{

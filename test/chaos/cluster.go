@@ -125,7 +125,7 @@ func (n *node) start() error {
 		return err
 	}
 	defer log.Close()
-	p := &process{name: name, cmd: exec.Command(program), gone: make(chan struct{})} //nolint:gosec,noctx // it outlives the call
+	p := &process{name: name, cmd: exec.Command(program), gone: make(chan struct{})} //nolint:noctx // it outlives the call
 	p.cmd.Env = append(os.Environ(), nodeVariable+"="+string(raw))
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGKILL)

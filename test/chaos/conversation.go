@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -219,12 +220,14 @@ func (t *conversation) patience() time.Duration {
 // active reports whether the thread has a run that has not ended, with the runs in words. Asks is false if the
 // thread waits for an answer and there is no open question.
 func (t *conversation) active(ctx context.Context) (active, asks bool, detail string, err error) {
+	var text strings.Builder
 	err = t.store.View(ctx, t.key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if err != nil {
 			return err
 		}
-		detail = fmt.Sprintf("the thread is %s, fence %d, leased until %s, now %s",
+		text.Reset()
+		fmt.Fprintf(&text, "the thread is %s, fence %d, leased until %s, now %s",
 			thread.State, thread.Fence, thread.LeaseUntil.Format(time.TimeOnly), v.Now().Format(time.TimeOnly))
 		parks, err := v.Parks(thread.RunID)
 		if err != nil {
@@ -235,7 +238,7 @@ func (t *conversation) active(ctx context.Context) (active, asks bool, detail st
 		for _, r := range runs {
 			if r.Active() || r.QueuePosition > 0 && !r.State.Terminal() {
 				active = true
-				detail += fmt.Sprintf("; run %s is %s (depth %d, position %d, %d steps, %d segments, %d attempts)",
+				fmt.Fprintf(&text, "; run %s is %s (depth %d, position %d, %d steps, %d segments, %d attempts)",
 					r.ID, r.State, r.Depth, r.QueuePosition, r.Steps, r.Segments, r.Attempts)
 			}
 		}
@@ -246,7 +249,7 @@ func (t *conversation) active(ctx context.Context) (active, asks bool, detail st
 	}
 	if active {
 		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
-		detail += fmt.Sprintf("; jobs %+v %v", jobs, jobsErr)
+		fmt.Fprintf(&text, "; jobs %+v %v", jobs, jobsErr)
 	}
-	return active, asks, detail, err
+	return active, asks, text.String(), err
 }

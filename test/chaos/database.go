@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
-
 	"github.com/spoolhq/spool/internal/testserver"
 )
 

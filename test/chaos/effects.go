@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
 )

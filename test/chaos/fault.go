@@ -4,8 +4,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -138,7 +138,7 @@ func (c *campaign) kill(ctx context.Context) {
 // again starts a process in place of the one that has ended.
 func (c *campaign) again(n *node) {
 	if err := n.start(); err != nil {
-		c.violated("node", fmt.Sprint(n.index), "it cannot be started again: "+err.Error())
+		c.violated("node", strconv.Itoa(n.index), "it cannot be started again: "+err.Error())
 	}
 }
 
@@ -216,7 +216,7 @@ func (c *campaign) roll(ctx context.Context) {
 			continue // it is down or paused
 		}
 		if !n.end(syscall.SIGTERM, shutdownTimeout+4*time.Second) {
-			c.violated("drain", fmt.Sprint(n.index), "it did not end after a SIGTERM")
+			c.violated("drain", strconv.Itoa(n.index), "it did not end after a SIGTERM")
 		}
 		c.again(n)
 		_ = n.ready(context.WithoutCancel(ctx))
@@ -237,7 +237,7 @@ func (c *campaign) recover(ctx context.Context) {
 		default:
 		}
 		if err := n.ready(ctx); err != nil {
-			c.violated("node", fmt.Sprint(n.index), err.Error())
+			c.violated("node", strconv.Itoa(n.index), err.Error())
 		}
 	}
 }

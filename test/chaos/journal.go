@@ -44,28 +44,46 @@ func (j *journal) write(began time.Time, l journalLine) {
 	_, _ = j.file.Write(append(raw, '\n'))
 }
 
-// observed writes the claims, acknowledgements and commits of a store to a journal.
+// observed writes the claims and acknowledgements of a store to a journal. It tells [truthful] with which fence the
+// engine writes.
 type observed struct {
 	spool.Store
 
 	journal *journal
 }
 
-// Update implements [spool.Store]. It notes a commit whose fence was not the thread's.
+// Update implements [spool.Store].
 func (s *observed) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	began, current := time.Now(), fence
+	return s.Store.Update(context.WithValue(ctx, fenceOf{}, fence), key, fence, fn)
+}
+
+// fenceOf is the key of the engine's fence in a context.
+type fenceOf struct{}
+
+// truthful writes commits of old leases to a journal. It is directly before the database, below what was broken.
+type truthful struct {
+	spool.Store
+
+	journal *journal
+}
+
+// Update implements [spool.Store].
+func (s *truthful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	own, ok := ctx.Value(fenceOf{}).(int64)
+	if !ok || own == 0 {
+		return s.Store.Update(ctx, key, fence, fn)
+	}
+	began, current := time.Now(), own
 	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
-		if fence > 0 {
-			thread, err := tx.Thread()
-			if err != nil {
-				return err
-			}
-			current = thread.Fence
+		thread, err := tx.Thread()
+		if err != nil {
+			return err
 		}
+		current = thread.Fence
 		return fn(tx)
 	})
-	if err == nil && current != fence {
-		s.journal.write(began, journalLine{Op: "stale", On: key.ID, Fence: fence, Current: current})
+	if err == nil && current != own {
+		s.journal.write(began, journalLine{Op: "stale", On: key.ID, Fence: own, Current: current})
 	}
 	return err
 }
@@ -171,7 +189,7 @@ func (r *reader) more(name string) (lines []journalLine, err error) {
 	for {
 		text, err := buffered.ReadBytes('\n')
 		if err != nil {
-			return lines, nil //nolint:nilerr // the rest of the line comes later
+			return lines, nil // the rest of the line comes later
 		}
 		var l journalLine
 		if err := json.Unmarshal(text, &l); err != nil {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
 )

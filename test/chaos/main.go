@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -90,13 +91,13 @@ func parseOptions(args []string) (options, error) {
 		return o, err
 	}
 	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+		o.Seed = uint64(time.Now().UnixNano())
 	}
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.Nodes < 1 || o.Threads < 1 || o.Duration <= 0 || o.Settle <= 0 || o.Every <= 0 || o.Lease < time.Second:
-		return o, fmt.Errorf("a number or a time is too small")
+		return o, errors.New("a number or a time is too small")
 	case o.Break != "" && !slices.Contains(breaks, o.Break):
 		return o, fmt.Errorf("--break must be one of %s", strings.Join(breaks, ", "))
 	}

@@ -85,7 +85,7 @@ func runNode(ctx context.Context, c nodeConfig) error {
 	if err != nil {
 		return err
 	}
-	surface, err := server.New(e, server.Config{Insecure: true})
+	surface, err := server.New(e, server.Config{Insecure: true}) //nolint:contextcheck // it takes none
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func engineConfig(c nodeConfig, held *holds, effects *effects) engine.Config {
 // protection that was taken out. What the engine does is written to the journal.
 func nodeBackend(ctx context.Context, c nodeConfig, db *postgres.DB, j *journal) (spool.Backend, error) {
 	b := db.Backend()
-	broken, err := breakStore(ctx, b.Store, c)
+	broken, err := breakStore(ctx, &truthful{Store: b.Store, journal: j}, c)
 	if err != nil {
 		return b, err
 	}
@@ -237,7 +237,9 @@ func (h *holds) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		runs = append(runs, run)
 	}
 	h.mu.Unlock()
-	_ = json.NewEncoder(w).Encode(runs)
+	if err := json.NewEncoder(w).Encode(runs); err != nil {
+		slog.Warn("answer the supervisor", "error", err)
+	}
 }
 
 // sleep waits, and reports whether ctx is still alive.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -63,7 +64,7 @@ func lastTurn(r spool.ModelRequest) string {
 // called returns the events of a step's calls.
 func (p plan) called(step int) (events []spool.ModelEvent) {
 	for i, name := range p.Steps[step].Calls {
-		id, args := p.callID(step, i), `{"n":`+fmt.Sprint(i)+`}`
+		id, args := p.callID(step, i), `{"n":`+strconv.Itoa(i)+`}`
 		if name == "nest" {
 			name = spool.SpawnTool
 			raw, _ := json.Marshal(map[string]string{"name": "helper", "instructions": p.nested(step, i).prompt()}) //nolint:errchkjson // strings

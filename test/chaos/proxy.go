@@ -52,7 +52,7 @@ func newProxy(ctx context.Context, address string) (*proxy, error) {
 			if err != nil {
 				return
 			}
-			p.running.Go(func() { p.serve(conn) })
+			p.running.Go(func() { p.serve(ctx, conn) })
 		}
 	})
 	return p, nil
@@ -89,12 +89,12 @@ func (p *proxy) close() {
 }
 
 // serve carries bytes both ways until one side closes.
-func (p *proxy) serve(client net.Conn) {
+func (p *proxy) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	if p.refuse.Load() {
 		return
 	}
-	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
 	if err != nil {
 		return
 	}
