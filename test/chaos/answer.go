@@ -34,13 +34,17 @@ func (c *campaign) answerAll(ctx context.Context) {
 				continue
 			}
 			for _, p := range t.questions(ctx, thread.RunID) {
-				under.Go(func() { t.answer(ctx, p) })
+				under.Go(func() {
+					defer t.answering.Done()
+					t.answer(ctx, p)
+				})
 			}
 		}
 	}
 }
 
-// questions returns the open questions of a run that nobody is answering.
+// questions returns the open questions of a run that nobody is answering. The caller calls Done of answering once
+// for each of them.
 func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []spool.Park) {
 	_ = t.store.View(ctx, t.key, func(v spool.View) error {
 		parks, err := v.Parks(run)
@@ -61,6 +65,7 @@ func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []s
 				continue
 			}
 			t.asked[name] = time.Now()
+			t.answering.Add(1)
 			kept = append(kept, p)
 		}
 	}

@@ -23,6 +23,9 @@ type conversation struct {
 	history  *spooltest.History
 	watchers []*watcher
 
+	// answering counts the answers that are under way.
+	answering sync.WaitGroup
+
 	mu sync.Mutex
 	// plans are those of the accepted runs.
 	plans map[spool.RunID]plan
@@ -93,6 +96,7 @@ func (t *conversation) lead(ctx context.Context) {
 	for _, w := range t.watchers {
 		<-w.done
 	}
+	t.answering.Wait()
 	if ctx.Err() == nil && ended {
 		t.judge(ctx)
 	}

@@ -1,0 +1,44 @@
+package spooltest_test
+
+import (
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// A history of several processes has no commits. What an edit has removed from the view is then known from the
+// branches.
+func TestHistoryWithoutCommits(t *testing.T) {
+	t.Parallel()
+
+	dropped := func() *spooltest.History {
+		h := sound()
+		d := &h.Threads[0]
+		d.Branches = []spooltest.BranchDump{{Branch: spool.Branch{ID: 1}, Messages: d.Messages}}
+		h.Commits, d.Messages = nil, nil
+		return h
+	}
+	for _, v := range dropped().Violations() {
+		t.Error(v)
+	}
+
+	h := dropped()
+	h.Threads[0].Branches[0].Messages = h.Threads[0].Branches[0].Messages[:3]
+	found := h.Violations()
+	if len(found) == 0 || found[0].Invariant != "client-text" {
+		t.Errorf("an answer that a client has seen is not saved: found %v", found)
+	}
+
+	h = dropped() // a client that was away during the edit gets a snapshot of the run, without the messages that are gone
+	frames := h.Clients[0].Frames
+	last := spool.Offset{Fence: 2, N: 3}
+	h.Clients[0].Frames = append(frames[:15:15], spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
+		Thread: spool.Thread{ID: "t"}, Runs: []spool.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5, AfterMessageID: new(spool.MessageID),
+		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
+	}})
+	h.Clients[0].Frames = append(h.Clients[0].Frames, frames[15:]...)
+	for _, v := range h.Violations() {
+		t.Error(v)
+	}
+}
