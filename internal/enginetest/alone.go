@@ -17,6 +17,7 @@ type aloneTest struct{ *engineTest }
 var aloneTests = map[string]func(s aloneTest){
 	"CrashLoop": testAloneCrashLoop,
 	"Others":    testAloneOthers,
+	"Paused":    testAlonePaused,
 	"Saved":     testAloneSaved,
 	"Stopped":   testAloneStopped,
 }
@@ -100,6 +101,38 @@ func (d *deadly) loop(s aloneTest, c engine.Config, done func() bool) (deaths in
 	}
 	p.stop()
 	return deaths
+}
+
+// testAlonePaused has a worker go on that was only paused, while its run waits to be executed alone and nobody
+// has the lease.
+func testAlonePaused(s aloneTest) {
+	gate := make(chan struct{})
+	first := s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"of the first"}, Gate: gate}))
+	second := s.config(spooltest.NewModel(spooltest.Say("of the second")))
+	first.Retry.Deaths, second.Retry.Deaths = 1, 1
+	paused, b := s.newStall()
+	e := s.over(b, first)
+	s.start(e, "r1", "go")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = e.HandleJob(context.Background(), ticket("r1"))
+	}()
+	<-time.After(time.Second)
+	paused.pause()
+	<-time.After(40 * time.Second) // the lease lapses
+	if r, err := s.engine(second).HandleJob(context.Background(), ticket("r1")); err != nil || !strings.Contains(r.Reason, "isolated") {
+		s.Fatalf("the second worker: %+v, %v", r, err)
+	}
+	before := s.all(chat, "r1")
+	close(gate)
+	paused.wake()
+	receive(s, done, bubbleWait, "the end of the goroutine")
+	s.same("the thread", s.all(chat, "r1"), before)
+	s.working(second)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant of the second")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
 // startOn starts a run on a thread of its own.

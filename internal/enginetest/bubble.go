@@ -34,7 +34,7 @@ var exactCases = map[string]string{
 // longCases has, by their subjects, the cases that last longer than shortCase: they wait for a lease, an
 // expiry, a retention or a retry, or they check that nothing happens for a while.
 var longCases = map[string]string{
-	"Alone":      "CrashLoop Others Saved Stopped",
+	"Alone":      "CrashLoop Others Paused Saved Stopped",
 	"Approve":    "DigestOfBefore EditedUnknown ReportedWhy",
 	"Audit":      "Delete Retention",
 	"Await":      "Expired Extended GivenUp LineStopped Reads",

@@ -253,6 +253,7 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 	case doBackOff:
 		err = tx.move(spool.Queued)
 		tx.release()
+		tx.Thread.Fence++ // the lost worker may have been paused, and would write while nobody has the lease
 		tx.Follow.Jobs = true
 	default:
 		tx.release()
