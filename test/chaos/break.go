@@ -204,3 +204,13 @@ type ignorantTx struct{ spool.Tx }
 
 // Effects implements [spool.View].
 func (ignorantTx) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }
+
+// View implements [spool.Store].
+func (s ignorant) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+	return s.Store.View(ctx, key, func(v spool.View) error { return fn(ignorantView{v}) })
+}
+
+type ignorantView struct{ spool.View }
+
+// Effects implements [spool.View].
+func (ignorantView) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }
