@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -41,13 +42,31 @@ func (db *DB) hostTx(l link) spool.HostTx {
 			return err
 		}
 		t := newTx(ctx, db, l, key)
-		t.pending = []statement{t.lock(), t.head()}
-		if err := t.call(0, fn); err != nil {
-			return err
+		t.pending = []statement{{sql: "SAVEPOINT spool"}, t.lock(), t.head()}
+		err := t.call(0, fn)
+		if err == nil {
+			err = t.finish(statement{sql: "RELEASE SAVEPOINT spool"})
 		}
-		return t.finish()
+		if err != nil {
+			undo(ctx, l)
+		}
+		return err
 	})
 }
+
+// undo takes back what an update has done in the host's transaction. If that fails, the transaction is lost anyway.
+func undo(ctx context.Context, l link) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	for _, sql := range []string{"ROLLBACK TO SAVEPOINT spool", "RELEASE SAVEPOINT spool"} {
+		if l.send(ctx, []statement{{sql: sql}}) != nil {
+			return
+		}
+	}
+}
+
+// undoTimeout bounds how long undo may take.
+const undoTimeout = 5 * time.Second
 
 // sqlLink is a link by database/sql, which has no batches.
 type sqlLink struct {

@@ -113,6 +113,38 @@ func TestStoreInHostTx(t *testing.T) {
 	}, features)
 }
 
+// refusedInHost checks that a refused update leaves nothing in the host's transaction, which goes on.
+func refusedInHost(t *testing.T, db *postgres.DB, h host, key spool.ThreadKey) {
+	t.Helper()
+
+	ctx := t.Context()
+	run := spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Completed}}
+	if err := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}}) }); err != nil {
+		t.Fatal(err)
+	}
+	tx, exec, end, err := h.begin(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := spool.ThreadKey{Tenant: key.Tenant, ID: "other"}
+	err = tx.Update(ctx, other, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{run}})
+	})
+	if !errors.Is(err, spool.ErrRunIDUsed) {
+		t.Errorf("a used id: %v", err)
+	}
+	if err := errors.Join(exec("INSERT INTO orders VALUES (7)"), end(true)); err != nil {
+		t.Errorf("the host goes on: %v", err)
+	}
+	err = db.View(ctx, other, func(v spool.View) error {
+		_, err := v.Thread()
+		return err
+	})
+	if spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("the refused thread: %v", err)
+	}
+}
+
 // The host's row and the thread are committed together, or not at all.
 func TestHostTx(t *testing.T) {
 	t.Parallel()
@@ -149,6 +181,7 @@ func TestHostTx(t *testing.T) {
 			if err := errors.Join(exec("DELETE FROM orders WHERE id = 1"), end(true)); err != nil {
 				t.Errorf("the host's table: %v", err)
 			}
+			refusedInHost(t, db, h, key)
 		})
 	}
 	if err := (spool.HostTx{}).Update(t.Context(), spool.ThreadKey{}, nil); spool.CodeOf(err) != spool.Invalid {
