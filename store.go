@@ -21,7 +21,7 @@ type Backend struct {
 // A store is safe for concurrent use. Its errors have a [Code]: those that a method names, [Canceled] if ctx
 // ended before anything was written, and [Unavailable] if the store failed; then a write may have happened or
 // not. An empty list is no error.
-type Store interface { //nolint:interfacebloat // what must commit together is one port
+type Store interface {
 	// Update runs fn in a transaction that holds the thread. No other Update of the same thread runs between
 	// fn's first read and its commit. Everything that fn writes becomes visible and durable together, or not
 	// at all if fn or the commit fails. Update returns fn's error unchanged. It returns after the commit is

@@ -1,6 +1,7 @@
 package spooltest_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -33,11 +34,10 @@ func TestHistoryWithoutCommits(t *testing.T) {
 	h = dropped() // a client that was away during the edit gets a snapshot of the run, without the messages that are gone
 	frames := h.Clients[0].Frames
 	last := spool.Offset{Fence: 2, N: 3}
-	h.Clients[0].Frames = append(frames[:15:15], spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
+	h.Clients[0].Frames = slices.Concat(frames[:15], []spool.Frame{{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
 		Thread: spool.Thread{ID: "t"}, Runs: []spool.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5, AfterMessageID: new(spool.MessageID),
 		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
-	}})
-	h.Clients[0].Frames = append(h.Clients[0].Frames, frames[15:]...)
+	}}}, frames[15:])
 	for _, v := range h.Violations() {
 		t.Error(v)
 	}

@@ -149,7 +149,7 @@ func caseNames() map[string]bool {
 	return names
 }
 
-// skips skips the case if the options say so.
+// skips ends the case early if the options say so.
 func (o Options) skips(t *testing.T, name string) {
 	t.Helper()
 	if why, ok := o.Skip[name]; ok {

@@ -69,7 +69,7 @@ func runCampaign(ctx context.Context, o options) (*report, error) {
 	defer cluster.close()
 	c := &campaign{
 		o: o, db: db, cluster: cluster, store: store, effects: effects, began: time.Now(), over: make(chan struct{}), journals: newReader(),
-		random: rand.New(rand.NewPCG(o.Seed, 0)), //nolint:gosec // a test
+		random: rand.New(rand.NewPCG(o.Seed, 0)),
 		counts: make(map[string]int), report: &report{Options: o}, threads: make(map[spool.ThreadID]*conversation),
 	}
 	if o.Keep {

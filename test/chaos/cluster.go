@@ -109,7 +109,7 @@ func (n *node) start() error {
 	name := fmt.Sprintf("n%d.%d", n.index, n.started)
 	config := nodeConfig{
 		Name: name, Port: n.port, Database: n.proxy.url(n.db.url("spool")), Effects: n.db.url("effects"), Lease: n.o.Lease, Break: n.o.Break,
-		Journal: filepath.Join(n.dir, name+".journal"), Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started), //nolint:gosec // small
+		Journal: filepath.Join(n.dir, name+".journal"), Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started),
 	}
 	n.journals = append(n.journals, config.Journal)
 	raw, err := json.Marshal(config)
@@ -125,7 +125,7 @@ func (n *node) start() error {
 		return err
 	}
 	defer log.Close()
-	p := &process{name: name, cmd: exec.Command(program), gone: make(chan struct{})} //nolint:noctx // it outlives the call
+	p := &process{name: name, cmd: exec.Command(program), gone: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), nodeVariable+"="+string(raw))
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGKILL)

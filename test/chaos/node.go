@@ -85,7 +85,7 @@ func runNode(ctx context.Context, c nodeConfig) error {
 	if err != nil {
 		return err
 	}
-	surface, err := server.New(e, server.Config{Insecure: true}) //nolint:contextcheck // it takes none
+	surface, err := server.New(e, server.Config{Insecure: true})
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func nodeBackend(ctx context.Context, c nodeConfig, db *postgres.DB, j *journal)
 	}
 	b.Store = broken
 	faulty := spooltest.NewFaulty(b)
-	random := rand.New(rand.NewPCG(c.Seed, 1)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(c.Seed, 1))
 	claims := 0
 	var mu sync.Mutex
 	faulty.Intercept(func(_ context.Context, name, _ string, do func() (spooltest.FaultKind, error)) error {
