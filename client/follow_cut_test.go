@@ -321,7 +321,7 @@ func TestFollowNewToken(t *testing.T) {
 	t.Parallel()
 
 	n, direct := setup(t)
-	p := cutConnections(t, n.address, func(int64) int64 { return 1500 })
+	p := cutConnections(t, n.address, func(int64) int64 { return 2500 }) // more than what a client is told first
 	tokens := 0
 	c := connect(t, p.url(), func(o *client.Options) {
 		o.Token = func(context.Context) (string, error) {

@@ -5,8 +5,8 @@ import "github.com/spoolhq/spool"
 // clock is the store's time in a statement, as the table clock.
 const clock = "clock AS MATERIALIZED (SELECT " + nowExpr + " AS now)"
 
-// A lane is what a worker selects jobs by within a queue: '' for events of the outbox, and "=" with the agent
-// for tickets. The indexes of the claim begin with the queue and the lane, so a claim never meets a job that
+// A lane is what a worker selects jobs by within a queue: '' for jobs that need no agent (see
+// [spool.Job.NeedsAgent]), and "=" with the agent for the others. The indexes of the claim begin with the queue and the lane, so a claim never meets a job that
 // the worker does not take.
 
 // lanes returns the table lane of a statement, with the lanes of a query.

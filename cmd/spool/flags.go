@@ -97,7 +97,7 @@ var settings = []setting{
 	{"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name", false},
 	{"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most", false},
 	{"pooler", "SPOOL_POOLER", "false", "BOOL", "true: the URL is of PgBouncer in transaction mode, or of a pooler like it", false},
-	{"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse an older schema of PostgreSQL; spool migrate brings it up to date", false},
+	{"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse a database whose schema is older (see spool migrate)", false},
 	{"role", "SPOOL_ROLE", "all", "ROLE", "all; or with --database: api serves requests, worker executes runs", false},
 	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one, spool uses the demo model", false},
 	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "prefix of all paths, such as /v1", false},

@@ -25,6 +25,7 @@ type engineTest struct {
 	// opened is the backend that Options.Open returned, and backend is the one that the case itself uses.
 	opened, backend spool.Backend
 	history         *spooltest.History
+	keysMu          sync.Mutex
 	keys            []spool.ThreadKey // the threads that check reads
 	workers         []func()          // stop the workers that run
 	bound           *time.Timer       // the timer of lasts
@@ -201,9 +202,11 @@ func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r engine.Sta
 		s.Fatalf("start: %+v, %v", result, err)
 	}
 	key.ID = result.ThreadID
+	s.keysMu.Lock()
 	if !slices.Contains(s.keys, key) {
 		s.keys = append(s.keys, key)
 	}
+	s.keysMu.Unlock()
 	s.history.Started(key, result.RunID)
 	return result
 }

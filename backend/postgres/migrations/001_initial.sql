@@ -359,7 +359,7 @@ CREATE TABLE spool.job (
     claimed   boolean NOT NULL DEFAULT false,
     token     bigint  NOT NULL DEFAULT 0,     -- of the last claim; a release raises it, too
     attempts  bigint  NOT NULL DEFAULT 0,
-    lane      text    COLLATE "C" NOT NULL GENERATED ALWAYS AS (CASE WHEN run_id = '' THEN '' ELSE '=' || agent END) STORED,
+    lane      text    COLLATE "C" NOT NULL GENERATED ALWAYS AS (CASE WHEN run_id = '' OR kind = 'settle' THEN '' ELSE '=' || agent END) STORED,
     CONSTRAINT job_pkey PRIMARY KEY (id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 500, autovacuum_vacuum_cost_delay = 0);
