@@ -20,6 +20,8 @@ const crashTable = "../../docs/operations/nested-crashes.md"
 // nestedWrites are the writes of an approval in a nested run, in their order. The first of
 // all is the start.
 var nestedWrites = []struct{ phase, what string }{
+	{"ask", "find that the agent's revision is not stored yet"},
+	{"ask", "store the agent's revision"},
 	{"ask", "claim the run"},
 	{"ask", "save the main agent's draft, which spawns"},
 	{"ask", "make the nested run, with its brief"},
