@@ -284,8 +284,8 @@ func TestConsumeEnds(t *testing.T) {
 func TestTicketHeld(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	q, h := newTickets(t, s, TicketOptions{AckWait: 300 * time.Millisecond}), newHandler()
-	h.answers <- answer{JobResult: accepted.JobResult, during: func(context.Context) { <-time.After(1500 * time.Millisecond) }}
+	q, h := newTickets(t, s, TicketOptions{AckWait: 2 * time.Second}), newHandler()
+	h.answers <- answer{JobResult: accepted.JobResult, during: func(context.Context) { <-time.After(5 * time.Second) }}
 	consume(t, q, h, ConsumeOptions{})
 	delivers(t, q, job("a"))
 	eventually(t, "the queue to be empty", func() bool { return q.tickets() == 0 })

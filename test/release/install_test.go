@@ -41,8 +41,11 @@ func TestInstall(t *testing.T) {
 	}
 
 	for _, leaf := range leaves {
-		path := ours + "/" + leaf
-		u.module(t, fmt.Sprintf("package main\n\nimport (\n\t_ %q\n\t_ %q\n)\n\nfunc main() {}\n", ours+"/rest", path))
+		path, beside := ours+"/"+leaf, ours
+		if strings.HasPrefix(leaf, "rest/") {
+			beside += "/rest"
+		}
+		u.module(t, fmt.Sprintf("package main\n\nimport (\n\t_ %q\n\t_ %q\n)\n\nfunc main() {}\n", beside, path))
 		u.command(t, "go", "get", path)
 		u.command(t, "go", "list", "-deps", ".") // each package is there
 		have := strings.Split(u.command(t, "go", "list", "-m", "all"), "\n")
