@@ -52,7 +52,9 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 // knownFault reports whether a violation is of the fault that docs/operations/proof.md calls open: after a
 // connection of the database was severed, clients may miss one item of a run stream. Only CI passes over it: a run
 // with SPOOL_CHAOS fails.
-func knownFault(invariant string) bool { return invariant == "client-items" || invariant == "client-text" }
+func knownFault(invariant string) bool {
+	return invariant == "client-items" || invariant == "client-text"
+}
 
 // TestCampaign is the campaign for CI. SPOOL_CHAOS is another duration of the faults.
 func TestCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
