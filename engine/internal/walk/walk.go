@@ -110,10 +110,14 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	for i := range page.Items {
 		item := &page.Items[i]
 		entries, err := w.upTo(ctx, item.Seq)
+		frames = append(frames, entries...)
+		if err != nil && len(frames) > 0 { // the walker is behind these frames, and the error comes again at the next call
+			w.blocked = time.Time{}
+			return frames, nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		frames = append(frames, entries...)
 		w.At.Offset = item.Offset
 		w.Reading, w.emptySnapshot = !item.Type.End(), false
 		w.shown.item(*item)
@@ -137,12 +141,13 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	return frames, nil
 }
 
-// upTo passes the entries up to a seq, with the turns between them.
+// upTo passes the entries up to a seq, with the turns between them. With an error it returns the frames that it has
+// passed.
 func (w *Walker) upTo(ctx context.Context, seq int64) (frames []PositionedFrame, err error) {
 	for w.At.Seq < seq {
 		s, err := w.stretch(ctx, int(seq-w.At.Seq))
 		if err != nil {
-			return nil, err
+			return frames, err
 		}
 		if len(s.entries) == 0 && len(s.turns) == 0 {
 			break
