@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -271,5 +272,46 @@ func TestSharedWalkerForgetsItsPlace(t *testing.T) {
 		if _, err := w.Next(t.Context(), true); !errors.Is(err, ErrReset) {
 			t.Errorf("%s: the hub gets %v", name, err)
 		}
+	}
+}
+
+// failing is a store whose n-th view fails.
+type failing struct {
+	spool.Store
+
+	views, fails int
+}
+
+func (f *failing) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+	if f.views++; f.views == f.fails {
+		return spool.Errorf(spool.Unavailable, "the store is away")
+	}
+	return f.Store.View(ctx, key, fn)
+}
+
+// A failure of the store between two items loses no frame, wherever it comes.
+func TestWalkStoreFails(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	failed := 0
+	for n := 1; n < 20; n++ {
+		w, frames := s.walker(&spool.Cursor{}, Mode{})
+		store := &failing{Store: s.store, fails: n}
+		s.from.Store = store
+		for {
+			more, err := w.Next(t.Context(), true)
+			if frames = append(frames, more...); err != nil {
+				failed++
+				continue
+			}
+			if len(more) == 0 {
+				break
+			}
+		}
+		s.from.Store = s.store
+		s.want("the frames around failure "+strconv.Itoa(n), frames, whole...)
+	}
+	if failed == 0 {
+		t.Error("nothing failed")
 	}
 }
