@@ -3,6 +3,7 @@ package enginetest
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -34,6 +35,7 @@ func testContextNested(s contextTest) {
 	nestedTest(s).answerAs(e, "go right:send", true)
 	nestedTest(s).answerAs(e, "go left:send", false)
 	s.ended(spool.Completed)
+	<-time.After(quiet)
 	client()
 
 	nested := nestedTest(s).nested()

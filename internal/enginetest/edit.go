@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -33,6 +34,7 @@ func testEditDrops(s *engineTest) {
 	turn := s.all(chat, "").Messages[2]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "2", RunID: "r-edit", EditMessageID: turn.ID})
 	s.ended(spool.Completed)
+	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
 	s.lines("record", s.record()[6:], "MESSAGES_DROPPED", "RUN_STARTED r-edit:1", "RUN_ENDED r-edit:1 finished")

@@ -71,6 +71,7 @@ func testNestedRetried(s nestedTest) {
 		s.Errorf("the run is %s while another nested run works", got.State)
 	}
 	s.ended(spool.Completed)
+	<-time.After(quiet)
 	client()
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 	for brief, want := range map[string]int{"go": 2, "find": 3, "slow": 2} {
