@@ -8,29 +8,50 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
 		exit(serveRole(role)) // the tests spawn themselves
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Run(m))
 }
 
-// TestShort runs everything at the smallest size. What it measures is not looked at.
+// TestShort runs everything that needs no PostgreSQL at the smallest size. What it measures is not looked at.
 func TestShort(t *testing.T) {
 	t.Parallel()
+	all, _ := choose("")
+	testShort(t, slices.DeleteFunc(all, overPostgres))
+}
 
+// TestShortOverPostgres does the same with what needs one.
+func TestShortOverPostgres(t *testing.T) {
+	t.Parallel()
+	all, _ := choose("")
+	testShort(t, slices.DeleteFunc(all, func(f figure) bool { return !overPostgres(f) }), "-postgres", pgtest.Shared(t).URL())
+}
+
+// overPostgres reports whether a figure needs a PostgreSQL.
+func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
+
+func testShort(t *testing.T, all []figure, flags ...string) {
+	t.Helper()
+	var names []string
+	for _, f := range all {
+		names = append(names, f.name)
+	}
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
 	var out bytes.Buffer
-	if err := run(context.Background(), []string{"-short", "-rounds", "1", "-dir", t.TempDir(), "-out", file}, &out); err != nil {
+	args := append([]string{"-short", "-rounds", "1", "-only", strings.Join(names, ","), "-dir", t.TempDir(), "-out", file}, flags...)
+	if err := run(context.Background(), args, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _ := choose("")
 	for _, f := range all {
 		if !strings.Contains(string(text), "-only "+f.name) {
 			t.Errorf("the results do not tell of %s", f.name)
@@ -39,8 +60,9 @@ func TestShort(t *testing.T) {
 	// The bounds of RESULTS.md are those of today, whatever was met.
 	short, committed := parseResults(string(text)), parseResults(readFile(t, "RESULTS.md"))
 	bounds := func(w written) []string { return slices.Compact(slices.Sorted(slices.Values(w.wants()))) } // a smoke run has fewer sizes
-	for i, w := range short.sections {
-		if i >= len(committed.sections) || !slices.Equal(bounds(w), bounds(committed.sections[i])) {
+	for _, w := range short.sections {
+		at := slices.IndexFunc(committed.sections, func(c written) bool { return c.name() == w.name() })
+		if at < 0 || !slices.Equal(bounds(w), bounds(committed.sections[at])) {
 			t.Errorf("%s is held to %q, and RESULTS.md has others", w.title, bounds(w))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -81,8 +82,11 @@ type events struct {
 }
 
 // follow opens an event stream. The stream ends by itself if its reader waits too long.
-func (c *child) follow(path string) (*events, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, patience)
+func (c *child) follow(path string) (*events, error) { return c.followFor(path, patience) }
+
+// followFor opens an event stream that ends by itself after some time.
+func (c *child) followFor(path string, d time.Duration) (*events, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, d)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Public+path, nil)
 	if err != nil {
 		cancel()

@@ -6,8 +6,10 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// nested. The last one, beside, compares the CPU time of others with that of an earlier commit, and is
-// measured only on request.
+// nested, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
+// server: the command starts one with its default settings, or uses that of -postgres. The last figure,
+// beside, compares the CPU time of others with that of an earlier commit, and is measured only on
+// request.
 package main
 
 import (
@@ -25,7 +27,7 @@ import (
 )
 
 // limit bounds a whole run, even if something hangs.
-const limit = 20 * time.Minute
+const limit = 30 * time.Minute
 
 // bench is one run of this command.
 type bench struct {
@@ -38,6 +40,10 @@ type bench struct {
 	profile string // the folder of profiles, or empty
 	commit  string // the earlier commit of the figure beside
 	filled  string // the database of snapshot and replay, once it exists
+
+	postgresURL string    // the server of the figures over PostgreSQL, or empty
+	parent      string    // the folder in which a server of this run is made, or empty
+	server      *pgServer // it, once it is needed
 }
 
 // figure is a kind of measurement.
@@ -57,6 +63,12 @@ var figures = []figure{
 	{"stop", measureStop},
 	{"step", measureStep},
 	{"nested", measureNested},
+	{"pgstarts", measurePgStarts},
+	{"pgitems", measurePgItems},
+	{"pgpickup", measurePgPickup},
+	{"pgstep", measurePgStep},
+	{"pgcluster", measurePgCluster},
+	{"pgtakeover", measurePgTakeover},
 	{beside, measureBeside},
 }
 
@@ -87,6 +99,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
+	address := flags.String("postgres", os.Getenv(postgresEnv), "the PostgreSQL of the figures over one; without it, one is started")
 	figuresOf := flags.Bool("readme", false, "measure nothing: write the table and the commits of RESULTS.md, and the figures of the README, again")
 	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
@@ -101,7 +114,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit}
+	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit, postgresURL: *address, parent: *dir}
 	if b.short {
 		b.rounds = min(b.rounds, 2)
 	}
@@ -109,6 +122,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
+	defer b.closePostgres()
 
 	machine := describeMachine(ctx, b.dir)
 	var measured []written
@@ -175,7 +189,7 @@ func choose(list string) ([]figure, error) {
 }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", beside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", beside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

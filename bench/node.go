@@ -19,8 +19,8 @@ import (
 // newNode returns Spool with the parts of cmd/spool and a model that says what its prompt asks for. It
 // has no worker until a request adds one.
 func newNode(o options) (*served, error) {
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	db, err := sqlite.Open(o.File, &sqlite.Options{Exclusive: true})
+	log := warnings()
+	db, err := o.open()
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +28,7 @@ func newNode(o options) (*served, error) {
 		Agents: []engine.Agent{{Name: "bench", Model: "script"}},
 		Models: map[string]spool.Model{"script": script{}},
 		Stream: engine.StreamOptions{FlushEvery: o.FlushEvery},
+		Worker: engine.WorkerOptions{Lease: o.Lease},
 		Log:    log,
 	})
 	if err != nil {
@@ -43,7 +44,7 @@ func newNode(o options) (*served, error) {
 	control := http.NewServeMux()
 	control.HandleFunc("POST /work", func(http.ResponseWriter, *http.Request) {
 		worker.Go(func() {
-			if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
+			if err := e.Work(ctx, engine.WorkOptions{Concurrency: o.Slots}); err != nil {
 				log.Error("work", "error", err)
 			}
 		})
@@ -74,8 +75,23 @@ func newNode(o options) (*served, error) {
 	}}, nil
 }
 
+// database is an open database.
+type database interface {
+	spool.Store
+	Backend() spool.Backend
+	Close() error
+}
+
+// open opens the database of a node.
+func (o options) open() (database, error) {
+	if o.Postgres != "" {
+		return openPostgres(context.Background(), o.Postgres)
+	}
+	return sqlite.Open(o.File, &sqlite.Options{Exclusive: true})
+}
+
 // commit returns how many milliseconds a transaction of one row takes.
-func commit(ctx context.Context, db *sqlite.DB) float64 {
+func commit(ctx context.Context, db spool.Store) float64 {
 	began := time.Now()
 	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
@@ -84,6 +100,11 @@ func commit(ctx context.Context, db *sqlite.DB) float64 {
 		return -1
 	}
 	return milliseconds(time.Since(began))
+}
+
+// warnings logs what is worth a warning.
+func warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/backend/sqlite"
 )
 
 // measureReplay measures how fast a client gets a long record from its start.
@@ -64,7 +63,7 @@ func replay(into *sample, c *child, entries int) error {
 }
 
 // readRecord returns how many entries of the long record a second are read from the file.
-func readRecord(ctx context.Context, db *sqlite.DB, entries int) (float64, error) {
+func readRecord(ctx context.Context, db spool.Store, entries int) (float64, error) {
 	began := time.Now()
 	for at := 0; at < entries; {
 		err := db.View(ctx, longRecord, func(v spool.View) error {

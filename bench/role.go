@@ -26,10 +26,14 @@ const (
 
 // options say what a server process does.
 type options struct {
-	// File is its database.
-	File string
+	// File is its database, unless Postgres is the URL of one.
+	File, Postgres string
 	// FlushEvery is the engine's.
 	FlushEvery time.Duration
+	// Lease is how long its worker keeps runs, and Slots how many runs it executes at once. Both default to the
+	// engine's.
+	Lease time.Duration
+	Slots int
 	// Profile is the prefix of the names of its CPU and heap profiles, or empty.
 	Profile string
 }

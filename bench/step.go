@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -40,17 +39,7 @@ func measureStep(b *bench) (_ *section, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	e, err := engine.New(db.Backend(), engine.Config{
-		SingleProcess: true,
-		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
-			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
-			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-				return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
-			},
-		}}}},
-		Models: map[string]spool.Model{"stepper": stepper(steps)},
-		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	e, err := newStepEngine(db.Backend(), steps)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +69,25 @@ func measureStep(b *bench) (_ *section, err error) {
 	return s, nil
 }
 
+// newStepEngine returns an engine whose runs have a number of steps, with a tool call each.
+func newStepEngine(backend spool.Backend, steps int) (*engine.Engine, error) {
+	return engine.New(backend, engine.Config{
+		SingleProcess: true,
+		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
+			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
+			},
+		}}}},
+		Models: map[string]spool.Model{"stepper": stepper(steps)},
+		Log:    warnings(),
+	})
+}
+
 // stepMeasure collects one number per round for each arm.
 type stepMeasure struct {
 	b     *bench
-	db    *sqlite.DB
+	db    spool.Store
 	e     *engine.Engine
 	steps int
 
@@ -157,7 +161,7 @@ func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 }
 
 // fillHistory adds the given number of turns to a thread.
-func fillHistory(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, turns int) error {
+func fillHistory(ctx context.Context, db spool.Store, key spool.ThreadKey, turns int) error {
 	return db.Update(ctx, key, 0, func(tx spool.Tx) error {
 		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}}
 		for i := range turns {

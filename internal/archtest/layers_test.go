@@ -133,7 +133,7 @@ var layers = []archtest.Row{
 	// looked at.
 	{Place: "test/docs", Ours: []string{"./..."}, Outside: []string{"golang.org/x/sys"}, OutsideInTests: []string{"github.com/google/jsonschema-go"}}, // ends what a page leaves running; bodies on pages
 	{Place: "test/...", Ours: []string{"./..."}, Testing: true},
-	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite"}},
+	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
 }
 
 // leaves are modules of their own, so that nobody who imports the root module resolves what
