@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,19 +31,35 @@ type session struct {
 	db   *DB
 	conn *pgxpool.Conn // nil before the first batch, and after end
 	used bool          // a batch was answered
+	// until is when the database must have given its next answer. Zero: nobody waits for one yet.
+	until time.Time
 	// trips counts the round trips of the call.
 	trips int
 }
 
 var _ link = (*session)(nil)
 
+// newSession returns a session whose first answer must come within the timeout. What the call waits for before it,
+// such as a turn, counts.
+func (db *DB) newSession() *session {
+	return &session{db: db, until: time.Now().Add(db.timeout)}
+}
+
 // send implements [link]. The first batch must be harmless if it is executed twice.
-func (s *session) send(ctx context.Context, batch []statement) (err error) {
+func (s *session) send(ctx context.Context, batch []statement) error {
 	s.trips++
-	if s.used {
-		return s.trip(ctx, batch)
-	}
-	deadline := time.Now().Add(tripTimeout)
+	err := s.within(ctx, func(ctx context.Context) error {
+		if s.used {
+			return s.trip(ctx, batch)
+		}
+		return s.first(ctx, batch)
+	})
+	s.until = time.Time{} // what the caller does until the next batch does not count
+	return err
+}
+
+// first sends the first batch.
+func (s *session) first(ctx context.Context, batch []statement) (err error) {
 	scanned := false
 	batch = noting(batch, &scanned)
 	for range attempts {
@@ -50,12 +67,27 @@ func (s *session) send(ctx context.Context, batch []statement) (err error) {
 			return err
 		}
 		err = s.trip(ctx, batch)
-		if ctx.Err() != nil || !lost(err) || scanned || time.Now().After(deadline) {
+		if ctx.Err() != nil || !lost(err) || scanned {
 			s.used = true
 			return err
 		}
 		s.end(ctx)
 		s.db.dropIdle()
+	}
+	return err
+}
+
+// within calls fn with a context that ends when the database must have answered. The error is then
+// [spool.Unavailable].
+func (s *session) within(ctx context.Context, fn func(ctx context.Context) error) error {
+	if s.until.IsZero() {
+		s.until = time.Now().Add(s.db.timeout)
+	}
+	bounded, cancel := context.WithDeadline(ctx, s.until)
+	defer cancel()
+	err := fn(bounded)
+	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
+		return unavailable(fmt.Errorf("no answer within %s", s.db.timeout))
 	}
 	return err
 }
@@ -75,19 +107,9 @@ func noting(batch []statement, scanned *bool) []statement {
 	return batch
 }
 
-// tripTimeout is how long a round trip may take, the wait for the thread's lock included. A network that swallows
-// everything then looks like a server that is down.
-const tripTimeout = 30 * time.Second
-
 // trip sends a batch on the session's connection.
 func (s *session) trip(ctx context.Context, batch []statement) error {
-	bounded, cancel := context.WithTimeout(ctx, tripTimeout)
-	defer cancel()
-	err := pgxLink{s.conn, s.db}.send(bounded, batch)
-	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
-		return unavailable(err)
-	}
-	return err
+	return pgxLink{s.conn, s.db}.send(ctx, batch)
 }
 
 // connect takes a connection from the pool, unless the session has one.
@@ -128,16 +150,26 @@ func (db *DB) viewing(ctx context.Context, fn func(l link) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	select {
-	case db.views <- struct{}{}:
-		defer func() { <-db.views }()
-	case <-ctx.Done():
-		return canceled(ctx)
+	s := db.newSession()
+	if err := s.within(ctx, db.enterView); err != nil {
+		return err
 	}
-	s := &session{db: db}
+	defer db.leaveView()
 	defer s.end(ctx)
 	return fn(s)
 }
+
+// enterView waits for a turn of [DB.viewing].
+func (db *DB) enterView(ctx context.Context) error {
+	select {
+	case db.views <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+}
+
+func (db *DB) leaveView() { <-db.views }
 
 // run runs statements in one transaction and one round trip. After an [spool.Unavailable] error they may have
 // been committed or not, and after any other they were not.
@@ -145,11 +177,12 @@ func (db *DB) run(ctx context.Context, batch ...statement) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	s := &session{db: db, used: true} // the batch may be sent once only
+	s := db.newSession()
+	s.used = true // the batch may be sent once only
 	defer s.end(ctx)
 	var err error
 	for range attempts {
-		if err := s.connect(context.WithValue(ctx, sentOnce{}, true)); err != nil {
+		if err := s.within(context.WithValue(ctx, sentOnce{}, true), s.connect); err != nil {
 			return err
 		}
 		// Without BEGIN, the statements of a batch are one transaction, which ends with the batch.

@@ -18,7 +18,7 @@ func (db *DB) Check(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	answered, readOnly := false, false
-	s := &session{db: db}
+	s := db.newSession()
 	defer s.end(ctx)
 	err := s.send(bounded, []statement{
 		{

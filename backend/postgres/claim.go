@@ -53,7 +53,7 @@ func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*par
 	if err := canceled(ctx); err != nil {
 		return next, err
 	}
-	s := &session{db: db} // and not as a view: claims do not wait for those
+	s := db.newSession() // and not as a view: claims do not wait for those
 	defer s.end(ctx)
 	return next, s.send(ctx, batch)
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -32,6 +33,12 @@ type Options struct {
 	// NoMigrate leaves the tables as they are. Open then fails unless they have the schema of this package or
 	// a later one that this package may still use. Defaults to false: Open brings them up to date.
 	NoMigrate bool
+	// Timeout is how long the database may take to answer before a call fails with an [spool.Unavailable] error: the
+	// wait for a connection counts, and the wait for a thread that another transaction has locked. So a network
+	// that swallows everything, or a server that hangs, looks like one that is down. A call waits for two answers at
+	// most: that of its first statement and, if the database hangs from then on, one more. At least a second. Defaults
+	// to 15 seconds.
+	Timeout time.Duration
 	// Log gets warnings. Defaults to none.
 	Log *slog.Logger
 	// Clock is the source of all times. It is for tests, and must be the same in all processes. Defaults to the
@@ -43,6 +50,9 @@ const (
 	defaultSchema = "spool"
 	defaultPool   = 16
 	leastPool     = 4
+	// defaultTimeout is longer than a transaction may wait for its process: see [idleInTransaction].
+	defaultTimeout = 15 * time.Second
+	leastTimeout   = time.Second
 )
 
 const connectTimeout = 5 * time.Second
@@ -59,6 +69,7 @@ type DB struct {
 	clock   spool.Clock // nil: the database's
 	pooler  bool
 	log     *slog.Logger
+	timeout time.Duration // until an answer
 	// views bounds the connections of views and lists, so that starts and claims do not wait for the views of
 	// hundreds of reconnecting clients.
 	views   chan struct{}
@@ -106,7 +117,7 @@ func open(ctx context.Context, config *pgxpool.Config, o *Options) (_ *DB, err e
 
 func newDB(o *Options, connections int) *DB {
 	db := &DB{
-		dialect: dialect{schema: defaultSchema}, clock: o.Clock, pooler: o.Pooler, log: o.Log,
+		dialect: dialect{schema: defaultSchema}, clock: o.Clock, pooler: o.Pooler, timeout: cmp.Or(o.Timeout, defaultTimeout), log: o.Log,
 		views: make(chan struct{}, max(1, connections*3/4)),
 	}
 	if o.Schema != "" {
@@ -137,6 +148,8 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 		return nil, spool.Errorf(spool.Invalid, "schema: %q is no name of up to 48 lower-case letters, digits and underscores", o.Schema)
 	case o.Pool != 0 && o.Pool < leastPool:
 		return nil, spool.Errorf(spool.Invalid, "pool: there must be at least %d connections", leastPool)
+	case o.Timeout != 0 && o.Timeout < leastTimeout:
+		return nil, spool.Errorf(spool.Invalid, "timeout: it must be a second or more")
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil { // the error may have the password
@@ -167,6 +180,8 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "spool"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
 		return conn.QueryRow(ctx, settings(false)).Scan(nil, nil)
 	}
 	return config, nil

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -12,23 +11,29 @@ func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	unlock, err := db.threads.lock(ctx, key)
-	if err != nil {
+	s := db.newSession()
+	var unlock func()
+	if err := s.within(ctx, func(ctx context.Context) (err error) {
+		unlock, err = db.threads.lock(ctx, key)
+		return err
+	}); err != nil {
 		return err
 	}
 	defer unlock()
 	for range attempts {
 		var again bool
-		if again, err = db.update(ctx, key, fence, fn); !again || ctx.Err() != nil {
+		if again, err = db.update(ctx, s, key, fence, fn); !again || ctx.Err() != nil {
 			break
 		}
+		s = db.newSession()
 	}
 	return err
 }
 
 // update runs one transaction. Again says that it collided with another one, and that the same may succeed now.
-func (db *DB) update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) (again bool, err error) {
-	s := &session{db: db}
+func (db *DB) update(
+	ctx context.Context, s *session, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error,
+) (again bool, err error) {
 	defer func() {
 		s.end(ctx)
 		if db.observe != nil {
@@ -41,14 +46,10 @@ func (db *DB) update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 		return collided(t.failed), err
 	}
 	// A caller that gives up during the commit would not know whether it happens.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
-	defer cancel()
-	t.ctx = ctx
+	t.ctx = context.WithoutCancel(ctx)
 	err = t.finish(statement{sql: "COMMIT"})
 	return collided(err), uncertain(err)
 }
-
-const commitTimeout = 15 * time.Second
 
 // tx is a transaction that holds the thread's lock. Its changes wait in pending.
 type tx struct {

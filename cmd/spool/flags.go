@@ -96,6 +96,7 @@ var settings = []setting{
 	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; spool creates it", false},
 	{"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name", false},
 	{"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most", false},
+	{"database-timeout", "SPOOL_DATABASE_TIMEOUT", "15s", "TIME", "how long PostgreSQL may take to answer until a request fails with 503", false},
 	{"pooler", "SPOOL_POOLER", "false", "BOOL", "true: the URL is of PgBouncer in transaction mode, or of a pooler like it", false},
 	{"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse a database whose schema is older (see spool migrate)", false},
 	{"role", "SPOOL_ROLE", "all", "ROLE", "all; or with --database: api serves requests, worker executes runs", false},
@@ -235,6 +236,9 @@ func (o *options) read(values map[string]*given) error {
 	}
 	if o.database.connections, err = strconv.Atoi(values["database-pool"].text); err != nil || o.database.connections < 4 || o.database.connections > 1000 {
 		problemf("--database-pool: %q must be a number from 4 to 1000", values["database-pool"].text)
+	}
+	if o.database.timeout, err = time.ParseDuration(values["database-timeout"].text); err != nil || o.database.timeout < time.Second {
+		problemf(`--database-timeout: %q must be a time such as "15s", of a second or more`, values["database-timeout"].text)
 	}
 	if o.database.pooler, err = strconv.ParseBool(values["pooler"].text); err != nil {
 		problemf("--pooler: %q must be true or false", values["pooler"].text)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,22 +81,59 @@ func TestRolesSecondAPI(t *testing.T) {
 	completed(t, second)
 }
 
+// A node that serves the API over a database which others may share says so if they could not check its tokens.
+func TestTokenKeysOfNodes(t *testing.T) {
+	t.Parallel()
+
+	const warning = "set auth.stream_token_keys"
+	database := "SPOOL_DATABASE=" + pgtest.Database(t, nil)
+	const token = "SPOOL_TOKEN=" + clusterToken
+	keys := filepath.Join(t.TempDir(), "spool.yaml")
+	const text = "auth: {tokens: [{token: " + clusterToken + ", scopes: [read]}], stream_token_keys: [0123456789abcdef0123456789abcdef]}\n"
+	if err := os.WriteFile(keys, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		env  []string
+		args []string
+		want bool
+	}{
+		"Shared":   {[]string{database, token}, nil, true},
+		"API":      {[]string{database, token}, []string{"--role", "api"}, true},
+		"Worker":   {[]string{database, token}, []string{"--role", "worker"}, false},
+		"Keys":     {[]string{database}, []string{"--config", keys}, false},
+		"File":     {[]string{token}, nil, false},
+		"NoTokens": {[]string{database}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			p := startWith(t, append(test.env, "SPOOL_DATABASE_POOL=4"), t.TempDir(), test.args...)
+			p.signal(t, syscall.SIGTERM)
+			if got := strings.Contains(p.stderr.String(), warning); got != test.want {
+				t.Errorf("it warns: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
 // A process that cannot do what its role says does not start, and says why. No message has the password.
 func TestRoleUsage(t *testing.T) {
 	t.Parallel()
 
 	const secret = "s3cret"
 	for want, args := range map[string][]string{
-		`--role: "boss" must be all, api or worker`:             {"serve", "--role", "boss"},
-		"--role api: needs --database":                          {"serve", "--role", "api"},
-		`--database: it must be a URL such as "postgres://`:     {"serve", "--database", "mysql://u:" + secret + "@h/d"},
-		"--database: it must be a URL such as":                  {"serve", "--database", "postgres://u:" + secret + "@h"},
-		`--database-pool: "2" must be a number from 4 to 1000`:  {"serve", "--database-pool", "2"},
-		`--pooler: "maybe" must be true or false`:               {"serve", "--pooler", "maybe"},
-		`--migrate: "maybe" must be true or false`:              {"serve", "--migrate", "maybe"},
-		`--shutdown-timeout: "0s" must be a time such as "30s"`: {"serve", "--shutdown-timeout", "0s"},
-		"migrate needs --database":                              {"migrate"},
-		`migrate takes no argument, but there is "now"`:         {"migrate", "now"},
+		`--role: "boss" must be all, api or worker`:              {"serve", "--role", "boss"},
+		"--role api: needs --database":                           {"serve", "--role", "api"},
+		`--database: it must be a URL such as "postgres://`:      {"serve", "--database", "mysql://u:" + secret + "@h/d"},
+		"--database: it must be a URL such as":                   {"serve", "--database", "postgres://u:" + secret + "@h"},
+		`--database-pool: "2" must be a number from 4 to 1000`:   {"serve", "--database-pool", "2"},
+		`--database-timeout: "9ms" must be a time such as "15s"`: {"serve", "--database-timeout", "9ms"},
+		`--pooler: "maybe" must be true or false`:                {"serve", "--pooler", "maybe"},
+		`--migrate: "maybe" must be true or false`:               {"serve", "--migrate", "maybe"},
+		`--shutdown-timeout: "0s" must be a time such as "30s"`:  {"serve", "--shutdown-timeout", "0s"},
+		"migrate needs --database":                               {"migrate"},
+		`migrate takes no argument, but there is "now"`:          {"migrate", "now"},
 	} {
 		got := command(nil, args...)
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, secret) {

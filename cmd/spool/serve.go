@@ -72,6 +72,9 @@ func serve(ctx context.Context, args []string, h host) error {
 	for _, text := range changed {
 		log.Warn("runs in the database do not continue as they began", "runs", text)
 	}
+	if o.sharesTokens(setup) {
+		log.Warn("other nodes refuse the stream tokens of this one: set auth.stream_token_keys, the same on every node that serves the API")
+	}
 	if err := banner(h.stdout, o, setup, changed, listener.Addr(), metrics); err != nil {
 		return errors.Join(err, db.close())
 	}

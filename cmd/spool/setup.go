@@ -237,6 +237,12 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 	return err
 }
 
+// sharesTokens reports whether clients may get a token for a stream here and bring it to another process, which
+// cannot check it, because each process signs with a random key of its own. Without authentication nobody needs a token.
+func (o *options) sharesTokens(s *setup) bool {
+	return o.database.url != "" && o.role != roleWorker && len(s.server.StreamTokenKeys) == 0 && !s.server.Loopback
+}
+
 func describeTool(t spool.Tool, approval bool) description {
 	if approval {
 		return description{t.Name, "asks first"}

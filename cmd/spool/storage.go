@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
@@ -54,12 +55,14 @@ type database struct {
 	pooler bool
 	// connections bounds the connections of this process.
 	connections int
+	// timeout is how long the database may take to answer.
+	timeout time.Duration
 	// keepSchema refuses an older schema instead of bringing it up to date.
 	keepSchema bool
 }
 
 func (d database) options(log *slog.Logger) *postgres.Options {
-	return &postgres.Options{Pooler: d.pooler, Pool: d.connections, NoMigrate: d.keepSchema, Log: log}
+	return &postgres.Options{Pooler: d.pooler, Pool: d.connections, Timeout: d.timeout, NoMigrate: d.keepSchema, Log: log}
 }
 
 // check returns what is wrong with the URL, without the URL.

@@ -16,4 +16,5 @@ func bounce(context.Context, string, int) (*process, string, error) { return nil
 func (*process) address() string             { return "" }
 func (*process) crash()                      {}
 func (*process) again(context.Context) error { return nil }
+func (*process) signal(bool) error           { return nil }
 func (*process) close()                      {}

@@ -4,10 +4,15 @@ package pgtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -112,6 +117,32 @@ func (p *process) again(ctx context.Context) (err error) {
 		}
 	})
 	return err
+}
+
+// signal stops the server and its children, or lets them go on.
+func (p *process) signal(goOn bool) error {
+	which, signal := -p.server.Pid(), syscall.SIGSTOP
+	if goOn {
+		signal = syscall.SIGCONT
+	}
+	// The children of PostgreSQL have process groups of their own. The parent comes first, so that there are no new ones.
+	if err := syscall.Kill(which, signal); err != nil {
+		return err
+	}
+	children, err := exec.Command("pgrep", "-P", strconv.Itoa(p.server.Pid())).Output() //nolint:gosec,noctx // it is quick
+	if err != nil {
+		return fmt.Errorf("pgrep: %w", err)
+	}
+	for text := range strings.FieldsSeq(string(children)) {
+		child, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Kill(child, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return nil
 }
 
 // close ends the server and removes its files.

@@ -155,6 +155,9 @@ func (s *Server) StopWith(signals ...syscall.Signal) {
 	<-s.Gone
 }
 
+// Pid returns the number of the process.
+func (s *Server) Pid() int { return s.process.Pid }
+
 // LastWords returns the end of what the server wrote.
 func (s *Server) LastWords() string {
 	text, err := os.ReadFile(s.log)

@@ -27,8 +27,16 @@ type Counts struct {
 	// bound.
 	Most, MostOfTenant int
 
-	mu sync.Mutex
-	of map[spool.Tenant]count
+	mu      sync.Mutex
+	of      map[spool.Tenant]count
+	reading map[spool.Tenant]*reading
+}
+
+// reading is a count that is being read. All who need it wait for the one read, so that a store that does not
+// answer delays each of them once, and not one after another.
+type reading struct {
+	done chan struct{}
+	err  error // valid once done is closed
 }
 
 // count is how many jobs were ready at a given time, plus the starts since then.
@@ -43,23 +51,77 @@ type Admitted struct{ all, tenant time.Time }
 // Admit counts a start of the tenant, and reports whether the bounds allow it. If the start then needs
 // no job, the caller must call Release.
 func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forget()
-	for _, bound := range []struct {
-		tenant  spool.Tenant
-		most    int
-		counted *time.Time
-	}{{"", c.Most, &p.all}, {tenant, c.MostOfTenant, &p.tenant}} {
-		if bound.most == 0 {
+	bounds := []bound{{"", c.Most, &p.all}, {tenant, c.MostOfTenant, &p.tenant}}
+	for _, b := range bounds {
+		if b.most == 0 {
 			continue
 		}
-		if *bound.counted, ok, err = c.add(ctx, bound.tenant, bound.most); !ok || err != nil {
-			c.remove(tenant, p)
+		if err := c.refresh(ctx, b.tenant); err != nil {
 			return Admitted{}, false, err
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range bounds {
+		if b.most == 0 {
+			continue
+		}
+		if *b.counted, ok = c.add(b.tenant, b.most); !ok {
+			c.remove(tenant, p)
+			return Admitted{}, false, nil
+		}
+	}
 	return p, true, nil
+}
+
+// bound is one that a start has to keep, and where it notes the count that it was added to.
+type bound struct {
+	tenant  spool.Tenant
+	most    int
+	counted *time.Time
+}
+
+// refresh returns once the count of a tenant is young enough. It returns the error of the read that it has waited for.
+func (c *Counts) refresh(ctx context.Context, tenant spool.Tenant) error {
+	c.mu.Lock()
+	if now, known := c.of[tenant]; known && time.Since(now.at) < maxAge {
+		c.mu.Unlock()
+		return nil
+	}
+	r := c.reading[tenant]
+	if r == nil {
+		r = &reading{done: make(chan struct{})}
+		if c.reading == nil {
+			c.reading = make(map[spool.Tenant]*reading)
+		}
+		c.reading[tenant] = r
+		// The others wait for it too, so it must not end with the first caller.
+		go c.read(context.WithoutCancel(ctx), tenant, r)
+	}
+	c.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read reads the count of a tenant.
+func (c *Counts) read(ctx context.Context, tenant spool.Tenant, r *reading) {
+	stats, err := c.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.forget()
+		if c.of == nil {
+			c.of = make(map[spool.Tenant]count)
+		}
+		c.of[tenant] = count{at: time.Now(), ready: stats.Queue.Ready}
+	}
+	delete(c.reading, tenant)
+	r.err = err
+	close(r.done)
 }
 
 // Release removes a start from the counts that it was added to. It skips counts that were read since
@@ -70,25 +132,16 @@ func (c *Counts) Release(tenant spool.Tenant, p Admitted) {
 	c.remove(tenant, p)
 }
 
-// add counts one more job of a tenant if the bound allows it. Otherwise it returns a zero time.
-func (c *Counts) add(ctx context.Context, tenant spool.Tenant, most int) (counted time.Time, ok bool, err error) {
-	now, known := c.of[tenant]
-	if !known || time.Since(now.at) >= maxAge {
-		stats, err := c.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
-		if err != nil {
-			return time.Time{}, false, err
-		}
-		now = count{at: time.Now(), ready: stats.Queue.Ready}
+// add counts one more job of a tenant if the bound allows it. Otherwise it returns a zero time. The count was read a
+// moment ago.
+func (c *Counts) add(tenant spool.Tenant, most int) (counted time.Time, ok bool) {
+	now := c.of[tenant]
+	if now.ready >= most {
+		return time.Time{}, false
 	}
-	if ok = now.ready < most; ok {
-		now.ready++
-		counted = now.at
-	}
-	if c.of == nil {
-		c.of = make(map[spool.Tenant]count)
-	}
+	now.ready++
 	c.of[tenant] = now
-	return counted, ok, nil
+	return now.at, true
 }
 
 func (c *Counts) remove(tenant spool.Tenant, p Admitted) {

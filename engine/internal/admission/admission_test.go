@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,5 +81,57 @@ func TestCountsAreForgotten(t *testing.T) {
 		if n := len(c.of); n > maxTenants {
 			t.Errorf("%d counts are kept", n)
 		}
+	})
+}
+
+// stuck is a store that answers when it is told to.
+type stuck struct {
+	spool.Store
+
+	asked  atomic.Int64
+	answer chan error
+}
+
+// Stats implements [spool.Store].
+func (s *stuck) Stats(context.Context, spool.StatsQuery) (spool.Stats, error) {
+	s.asked.Add(1)
+	return spool.Stats{}, <-s.answer
+}
+
+// Starts that wait for a count wait for the same read and get its error, and one that gives up goes alone.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		s := &stuck{answer: make(chan error)}
+		c := &Counts{Store: s, Most: 3}
+		impatient, giveUp := context.WithCancel(t.Context())
+		failed := make(chan error, 3)
+		for i := range cap(failed) {
+			ctx := t.Context()
+			if i == 0 {
+				ctx = impatient
+			}
+			go func() {
+				_, _, err := c.Admit(ctx, "acme")
+				failed <- err
+			}()
+		}
+		synctest.Wait()
+		giveUp()
+		if err := <-failed; spool.CodeOf(err) != spool.Canceled {
+			t.Errorf("the start that gave up: %v", err)
+		}
+		s.answer <- spool.Errorf(spool.Unavailable, "away")
+		for range 2 {
+			if err := <-failed; spool.CodeOf(err) != spool.Unavailable {
+				t.Errorf("a start that waited: %v", err)
+			}
+		}
+		if n := s.asked.Load(); n != 1 {
+			t.Errorf("the store was asked %d times", n)
+		}
+		go func() { s.answer <- nil }()
+		admit(t, c, "acme", true)
 	})
 }
