@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -18,7 +19,8 @@ const walkTurns = 32
 type stretch struct {
 	entries []spool.Entry
 	turns   []spool.Message
-	last    bool // the record has no more entries
+	last    bool      // the record has no more entries
+	now     time.Time // the store's time of the read
 }
 
 // stretch reads up to limit entries after the walker's position and the turns between them. At the end
@@ -29,6 +31,7 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 		if err := record.SameThread(v, w.made); err != nil {
 			return err
 		}
+		s.now = v.Now()
 		s.entries, err = v.Entries(spool.EntryQuery{After: w.At.Seq, Limit: limit})
 		if err != nil {
 			return err

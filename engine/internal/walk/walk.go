@@ -17,6 +17,9 @@ const (
 	// healAfter is how long a walker waits for an item that the record refers to. After that, the
 	// walker assumes that the item was lost with its worker.
 	healAfter = 2 * time.Second
+	// lostAfter is the age of an entry whose item does not come any more. A walker that meets such an entry does
+	// not wait, because its client may come back before the wait is over.
+	lostAfter = 10 * time.Second
 	// manyFrames is the number of frames after which a walker allocates room for the whole stretch.
 	// Most stretches have fewer frames, because a stream comes next.
 	manyFrames = 16
@@ -63,7 +66,7 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []PositionedFram
 			if len(frames) > 0 {
 				return frames, nil
 			}
-			return w.await(ctx, entry)
+			return w.await(ctx, entry, s.now.Sub(entry.CreatedAt))
 		}
 		retracted, err := w.retract(ctx, entry)
 		frames = append(frames, retracted...)
@@ -136,7 +139,7 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 		return w.items(ctx)
 	}
 	if len(frames) > 0 {
-		w.blocked = time.Time{}
+		w.blocked, w.gaveUp = time.Time{}, false
 	}
 	return frames, nil
 }
@@ -178,7 +181,7 @@ func (w *Walker) pass(entry *spool.Entry) PositionedFrame {
 		case entry.Seq == w.jump:
 			w.Reading = w.jumpRead
 		default:
-			w.At.Stream, w.At.Offset, w.Reading = id, spool.Offset{}, true
+			w.At.Stream, w.At.Offset, w.Reading, w.gaveUp = id, spool.Offset{}, true, false
 			w.cut, w.emptySnapshot = record.Saved{}, false
 			w.shown = shownSegment{stream: id, plain: true}
 		}
@@ -199,10 +202,13 @@ func (w *Walker) itemsFirst(entry *spool.Entry) bool {
 	}
 }
 
-// await returns the items that come before an entry. If an item does not come in time, it was lost with
-// its worker. Then the walker passes the entry. But before a RUN_ENDED entry it ends the stream and
+// await returns the items that come before an entry of the given age. If an item does not come in time, it was
+// lost with its worker. Then the walker passes the entry. But before a RUN_ENDED entry it ends the stream and
 // reads the end.
-func (w *Walker) await(ctx context.Context, entry *spool.Entry) ([]PositionedFrame, error) {
+//
+// The items after a lost one are lost too. So the walker waits once for a stream, unless an entry is so young that
+// its item may still come.
+func (w *Walker) await(ctx context.Context, entry *spool.Entry, age time.Duration) ([]PositionedFrame, error) {
 	frames, err := w.items(ctx)
 	if len(frames) > 0 || err != nil || !w.Reading {
 		return frames, err
@@ -211,9 +217,10 @@ func (w *Walker) await(ctx context.Context, entry *spool.Entry) ([]PositionedFra
 	if w.blocked.IsZero() {
 		w.blocked = now
 	}
-	if now.Sub(w.blocked) < healAfter {
+	if now.Sub(w.blocked) < healAfter && age < lostAfter && (!w.gaveUp || age < healAfter) {
 		return nil, nil
 	}
+	w.gaveUp = true
 	if entry.Type != spool.EntryRunEnded {
 		return []PositionedFrame{w.pass(entry)}, nil
 	}

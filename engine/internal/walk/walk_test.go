@@ -252,6 +252,78 @@ func TestWalkWaitsForItems(t *testing.T) {
 	})
 }
 
+// lostTail returns a scene whose worker has died: two more entries and the end of the segment are in the record,
+// and none of their items in the stream.
+func lostTail(t *testing.T) *scene {
+	t.Helper()
+	s := newScene(t, true, 3, 4, 5)
+	second := spool.NewEntry("note", "r", struct{}{})
+	second.Stream, second.After = "r:1", at(4)
+	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentLost})
+	over.Stream, over.After = "r:1", at(5)
+	s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{second, over}}) })
+	return s
+}
+
+// The end of a stream that is lost with a worker costs one wait, however many entries refer to it. So a client
+// whose connections last longer than that makes progress.
+func TestWalkWaitsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := lostTail(t)
+		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		frames, err := w.Next(t.Context(), true)
+		s.check(err)
+		s.want("before the wait", frames)
+		<-time.After(healAfter)
+		frames = nil
+		for range 4 {
+			more, err := w.Next(t.Context(), true)
+			s.check(err)
+			frames = append(frames, more...)
+		}
+		s.want("after the wait", frames, "=note", "=note", "RUN_ERROR", "snapshot of the run", "=RUN_ENDED")
+		if len(s.ended) != 1 {
+			t.Errorf("the stream was ended %d times", len(s.ended))
+		}
+	})
+}
+
+// A young entry gets its own wait: the worker may be alive, and only an earlier item lost.
+func TestWalkWaitsForYoungEntry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, true, 3, 4, 5)
+		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		next := func(want ...string) {
+			t.Helper()
+			frames, err := w.Next(t.Context(), true)
+			s.check(err)
+			s.want("next", frames, want...)
+		}
+		next()
+		<-time.After(healAfter)
+		next("=note")
+		second := spool.NewEntry("note", "r", struct{}{})
+		second.Stream, second.After = "r:1", at(4)
+		s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{second}}) })
+		next()
+		<-time.After(healAfter)
+		next("=note")
+	})
+}
+
+// A client that comes long after the loss does not wait at all.
+func TestWalkPassesOldLoss(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := lostTail(t)
+		<-time.After(lostAfter)
+		s.want("from the stream", s.walk(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}),
+			"=note", "=note", "RUN_ERROR", "snapshot of the run", "=RUN_ENDED")
+	})
+}
+
 // A hub has no client to send a snapshot to: it forgets its place.
 func TestSharedWalkerForgetsItsPlace(t *testing.T) {
 	t.Parallel()

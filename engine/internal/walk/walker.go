@@ -90,6 +90,8 @@ type Walker struct {
 	atRecordEnd func(v spool.View)
 	// blocked is the time since when the walker waits for an item.
 	blocked time.Time
+	// gaveUp is true if the walker has waited in vain for the next item of the stream.
+	gaveUp bool
 }
 
 // New returns the walker of a client, for the thread that was created at o.CreatedAt.
