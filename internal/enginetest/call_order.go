@@ -48,10 +48,13 @@ type callOrder struct {
 
 // turnOf is a call that waits for its turn.
 type turnOf struct {
-	caller    string
-	goroutine uint64 // distinguishes calls of one caller at one instant
-	weight    uint64 // zero: not calculated yet
-	begin     chan struct{}
+	caller string
+	weight uint64 // zero: not calculated yet
+	begin  chan struct{}
+	// goroutine distinguishes calls of one caller at one instant. Zero: nobody has asked for it with identify.
+	// Then either identified or left is closed.
+	goroutine                  uint64
+	identify, identified, left chan struct{}
 }
 
 func newCallOrder(seed uint64, t *trace) *callOrder {
@@ -94,7 +97,10 @@ func (o *callOrder) wait(ctx context.Context, caller string) error {
 	if ctx.Err() != nil {
 		return canceled(ctx)
 	}
-	t := &turnOf{caller: caller, goroutine: goroutineID(), begin: make(chan struct{})}
+	t := &turnOf{
+		caller: caller, begin: make(chan struct{}),
+		identify: make(chan struct{}), identified: make(chan struct{}), left: make(chan struct{}),
+	}
 	o.mu.Lock()
 	o.waiting = append(o.waiting, t)
 	o.schedule()
@@ -102,8 +108,17 @@ func (o *callOrder) wait(ctx context.Context, caller string) error {
 	select {
 	case <-t.begin:
 		return nil
+	case <-t.identify:
+		t.goroutine = goroutineID()
+		close(t.identified)
+		select {
+		case <-t.begin:
+			return nil
+		case <-ctx.Done():
+		}
 	case <-ctx.Done():
 	}
+	close(t.left)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiting = slices.DeleteFunc(o.waiting, func(other *turnOf) bool { return other == t })
@@ -136,9 +151,7 @@ func (o *callOrder) give() {
 		return
 	}
 	o.given++
-	slices.SortFunc(o.waiting, func(a, b *turnOf) int {
-		return cmp.Or(strings.Compare(a.caller, b.caller), cmp.Compare(a.goroutine, b.goroutine))
-	})
+	o.sort()
 	next := 0
 	for i, t := range o.waiting {
 		if t.weight == 0 {
@@ -153,6 +166,37 @@ func (o *callOrder) give() {
 	o.waiting = slices.Delete(o.waiting, next, next+1)
 	o.schedule()
 	close(t.begin)
+}
+
+// sort sorts the waiting calls by their callers, and new calls of one caller by their goroutines. The caller
+// must hold mu.
+func (o *callOrder) sort() {
+	slices.SortStableFunc(o.waiting, func(a, b *turnOf) int { return strings.Compare(a.caller, b.caller) })
+	for from := 0; from < len(o.waiting); {
+		to := from + 1
+		for to < len(o.waiting) && o.waiting[to].caller == o.waiting[from].caller {
+			to++
+		}
+		if same := o.waiting[from:to]; len(same) > 1 {
+			for _, t := range same {
+				t.ask()
+			}
+			slices.SortStableFunc(same, func(a, b *turnOf) int { return cmp.Compare(a.goroutine, b.goroutine) })
+		}
+		from = to
+	}
+}
+
+// ask learns the goroutine of a call. Few calls need it, and it costs more than the call.
+func (t *turnOf) ask() {
+	if t.weight != 0 || t.goroutine != 0 {
+		return
+	}
+	close(t.identify)
+	select {
+	case <-t.identified:
+	case <-t.left:
+	}
 }
 
 // goroutineID returns the number of the calling goroutine. The numbers of one goroutine's children

@@ -54,9 +54,11 @@ func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *
 }
 
 // inTurns makes the port calls of the campaign happen one at a time, in an order that the seed decides.
-// It must be called first.
-func (c *campaign) inTurns(rest func()) {
-	c.trace = newTrace()
+// It must be called first. Traced says whether a trace is kept.
+func (c *campaign) inTurns(rest func(), traced bool) {
+	if traced {
+		c.trace = newTrace()
+	}
 	c.order = newCallOrder(c.draws.seed, c.trace)
 	c.order.rest = rest
 	c.backend = c.ordered(c.join(), "campaign").Backend()

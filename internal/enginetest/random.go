@@ -144,12 +144,13 @@ func (c *campaign) tools() []spool.Tool {
 // leastOperations and leastFaults are how many operations of callers, and faults, every campaign has.
 const leastOperations, leastFaults = 20, 2
 
-// randomCampaign does one campaign, and returns what happened in it. Rest may be nil: see [oneThread].
+// randomCampaign does one campaign, and returns what happened in it. Rest may be nil: see [oneThread]. A campaign
+// without rest has a trace only if SPOOL_TRACE is set.
 func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
 	s.Cleanup(func() { c.trace.report(s.T, seed) })
 	if !raceDetector { // the race detector looks for calls that nothing orders
-		c.inTurns(rest)
+		c.inTurns(rest, rest != nil || os.Getenv("SPOOL_TRACE") != "")
 	}
 	if seed/2%2 == 0 {
 		c.config = nestedTest{s}.treeConfig(c.wanderer(seed), c.tools()...)

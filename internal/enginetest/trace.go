@@ -43,6 +43,9 @@ func (t *trace) addf(format string, args ...any) {
 
 // call adds a port call.
 func (t *trace) call(as, name, subject string, kind spooltest.FaultKind, err error) {
+	if t == nil {
+		return
+	}
 	line := strings.TrimSpace(as + " " + name + " " + subject)
 	if kind != 0 {
 		line += ", " + kind.String()
