@@ -24,9 +24,14 @@ type campaign struct {
 	effects *effects
 	began   time.Time
 	// over is closed when no further runs shall be started. hopeless ends everything.
-	over     chan struct{}
-	hopeless context.CancelFunc
-	journals *reader
+	over chan struct{}
+	// overSince is when over was closed. It may be read when over is closed.
+	overSince time.Time
+	hopeless  context.CancelFunc
+	// enough ends the faults.
+	enough    context.CancelFunc
+	takeovers takeovers
+	journals  *reader
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -90,11 +95,14 @@ func (c *campaign) run(ctx context.Context) {
 	background, stop := context.WithCancel(ctx)
 	beside.Go(func() { c.answerAll(background) })
 	beside.Go(func() { c.watchOver(background) })
+	beside.Go(func() { c.watchTakeovers(background) })
 
 	faulty, end := context.WithTimeout(ctx, c.o.Duration)
+	c.enough = end
 	c.wreck(faulty)
 	<-faulty.Done()
 	end()
+	c.overSince = time.Now()
 	close(c.over)
 	if ctx.Err() == nil {
 		c.progress("the faults are over")
@@ -115,6 +123,14 @@ func (c *campaign) ending() bool {
 	default:
 		return false
 	}
+}
+
+// sinceFaults returns how long the faults have been over, 0 if they are not.
+func (c *campaign) sinceFaults() time.Duration {
+	if !c.ending() {
+		return 0
+	}
+	return time.Since(c.overSince)
 }
 
 // watchOver judges what can be judged while faults happen, and tells how far the campaign is.

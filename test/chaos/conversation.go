@@ -29,6 +29,8 @@ type conversation struct {
 	mu sync.Mutex
 	// plans are those of the accepted runs.
 	plans map[spool.RunID]plan
+	// edits are the turns that accepted runs take the place of.
+	edits map[spool.RunID]spool.MessageID
 	// asked are the questions that were answered, and when.
 	asked map[string]time.Time
 }
@@ -36,8 +38,9 @@ type conversation struct {
 const (
 	// runsPerThread is how many runs a thread gets before it is judged.
 	runsPerThread = 5
-	// stuckAfter is how long the runs of a thread may take while faults happen.
-	stuckAfter = 3 * time.Minute
+	// stuckAfter is how long nothing may happen to a thread that has an active run. How long a run takes depends
+	// on how often its process is killed.
+	stuckAfter = 90 * time.Second
 	// asksWithin is how long a thread may wait for an answer without an open question.
 	asksWithin = 20 * time.Second
 	// callTimeout bounds a request. The node may be paused.
@@ -62,7 +65,8 @@ func (c *campaign) begin() *conversation {
 	c.made++
 	t := &conversation{
 		campaign: c, key: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprintf("t%d", c.made))},
-		history: &spooltest.History{}, plans: make(map[spool.RunID]plan), asked: make(map[string]time.Time),
+		history: &spooltest.History{}, plans: make(map[spool.RunID]plan),
+		edits: make(map[spool.RunID]spool.MessageID), asked: make(map[string]time.Time),
 	}
 	c.threads[t.key.ID] = t
 	c.counts["threads"]++
@@ -142,7 +146,7 @@ func (t *conversation) someStart(ctx context.Context, id string) {
 			return
 		}
 		t.mu.Lock()
-		t.plans[result.RunID] = p
+		t.plans[result.RunID], t.edits[result.RunID] = p, in.EditMessageID
 		t.mu.Unlock()
 		t.history.Started(t.key, result.RunID)
 		t.count("runs")
@@ -195,38 +199,35 @@ func (t *conversation) someStop(ctx context.Context) {
 
 // untilEnded waits until the thread has no active run. It reports false if that takes too long.
 func (t *conversation) untilEnded(ctx context.Context) bool {
-	began, asked := time.Now(), time.Now()
+	began, changed, asked := time.Now(), time.Now(), time.Now()
+	var before spool.Thread
 	for sleep(ctx, 200*time.Millisecond) {
-		active, asks, detail, err := t.active(ctx)
+		now, active, asks, detail, err := t.active(ctx)
 		if err != nil || asks {
 			asked = time.Now()
+		}
+		if err != nil || now.Fence != before.Fence || now.LastSeq != before.LastSeq || now.State != before.State || now.RunID != before.RunID {
+			before, changed = now, time.Now()
 		}
 		switch {
 		case err != nil: // PostgreSQL restarts
 		case !active:
 			return true
-		case time.Since(began) > t.patience(), time.Since(asked) > asksWithin:
-			t.violated("stuck", t.key.String(), fmt.Sprintf("after %s: %s", time.Since(began).Round(time.Second), detail))
+		case time.Since(changed) > stuckAfter, t.sinceFaults() > t.o.Settle, time.Since(asked) > asksWithin:
+			t.violated("stuck", t.key.String(), fmt.Sprintf("after %s, of which nothing has happened for %s: %s",
+				time.Since(began).Round(time.Second), time.Since(changed).Round(time.Second), detail))
 			return false
 		}
 	}
 	return false
 }
 
-// patience returns how long runs may take.
-func (t *conversation) patience() time.Duration {
-	if t.ending() {
-		return t.o.Settle
-	}
-	return stuckAfter
-}
-
-// active reports whether the thread has a run that has not ended, with the runs in words. Asks is false if the
-// thread waits for an answer and there is no open question.
-func (t *conversation) active(ctx context.Context) (active, asks bool, detail string, err error) {
+// active returns the thread, and reports whether it has a run that has not ended, with the runs in words. Asks is
+// false if the thread waits for an answer and there is no open question.
+func (t *conversation) active(ctx context.Context) (thread spool.Thread, active, asks bool, detail string, err error) {
 	var text strings.Builder
-	err = t.store.View(ctx, t.key, func(v spool.View) error {
-		thread, err := v.Thread()
+	err = t.store.View(ctx, t.key, func(v spool.View) (err error) {
+		thread, err = v.Thread()
 		if err != nil {
 			return err
 		}
@@ -249,11 +250,11 @@ func (t *conversation) active(ctx context.Context) (active, asks bool, detail st
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {
-		return false, true, "", nil
+		return thread, false, true, "", nil
 	}
 	if active {
 		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
 		fmt.Fprintf(&text, "; jobs %+v %v", jobs, jobsErr)
 	}
-	return active, asks, text.String(), err
+	return thread, active, asks, text.String(), err
 }

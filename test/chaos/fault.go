@@ -15,7 +15,8 @@ import (
 
 // fault is something that happens to the nodes.
 type fault struct {
-	name string
+	// key is the name for --only.
+	key string
 	// weight is how often it happens, beside the others.
 	weight int
 	// apart is the least time between two of them.
@@ -26,12 +27,34 @@ type fault struct {
 var faults = []fault{
 	{"kill", 10, 0, (*campaign).kill},
 	{"pause", 4, 0, (*campaign).pause},
-	{"cut the listening connection", 2, 0, (*campaign).cutListening},
-	{"lose notifications", 2, 0, (*campaign).loseNotifications},
-	{"sever all connections", 3, 0, (*campaign).sever},
-	{"refuse connections", 1, 0, (*campaign).refuse},
-	{"restart PostgreSQL", 1, 20 * time.Second, (*campaign).restartDatabase},
-	{"roll all nodes", 1, 20 * time.Second, (*campaign).roll},
+	{"listen", 2, 0, (*campaign).cutListening},
+	{"notify", 2, 0, (*campaign).loseNotifications},
+	{"sever", 3, 0, (*campaign).sever},
+	{"refuse", 1, 0, (*campaign).refuse},
+	{"restart", 1, 20 * time.Second, (*campaign).restartDatabase},
+	{"roll", 1, 20 * time.Second, (*campaign).roll},
+}
+
+// faultKeys returns the keys of all faults.
+func faultKeys() (keys []string) {
+	for _, f := range faults {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+// chosen returns the faults that happen in a campaign, with their weights.
+func (o options) chosen() []fault {
+	chosen := slices.Clone(faults)
+	for i := range chosen {
+		switch f := &chosen[i]; {
+		case f.key == "pause" && o.Break != "":
+			f.weight *= 5 // what is taken out is needed when a worker comes back
+		case f.key == "kill" && o.Kills > 0:
+			f.weight *= 4
+		}
+	}
+	return slices.DeleteFunc(chosen, func(f fault) bool { return len(o.Only) > 0 && !slices.Contains(o.Only, f.key) })
 }
 
 // wreck makes faults happen until ctx ends, and returns when their effects are over.
@@ -40,12 +63,9 @@ func (c *campaign) wreck(ctx context.Context) {
 	defer under.Wait()
 	last := make(map[string]time.Time)
 	total := 0
-	faults := slices.Clone(faults)
-	for i := range faults {
-		if faults[i].name == "pause" && c.o.Break != "" {
-			faults[i].weight *= 5 // what is taken out is needed when a worker comes back
-		}
-		total += faults[i].weight
+	faults := c.o.chosen()
+	for _, f := range faults {
+		total += f.weight
 	}
 	for sleep(ctx, time.Duration((0.3+1.4*c.float())*float64(c.o.Every))) {
 		at := c.n(total)
@@ -53,8 +73,8 @@ func (c *campaign) wreck(ctx context.Context) {
 			if at -= f.weight; at >= 0 {
 				continue
 			}
-			if time.Since(last[f.name]) >= f.apart {
-				last[f.name] = time.Now()
+			if time.Since(last[f.key]) >= f.apart {
+				last[f.key] = time.Now()
 				under.Go(func() { f.do(c, ctx) })
 			}
 			break
@@ -93,23 +113,23 @@ func (n *node) seize() (free func()) {
 	}
 }
 
-// hit reports whether one of the runs is still executed by a worker whose lease is valid, which after a kill or
-// a pause is the worker that was hit.
-func (c *campaign) hit(ctx context.Context, runs []string) bool {
+// hit returns the threads of those runs that are still executed by a worker whose lease is valid, which after a
+// kill or a pause is the worker that was hit.
+func (c *campaign) hit(ctx context.Context, runs []string) (threads []spool.Thread) {
 	ids := make(map[spool.RunID]bool)
 	for _, run := range runs {
 		ids[spool.RunID(run)] = true
 	}
-	threads, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.Running})
+	running, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.Running})
 	if err != nil {
-		return false
+		return nil
 	}
-	for _, t := range threads {
+	for _, t := range running {
 		if ids[t.RunID] {
-			return true
+			threads = append(threads, t)
 		}
 	}
-	return false
+	return threads
 }
 
 // kill kills a process while it executes a run. The process is stopped first, and goes on if its runs have ended
@@ -121,17 +141,29 @@ func (c *campaign) kill(ctx context.Context) {
 			return
 		}
 		n.signal(syscall.SIGSTOP)
-		if !c.hit(ctx, runs) {
+		held := c.hit(ctx, runs)
+		if len(held) == 0 {
 			n.signal(syscall.SIGCONT)
 			free()
 			continue
 		}
 		n.end(syscall.SIGKILL, 5*time.Second)
-		c.count("kills")
+		c.takeovers.killed(held)
+		c.killed()
 		sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
 		c.again(n)
 		free()
 		return
+	}
+}
+
+// killed counts a kill. The last one ends the faults.
+func (c *campaign) killed() {
+	c.count("kills")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.o.Kills > 0 && c.counts["kills"] >= c.o.Kills {
+		c.enough()
 	}
 }
 
@@ -153,7 +185,7 @@ func (c *campaign) pause(ctx context.Context) {
 		return
 	}
 	c.count("pauses beyond the lease")
-	if c.hit(ctx, runs) {
+	if len(c.hit(ctx, runs)) > 0 {
 		c.count("pauses that hit a run")
 	}
 	sleep(context.WithoutCancel(ctx), time.Duration(float64(c.o.Lease)*(1.2+1.3*c.float())))
@@ -201,6 +233,8 @@ func (c *campaign) refuse(ctx context.Context) {
 func (c *campaign) restartDatabase(ctx context.Context) {
 	crash := c.n(2) == 0
 	c.disturbed()
+	c.takeovers.away()
+	defer c.takeovers.away()
 	if err := c.db.restart(context.WithoutCancel(ctx), crash); err != nil {
 		c.violated("database", "PostgreSQL", "it cannot be started again: "+err.Error())
 	}

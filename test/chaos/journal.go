@@ -18,9 +18,10 @@ import (
 // it has written.
 type journal struct{ file *os.File }
 
-// journalLine is a claim, an acknowledgement that the store has accepted, or a commit of an old lease.
+// journalLine is a claim in the database (took), a delivery to the engine (claim), an acknowledgement that the
+// store has accepted, or a commit of an old lease.
 type journalLine struct {
-	Op    string         `json:"op"` // claim, ack or stale
+	Op    string         `json:"op"` // took, claim, ack or stale
 	Job   int64          `json:"job,omitempty"`
 	Token int64          `json:"token,omitempty"`
 	Kind  spool.AckKind  `json:"kind,omitempty"`
@@ -89,6 +90,16 @@ func (s *truthful) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 }
 
 // Claim implements [spool.Store].
+func (s *truthful) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	began := time.Now()
+	taken, next, err := s.Store.Claim(ctx, q)
+	for _, d := range taken {
+		s.journal.write(began, journalLine{Op: "took", Job: d.JobID, Token: d.Token, On: d.ThreadID})
+	}
+	return taken, next, err
+}
+
+// Claim implements [spool.Store].
 func (s *observed) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	began := time.Now()
 	taken, next, err := s.Store.Claim(ctx, q)
@@ -115,12 +126,15 @@ type reader struct {
 	claimed map[int64]journalLine
 	// pending are acknowledgements that may be judged once all earlier claims are known.
 	pending []journalLine
-	claims  int
-	acks    int
+	// undelivered has the claims in the database that no engine has seen, by job and token.
+	undelivered map[[2]int64]journalLine
+	// claims counts the deliveries to engines. Of those, repeated ones were delivered before, and late ones after
+	// the call that took them.
+	claims, acks, repeated, late int
 }
 
 func newReader() *reader {
-	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine)}
+	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine), undelivered: make(map[[2]int64]journalLine)}
 }
 
 // read reads the new lines of some journals, and returns what must not be there: a commit of an old lease, and
@@ -137,8 +151,10 @@ func (r *reader) read(names []string) (found []string, err error) {
 			switch l.Op {
 			case "stale":
 				found = append(found, fmt.Sprintf("thread %s has a commit with the fence %d, and its fence was %d", l.On, l.Fence, l.Current))
+			case "took":
+				r.undelivered[[2]int64{l.Job, l.Token}] = l
 			case "claim":
-				r.claims++
+				r.delivered(l)
 				if l.Token > r.claimed[l.Job].Token {
 					r.claimed[l.Job] = l
 				}
@@ -158,6 +174,19 @@ func (r *reader) read(names []string) (found []string, err error) {
 	}
 	r.forget()
 	return found, nil
+}
+
+// delivered counts a delivery.
+func (r *reader) delivered(l journalLine) {
+	r.claims++
+	at := [2]int64{l.Job, l.Token}
+	switch took, first := r.undelivered[at]; {
+	case !first:
+		r.repeated++
+	case took.Ended < l.Began:
+		r.late++
+	}
+	delete(r.undelivered, at)
 }
 
 // forget drops acknowledgements so old that the claims before them are known.

@@ -51,7 +51,10 @@ func (t *conversation) judge(ctx context.Context) {
 			t.count("runs ended")
 			t.count("runs " + strings.ToLower(string(r.State)))
 			t.add("segments", r.Segments)
-			if r.State == spool.Failed {
+			switch {
+			case r.State == spool.Failed && t.edited(r, d.Messages):
+				t.count("edits of a turn that was gone")
+			case r.State == spool.Failed:
 				t.violated("failed", string(r.ID), "the run failed, and nothing in its script fails: "+r.Error)
 			}
 		}
@@ -63,6 +66,15 @@ func (t *conversation) judge(ctx context.Context) {
 			t.script(id, p, d.Runs, saved)
 		}
 	}
+}
+
+// edited reports whether a run has failed because the turn that it edits is gone: an earlier edit has removed it
+// while the run waited.
+func (t *conversation) edited(r spool.RunRow, view []spool.Message) bool {
+	t.mu.Lock()
+	turn := t.edits[r.ID]
+	t.mu.Unlock()
+	return turn != "" && r.Error == "Message not found" && !slices.ContainsFunc(view, func(m spool.Message) bool { return m.ID == turn })
 }
 
 // dump writes everything that is known of the thread into the folder of the logs.
@@ -180,8 +192,13 @@ func (c *campaign) finish(ctx context.Context) {
 	c.add("effects of tools", took)
 	c.add("claims of jobs", c.journals.claims)
 	c.add("acknowledgements of jobs", c.journals.acks)
+	c.add("tickets delivered again", c.journals.repeated)
+	c.add("tickets delivered late", c.journals.late)
+	for _, n := range c.cluster.nodes {
+		c.add("notifications swallowed", int(n.proxy.swallowed.Load()))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Seconds = time.Since(c.began).Round(time.Second).Seconds()
-	c.report.Counts = c.counts
+	c.report.Counts, c.report.Takeovers = c.counts, c.takeovers.summary()
 }

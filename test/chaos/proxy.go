@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"net"
 	"net/url"
 	"sync"
@@ -18,7 +19,9 @@ type proxy struct {
 	listener net.Listener
 
 	refuse, mute atomic.Bool
-	running      sync.WaitGroup
+	// swallowed counts the notifications that were lost.
+	swallowed atomic.Int64
+	running   sync.WaitGroup
 
 	mu   sync.Mutex
 	open map[*link]struct{}
@@ -109,7 +112,15 @@ func (p *proxy) serve(ctx context.Context, client net.Conn) {
 		delete(p.open, l)
 	}()
 	var back sync.WaitGroup
-	back.Go(func() { p.carry(l, client, server, func([]byte) bool { return !l.listens.Load() || !p.mute.Load() }) })
+	back.Go(func() {
+		p.carry(l, client, server, func(b []byte) bool {
+			if !l.listens.Load() || !p.mute.Load() {
+				return true
+			}
+			p.swallowed.Add(notifications(b))
+			return false
+		})
+	})
 	p.carry(l, server, client, func(b []byte) bool {
 		if bytes.Contains(b, []byte("LISTEN ")) {
 			l.listens.Store(true)
@@ -117,6 +128,22 @@ func (p *proxy) serve(ctx context.Context, client net.Conn) {
 		return true
 	})
 	back.Wait()
+}
+
+// notifications counts the notifications in messages of the server. A message that begins in the middle ends the
+// count.
+func notifications(b []byte) (n int64) {
+	for len(b) >= 5 {
+		if b[0] == 'A' { // NotificationResponse
+			n++
+		}
+		length := 1 + int(binary.BigEndian.Uint32(b[1:]))
+		if length < 5 || length > len(b) {
+			break
+		}
+		b = b[length:]
+	}
+	return n
 }
 
 // carry copies what pass lets through until either side is closed, and then closes both.

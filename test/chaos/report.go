@@ -17,8 +17,10 @@ type report struct {
 	// Seconds is how long the campaign took, from the first start to the last check.
 	Seconds float64 `json:"seconds"`
 	// Counts says how often things happened.
-	Counts     map[string]int `json:"counts"`
-	Violations []violation    `json:"violations"`
+	Counts map[string]int `json:"counts"`
+	// Takeovers are the times from the kill of a process to the next claim of a run that it executed.
+	Takeovers  durations   `json:"takeovers"`
+	Violations []violation `json:"violations"`
 	// Folder has the logs, if they were kept.
 	Folder string `json:"folder,omitempty"`
 }
@@ -38,6 +40,9 @@ func (r *report) words() string {
 	fmt.Fprintf(&b, "\n%d nodes, %d threads at a time, lease %s, seed %d, %.0f s\n\n", r.Options.Nodes, r.Options.Threads, r.Options.Lease, r.Options.Seed, r.Seconds)
 	for _, what := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "%9d  %s\n", r.Counts[what], what)
+	}
+	if t := r.Takeovers; t.Count > 0 {
+		fmt.Fprintf(&b, "\n%d runs of killed processes went on in another one: p50 %.1f s, p99 %.1f s, at most %.1f s after the kill\n", t.Count, t.P50, t.P99, t.Max)
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&b, "\nafter %s, %s, %s: %s\n", v.After, v.Invariant, v.Where, v.What)

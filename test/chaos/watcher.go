@@ -100,7 +100,7 @@ func (w *watcher) place() (int64, spool.State) {
 }
 
 // seenWithin is how long a client may be behind a thread that has ended.
-const seenWithin = 30 * time.Second
+const seenWithin = time.Minute
 
 // untilSeen waits until all clients have the end of the thread.
 func (t *conversation) untilSeen(ctx context.Context) {
