@@ -288,7 +288,7 @@ func Check(t testing.TB, h *History) {
 func (h *History) Violations() []Violation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := checker{History: h}
+	c := checker{History: h, threads: make(map[spool.ThreadKey][]Commit)}
 	for _, d := range h.Threads {
 		c.record(d)
 		c.runs(d)
@@ -310,10 +310,16 @@ type checker struct {
 	*History
 
 	found []Violation
+	// threads has the results of of.
+	threads map[spool.ThreadKey][]Commit
 }
 
-// of returns the commits of a thread since it was last deleted.
+// of returns the commits of a thread since it was last deleted. The caller must not change them.
 func (c *checker) of(key spool.ThreadKey) (commits []Commit) {
+	if known, ok := c.threads[key]; ok {
+		return known
+	}
+	defer func() { c.threads[key] = commits }()
 	for _, commit := range c.Commits {
 		switch {
 		case commit.Thread != key:

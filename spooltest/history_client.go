@@ -155,7 +155,9 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 	}
 	v.seq = e.Seq
 	var p spool.RunEnded
-	_ = json.Unmarshal(e.Payload, &p)
+	if e.Type == spool.EntryRunStarted || e.Type == spool.EntryRunEnded {
+		_ = json.Unmarshal(e.Payload, &p)
+	}
 	switch e.Type {
 	case spool.EntryRunStarted:
 		if open := v.streams[v.open]; v.live && open != nil && !open.closed {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -119,7 +118,7 @@ func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
 			at = &c
 		case strings.HasPrefix(line, "data: "):
 			var f spool.Frame
-			if err := json.Unmarshal([]byte(line[len("data: "):]), &f); err != nil {
+			if err := f.UnmarshalJSON([]byte(line[len("data: "):])); err != nil {
 				s.Errorf("read %q: %v", line, err)
 			}
 			f.Cursor = at
