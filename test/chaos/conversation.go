@@ -41,7 +41,7 @@ const (
 	// stuckAfter is how long nothing may happen to a thread that has an active run. How long a run takes depends
 	// on how often its process is killed.
 	stuckAfter = 90 * time.Second
-	// asksWithin is how long a thread may wait for an answer without an open question.
+	// asksWithin is how long a thread may wait for an answer without an open question and without a job.
 	asksWithin = 20 * time.Second
 	// callTimeout bounds a request. The node may be paused.
 	callTimeout = 4 * time.Second
@@ -255,6 +255,8 @@ func (t *conversation) active(ctx context.Context) (thread spool.Thread, active,
 	if active {
 		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
 		fmt.Fprintf(&text, "; jobs %+v %v", jobs, jobsErr)
+		// A job for the answers is as good as a question: a worker will go on, however slow the machine is.
+		asks = asks || slices.ContainsFunc(jobs, func(j spool.QueuedJob) bool { return j.Kind == spool.JobResume })
 	}
 	return thread, active, asks, text.String(), err
 }

@@ -242,6 +242,10 @@ func (c *campaign) restartDatabase(ctx context.Context) {
 	c.count("restarts of PostgreSQL")
 }
 
+// drainMargin is how much longer a process may take to end after a SIGTERM, on a machine that is busy with other
+// work.
+const drainMargin = 20 * time.Second
+
 // roll restarts all nodes, one after another, as a deployment does.
 func (c *campaign) roll(ctx context.Context) {
 	for _, n := range c.cluster.nodes {
@@ -249,7 +253,7 @@ func (c *campaign) roll(ctx context.Context) {
 		if free == nil {
 			continue // it is down or paused
 		}
-		if !n.end(syscall.SIGTERM, shutdownTimeout+4*time.Second) {
+		if !n.end(syscall.SIGTERM, shutdownTimeout+drainMargin) {
 			c.violated("drain", strconv.Itoa(n.index), "it did not end after a SIGTERM")
 		}
 		c.again(n)

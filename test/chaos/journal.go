@@ -4,11 +4,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -128,13 +130,18 @@ type reader struct {
 	pending []journalLine
 	// undelivered has the claims in the database that no engine has seen, by job and token.
 	undelivered map[[2]int64]journalLine
+	// deliveries has those of each job, without repeated ones. Settled has the jobs and tokens of final
+	// acknowledgements.
+	deliveries map[int64][]journalLine
+	settled    map[[2]int64]bool
 	// claims counts the deliveries to engines. Of those, repeated ones were delivered before, and late ones after
 	// the call that took them.
 	claims, acks, repeated, late int
 }
 
 func newReader() *reader {
-	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine), undelivered: make(map[[2]int64]journalLine)}
+	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine), undelivered: make(map[[2]int64]journalLine),
+		deliveries: make(map[int64][]journalLine), settled: make(map[[2]int64]bool)}
 }
 
 // read reads the new lines of some journals, and returns what must not be there: a commit of an old lease, and
@@ -160,6 +167,9 @@ func (r *reader) read(names []string) (found []string, err error) {
 				}
 			case "ack":
 				r.acks++
+				if l.Kind != spool.AckExtend {
+					r.settled[[2]int64{l.Job, l.Token}] = true
+				}
 				acks = append(acks, l)
 			}
 		}
@@ -180,13 +190,30 @@ func (r *reader) read(names []string) (found []string, err error) {
 func (r *reader) delivered(l journalLine) {
 	r.claims++
 	at := [2]int64{l.Job, l.Token}
-	switch took, first := r.undelivered[at]; {
-	case !first:
+	took, first := r.undelivered[at]
+	if !first {
 		r.repeated++
-	case took.Ended < l.Began:
+		return
+	}
+	if took.Ended < l.Began {
 		r.late++
 	}
 	delete(r.undelivered, at)
+	r.deliveries[l.Job] = append(r.deliveries[l.Job], l)
+}
+
+// lost returns the deliveries that were followed by another one, although their worker has neither finished nor
+// released the job: it has died, or lost it to another worker.
+func (r *reader) lost() (lines []journalLine) {
+	for _, all := range r.deliveries {
+		slices.SortFunc(all, func(a, b journalLine) int { return cmp.Compare(a.Token, b.Token) })
+		for _, l := range all[:len(all)-1] {
+			if !r.settled[[2]int64{l.Job, l.Token}] {
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
 }
 
 // forget drops acknowledgements so old that the claims before them are known.

@@ -58,6 +58,7 @@ func (t *conversation) judge(ctx context.Context) {
 				t.violated("failed", string(r.ID), "the run failed, and nothing in its script fails: "+r.Error)
 			}
 		}
+		t.segments(d.Entries)
 		saved := slices.Clone(d.Messages)
 		for _, b := range d.Branches {
 			saved = append(saved, b.Messages...)
@@ -65,6 +66,17 @@ func (t *conversation) judge(ctx context.Context) {
 		for id, p := range t.plans {
 			t.script(id, p, d.Runs, saved)
 		}
+	}
+}
+
+// segments counts how the segments of a thread have ended.
+func (t *conversation) segments(entries []spool.Entry) {
+	for _, e := range entries {
+		var p spool.RunEnded
+		if e.Type != spool.EntryRunEnded || json.Unmarshal(e.Payload, &p) != nil {
+			continue
+		}
+		t.count("segments that ended as " + string(p.Status))
 	}
 }
 
@@ -194,6 +206,13 @@ func (c *campaign) finish(ctx context.Context) {
 	c.add("acknowledgements of jobs", c.journals.acks)
 	c.add("tickets delivered again", c.journals.repeated)
 	c.add("tickets delivered late", c.journals.late)
+	lost := c.journals.lost()
+	c.add("tickets that came again because their worker was gone", len(lost))
+	if slices.Equal(c.o.Only, []string{"roll"}) {
+		for _, l := range lost {
+			c.violated("rolling", string(l.On), fmt.Sprintf("no process was killed, and job %d came again", l.Job))
+		}
+	}
 	for _, n := range c.cluster.nodes {
 		c.add("notifications swallowed", int(n.proxy.swallowed.Load()))
 	}

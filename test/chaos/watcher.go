@@ -19,6 +19,8 @@ type watcher struct {
 	talk   *conversation
 	client *spooltest.Client
 	done   chan struct{}
+	// empty counts the last sessions that got no frame, as from a machine that is too busy to answer.
+	empty int
 
 	mu    sync.Mutex
 	seq   int64
@@ -45,6 +47,8 @@ func (w *watcher) session(ctx context.Context) {
 	if w.talk.ending() {
 		length += 5 * time.Second
 	}
+	length += time.Duration(min(w.empty, 10)) * 2 * time.Second
+	w.empty++
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	at := w.client.Cursor()
@@ -60,6 +64,7 @@ func (w *watcher) session(ctx context.Context) {
 			return
 		}
 		w.saw(f)
+		w.empty = 0
 	}
 }
 
