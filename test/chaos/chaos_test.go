@@ -51,7 +51,7 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 
 // TestCampaign is the campaign for CI. SPOOL_CHAOS is another duration of the faults.
 func TestCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
-	length := 40 * time.Second
+	length := time.Minute
 	if d, err := time.ParseDuration(os.Getenv("SPOOL_CHAOS")); err == nil {
 		length = d
 	}

@@ -140,8 +140,10 @@ type reader struct {
 }
 
 func newReader() *reader {
-	return &reader{offsets: make(map[string]int64), claimed: make(map[int64]journalLine), undelivered: make(map[[2]int64]journalLine),
-		deliveries: make(map[int64][]journalLine), settled: make(map[[2]int64]bool)}
+	return &reader{
+		offsets: make(map[string]int64), claimed: make(map[int64]journalLine), undelivered: make(map[[2]int64]journalLine),
+		deliveries: make(map[int64][]journalLine), settled: make(map[[2]int64]bool),
+	}
 }
 
 // read reads the new lines of some journals, and returns what must not be there: a commit of an old lease, and

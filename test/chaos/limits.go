@@ -202,7 +202,7 @@ func (s *spoolProcesses) start(ctx context.Context, name, role string) (string, 
 		return "", err
 	}
 	defer log.Close()
-	cmd := exec.Command(s.binary, "serve", "--role", role, "--listen", "127.0.0.1:0", "--database", s.database, //nolint:gosec // our own program
+	cmd := exec.Command(s.binary, "serve", "--role", role, "--listen", "127.0.0.1:0", "--database", s.database,
 		"--config", config, "--data", filepath.Join(s.dir, name))
 	cmd.Env = append(os.Environ(), "SPOOL_TOKEN=", "SPOOL_DATABASE_POOL=5")
 	cmd.Stdout, cmd.Stderr = log, log

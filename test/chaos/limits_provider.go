@@ -72,7 +72,7 @@ func (p *strictProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"message":"too many requests","code":"rate_limit_exceeded"}}`, http.StatusTooManyRequests)
 		return
 	}
-	if !sleep(r.Context(), time.Duration(rand.Float64()*float64(3*time.Second))) { //nolint:gosec // no secret
+	if !sleep(r.Context(), time.Duration(rand.Float64()*float64(3*time.Second))) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
