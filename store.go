@@ -14,6 +14,8 @@ type Backend struct {
 	// Shared says that several processes may use the store at the same time. An engine refuses a shared
 	// store without Live, unless its configuration says that it is the only process.
 	Shared bool
+	// HostTx names the database whose [HostTx] the store takes. Empty: it takes none.
+	HostTx string
 }
 
 // Store keeps threads and everything that belongs to them, and the jobs. It is the source of truth.
@@ -207,20 +209,36 @@ type Tx interface {
 // host's transaction of its driver. What an engine writes in it becomes durable with the host's own rows, or
 // not at all. The zero value is no transaction. A HostTx is for one goroutine.
 type HostTx struct {
-	update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error
+	database string
+	update   func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error
 }
 
-// NewHostTx is for backends. Update runs fn in the host's transaction with the contract of [Store.Update], but
+// NewHostTx is for backends. Database is the [Backend.HostTx] of the backends that take the transaction. Update runs fn in the host's transaction with the contract of [Store.Update], but
 // does not commit. If it returns an error, nothing that fn wrote is left in the transaction, which can go on:
 // a database has savepoints for this.
-func NewHostTx(update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error) HostTx {
-	return HostTx{update}
+func NewHostTx(database string, update func(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error) HostTx {
+	return HostTx{database, update}
+}
+
+// Check returns an [Invalid] error if a backend with that [Backend.HostTx] does not take the transaction.
+func (h HostTx) Check(database string) error {
+	switch {
+	case h.update == nil:
+		return errNoHostTx
+	case database == "":
+		return Errorf(Invalid, "the backend takes no transactions of a host")
+	case database != h.database:
+		return Errorf(Invalid, "the transaction is not on the database of the backend")
+	}
+	return nil
 }
 
 // Update runs fn in the host's transaction: see [NewHostTx]. It returns an [Invalid] error for the zero value.
 func (h HostTx) Update(ctx context.Context, key ThreadKey, fn func(tx Tx) error) error {
 	if h.update == nil {
-		return Errorf(Invalid, "the transaction is not of a backend")
+		return errNoHostTx
 	}
 	return h.update(ctx, key, fn)
 }
+
+var errNoHostTx = Errorf(Invalid, "the transaction is not of a backend")

@@ -113,6 +113,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	})
 	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
+		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil,

@@ -16,7 +16,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 
 // StartTx starts a run as [Engine.Run] does, in a transaction that the host has open: the run is accepted
 // when that transaction commits, together with the host's own rows, or not at all. A backend makes tx, such
-// as postgres.Tx. An accepted result counts only after the commit.
+// as postgres.Tx or sqlite.Tx. An accepted result counts only after the commit.
 //
 // Call wake after the commit. Until then no worker sees the run, and no client is told. Without the call,
 // workers find the run at their next poll, within two seconds. wake is never nil, and does nothing for a start
@@ -24,6 +24,9 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 //
 // StartTx sees nothing that other transactions have not committed. The metrics of the engine count a start
 // only by its later steps.
+//
+// StartTx returns an [spool.Invalid] error for a transaction on another database than the backend's, as far as
+// the transaction says which it is on, and for a backend without transactions of a host, such as memory.
 func (e *Engine) StartTx(ctx context.Context, tx spool.HostTx, key spool.ThreadKey, r StartRequest) (result RunResult, wake func(), err error) {
 	return e.intake.StartTx(ctx, tx, key, r)
 }

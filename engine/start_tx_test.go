@@ -20,7 +20,7 @@ func startInHost(t *testing.T, b spool.Backend, e *engine.Engine, r engine.Start
 
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 	err = b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) (err error) {
-		host := spool.NewHostTx(func(_ context.Context, _ spool.ThreadKey, fn func(spool.Tx) error) error { return fn(tx) })
+		host := spool.NewHostTx("memory", func(_ context.Context, _ spool.ThreadKey, fn func(spool.Tx) error) error { return fn(tx) })
 		if result, wake, err = e.StartTx(t.Context(), host, key, r); err != nil {
 			return err
 		}
@@ -34,6 +34,7 @@ func TestStartTx(t *testing.T) {
 	t.Parallel()
 
 	b := memory.New(nil)
+	b.HostTx = "memory"
 	e, err := engine.New(b, engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})

@@ -96,7 +96,7 @@ func NewFaulty(b spool.Backend) *Faulty {
 
 // Backend returns the wrapped backend.
 func (f *Faulty) Backend() spool.Backend {
-	return spool.Backend{Store: faultyStore{f}, Live: faultyLive{f}, Shared: f.inner.Shared}
+	return spool.Backend{Store: faultyStore{f}, Live: faultyLive{f}, Shared: f.inner.Shared, HostTx: f.inner.HostTx}
 }
 
 // Plan adds faults. If several faults match one call, only the one that was added first happens.

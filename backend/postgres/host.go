@@ -36,8 +36,11 @@ func (db *DB) Tx(tx pgx.Tx) spool.HostTx { return db.hostTx(pgxLink{tx, db}) }
 // SQLTx is [SQLTx] for the schema of an open database.
 func (db *DB) SQLTx(tx *sql.Tx) spool.HostTx { return db.hostTx(sqlLink{tx, db}) }
 
+// hostDatabase is the [spool.Backend.HostTx]. A transaction does not say which database it is on.
+const hostDatabase = "postgres"
+
 func (db *DB) hostTx(l link) spool.HostTx {
-	return spool.NewHostTx(func(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) error {
+	return spool.NewHostTx(hostDatabase, func(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) error {
 		if err := canceled(ctx); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"sync"
 	"testing"
 
@@ -12,91 +11,83 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
+	"github.com/spoolhq/spool/internal/enginetest"
 	"github.com/spoolhq/spool/internal/pgtest"
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// hosted is a store whose updates are in transactions of a host.
-type hosted struct {
-	*postgres.DB
-
-	host host
-}
-
-// host begins transactions of its own.
-type host interface {
-	begin(ctx context.Context, db *postgres.DB) (_ spool.HostTx, exec func(sql string) error, end func(commit bool) error, err error)
-}
-
-func (h hosted) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
-	if fence != 0 || ctx.Err() != nil {
-		return h.DB.Update(ctx, key, fence, fn)
-	}
-	tx, _, end, err := h.host.begin(ctx, h.DB)
-	if err != nil {
-		return err
-	}
-	if err := tx.Update(ctx, key, fn); err != nil {
-		_ = end(false)
-		return err
-	}
-	return end(true)
-}
-
 // pgxHost has a connection for each transaction.
-type pgxHost struct{ url string }
+type pgxHost struct {
+	db  *postgres.DB
+	url string
+}
 
-func (h pgxHost) begin(ctx context.Context, db *postgres.DB) (_ spool.HostTx, exec func(string) error, end func(bool) error, err error) {
+// Transact implements [spooltest.Host].
+func (h pgxHost) Transact(ctx context.Context, fn func(tx spooltest.HostTx) error) error {
 	conn, err := pgx.Connect(ctx, h.url)
 	if err != nil {
-		return spool.HostTx{}, nil, nil, err
-	}
-	tx, err := conn.Begin(ctx)
-	if err != nil {
-		return spool.HostTx{}, nil, nil, err
-	}
-	exec = func(sql string) error {
-		_, err := tx.Exec(ctx, sql)
 		return err
 	}
-	end = func(commit bool) error {
-		defer conn.Close(context.WithoutCancel(ctx))
-		if commit {
-			return tx.Commit(ctx)
-		}
-		return tx.Rollback(context.WithoutCancel(ctx))
-	}
-	return db.Tx(tx), exec, end, nil
+	defer conn.Close(context.WithoutCancel(ctx))
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		return fn(spooltest.HostTx{HostTx: h.db.Tx(tx), Insert: func(n int) error {
+			_, err := tx.Exec(ctx, "INSERT INTO orders VALUES ($1)", n)
+			return err
+		}})
+	})
 }
 
-type sqlHost struct{ db *sql.DB }
-
-func (h sqlHost) begin(ctx context.Context, db *postgres.DB) (_ spool.HostTx, exec func(string) error, end func(bool) error, err error) {
-	tx, err := h.db.BeginTx(context.WithoutCancel(ctx), nil)
+// Numbers implements [spooltest.Host].
+func (h pgxHost) Numbers(ctx context.Context) ([]int, error) {
+	conn, err := pgx.Connect(ctx, h.url)
 	if err != nil {
-		return spool.HostTx{}, nil, nil, err
+		return nil, err
 	}
-	exec = func(sql string) error {
-		_, err := tx.ExecContext(ctx, sql)
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, "SELECT id FROM orders ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int])
+}
+
+// sqlHost has transactions of database/sql.
+type sqlHost struct {
+	pgxHost
+
+	pool *sql.DB
+}
+
+// Transact implements [spooltest.Host].
+func (h sqlHost) Transact(ctx context.Context, fn func(tx spooltest.HostTx) error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	tx, err := h.pool.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
 		return err
 	}
-	end = func(commit bool) error {
-		if commit {
-			return tx.Commit()
-		}
-		return tx.Rollback()
+	defer func() { _ = tx.Rollback() }()
+	err = fn(spooltest.HostTx{HostTx: h.db.SQLTx(tx), Insert: func(n int) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO orders VALUES ($1)", n)
+		return err
+	}})
+	if err != nil {
+		return err
 	}
-	return db.SQLTx(tx), exec, end, nil
+	return tx.Commit()
 }
 
-func hosts(t *testing.T, url string) map[string]host {
+// hosts returns hosts of each kind.
+func hosts(t *testing.T, db *postgres.DB, url string) map[string]spooltest.Host {
 	t.Helper()
-	db, err := sql.Open("pgx", url)
+	pool, err := sql.Open("pgx", url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	return map[string]host{"Tx": pgxHost{url}, "SQLTx": sqlHost{db}}
+	t.Cleanup(func() { _ = pool.Close() })
+	plain := pgxHost{db, url}
+	return map[string]spooltest.Host{"Tx": plain, "SQLTx": sqlHost{plain, pool}}
 }
 
 // TestStoreInHostTx runs the suite with all updates in transactions of database/sql, which send one statement at a
@@ -109,79 +100,31 @@ func TestStoreInHostTx(t *testing.T) {
 		once, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string { return pgtest.Database(t, template) }))
 		url := once.(func() string)() //nolint:errcheck,forcetypeassert // it has only these
 		db := open(t, url, &postgres.Options{Clock: clock})
-		return spool.Backend{Store: hosted{db, hosts(t, url)["SQLTx"]}, Shared: true}
+		return spool.Backend{Store: spooltest.Hosted(db, hosts(t, db, url)["SQLTx"]), Shared: true}
 	}, features)
 }
 
-// refusedInHost checks that a refused update leaves nothing in the host's transaction, which goes on.
-func refusedInHost(t *testing.T, db *postgres.DB, h host, key spool.ThreadKey) {
-	t.Helper()
-
-	ctx := t.Context()
-	run := spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Completed}}
-	if err := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}}) }); err != nil {
-		t.Fatal(err)
-	}
-	tx, exec, end, err := h.begin(ctx, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := spool.ThreadKey{Tenant: key.Tenant, ID: "other"}
-	err = tx.Update(ctx, other, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{run}})
-	})
-	if !errors.Is(err, spool.ErrRunIDUsed) {
-		t.Errorf("a used id: %v", err)
-	}
-	if err := errors.Join(exec("INSERT INTO orders VALUES (7)"), end(true)); err != nil {
-		t.Errorf("the host goes on: %v", err)
-	}
-	err = db.View(ctx, other, func(v spool.View) error {
-		_, err := v.Thread()
-		return err
-	})
-	if spool.CodeOf(err) != spool.NotFound {
-		t.Errorf("the refused thread: %v", err)
-	}
-}
-
-// The host's row and the thread are committed together, or not at all.
-func TestHostTx(t *testing.T) {
+func TestHost(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"Tx", "SQLTx"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.Database(t, template)
-			db := open(t, url, nil)
-			h := hosts(t, url)[kind]
-			ctx := t.Context()
-			key := spool.ThreadKey{Tenant: "a", ID: "t"}
-			create := func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) }
-			for _, commit := range []bool{false, true} {
-				tx, exec, end, err := h.begin(ctx, db)
+			enginetest.TestHost(t, func(t *testing.T) (spool.Backend, spooltest.Host) {
+				t.Helper()
+				url := pgtest.Database(t, template)
+				db := open(t, url, nil)
+				conn, err := pgx.Connect(t.Context(), url)
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = errors.Join(exec("CREATE TABLE orders (id bigint)"), tx.Update(ctx, key, create), exec("INSERT INTO orders VALUES (1)"), end(commit))
+				if _, err = conn.Exec(t.Context(), "CREATE TABLE orders (id bigint PRIMARY KEY)"); err == nil {
+					err = conn.Close(t.Context())
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = db.View(ctx, key, func(v spool.View) error {
-					_, err := v.Thread()
-					return err
-				})
-				if commit != (err == nil) {
-					t.Errorf("commit %t: the thread: %v", commit, err)
-				}
-			}
-			_, exec, end, err := h.begin(ctx, db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(exec("DELETE FROM orders WHERE id = 1"), end(true)); err != nil {
-				t.Errorf("the host's table: %v", err)
-			}
-			refusedInHost(t, db, h, key)
+				return db.Backend(), hosts(t, db, url)[kind]
+			})
 		})
 	}
 	if err := (spool.HostTx{}).Update(t.Context(), spool.ThreadKey{}, nil); spool.CodeOf(err) != spool.Invalid {

@@ -208,7 +208,9 @@ func (db *DB) checkServer(ctx context.Context) error {
 const leastVersion = 140000
 
 // Backend returns what an engine needs.
-func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Live: db.Live(), Shared: true} }
+func (db *DB) Backend() spool.Backend {
+	return spool.Backend{Store: db, Live: db.Live(), Shared: true, HostTx: hostDatabase}
+}
 
 // Close waits for calls under way and closes the connections.
 func (db *DB) Close() error {

@@ -122,8 +122,15 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	if err := c.raw.GatherLog(); err != nil {
 		return nil, errors.Join(unavailable(err), db.closeWriter(c, false))
 	}
-	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)))
-	db.starts = newPool(abs, startReads)
+	rules, err := readRules(c)
+	if err == nil {
+		err = rules.guard(c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.closeWriter(c, false))
+	}
+	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)), rules)
+	db.starts = newPool(abs, startReads, rules)
 	db.writer = newWriter(c, db.clock, newKeeper(db.guard, log))
 	return db, nil
 }
@@ -255,7 +262,9 @@ func endLeases(c *conn, at time.Time) error {
 
 // Backend returns the file as a backend without run streams and wake-ups. Several processes may share it,
 // unless it is open exclusively.
-func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Shared: db.guard == nil} }
+func (db *DB) Backend() spool.Backend {
+	return spool.Backend{Store: db, Shared: db.guard == nil, HostTx: db.hostTx()}
+}
 
 // Close waits for the writes in progress, refuses the waiting ones, and closes the file.
 func (db *DB) Close() error {

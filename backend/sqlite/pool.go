@@ -12,6 +12,7 @@ import (
 // that does not change until its transaction ends.
 type pool struct {
 	path  string
+	rules hostRules
 	slots chan struct{}
 
 	mu     sync.Mutex
@@ -19,8 +20,8 @@ type pool struct {
 	closed bool
 }
 
-func newPool(path string, size int) *pool {
-	return &pool{path: path, slots: make(chan struct{}, size)}
+func newPool(path string, size int, rules hostRules) *pool {
+	return &pool{path: path, rules: rules, slots: make(chan struct{}, size)}
 }
 
 // get waits for a connection. The caller must return it with put.
@@ -38,6 +39,9 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 		c, err = dial(p.path)
 		if err == nil {
 			err = c.exec("PRAGMA query_only = ON")
+		}
+		if err == nil {
+			err = p.rules.guard(c)
 		}
 	}
 	if err != nil {

@@ -50,6 +50,7 @@ type op struct {
 	key   spool.ThreadKey
 	fence int64
 	fn    func(t *tx) error
+	alone bool // the op must have a transaction of its own, and run once
 
 	state atomic.Int32
 	err   error
@@ -77,10 +78,14 @@ func newWriter(c *conn, clock spool.Clock, k *keeper) *writer {
 // do runs fn in a transaction and returns when the transaction is durable. If ctx ends before fn
 // starts, fn does not run.
 func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn func(t *tx) error) error {
+	return w.submit(ctx, &op{key: key, fence: fence, fn: fn, done: make(chan error, 1)})
+}
+
+// submit does the work of do for an op.
+func (w *writer) submit(ctx context.Context, o *op) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	o := &op{key: key, fence: fence, fn: fn, done: make(chan error, 1)}
 	select {
 	case w.ops <- o:
 	case <-ctx.Done():
@@ -180,11 +185,17 @@ func (w *writer) run() {
 	}
 	for w.pos < len(w.batch) && !w.broken && !w.again {
 		o := w.batch[w.pos]
+		if o.alone && w.pos > w.first { // the ops before it are committed first
+			break
+		}
 		if !o.begin() {
 			w.pos++
 			continue
 		}
 		w.runOp(o)
+		if o.alone {
+			break
+		}
 	}
 	if w.again && !w.broken {
 		w.restart()

@@ -24,6 +24,8 @@ import (
 type Handler struct {
 	*change.Threads
 
+	// HostTx is the [spool.Backend.HostTx].
+	HostTx      string
 	Registry    *registry.Registry
 	Attachments *attach.Images
 	Admission   *admission.Counts
@@ -51,6 +53,9 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 // StartTx starts a run in the transaction of the host. The returned function does the work that follows the
 // commit. It is not nil.
 func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, func(), error) {
+	if err := host.Check(h.HostTx); err != nil {
+		return spool.RunResult{}, func() {}, err
+	}
 	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r)
 	if follow == nil {
 		follow = func() {}

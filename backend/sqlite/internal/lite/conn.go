@@ -14,6 +14,8 @@ type Conn struct {
 	// room is memory for the texts that a statement has bound. The first used bytes of it are taken.
 	room uintptr
 	used int
+	// guarded is memory with a switch: whether the rules of Guard hold now. Zero: there are no rules.
+	guarded uintptr
 }
 
 // roomBytes is the size of a connection's room. Texts that do not fit are allocated.
@@ -63,6 +65,7 @@ func (c *Conn) Close() error {
 		return c.fault(rc)
 	}
 	libc.Xfree(c.tls, c.room)
+	c.unguard()
 	c.tls.Close()
 	c.tls, c.db, c.room = nil, 0, 0
 	return nil

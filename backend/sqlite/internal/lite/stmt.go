@@ -89,19 +89,28 @@ func (s *Stmt) BindText(text string) error { return bindText(s, text) }
 func (s *Stmt) BindBytes(text []byte) error { return bindText(s, text) }
 
 func bindText[T string | []byte](s *Stmt, text T) error {
+	p, err := place(s, text)
+	if err != nil {
+		return err
+	}
+	return s.ok(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.p, int32(s.bound), p, uint64(len(text)), 0, sqlite3.SQLITE_UTF8)) //nolint:gosec // SQLite has a bound on parameters
+}
+
+// place copies the next value to bind to memory that is valid until the statement's Reset.
+func place[T string | []byte](s *Stmt, value T) (uintptr, error) {
 	s.bound++
 	p := s.c.room + uintptr(s.c.used)
-	if len(text) < roomBytes-s.c.used {
-		s.c.used += len(text)
+	if len(value) < roomBytes-s.c.used {
+		s.c.used += len(value)
 	} else {
-		p = libc.Xmalloc(s.c.tls, types.Size_t(len(text)+1))
+		p = libc.Xmalloc(s.c.tls, types.Size_t(len(value)+1))
 		if p == 0 {
-			return s.c.fault(sqlite3.SQLITE_NOMEM)
+			return 0, s.c.fault(sqlite3.SQLITE_NOMEM)
 		}
 		s.aside = append(s.aside, p)
 	}
-	copy(bytesAt(p, len(text)), text)
-	return s.ok(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.p, int32(s.bound), p, uint64(len(text)), 0, sqlite3.SQLITE_UTF8)) //nolint:gosec // SQLite has a bound on parameters
+	copy(bytesAt(p, len(value)), value)
+	return p, nil
 }
 
 func (s *Stmt) ok(rc int32) error {
@@ -142,6 +151,8 @@ const (
 	Int  Kind = sqlite3.SQLITE_INTEGER
 	Text Kind = sqlite3.SQLITE_TEXT
 	Null Kind = sqlite3.SQLITE_NULL
+	Real Kind = sqlite3.SQLITE_FLOAT
+	Blob Kind = sqlite3.SQLITE_BLOB
 )
 
 // Kind returns the type of the value in column i.
