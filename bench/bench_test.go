@@ -33,9 +33,6 @@ func TestShortOverPostgres(t *testing.T) {
 	testShort(t, slices.DeleteFunc(all, func(f figure) bool { return !overPostgres(f) }), "-postgres", pgtest.Shared(t).URL())
 }
 
-// overPostgres reports whether a figure needs a PostgreSQL.
-func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
-
 func testShort(t *testing.T, all []figure, flags ...string) {
 	t.Helper()
 	var names []string

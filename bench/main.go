@@ -112,6 +112,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *figuresOf {
 		return errors.Join(rewrite(ctx, "../README.md", *file), stampPeers(ctx, "peers/RESULTS.md"))
 	}
+	if slices.ContainsFunc(chosen, overPostgres) && *address == "" {
+		if _, err := findPostgres(); err != nil { // before minutes are spent on the others
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit, postgresURL: *address, parent: *dir}
@@ -187,6 +192,9 @@ func choose(list string) ([]figure, error) {
 	}
 	return chosen, nil
 }
+
+// overPostgres reports whether a figure needs a PostgreSQL.
+func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
 	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", beside}

@@ -55,6 +55,9 @@ func measurePgPickup(b *bench) (*section, error) {
 		{"River at its lowest cooldown, p50", "ms", lowest.p50},
 		{"River at its lowest cooldown, p99", "ms", lowest.p99},
 	}
+	s.notes = []string{"Spool's time has two commits that wait for the disk, the claim of the job and the claim of the run with its first record entry, and " +
+		"some eight round trips. River's has one commit, in its one round trip, and nothing is recorded when its worker is called. A claim could commit " +
+		"without waiting; it waits, so that no two workers get the same job after a crash of the server."}
 	s.goals = []goal{ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool", lowest.p50, ours.p50, 5, true)}
 	return s, nil
 }

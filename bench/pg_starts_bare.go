@@ -79,7 +79,7 @@ func (s barePgStarter) start(ctx context.Context) error {
 
 	var read pgx.Batch
 	read.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
-	read.Queue(pgLockThread, int64(fnv64(thread))) //nolint:gosec // it has the same bits
+	read.Queue(pgLockThread, int64(fnv64(thread)))
 	read.Queue(pgReadThread, nil, tenant, thread)
 	read.Queue(pgReadRun, tenant, thread, tenant, thread)
 	if err := conn.SendBatch(ctx, &read).Close(); err != nil {

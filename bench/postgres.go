@@ -78,12 +78,21 @@ func newPostgres(ctx context.Context, address, parent string) (_ *pgServer, err 
 	return s, db.Close()
 }
 
+// findPostgres returns the path of the server.
+func findPostgres() (string, error) {
+	binary := testserver.FindPostgres(testserver.Path(os.Getenv("PATH")), testserver.PostgresVersions)
+	if binary == "" {
+		return "", errors.New("there is no postgres: apt-get install postgresql, or set " + postgresEnv)
+	}
+	return binary, nil
+}
+
 // startPostgres starts a PostgreSQL with its default settings, in a folder of parent and on a free port. It returns
 // an address, and what ends the server.
 func startPostgres(ctx context.Context, parent string) (address string, stop func(), err error) {
-	binary := testserver.FindPostgres(testserver.Path(os.Getenv("PATH")), testserver.PostgresVersions)
-	if binary == "" {
-		return "", nil, errors.New("there is no postgres: apt-get install postgresql, or set " + postgresEnv)
+	binary, err := findPostgres()
+	if err != nil {
+		return "", nil, err
 	}
 	account, err := testserver.Unprivileged()
 	if err != nil {
