@@ -17,7 +17,8 @@ import (
 // takeoverWithin is how long a run may lie after the kill of its process, beside the lease.
 const takeoverWithin = 10 * time.Second
 
-// takeovers measures how long it takes until another process executes a run whose process was killed.
+// takeovers measures how long it takes until another process executes a run whose process was killed, while
+// PostgreSQL is there.
 type takeovers struct {
 	mu      sync.Mutex
 	pending []takeover
@@ -82,6 +83,8 @@ func (c *campaign) lookAfter(ctx context.Context, p takeover, running []spool.Th
 		return
 	}
 	switch {
+	case now.Fence > p.thread.Fence && !c.takeovers.reachable(p.at):
+		c.count("killed runs that went on after PostgreSQL had been away")
 	case now.Fence > p.thread.Fence:
 		c.takeovers.mu.Lock()
 		c.takeovers.took = append(c.takeovers.took, after)
