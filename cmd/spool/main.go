@@ -50,6 +50,8 @@ func run(ctx context.Context, args []string, h host) int {
 		err = backupCommand.carryOut(ctx, args, h)
 	case "restore":
 		err = newRestoreCommand().carryOut(ctx, args, h)
+	case "load":
+		err = loadServer(ctx, args, h)
 	case "check":
 		err = check(ctx, args, h)
 	case "schema":
@@ -84,7 +86,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "check", "schema"}, command) {
+		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "check", "schema", "load"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -105,6 +107,7 @@ Usage:
   spool backup FILE     copy the database, even while a server writes to it
   spool restore FILE    put a backup in as the database of a data folder
   spool migrate         bring the schema of a PostgreSQL database up to date
+  spool load URL        measure how many runs and watchers a running server carries
   spool check           validate the configuration and the database, and start nothing
   spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version
