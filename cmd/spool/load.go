@@ -58,7 +58,10 @@ func switchFlag(name, help string, at func(o *loadOptions) *bool) loadFlag {
 	return loadFlag{name, "", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.BoolVar(at(o), name, false, "") }}
 }
 
-const defaultLadder = "5,10,20,50,100"
+const (
+	defaultLadder   = "5,10,20,50,100"
+	defaultInFlight = 2000
+)
 
 // loadFlags has the flags of load, in the order of the help.
 var loadFlags = []loadFlag{
@@ -75,7 +78,7 @@ var loadFlags = []loadFlag{
 	durationFlag("max-p99", "saturated: p99 of start or first token above this; default 5s", 5*time.Second, func(o *loadOptions) *time.Duration { return &o.MaxP99 }),
 	durationFlag("max-duration", "the load ends after this time; default 90s", 90*time.Second, func(o *loadOptions) *time.Duration { return &o.MaxDuration }),
 	{"max-rate", "RATE", "refuse higher rates; default 1000", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.maxRate, name, 1000, "") }},
-	numberFlag("in-flight", "runs in progress at most; default 2000", 2000, func(o *loadOptions) *int { return &o.InFlight }),
+	numberFlag("in-flight", "runs in progress at most; default 2000, fewer with many watchers", 0, func(o *loadOptions) *int { return &o.InFlight }),
 	switchFlag("keep", "keep the threads of the load on the server", func(o *loadOptions) *bool { return &o.Keep }),
 	switchFlag("remote", "allow a server on another machine, which you own", func(o *loadOptions) *bool { return &o.remote }),
 	wordFlag("json", "FILE", "write the report, with HDR histograms", "", func(o *loadOptions) *string { return &o.json }),
@@ -177,6 +180,9 @@ func (o *loadOptions) complete(named map[string]bool) error {
 		return usagef("the address has a password in it; the token belongs into SPOOL_TOKEN")
 	case !o.remote && !onThisMachine(u.Hostname()):
 		return usagef("%s is not this machine: --remote allows to load a server that you own", u.Hostname())
+	}
+	if !named["in-flight"] {
+		o.InFlight = max(1, min(defaultInFlight, load.MaxClients/max(1, o.Watchers)))
 	}
 	if err := o.Check(); err != nil {
 		return &usageError{err}

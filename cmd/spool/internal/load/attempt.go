@@ -2,8 +2,12 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -112,7 +116,6 @@ func (a *attempt) measured(ctx context.Context) {
 		return
 	case end.status == spool.SegmentStopped && a.stopped:
 		a.m.stop.record(end.at.Sub(a.stopAt))
-		a.m.change(func(r *Rung) { r.Stopped++ })
 	case end.status != spool.SegmentFinished:
 		a.m.fail(end.failure())
 		a.halt(ctx)
@@ -123,7 +126,7 @@ func (a *attempt) measured(ctx context.Context) {
 			a.m.change(func(r *Rung) { r.StoppedLate++ })
 		}
 	}
-	a.m.ended(end.at)
+	a.m.ended(end.at, end.status == spool.SegmentStopped)
 	if w.shown != nil && end.status == spool.SegmentFinished {
 		a.compare(ctx, w)
 	}
@@ -172,10 +175,22 @@ func (a *attempt) compare(ctx context.Context, w *watcher) {
 	}
 }
 
-// failure names an error by what failed and its code, so that equal ones can be counted.
+// failure names an error by what failed and its code, so that equal ones can be counted. Without an answer of
+// the server, it names the cause.
 func failure(what string, err error) string {
 	if status := client.StatusOf(err); status != 0 {
 		return fmt.Sprintf("%s: %d %s", what, status, spool.CodeOf(err))
 	}
-	return fmt.Sprintf("%s: %s", what, spool.CodeOf(err))
+	name := fmt.Sprintf("%s: %s", what, spool.CodeOf(err))
+	errno, isErrno := errors.AsType[syscall.Errno](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case isErrno:
+		return name + ", " + errno.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return name + ", the connection was closed"
+	case isNet && timeout.Timeout():
+		return name + ", timeout"
+	}
+	return name
 }

@@ -134,7 +134,6 @@ func (r *Report) rateChart() chartdraw.Chart {
 	c := r.chart("Runs that ended per second", rateHeight, []chartdraw.Series{
 		line("offered", xs, offered, gray, []float64{6, 4}), line("ended", xs, ended, colors[0], nil),
 	})
-	c.XAxis.Name = "offered rate, runs per second"
 	c.YAxis = yAxis("runs per second", decades(low, high))
 	return c
 }
@@ -163,7 +162,7 @@ func (r *Report) chart(title string, height int, series []chartdraw.Series) char
 		Width: chartWidth, Height: height,
 		Background: chartdraw.Style{Padding: chartdraw.Box{Top: 40, Left: 170, Right: 20, Bottom: 20, IsSet: true}},
 		XAxis: chartdraw.XAxis{
-			NameStyle: chartdraw.Style{FontStyle: text}, Style: chartdraw.Style{FontStyle: text, StrokeColor: gray}, Ticks: ticks,
+			Name: "offered rate, runs per second", NameStyle: chartdraw.Style{FontStyle: text}, Style: chartdraw.Style{FontStyle: text, StrokeColor: gray}, Ticks: ticks,
 			Range: &chartdraw.ContinuousRange{Min: ticks[0].Value, Max: ticks[len(ticks)-1].Value},
 		},
 		YAxisSecondary: chartdraw.YAxis{Style: chartdraw.Hidden()},

@@ -61,12 +61,11 @@ type Config struct {
 	Watchers int
 }
 
-const (
-	// maxClients bounds the clients that follow at the same time.
-	maxClients = 20_000
-	// maxArrivals bounds the runs of a load, so that what is remembered of them stays small.
-	maxArrivals = 1_000_000
-)
+// MaxClients is how many clients may follow at the same time: Config.InFlight times Config.Watchers.
+const MaxClients = 20_000
+
+// maxArrivals bounds the runs of a load, so that what is remembered of them stays small.
+const maxArrivals = 1_000_000
 
 // Check returns everything that is wrong with the numbers and texts of a configuration.
 func (c Config) Check() error {
@@ -83,7 +82,7 @@ func (c Config) Check() error {
 	refuse(c.MaxP99 <= 0, "the limit of p99 must be a time")
 	refuse(c.Watchers < 1, "a run needs a watcher, which measures it")
 	refuse(c.InFlight < 1, "a run must be allowed in progress")
-	refuse(c.InFlight*c.Watchers > maxClients, "%d runs in progress with %d watchers each are more than %d clients", c.InFlight, c.Watchers, maxClients)
+	refuse(c.InFlight*c.Watchers > MaxClients, "%d runs in progress with %d watchers each are more than %d clients", c.InFlight, c.Watchers, MaxClients)
 	refuse(c.Stops < 0 || c.Stops > 1, "the share of stops must be from 0 to 1")
 	refuse(c.Resumes < 0 || c.Resumes > 1, "the share of resumes must be from 0 to 1")
 	refuse(c.Prompt == "", "the prompt is empty")

@@ -74,16 +74,14 @@ func mostFrequent(counts map[string]int) string {
 	return slices.MaxFunc(names, func(a, b string) int { return counts[a] - counts[b] })
 }
 
-// endRate returns how many runs ended per second, from the times at which they did. It leaves out the first
-// and the last twentieth of the ends, because a few early or late runs say nothing about the rate. With
-// fewer than two ends it returns zero.
-func endRate(ends []time.Duration) float64 {
+// endRate returns how many runs ended per second, from the times at which they did, and the time that a run
+// takes when it need not wait. Runs could end from that time on. The last twentieth of the ends is left out,
+// because a few slow runs say nothing about the rate. With fewer than two ends, the rate is zero.
+func endRate(ends []time.Duration, takes time.Duration) float64 {
 	slices.Sort(ends)
-	cut := len(ends) / 20
-	kept := ends[cut : len(ends)-cut]
-	if len(kept) < 2 {
+	last := len(ends) - 1 - len(ends)/20
+	if last < 1 {
 		return 0
 	}
-	took := kept[len(kept)-1] - kept[0]
-	return float64(len(kept)-1) / max(took, time.Millisecond).Seconds()
+	return float64(last) / max(ends[last]-takes, time.Microsecond).Seconds()
 }

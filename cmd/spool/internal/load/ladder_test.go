@@ -48,19 +48,26 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// Ends at a constant rate have that rate, whatever a few runs at either side do.
+// Ends at a constant rate have that rate, whatever a few slow runs do, and however long a run takes.
 func TestEndRate(t *testing.T) {
 	t.Parallel()
 
-	ends := []time.Duration{time.Minute, 0} // one that hung, one that was stopped at once
+	ends := []time.Duration{time.Minute, time.Hour} // that hung
 	for i := range 100 {
 		ends = append(ends, 10*time.Second+time.Duration(i)*100*time.Millisecond)
 	}
-	if got := endRate(ends); got < 9.9 || got > 10.1 {
+	if got := endRate(ends, 10*time.Second); got < 9.9 || got > 10.1 {
 		t.Errorf("%v ends per second, want 10", got)
 	}
+	// Runs that had to wait for the same time in the middle lower the rate only by that time.
+	for i := 40; i < len(ends); i++ {
+		ends[i] += time.Second
+	}
+	if got := endRate(ends, 10*time.Second); got < 9 || got > 9.2 {
+		t.Errorf("%v ends per second, want 9.1", got)
+	}
 	for _, few := range [][]time.Duration{nil, {time.Second}} {
-		if got := endRate(few); got != 0 {
+		if got := endRate(few, 0); got != 0 {
 			t.Errorf("%v: %v", few, got)
 		}
 	}

@@ -58,4 +58,11 @@ func (h *histogram) latency() (Latency, error) {
 	}, err
 }
 
+// quick returns the tenth percentile: the latency of what need not wait.
+func (h *histogram) quick() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Duration(h.h.ValueAtPercentile(10)) * time.Microsecond
+}
+
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

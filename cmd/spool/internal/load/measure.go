@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -12,8 +11,9 @@ type measure struct {
 	began                     time.Time
 	start, first, whole, stop *histogram
 
-	mu        sync.Mutex
-	sum       Rung
+	mu  sync.Mutex
+	sum Rung
+	// ends are the times at which runs ended that were not stopped.
 	ends      []time.Duration
 	connected int
 	failures  int
@@ -56,10 +56,14 @@ func (m *measure) arrived(n int) {
 	m.change(func(r *Rung) { r.Arrivals, r.Seconds = n, time.Since(m.began).Seconds() })
 }
 
-// ended counts a run that ended as it should.
-func (m *measure) ended(at time.Time) {
+// ended counts a run that ended as it should, by itself or by a stop.
+func (m *measure) ended(at time.Time, stopped bool) {
 	m.change(func(r *Rung) {
 		r.Ended++
+		if stopped {
+			r.Stopped++
+			return
+		}
 		m.ends = append(m.ends, at.Sub(m.began))
 	})
 }
@@ -97,8 +101,11 @@ func (m *measure) rung(rate float64) (*Rung, error) {
 	r.WholeRun, failed[2] = m.whole.latency()
 	r.StopToEnd, failed[3] = m.stop.latency()
 	r.OfferedPerSecond = rate
-	// Too few runs for a rate, such as one run a minute: the share that has ended says the same.
-	r.AchievedPerSecond = cmp.Or(endRate(m.ends), rate*float64(r.Ended)/float64(max(1, r.Arrivals)))
+	// Stopped runs end early, which would change the rate of the others. They count by their number.
+	r.AchievedPerSecond = min(rate, endRate(m.ends, m.whole.quick())*float64(r.Ended)/float64(max(1, len(m.ends))))
+	if len(m.ends) < 2 { // too few for a rate: the share that has ended says the same
+		r.AchievedPerSecond = rate * float64(r.Ended) / float64(max(1, r.Arrivals))
+	}
 	if took := m.lastFrame.Sub(m.began).Seconds(); r.Watchers.Frames > 0 && took > 0 {
 		r.Watchers.FramesPerSecond = float64(r.Watchers.Frames) / took
 	}
