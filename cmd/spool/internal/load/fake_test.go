@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,8 @@ type fake struct {
 	refuses func(n int) error
 	// damage changes what a follower gets of the frames of a run. Nil: nothing.
 	damage func([]spool.Frame) []spool.Frame
+	// readyAfter is when the server is ready.
+	readyAfter time.Duration
 	// fails makes all runs fail.
 	fails bool
 
@@ -55,7 +58,12 @@ func (f *fake) config(ladder ...float64) Config {
 	}
 }
 
-func (f *fake) Ready(context.Context) error { return nil }
+func (f *fake) Ready(context.Context) error {
+	if time.Since(f.began) < f.readyAfter {
+		return &spool.Error{Code: spool.Unavailable, Message: "worker: no worker runs", Err: &client.ResponseError{Status: http.StatusServiceUnavailable}}
+	}
+	return nil
+}
 
 func (f *fake) Run(ctx context.Context, in client.RunRequest) (spool.RunResult, error) {
 	if f.answers != nil && !until(ctx, time.Now().Add(f.answers(time.Since(f.began)))) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
 )
 
 // load is one call of [Run].
@@ -28,15 +30,15 @@ type load struct {
 
 // Run puts load on a server, and deletes the threads that it has made. When ctx ends, it stops the runs in
 // progress and returns the report so far, with [Report.Cut]. It returns an error if the configuration is
-// wrong, if the server is not ready, and if no run of the warm-up ended as it should.
+// wrong, if the server is not ready within ten seconds, and if no run of the warm-up ended as it should.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if err := c.Server.Ready(ctx); err != nil {
+	l := &load{c: c}
+	if err := l.ready(ctx); err != nil {
 		return nil, err
 	}
-	l := &load{c: c}
 	r := &Report{StartedAt: time.Now().UTC(), Command: Command{
 		Session: c.Session, Ladder: c.Ladder, Step: c.Step.Seconds(), Watchers: c.Watchers, Stops: c.Stops, Resumes: c.Resumes,
 		Agent: c.Agent, Prompt: c.Prompt,
@@ -46,6 +48,25 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	r.conclude()
 	l.clean(context.WithoutCancel(ctx), r)
 	return r, err
+}
+
+const (
+	// readyTime is how long a server that answers may take to be ready, and readyAgain the wait between two
+	// questions.
+	readyTime  = 10 * time.Second
+	readyAgain = 200 * time.Millisecond
+)
+
+// ready waits until a server that has just been started is ready.
+func (l *load) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	for {
+		err := l.c.Server.Ready(ctx)
+		if err == nil || client.StatusOf(err) != http.StatusServiceUnavailable || !until(ctx, time.Now().Add(readyAgain)) {
+			return err
+		}
+	}
 }
 
 // The reasons of [Report.Cut].

@@ -176,6 +176,22 @@ func TestErrorsAreCounted(t *testing.T) {
 	})
 }
 
+// A server that has just been started has ten seconds to be ready.
+func TestReady(t *testing.T) {
+	t.Parallel()
+
+	for after, want := range map[time.Duration]spool.Code{3 * time.Second: "", 11 * time.Second: spool.Unavailable} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(1000, 10*time.Millisecond)
+			f.readyAfter = after
+			_, err := Run(t.Context(), f.config(1))
+			if spool.CodeOf(err) != want || (len(f.runs)+f.deleted > 0) != (want == "") {
+				t.Errorf("ready after %s: %v, and %d runs", after, err, len(f.runs)+f.deleted)
+			}
+		})
+	}
+}
+
 // A server whose runs all fail is not measured.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
