@@ -15,6 +15,10 @@ import (
 // that never existed or was removed returns an [ErrStreamGone] error. A stream can only be found under its
 // own thread.
 //
+// A stream that is gone stays gone, and none of its items comes back. A reader that gets [ErrStreamGone] may
+// go on without them. Only after a deletion of its thread may the engine open the stream of the same name again,
+// which is then another one: a reader may find it empty or gone.
+//
 // A Live is safe for concurrent use. No method is called within a transaction of a [Store].
 type Live interface {
 	// Open creates an empty stream. Opening an open stream does nothing. Opening a closed stream is an

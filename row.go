@@ -13,7 +13,8 @@ type Row struct {
 	Key    string
 	// Value is any JSON. Nil in a [Changes] removes the row.
 	Value json.RawMessage
-	// Version counts the writes of the row, from 1. In a [Changes] it is the version that the stored row must
+	// Version is positive and changes with each write. A row that was removed or has expired, and is created
+	// again, gets a version that it never had. In a [Changes] it is the version that the stored row must
 	// have: zero means that there must be no such row, and [AnyVersion] that it does not matter.
 	Version int64
 	// UpdatedAt is when the row was written. The store sets it.

@@ -116,6 +116,35 @@ func testStreamDeleteClosed(l *liveTest) {
 	l.wantGone("Read", err)
 }
 
+// A stream that is gone stays gone, whatever is tried with it or with others.
+func testStreamStaysGone(l *liveTest) {
+	deleted, expired, other := stream("t", "r:1"), stream("u", "r:1"), stream("t", "r:2")
+	l.open(deleted, items(1, 1, 2)...)
+	if err := l.Delete(l.Context(), deleted.Thread); err != nil {
+		l.Fatal(err)
+	}
+	l.open(expired, items(1, 1, 2)...)
+	if err := l.Close(l.Context(), expired, endItem(1, 3), time.Nanosecond); err != nil {
+		l.Fatal(err)
+	}
+	eventually(l.T, "the stream to be gone", func() bool {
+		_, err := l.Read(l.Context(), expired, spool.Offset{}, 0)
+		return errors.Is(err, spool.ErrStreamGone)
+	})
+	l.open(other, items(1, 1, 1)...)
+	for range 3 {
+		for _, key := range []spool.StreamKey{deleted, expired} {
+			l.wantGone("Append", l.Append(l.Context(), key, items(1, 4, 4)))
+			l.wantGone("Close", l.Close(l.Context(), key, endItem(1, 5), longGrace))
+			_, err := l.Read(l.Context(), key, spool.Offset{}, 0)
+			l.wantGone("Read", err)
+			_, err = l.Read(l.Context(), key, items(1, 1, 1)[0].Offset, 1)
+			l.wantGone("Read on", err)
+		}
+	}
+	l.want(other, items(1, 1, 1), false)
+}
+
 // eventually repeats a check until it succeeds. It is for events that no call reports.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()

@@ -17,6 +17,7 @@ func TestLive(t *testing.T, open func(t *testing.T) spool.Live) {
 
 	for name, test := range map[string]func(l *liveTest){
 		"StreamGone":              testStreamGone,
+		"StreamStaysGone":         testStreamStaysGone,
 		"StreamOpenTwice":         testStreamOpenTwice,
 		"StreamOpenClosed":        testStreamOpenClosed,
 		"StreamEmpty":             testStreamEmpty,

@@ -77,6 +77,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"Stats":             testStoreStats,
 		"Rows":              testStoreRows,
 		"RowsCompare":       testStoreRowsCompare,
+		"RowsAgain":         testStoreRowsAgain,
 		"RowsExpire":        testStoreRowsExpire,
 		"RowsPages":         testStoreRowsPages,
 		"RowsApart":         testStoreRowsApart,

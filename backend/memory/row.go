@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // putRows inserts, replaces or removes rows at the commit. It can compare the versions now, because the store
@@ -15,11 +16,14 @@ import (
 func (tx *transaction) putRows(c spool.Changes) error {
 	for _, r := range c.Rows {
 		key := rowKey{tx.key.Tenant, r.Kind, r.Key}
-		stored := tx.row(key)
-		if r.Version != spool.AnyVersion && r.Version != stored.Version {
+		before := tx.row(key)
+		if r.Version != spool.AnyVersion && r.Version != before.Version {
 			return spool.ErrRowChanged
 		}
-		r.Tenant, r.Version, r.UpdatedAt = tx.key.Tenant, stored.Version+1, tx.now
+		r.Tenant, r.Version, r.UpdatedAt = tx.key.Tenant, before.Version+1, tx.now
+		if before.Version == 0 {
+			r.Version = form.NewVersion()
+		}
 		r = cloneValue(r)
 		if r.Value == nil {
 			r = spool.Row{}

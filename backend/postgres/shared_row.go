@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // expiredRow is the condition of a row that is as if it did not exist. Its value is the time.
@@ -23,13 +24,13 @@ func (t *tx) writeRows(rows []spool.Row) {
 func (t *tx) putRow(r *spool.Row) {
 	const set = "value = excluded.value, updated_at = excluded.updated_at, expires_at = excluded.expires_at"
 	const insert = `INSERT INTO spool.shared_row AS stored (tenant, kind, key, value, version, updated_at, expires_at)
-		VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (tenant, kind, key) DO UPDATE SET ` + set
-	values := []any{t.key.Tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt}
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, kind, key) DO UPDATE SET ` + set
+	values := []any{t.key.Tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt}
 	switch r.Version {
 	case spool.AnyVersion:
-		t.write(insert+", version = CASE WHEN "+expiredRow+" THEN 1 ELSE stored.version + 1 END", append(values, t.now)...)
+		t.write(insert+", version = CASE WHEN "+expiredRow+" THEN excluded.version ELSE stored.version + 1 END", append(values, t.now)...)
 	case 0:
-		t.writeOne(spool.ErrRowChanged, insert+", version = 1 WHERE "+expiredRow, append(values, t.now)...)
+		t.writeOne(spool.ErrRowChanged, insert+", version = excluded.version WHERE "+expiredRow, append(values, t.now)...)
 	default:
 		t.writeOne(spool.ErrRowChanged, `UPDATE spool.shared_row AS stored
 			SET value = ?, version = stored.version + 1, updated_at = ?, expires_at = ?

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 const valueColumns = "tenant, kind, key, value, version, updated_at, expires_at"
@@ -13,13 +14,13 @@ const expired = "(keyed_value.expires_at > 0 AND keyed_value.expires_at <= ?)"
 
 // The statements that write a row. Each changes no row if the stored version is not the expected one.
 const (
-	newValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, 1, ?, ?)
+	newValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kind, key) DO UPDATE SET
-			value = excluded.value, version = 1, updated_at = excluded.updated_at, expires_at = excluded.expires_at
+			value = excluded.value, version = excluded.version, updated_at = excluded.updated_at, expires_at = excluded.expires_at
 		WHERE ` + expired
-	putValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, 1, ?, ?)
+	putValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kind, key) DO UPDATE SET
-			value = excluded.value, version = iif(` + expired + `, 1, version + 1),
+			value = excluded.value, version = iif(` + expired + `, excluded.version, version + 1),
 			updated_at = excluded.updated_at, expires_at = excluded.expires_at`
 	changeValue = `UPDATE keyed_value SET value = ?, version = version + 1, updated_at = ?, expires_at = ?
 		WHERE tenant = ? AND kind = ? AND key = ? AND version = ? AND NOT ` + expired
@@ -41,9 +42,9 @@ func (t *tx) putRow(r *spool.Row) error {
 	case r.Value == nil:
 		n, err = t.change(removeValue, tenant, r.Kind, r.Key, r.Version, t.now)
 	case r.Version == spool.AnyVersion:
-		n, err = t.change(putValue, tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt, t.now)
+		n, err = t.change(putValue, tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt, t.now)
 	case r.Version == 0:
-		n, err = t.change(newValue, tenant, r.Kind, r.Key, r.Value, t.now, r.ExpiresAt, t.now)
+		n, err = t.change(newValue, tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt, t.now)
 	default:
 		n, err = t.change(changeValue, r.Value, t.now, r.ExpiresAt, tenant, r.Kind, r.Key, r.Version, t.now)
 	}

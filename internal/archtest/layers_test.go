@@ -84,7 +84,7 @@ var layers = []archtest.Row{
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
-	{Place: "backend/memory", Ours: []string{".", "internal/inprocess"}},
+	{Place: "backend/memory", Ours: []string{".", "internal/inprocess", "backend/internal/..."}},
 	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
 	{Place: "backend/nats", Ours: []string{".", "internal/inprocess"}, Outside: []string{"github.com/nats-io/nats.go"}, OutsideInTests: []string{"github.com/nats-io/nats-server/v2"}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
