@@ -34,8 +34,8 @@ func measurePgItems(b *bench) (*section, error) {
 		title: "Stream items over PostgreSQL",
 		how: fmt.Sprintf("%d run streams grow by %d items of %d bytes at a time, as fast as `Live.Append` takes them, for %s a round. \"Bare\" inserts "+
 			"the same items into the same table with the same index by `INSERT ... SELECT FROM unnest`, with `synchronous_commit=off` as Spool does, and "+
-			"neither checks offsets nor keeps the state of streams: once with as many goroutines, each with %[2]d items at a time, on %d connections, and "+
-			"once on one connection with %d items at a time, which is what Spool gathers in one statement. Spool is held to the better of the two. Each "+
+			"neither checks offsets nor keeps the state of streams: once with as many goroutines, each with %[2]d items at a time, on %[5]d connections, and "+
+			"once on one connection with %[6]d items at a time, which is what Spool gathers in one statement. Spool is held to the better of the two. Each "+
 			"round has a new database. %[7]s", writers, itemBatch, len(itemData), took, pgConnections-1, writers*itemBatch, server.about),
 	}
 	var spooled, parallel, gathered sample
