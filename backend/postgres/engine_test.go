@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool/internal/enginetest"
-	"github.com/spoolhq/spool/internal/pgtest"
 )
 
 // TestEngine runs the engine's suite. Its campaigns make a database for each of some thousand crash points, and
 // a few cases pass days in polls, each of which is a query. They run with SPOOL_TEST_LONG=1, which takes an hour.
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	pgtest.Database(t, template) // starts the server outside the bubbles
 	o := enginetest.Options{
 		Open: opener(), Features: features, Remote: true,
 		Skip: map[string]string{"Audit/Retention": "400 days pass in it, and each poll on the way is a query"},

@@ -8,20 +8,15 @@ package pgtest
 
 import (
 	"context"
-	"crypto/rand"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
-
-	"github.com/spoolhq/spool/internal/testwait"
 )
 
-// Template is what new databases of a server begin with. A test package has it in a variable, as each server
-// of the process prepares it only once.
+// Template is what databases of a server begin with. A test package has it in a variable, as each server of the
+// process prepares it only once. Tests that use it one after another get the same few databases: a copy costs
+// several times what it takes to empty one.
 type Template struct {
 	// Prepare fills a new empty database. It must close its connections.
 	Prepare func(ctx context.Context, url string) error
@@ -30,9 +25,10 @@ type Template struct {
 // shared is the server of the process.
 var shared struct {
 	sync.Mutex
-	server *Server
-	absent string
-	ready  bool
+	server   *Server
+	absent   string
+	ready    bool
+	bouncers map[int]*process // by their pool
 }
 
 // Run runs the tests of a package, and then stops what the process has started and removes the templates that
@@ -40,20 +36,23 @@ var shared struct {
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 func Run(m *testing.M) int {
+	startOutsiders()
 	shared.Lock()
 	shared.ready = true
 	shared.Unlock()
 	code := m.Run()
 	shared.Lock()
 	defer shared.Unlock()
+	for _, running := range shared.bouncers {
+		running.close()
+	}
 	if shared.server != nil {
 		shared.server.close()
 	}
 	return code
 }
 
-// Database returns the URL of a new database of the shared server, which the end of the test drops. Nil: it is
-// empty.
+// Database returns the URL of a database of the shared server: see [Server.Database].
 func Database(tb testing.TB, template *Template) string {
 	tb.Helper()
 	return Shared(tb).Database(tb, template)
@@ -72,11 +71,13 @@ func Shared(tb testing.TB) *Server {
 		if address := os.Getenv("SPOOL_TEST_POSTGRES"); address != "" {
 			shared.server = &Server{url: address}
 		} else {
-			server, absent, err := launch(tb.Context(), Options{NoSync: true})
+			err := outside("a PostgreSQL", func(ctx context.Context) (err error) {
+				shared.server, shared.absent, err = launch(ctx, Options{NoSync: true})
+				return err
+			})
 			if err != nil {
 				tb.Fatal(err)
 			}
-			shared.server, shared.absent = server, absent
 		}
 	}
 	if shared.server == nil {
@@ -100,66 +101,44 @@ type Server struct {
 	// running is nil for a server that somebody else has started.
 	running *process
 
+	preparing sync.Mutex // held while a template is prepared
 	mu        sync.Mutex
-	templates map[*Template]string
+	templates map[*Template]*prepared
 }
 
 // URL returns the address of the database "postgres", with a superuser.
 func (s *Server) URL() string { return s.url }
 
-// Database returns the URL of a new database, which the end of the test drops. Nil: it is empty.
+// Database returns the URL of a database that the test has for itself. Without a template it is new and empty, and
+// the end of the test drops it. Otherwise it is new, or was used by a test before and is like a new one: the
+// connections to it were ended, and it has another name, the template's rows and definitions, and no statistics.
 func (s *Server) Database(tb testing.TB, template *Template) string {
 	tb.Helper()
-	ctx := testwait.Context(tb, "a new database")
-	from := "template1"
-	if template != nil {
-		name, err := s.template(ctx, template)
-		if err != nil {
-			tb.Fatal(err)
+	var name string
+	err := outside("a database", func(ctx context.Context) (err error) {
+		if template == nil {
+			name, err = s.create(ctx, "template1")
+		} else {
+			name, err = s.take(ctx, template)
 		}
-		from = name
-	}
-	name := "spool_test_" + strings.ToLower(rand.Text())
-	if err := s.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+from); err != nil {
+		return err
+	})
+	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		// A server that the test has stopped for good takes its databases with it.
-		_ = s.exec(context.WithoutCancel(tb.Context()), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		err := outside("the end of a database", func(ctx context.Context) error {
+			if template == nil {
+				s.drop(ctx, name)
+				return nil
+			}
+			return s.giveBack(ctx, template, name)
+		})
+		if err != nil {
+			tb.Logf("the database %s is not used again: %v", name, err)
+		}
 	})
-	return with(s.url, func(u *url.URL) { u.Path = "/" + name })
-}
-
-// template returns the name of the database that has what the template prepares.
-func (s *Server) template(ctx context.Context, t *Template) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if name := s.templates[t]; name != "" {
-		return name, nil
-	}
-	name := "spool_template_" + strings.ToLower(rand.Text())
-	if err := s.exec(ctx, "CREATE DATABASE "+name); err != nil {
-		return "", err
-	}
-	if s.templates == nil {
-		s.templates = make(map[*Template]string)
-	}
-	if err := t.Prepare(ctx, with(s.url, func(u *url.URL) { u.Path = "/" + name })); err != nil {
-		return "", err
-	}
-	s.templates[t] = name
-	return name, nil
-}
-
-// exec runs one statement on a connection of its own.
-func (s *Server) exec(ctx context.Context, statement string) error {
-	conn, err := pgx.Connect(ctx, s.url)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, statement)
-	_ = conn.Close(ctx)
-	return err
+	return s.at(name)
 }
 
 // close stops the server, or removes what this process has left on one that goes on.
@@ -168,8 +147,10 @@ func (s *Server) close() {
 		s.running.close()
 		return
 	}
-	for _, name := range s.templates {
-		_ = s.exec(context.Background(), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	for _, p := range s.templates {
+		for _, name := range append(p.clean, p.name) {
+			s.drop(context.Background(), name)
+		}
 	}
 }
 

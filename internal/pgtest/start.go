@@ -1,9 +1,8 @@
 package pgtest
 
 import (
+	"context"
 	"testing"
-
-	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // Options are those of a server that a test has for itself.
@@ -17,7 +16,12 @@ type Options struct {
 // Start starts a server for one test, and stops it at the end.
 func Start(tb testing.TB, o Options) *Server {
 	tb.Helper()
-	server, absent, err := launch(testwait.Context(tb, "a PostgreSQL"), o)
+	var server *Server
+	var absent string
+	err := outside("a PostgreSQL", func(ctx context.Context) (err error) {
+		server, absent, err = launch(ctx, o)
+		return err
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -41,22 +45,7 @@ func (s *Server) Stop(tb testing.TB) {
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	s.Stop(tb)
-	if err := s.running.again(testwait.Context(tb, "PostgreSQL to recover")); err != nil {
+	if err := outside("PostgreSQL to recover", s.running.again); err != nil {
 		tb.Fatal(err)
 	}
-}
-
-// Bouncer starts a PgBouncer in transaction mode before the server of a database's URL, and returns the URL of
-// the database there. Its pool has that many connections to each database, however many clients there are.
-func Bouncer(tb testing.TB, address string, pool int) string {
-	tb.Helper()
-	running, absent, err := bounce(testwait.Context(tb, "a PgBouncer"), address, pool)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if absent != "" {
-		skip(tb, absent)
-	}
-	tb.Cleanup(running.close)
-	return running.address()
 }
