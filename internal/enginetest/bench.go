@@ -29,6 +29,7 @@ type engineTest struct {
 	keys            []spool.ThreadKey // the threads that check reads
 	workers         []func()          // stop the workers that run
 	bound           *time.Timer       // the timer of lasts
+	idles           bool              // see idleCases
 }
 
 // chat is the thread of cases that need only one.
@@ -149,6 +150,11 @@ func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 // over returns an engine over a backend, without a worker.
 func (s *engineTest) over(b spool.Backend, c engine.Config) *engine.Engine {
 	s.Helper()
+	if s.idles {
+		c.Worker.Poll = cmp.Or(c.Worker.Poll, idlePoll)
+		c.Worker.StopPoll = cmp.Or(c.Worker.StopPoll, idlePoll)
+		c.Worker.SweepEvery = cmp.Or(c.Worker.SweepEvery, idlePoll)
+	}
 	e, err := engine.New(b, c)
 	if err != nil {
 		s.Fatal(err)

@@ -76,3 +76,41 @@ var longCases = map[string]string{
 	"Usage":     "Lost LostInTool LostStopped Priced",
 	"Wait":      "BehindFailure BehindPark DeadWorker Settle Stop",
 }
+
+// idlePoll is how often the engines of a case in idleCases look for what no wake-up told them.
+const idlePoll = 20 * time.Second
+
+// idleCases has, by their subjects, the cases in which minutes or hours pass while nothing happens. Their engines
+// poll seldom, as each poll is a request to the store.
+var idleCases = map[string]string{
+	"Alone":      "CrashLoop",
+	"Audit":      "Delete Retention",
+	"Await":      "Reads",
+	"Budget":     "ParkExpired StoreFails",
+	"ClientTool": "Expired",
+	"Expire":     "Extend ExtendAnswer Fail FailSettled FailSiblings NotWarned OfBefore Times Warned",
+	"Fair":       "RoomBesideMany RoomByShare RoomForTheNext RoomNotPerTenant",
+	"Follow":     "GoneStream",
+	"Job":        "DeliveredTooOften MaxDeliveries",
+	"Lease":      "CannotRenew Renewed",
+	"Mixed":      "BudgetExpired CursorWalk",
+	"Nested":     "FailedRoot ParkExpires",
+	"Overview":   "Jobs",
+	"Park":       "Expired SomeExpire",
+	"Prune":      "Moved Old Unsettled",
+	"Publish":    "OneOrder",
+	"Retract":    "NestedParks ParkFailed",
+	"Retry":      "AskedTooLong",
+	"Settle":     "HookFails StoppedParked",
+	"Stop":       "Parked",
+	"Thread":     "DeleteParked",
+	"TimeLimit":  "Default Lifted LongerBudget",
+	"Turns":      "Many WithASnapshot",
+	"Unknown":    "Expired",
+}
+
+// idles reports whether a case is in idleCases.
+func idles(name string) bool {
+	subject, test, _ := strings.Cut(name, "/")
+	return slices.Contains(strings.Fields(idleCases[subject]), test)
+}

@@ -81,16 +81,17 @@ func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Conten
 	return c
 }
 
-// until waits for a condition, for up to an hour of the bubble, or two minutes in real time.
+// until waits for a condition, for up to an hour of the bubble, or two minutes in real time. The longer it waits, the
+// less often it looks, because each look may be a request to a server.
 func (s *engineTest) until(what string, done func() bool) {
 	s.Helper()
 	limit := time.Hour
 	if s.options.RealTime {
 		limit = 2 * time.Minute
 	}
-	end := time.Now().Add(limit)
-	for wait := time.Millisecond; !done(); wait = min(2*wait, 250*time.Millisecond) {
-		if time.Now().After(end) {
+	begin := time.Now()
+	for wait := time.Millisecond; !done(); wait = min(2*wait, max(250*time.Millisecond, min(2*time.Second, time.Since(begin)/100))) {
+		if time.Since(begin) > limit {
 			s.Fatalf("waited %s for %s: the thread is %+v", limit, what, s.thread())
 		}
 		<-time.After(wait)

@@ -20,6 +20,7 @@ func Test(t *testing.T, o Options) {
 					o.bubble(t, subject.name+"/"+name, func(t *testing.T) {
 						t.Helper()
 						s := newEngineTest(t, o)
+						s.idles = idles(subject.name + "/" + name)
 						test(s)
 						s.check()
 					})
