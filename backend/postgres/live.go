@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -13,8 +14,8 @@ import (
 // if a test gives the store another one.
 //
 // Run streams are in tables that are written without waiting for the disk (synchronous_commit is off): a crash of
-// the server may lose the last fraction of a second, and nothing else. Wake-ups travel by NOTIFY, or, behind a
-// pooler, by a table that each process polls.
+// the server may lose the last fraction of a second, and nothing else. Wake-ups travel by NOTIFY, and to processes
+// behind a pooler by a table that they poll.
 type live struct {
 	db *DB
 	// node tells the wake-ups of this process apart.
@@ -22,6 +23,8 @@ type live struct {
 	topics topics
 	outbox outbox
 	append appendQueue
+	// pollers is until when this process believes that another one polls, in nanoseconds since 1970.
+	pollers atomic.Int64
 
 	start   sync.Once
 	ctx     context.Context //nolint:containedctx // that of the goroutines, which ends with the database

@@ -39,6 +39,9 @@ func payloads(node string, body []byte) (texts []string) {
 	return texts
 }
 
+// pollsPayload is a notification that tells that a process polls: it has no wake-ups.
+func pollsPayload(node string) string { return node + " 0 1 " }
+
 // pieces puts the bodies of other processes together. The notifications of a transaction arrive in order, and
 // those of two transactions one after the other.
 type pieces struct {
@@ -109,6 +112,7 @@ func (l *live) listenOnce(again bool) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.channel()}.Sanitize()); err != nil {
 		return err
 	}
+	l.heardPoller() // whoever polls has not said so yet
 	l.arrive(again)
 	var from pieces
 	for {
@@ -116,7 +120,12 @@ func (l *live) listenOnce(again bool) error {
 		if err != nil {
 			return err
 		}
-		if node, body, complete := from.add(notification.Payload); complete && node != l.node {
+		node, body, complete := from.add(notification.Payload)
+		switch {
+		case !complete || node == l.node:
+		case len(body) == 0:
+			l.heardPoller()
+		default:
 			l.receive(body)
 		}
 	}

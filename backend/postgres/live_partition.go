@@ -33,12 +33,16 @@ func (l *live) maintain() {
 	}
 }
 
-// maintainOnce makes the partition of this hour, removes streams that are over from earlier hours, and drops the
+// maintainOnce makes the partition of this hour, removes old wake-ups, removes streams that are over from earlier hours, and drops the
 // partitions of hours that have no stream left.
 func (l *live) maintainOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maintainTimeout)
 	defer cancel()
 	if err := l.makePartition(ctx); err != nil {
+		return err
+	}
+	// The last process that polled may have left some.
+	if err := l.db.run(ctx, notSynced, pruneWakes); err != nil {
 		return err
 	}
 	var hours []int64

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Behind a pooler in transaction mode nothing can listen. Processes then write their wake-ups into the table wake,
-// and each process reads what is new there.
+// Behind a pooler in transaction mode nothing can listen. Wake-ups then go into the table wake, and each process
+// reads what is new there. A process behind a pooler also sends its wake-ups by NOTIFY, for processes that listen.
+// It tells those from time to time that it polls, and they write theirs into the table as long as they hear that.
 //
 // The alternative is to compare the watched threads' last seqs and stream offsets with those of the last poll. It
 // needs no writes, but its cost grows with the number of watched threads of each process, whether something happens
@@ -19,6 +20,10 @@ const (
 	// wakesKept is how long a wake-up stays in the table.
 	wakesKept   = 10 * time.Second
 	pollTimeout = 5 * time.Second
+	// tidyEvery is how often a process that polls tells others so, and removes old wake-ups.
+	tidyEvery = wakesKept / 2
+	// pollersKept is how long a process that listens believes that another one polls, since it heard so.
+	pollersKept = 3*tidyEvery + tidyEvery/2
 	// pollPage bounds how many rows a poll reads at once.
 	pollPage = 500
 )
@@ -28,7 +33,6 @@ const (
 // commit that does not wait for the disk.
 func (l *live) storeWakes(body []byte) []statement {
 	return []statement{
-		notSynced,
 		{sql: "SELECT pg_advisory_xact_lock(?)", args: []any{lockNumber("wake", l.db.dialect.schema)}},
 		{sql: "INSERT INTO spool.wake (at, node, body) VALUES (" + serverNow + ", ?, ?)", args: []any{l.node, body}},
 	}
@@ -40,7 +44,7 @@ const serverNow = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 // poll receives wake-ups until the database is closed.
 func (l *live) poll() {
 	last, known := int64(0), false
-	at, pruned := time.Now(), time.Now()
+	at, tidied := time.Now(), time.Time{}
 	for {
 		var err error
 		if known {
@@ -58,9 +62,9 @@ func (l *live) poll() {
 			l.arrive(now.Sub(at) > wakesKept/2) // others may have removed some
 			at = now
 		}
-		if now.Sub(pruned) > wakesKept/2 {
-			l.pruneWakes()
-			pruned = now
+		if now.Sub(tidied) > tidyEvery {
+			l.tidyWakes()
+			tidied = now
 		}
 		if !l.pause(pollInterval) {
 			return
@@ -107,17 +111,26 @@ func (l *live) readWakes(last *int64) error {
 	}
 }
 
-// pruneWakes removes old wake-ups. Processes that do so at the same time do not wait for each other.
-func (l *live) pruneWakes() {
+// tidyWakes removes old wake-ups, and tells the processes that listen that this one polls.
+func (l *live) tidyWakes() {
 	ctx, cancel := context.WithTimeout(l.ctx, pollTimeout)
 	defer cancel()
-	err := l.db.run(ctx, notSynced, statement{
-		sql: `DELETE FROM spool.wake WHERE id IN (
-				SELECT id FROM spool.wake WHERE at < ` + serverNow + ` - ? ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED
-			)`,
-		args: []any{wakesKept.Microseconds()},
-	})
+	err := l.db.run(ctx, notSynced, pruneWakes, l.notify([]string{pollsPayload(l.node)}))
 	if err != nil && l.ctx.Err() == nil {
 		l.db.log.WarnContext(l.ctx, "remove old wake-ups", "error", err)
 	}
 }
+
+// pruneWakes removes old wake-ups. Processes that do so at the same time do not wait for each other.
+var pruneWakes = statement{
+	sql: `DELETE FROM spool.wake WHERE id IN (
+			SELECT id FROM spool.wake WHERE at < ` + serverNow + ` - ? ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED
+		)`,
+	args: []any{wakesKept.Microseconds()},
+}
+
+// heardPoller notes that another process polls.
+func (l *live) heardPoller() { l.pollers.Store(time.Now().Add(pollersKept).UnixNano()) }
+
+// somePoll reports whether wake-ups must be in the table: this process or another one polls.
+func (l *live) somePoll() bool { return l.db.pooler || time.Now().UnixNano() < l.pollers.Load() }

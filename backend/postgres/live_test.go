@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -88,6 +89,59 @@ func TestWakeAcross(t *testing.T) {
 			t.Errorf("woken with %q, and %d more times", got.kind, len(near))
 		}
 	})
+}
+
+// TestWakeMixed has a process that listens and one behind a pooler: each hears the other.
+func TestWakeMixed(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t, tables)
+	listens := opened(t, url, nil)
+	polls := opened(t, pgtest.Bouncer(t, url, 2), &Options{Pooler: true})
+	toListener, toPoller := listenTo(t, listens.Live(), wakeTopic), listenTo(t, polls.Live(), wakeTopic)
+	both := func() {
+		t.Helper()
+		polls.live.Wake(wakeTopic, spool.WakeNotice, []byte("from the one that polls"))
+		testwait.For(t, toPoller, "its own wake-up")
+		if got := testwait.For(t, toListener, "a wake-up by NOTIFY"); string(got.notice) != "from the one that polls" {
+			t.Errorf("the one that listens was woken with %+v", got)
+		}
+		listens.live.Wake(wakeTopic, spool.WakeNotice, []byte("from the one that listens"))
+		testwait.For(t, toListener, "its own wake-up")
+		if got := testwait.For(t, toPoller, "a wake-up from the table"); string(got.notice) != "from the one that listens" {
+			t.Errorf("the one that polls was woken with %+v", got)
+		}
+	}
+	both()
+	// It has forgotten who polls, and hears it again.
+	listens.live.pollers.Store(0)
+	polls.live.tidyWakes()
+	for ctx := testwait.Context(t, "the news that a process polls"); !listens.live.somePoll(); {
+		if ctx.Err() != nil {
+			t.Fatal(context.Cause(ctx))
+		}
+		runtime.Gosched()
+	}
+	both()
+	// Nobody polls, so nothing is written.
+	if err := polls.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := payloads("other", encodeWakes([]wake{{topic: wakeTopic, kind: spool.WakeStop}}))
+	if err := listens.run(t.Context(), listens.live.notify(last)); err != nil {
+		t.Fatal(err)
+	}
+	testwait.For(t, toListener, "what was sent after the last word of the one that polls")
+	listens.live.pollers.Store(0)
+	before, err := listens.live.lastWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listens.live.send([]wake{{topic: wakeTopic, kind: spool.WakeStop}}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := listens.live.lastWake(); err != nil || after != before {
+		t.Errorf("a wake-up was written although nobody polls: %d, then %d, %v", before, after, err)
+	}
 }
 
 // TestStopAcross measures how long a stop takes to another process: less than the half second that the engine

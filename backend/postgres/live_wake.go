@@ -120,13 +120,19 @@ func (l *live) send(wakes []wake) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), sendTimeout)
 	defer cancel()
 	body := encodeWakes(wakes)
-	if l.db.pooler {
-		return l.db.run(ctx, l.storeWakes(body)...)
+	batch := []statement{notSynced}
+	if l.somePoll() {
+		batch = append(batch, l.storeWakes(body)...)
 	}
-	return l.db.run(ctx, notSynced, statement{
+	return l.db.run(ctx, append(batch, l.notify(payloads(l.node, body)))...)
+}
+
+// notify returns the statement that sends notifications to the processes that listen.
+func (l *live) notify(payloads []string) statement {
+	return statement{
 		sql:  "SELECT pg_notify(?, p.text) FROM unnest(?::text[]) AS p (text)",
-		args: []any{l.channel(), payloads(l.node, body)},
-	})
+		args: []any{l.channel(), payloads},
+	}
 }
 
 // notSynced makes the commit of a transaction not wait for the disk.

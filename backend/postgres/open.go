@@ -26,8 +26,7 @@ type Options struct {
 	Pool int
 	// Pooler says that the connections lead to a pooler such as PgBouncer in transaction mode. Then nothing
 	// depends on the session of a connection: statements are not prepared, and wake-ups are found by polling.
-	// All processes of an installation should have the same value: a process that polls does not hear those that
-	// do not, and the other way round, so their changes come with the engine's own polls, which are slower.
+	// Processes with and without a pooler may share a database, and hear each other.
 	// Defaults to false.
 	Pooler bool
 	// NoMigrate leaves the tables as they are. Open then fails unless they have the schema of this package or
