@@ -74,3 +74,13 @@ func open(t *testing.T, url string, o *postgres.Options) *postgres.DB {
 	})
 	return db
 }
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	spooltest.TestArchive(t, opener())
+}
+
+func TestArchiveBehindPooler(t *testing.T) {
+	t.Parallel()
+	spooltest.TestArchive(t, pooledOpener())
+}

@@ -10,7 +10,7 @@ import (
 const auditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,
 	count, address, detail`
 
-var auditPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(auditColumns, ",")+1), ", ")
+var auditPlaces = places(strings.Count(auditColumns, ",") + 1)
 
 func scanAudit(r *row) spool.AuditEntry {
 	e := spool.AuditEntry{
@@ -109,3 +109,6 @@ func auditQuery(q spool.AuditQuery) (query string, args []any) {
 	}
 	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
 }
+
+// places returns n placeholders.
+func places(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

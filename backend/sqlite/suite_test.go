@@ -90,3 +90,8 @@ func open(t *testing.T, path string, o *sqlite.Options) *sqlite.DB {
 	})
 	return db
 }
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	spooltest.TestArchive(t, opener(t))
+}

@@ -1,0 +1,242 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/archive"
+)
+
+var _ spool.Archive = (*DB)(nil)
+
+// sectionLists has the statement that lists the sections of a kind: their tenants and names. The statement of
+// the rows takes the time.
+var sectionLists = map[spool.SectionKind]string{
+	spool.SectionRows: "SELECT DISTINCT tenant, kind FROM keyed_value WHERE kind <> '" + archive.MarkKind + "' AND NOT " + expired +
+		" ORDER BY tenant, kind",
+	spool.SectionThread: "SELECT tenant, id FROM thread ORDER BY tenant, id",
+	spool.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
+			SELECT tenant, thread_id FROM job UNION ALL SELECT tenant, thread_id FROM job_dead
+		) AS stored WHERE ` + withoutThread + " ORDER BY tenant",
+	spool.SectionAudit: "SELECT tenant, CAST(block AS TEXT) FROM (SELECT DISTINCT tenant, (seq - 1) / " +
+		strconv.Itoa(archive.AuditEntries) + " AS block FROM audit) ORDER BY tenant, block",
+}
+
+// withThread is the condition of a job whose thread exists, and withoutThread that of another one.
+const (
+	withThread    = "EXISTS (SELECT 1 FROM thread t WHERE t.tenant = stored.tenant AND t.id = stored.thread_id)"
+	withoutThread = "NOT " + withThread
+)
+
+// Sections implements [spool.Archive].
+func (db *DB) Sections(ctx context.Context, kind spool.SectionKind) ([]spool.Section, error) {
+	query, ok := sectionLists[kind]
+	if !ok {
+		return nil, spool.Errorf(spool.Invalid, "there are no sections of the kind %q", kind)
+	}
+	var args []any
+	if kind == spool.SectionRows {
+		args = []any{now(db.clock)}
+	}
+	sections := []spool.Section{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			sections = append(sections, spool.Section{Kind: kind, Tenant: spool.Tenant(r.text()), Name: r.text()})
+			return nil
+		}, args...)
+	})
+	return sections, err
+}
+
+// ExportSection implements [spool.Archive].
+func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line []byte) error) error {
+	return db.pool.snapshot(ctx, func(c *conn) error {
+		at := now(db.clock)
+		err := c.query(`SELECT 1 FROM thread WHERE tenant = ? AND id = ? AND lease_until > ?
+			UNION ALL SELECT 1 FROM job WHERE tenant = ? AND thread_id = ? AND run_id <> '' AND claimed = 1 AND due_at > ?`,
+			func(*row) error { return spool.Errorf(spool.Conflict, "a worker holds the %s", s) },
+			s.Tenant, s.Thread().ID, at, s.Tenant, s.Thread().ID, at)
+		if err != nil {
+			return err
+		}
+		return exportRows(c, s, at, emit)
+	})
+}
+
+// exportRows reads the rows of a section.
+func exportRows(c *conn, s spool.Section, at time.Time, emit func(line []byte) error) error {
+	var buffer []byte
+	for _, t := range archive.TablesOf(s.Kind) {
+		from, where, args := archived(s, t, at)
+		values := make([]any, len(t.Columns))
+		err := c.query("SELECT "+t.List()+" FROM "+from+" AS stored WHERE "+where+" ORDER BY "+t.Order, func(r *row) error {
+			for i, c := range t.Columns {
+				values[i] = column(r, c.Kind)
+			}
+			if r.err != nil {
+				return r.err
+			}
+			buffer = archive.AppendRow(buffer[:0], t, values)
+			return emit(buffer)
+		}, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// archived returns the table of the database that has the rows of a section, and their condition.
+func archived(s spool.Section, t *archive.Table, at time.Time) (from, where string, args []any) {
+	switch s.Kind {
+	case spool.SectionRows:
+		return "keyed_value", "tenant = ? AND kind = ? AND NOT (expires_at > 0 AND expires_at <= ?)", []any{s.Tenant, s.Name, at}
+	case spool.SectionAudit:
+		first, last := archive.AuditRange(s)
+		return t.Name, "tenant = ? AND seq BETWEEN ? AND ?", []any{s.Tenant, first, last}
+	case spool.SectionOutbox:
+		return t.Name, "tenant = ? AND " + withoutThread, []any{s.Tenant}
+	default:
+		if t.Name == archive.Thread {
+			return t.Name, "tenant = ? AND id = ?", []any{s.Tenant, s.Name}
+		}
+		if t.Name == "job" || t.Name == "job_dead" { // events outlive their thread
+			return t.Name, "tenant = ? AND thread_id = ? AND " + withThread, []any{s.Tenant, s.Name}
+		}
+		return t.Name, "tenant = ? AND thread_id = ?", []any{s.Tenant, s.Name}
+	}
+}
+
+func column(r *row, kind archive.Kind) any {
+	switch kind {
+	case archive.Int:
+		return r.int64()
+	case archive.MaybeInt:
+		return r.maybe()
+	case archive.Bool:
+		return r.bool()
+	case archive.MaybeBool:
+		n := r.maybe()
+		if n == nil {
+			return (*bool)(nil)
+		}
+		b := *n != 0
+		return &b
+	case archive.Labels:
+		text, err := archive.CanonicalLabels(r.borrowed())
+		if err != nil {
+			r.err = spool.Wrap(spool.Internal, "the thread's labels cannot be read", err)
+		}
+		return text
+	default:
+		return r.text()
+	}
+}
+
+// ImportSection implements [spool.Archive].
+func (db *DB) ImportSection(ctx context.Context, s spool.Section, lines [][]byte) (added bool, err error) {
+	err = db.writer.do(ctx, s.Thread(), 0, func(t *tx) (err error) {
+		added, err = archive.Import(target{t}, s, lines)
+		return err
+	})
+	return added && err == nil, err
+}
+
+// target is a transaction that takes a section.
+type target struct{ *tx }
+
+// Mark implements [archive.Target].
+func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
+	err = t.query("SELECT value FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND NOT "+expired, func(r *row) error {
+		value = r.json()
+		return nil
+	}, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
+	return value, err
+}
+
+// Stored implements [archive.Target].
+func (t target) Stored(s spool.Section) (lines [][]byte, err error) {
+	err = exportRows(t.c, s, t.now, func(line []byte) error {
+		lines = append(lines, append([]byte(nil), line...))
+		return nil
+	})
+	return lines, err
+}
+
+// Insert implements [archive.Target].
+func (t target) Insert(s spool.Section, table *archive.Table, values []any) error {
+	switch {
+	case table.Name == archive.Thread:
+		return t.insertThread(s, table, values)
+	case s.Kind == spool.SectionThread && table.Name == "run":
+		t.countArchived(table, values)
+		return t.insert(s, table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
+	case table.Name == "job":
+		lane := laneOf(&spool.Job{
+			RunID: spool.RunID(table.TextOf(values, "run_id")), Kind: spool.JobKind(table.TextOf(values, "kind")), Agent: table.TextOf(values, "agent"),
+		})
+		return t.insert(s, table.Name, "tenant, id, lane, claimed, token, "+table.List(),
+			append([]any{s.Tenant, spool.NewJobID(), lane, 0, 0}, values...), " ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
+	case table.Name == "job_dead":
+		return t.insertDead(s, table, values)
+	case s.Kind == spool.SectionRows:
+		return t.insert(s, "keyed_value", "tenant, kind, "+table.List(), append([]any{s.Tenant, s.Name}, values...),
+			" ON CONFLICT (tenant, kind, key) DO NOTHING")
+	case s.Kind == spool.SectionAudit:
+		if err := t.insert(s, table.Name, "tenant, "+table.List(), append([]any{s.Tenant}, values...), ""); err != nil {
+			return err
+		}
+		return t.write(`INSERT INTO audit_last (tenant, seq) VALUES (?, ?)
+			ON CONFLICT (tenant) DO UPDATE SET seq = max(seq, excluded.seq)`, s.Tenant, table.IntOf(values, "seq"))
+	default:
+		return t.insert(s, table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
+	}
+}
+
+// insert adds a row.
+func (t target) insert(s spool.Section, table, columns string, values []any, rest string) error {
+	for i, value := range values {
+		if b, ok := value.(*bool); ok {
+			values[i] = nil
+			if b != nil {
+				values[i] = *b
+			}
+		}
+	}
+	err := t.write("INSERT INTO "+table+" ("+columns+") VALUES ("+places(len(values))+")"+rest, values...)
+	if isUnique(err) {
+		return &spool.Error{Code: spool.Conflict, Message: "a " + table + " of the " + s.String() + " is there already, in another thread", Err: err}
+	}
+	return err
+}
+
+// insertThread adds the thread's row. No worker holds the thread.
+func (t target) insertThread(s spool.Section, table *archive.Table, values []any) error {
+	bytes := table.IntOf(values, "bytes")
+	t.counts.add(count{tenant: s.Tenant, n: 1})
+	t.addBytes(bytes)
+	return t.insert(s, table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(), append([]any{s.Tenant, s.Name, 0, bytes}, values...), "")
+}
+
+// insertDead adds a dead job behind those that the tenant has.
+func (t target) insertDead(s spool.Section, table *archive.Table, values []any) error {
+	next := 1
+	err := t.query("SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1", func(r *row) error {
+		next = r.int() + 1
+		return nil
+	}, s.Tenant)
+	if err != nil {
+		return err
+	}
+	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(), append([]any{s.Tenant, spool.NewJobID(), next}, values...), "")
+}
+
+// countArchived adds a run to the tally.
+func (t target) countArchived(table *archive.Table, values []any) {
+	t.countRun(&storedRun{
+		state: spool.State(table.TextOf(values, "state")), depth: int(table.IntOf(values, "depth")), tokens: archive.TokensOf(table, values),
+	}, 1)
+}

@@ -1,0 +1,130 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// MarkKind is the kind of the rows that say what was imported. An archive leaves them out.
+const MarkKind = "import"
+
+// markLife is how long a mark is kept.
+const markLife = 30 * 24 * time.Hour
+
+// mark is the value of a row of the kind [MarkKind].
+type mark struct {
+	SHA256 string `json:"sha256"`
+}
+
+// MarkKey returns the key of the row that says that a section was imported.
+func MarkKey(s spool.Section) string { return string(s.Kind) + "/" + s.Name }
+
+// Target is a transaction of a store that takes a section.
+type Target interface {
+	spool.Tx
+	// Mark returns the value of the section's row of the kind [MarkKind], or nil if there is none.
+	Mark(s spool.Section) (json.RawMessage, error)
+	// Stored returns the rows that the store has of a section.
+	Stored(s spool.Section) ([][]byte, error)
+	// Insert adds a row of a section.
+	Insert(s spool.Section, t *Table, values []any) error
+}
+
+// Import adds a section within a transaction, with the contract of [spool.Archive].
+func Import(to Target, s spool.Section, lines [][]byte) (added bool, err error) {
+	sum := SumOf(s, lines)
+	marked, err := marked(to, s)
+	if err != nil || marked == sum {
+		return false, err
+	}
+	if added, err = vacant(to, s, sum, marked); err != nil {
+		return false, err
+	}
+	if added {
+		if err := insert(to, s, lines); err != nil {
+			return false, err
+		}
+	}
+	value, err := json.Marshal(mark{sum})
+	if err != nil {
+		return false, err
+	}
+	return added, to.Write(spool.Changes{Rows: []spool.Row{{
+		Kind: MarkKind, Key: MarkKey(s), Value: value, Version: spool.AnyVersion, ExpiresAt: to.Now().Add(markLife),
+	}}})
+}
+
+// marked returns the checksum with which a section was imported before, or "".
+func marked(to Target, s spool.Section) (string, error) {
+	value, err := to.Mark(s)
+	if err != nil || value == nil {
+		return "", err
+	}
+	var m mark
+	err = json.Unmarshal(value, &m)
+	return m.SHA256, err
+}
+
+// vacant reports whether the store has nothing of a section. If it has something else than the section, vacant
+// returns a [spool.Conflict] error.
+func vacant(to Target, s spool.Section, sum, marked string) (bool, error) {
+	switch s.Kind {
+	case spool.SectionRows:
+		return true, nil
+	case spool.SectionOutbox:
+		if marked != "" { // events without a key would be delivered twice
+			return false, spool.Errorf(spool.Conflict, "the %s was imported from another export", s)
+		}
+		return true, nil
+	case spool.SectionThread, spool.SectionAudit:
+		stored, err := to.Stored(s)
+		switch {
+		case err != nil:
+			return false, err
+		case len(stored) == 0:
+			return true, nil
+		case SumOf(s, stored) == sum:
+			return false, nil
+		}
+		return false, spool.Errorf(spool.Conflict, "the %s is there already, with another content", s)
+	default:
+		return false, spool.Errorf(spool.Invalid, "this version has no sections of the kind %q", s.Kind)
+	}
+}
+
+// insert adds the rows of a section.
+func insert(to Target, s spool.Section, lines [][]byte) error {
+	if opened := bytes.HasPrefix(first(lines), []byte(`{"`+Thread+`":`)); s.Kind == spool.SectionThread && !opened {
+		return spool.Errorf(spool.Invalid, "the %s does not begin with the thread itself", s)
+	}
+	threads := 0
+	for _, line := range lines {
+		t, values, err := DecodeRow(s.Kind, line)
+		if err != nil {
+			return err
+		}
+		if t.Name == Thread {
+			threads++
+		}
+		if name := t.TextOf(values, "thread_id"); s.Kind == spool.SectionThread && name != "" && name != s.Name {
+			return spool.Errorf(spool.Invalid, "the %s has a %s of the thread %s", s, t.Name, name)
+		}
+		if threads > 1 {
+			return spool.Errorf(spool.Invalid, "the %s has several threads", s)
+		}
+		if err := to.Insert(s, t, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func first(lines [][]byte) []byte {
+	if len(lines) == 0 {
+		return nil
+	}
+	return lines[0]
+}

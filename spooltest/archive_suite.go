@@ -1,0 +1,437 @@
+package spooltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
+)
+
+// TestArchive checks that a store keeps the contract of [spool.Archive]. A store must also pass [TestStore] and
+// [TestQueue].
+func TestArchive(t *testing.T, open Open) {
+	t.Helper()
+
+	for name, test := range map[string]func(t *testing.T, open Open){
+		"RoundTrip":  testArchiveRoundTrip,
+		"Again":      testArchiveAgain,
+		"Same":       testArchiveSame,
+		"Differs":    testArchiveDiffers,
+		"Collides":   testArchiveCollides,
+		"Unreadable": testArchiveUnreadable,
+		"Held":       testArchiveHeld,
+		"Claimed":    testArchiveClaimed,
+		"Rows":       testArchiveRows,
+		"Audit":      testArchiveAudit,
+		"Nothing":    testArchiveNothing,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
+}
+
+// archiveTest is an empty backend with an archive.
+type archiveTest struct {
+	*queueTest
+	archive spool.Archive
+}
+
+// within runs fn with an empty backend.
+func within(t *testing.T, name string, open Open, fn func(a *archiveTest)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		q := &queueTest{storeTest: newStoreTest(t, open), ctx: context.Background()}
+		archive, ok := q.Store.(spool.Archive)
+		if !ok {
+			t.Fatal("the store has no archive")
+		}
+		fn(&archiveTest{queueTest: q, archive: archive})
+	})
+}
+
+// exported is a section with its rows.
+type exported struct {
+	spool.Section
+	lines [][]byte
+}
+
+func (a *archiveTest) export(s spool.Section) exported {
+	a.Helper()
+	e := exported{Section: s}
+	a.ok("export", a.archive.ExportSection(a.ctx, s, func(line []byte) error {
+		if !json.Valid(line) {
+			a.Errorf("a row is no JSON: %s", line)
+		}
+		e.lines = append(e.lines, append([]byte(nil), line...))
+		return nil
+	}))
+	return e
+}
+
+// exportAll returns all sections.
+func (a *archiveTest) exportAll() (all []exported) {
+	a.Helper()
+	for _, kind := range spool.SectionKinds() {
+		sections, err := a.archive.Sections(a.ctx, kind)
+		a.ok("list the sections", err)
+		for _, s := range sections {
+			all = append(all, a.export(s))
+		}
+	}
+	return all
+}
+
+func (a *archiveTest) imports(want bool, all ...exported) {
+	a.Helper()
+	for _, e := range all {
+		added, err := a.archive.ImportSection(a.ctx, e.Section, e.lines)
+		a.ok("import the "+e.String(), err)
+		a.same("the "+e.String()+" was added", added, want)
+	}
+}
+
+// text returns sections with a line for each row.
+func text(all []exported) string {
+	var b strings.Builder
+	for _, e := range all {
+		b.WriteString("# " + e.String() + "\n")
+		for _, line := range e.lines {
+			b.Write(append(line, '\n'))
+		}
+	}
+	return b.String()
+}
+
+// furnish fills a backend with rows of every kind, in two tenants.
+func (a *archiveTest) furnish() {
+	a.Helper()
+	key := thread("t")
+	a.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
+	a.clock.Advance(1500 * time.Microsecond)
+	a.write(key, func(tx spool.Tx) error { return tx.Write(furniture(tx)) })
+	a.says(key, "m3", "m4")
+	dropped := a.drops(key, "m3", "r")
+	a.clock.Advance(time.Second)
+	a.says(key, "m5")
+	a.drops(key, "m5", "r")
+	a.says(key, "m6")
+	a.drops(key, "m6", "")
+	a.restores(key, dropped)
+	a.says(spool.ThreadKey{Tenant: "other", ID: "t"}, "m1") // with the ids of the first tenant
+	a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditStop, By: "ann"}, new(fullAudit()))
+	a.act("", &spool.AuditEntry{Action: spool.AuditLogin})
+	a.ok("put rows", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)}, spool.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
+	a.ok("replace a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: 1}))
+	a.write(ours, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Jobs: []spool.Job{{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"}, {Queue: "hooks", Key: "e", Payload: []byte(`{}`)}}})
+	})
+}
+
+// furniture changes what fill has written, so that more of the columns have values.
+func furniture(tx spool.Tx) spool.Changes {
+	n, zero := int64(7), int64(0)
+	at := tx.Now()
+	return spool.Changes{
+		Thread: &spool.Thread{
+			State: spool.WaitingForInput, Model: "m", Title: "A \"title\"\n<é>", Owner: "ann", Labels: map[string]string{"z": "1", "alpha": "2"}, RunID: "r", Fence: 3,
+		},
+		Runs: []spool.RunRow{{
+			Run: spool.Run{
+				ID: "r", Agent: "a", StartedBy: "ann", Model: "m", State: spool.WaitingForInput, Steps: 1, Segments: 2, EnqueuedAt: at, StartedAt: at,
+				TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4}, CostMicros: 5, Currency: "EUR",
+				Allowance: &spool.Allowance{},
+			},
+			RunState: spool.RunState{
+				StartKey: "k", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`), Nonce: "nonce", Scopes: []string{"s"},
+				Client: &spool.ClientInput{}, Saved: spool.Offset{Fence: 2, N: 9}, Deaths: 1, Draft: &spool.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
+			},
+		}},
+		NewRuns: []spool.RunRow{
+			{Run: spool.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: spool.Completed, Prompt: "p", CallID: "c", Result: &spool.NestedResult{Text: "x"}, TokenCount: spool.TokenCount{InputTokens: 1}}},
+			{Run: spool.Run{ID: "w", State: spool.Queued, QueuePosition: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}},
+		},
+		Parks: []spool.Park{
+			{RunID: "r", ToolCallID: "b", AgentID: "n", Frames: []spool.ParkFrame{{ToolCallID: "c"}}, State: spool.ParkAnswered, Answer: &spool.Answer{Approved: true, At: at}, Landed: true, CreatedAt: at},
+			{RunID: "r", ToolCallID: "c1", ToolName: "send", Step: 2, Args: []byte(`{"to":"bob"}`), Shown: []byte("{}"), Reason: spool.ParkApproval, Occurrence: 2, Revision: "rev", Digest: "d", State: spool.ParkOpen, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Warned: true, DistinctApprover: true},
+		},
+		Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "a", State: spool.EffectDone, Result: []byte(`"done"`)}, {RunID: "n", Step: 1, ToolCallID: "a", State: spool.EffectVoid}},
+		Usage: []spool.UsageRow{
+			{RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n}, Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"}},
+		},
+		Jobs: []spool.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: spool.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m"}},
+		Dead: []spool.QueuedJob{{Job: spool.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at}, Attempts: 4, Cause: "why"}},
+	}
+}
+
+// seen is what callers see of a backend with the furniture.
+type seen struct {
+	Threads  []compare.Contents
+	Rows     []spool.Row
+	Audit    []spool.AuditEntry
+	Jobs     []spool.QueuedJob
+	Tally    spool.Tally
+	Messages []spool.Message // the turns, also those that are not in the view
+}
+
+func (a *archiveTest) see() (v seen) {
+	a.Helper()
+	for _, key := range []spool.ThreadKey{thread("t"), {Tenant: "other", ID: "t"}} {
+		v.Threads = append(v.Threads, a.all(key, "r"))
+	}
+	a.read(thread("t"), func(view spool.View) (err error) {
+		v.Messages, err = view.Messages(spool.MessageQuery{Turns: true})
+		return err
+	})
+	v.Rows = a.rows(kinds("k"))
+	v.Audit = append(a.audit(spool.DefaultTenant, spool.AuditQuery{}), a.audit("", spool.AuditQuery{})...)
+	for _, state := range []spool.JobState{"", spool.JobDead} {
+		jobs, err := a.Store.Jobs(a.ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: state})
+		a.ok("list the jobs", err)
+		for _, j := range jobs {
+			j.JobID = 0 // each store gives its own
+			v.Jobs = append(v.Jobs, j)
+		}
+	}
+	v.Tally = a.tally(spool.DefaultTenant)
+	return v
+}
+
+// testArchiveRoundTrip checks that a second store shows what the first one did, and hands over the same bytes.
+func testArchiveRoundTrip(t *testing.T, open Open) {
+	var all []exported
+	var before seen
+	within(t, "From", open, func(a *archiveTest) {
+		a.furnish()
+		all, before = a.exportAll(), a.see()
+		a.same("the export again", text(a.exportAll()), text(all))
+	})
+	within(t, "To", open, func(a *archiveTest) {
+		a.clock.Advance(time.Minute)
+		a.imports(true, all...)
+		a.same("the export", text(a.exportAll()), text(all))
+		after := a.see()
+		// What a sum includes while a run is active may lag behind.
+		if lag := after.Tally.Bytes - before.Tally.Bytes; lag < 0 || lag > 32<<10 {
+			a.Errorf("the bytes went from %d to %d", before.Tally.Bytes, after.Tally.Bytes)
+		}
+		after.Tally.Bytes = before.Tally.Bytes
+		a.same("what callers see", after, before)
+
+		// The numbers go on.
+		a.says(thread("t"), "m7")
+		a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditStop})
+		a.same("the audit log", a.audited(spool.DefaultTenant, spool.AuditQuery{}), "cba")
+		a.write(thread("t"), func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+		})
+		entries := a.all(thread("t"), "r").Entries
+		a.same("the last seq", entries[len(entries)-1].Seq, int64(len(entries)))
+		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+		tally := a.tally(spool.DefaultTenant)
+		a.same("threads after a deletion", tally.Threads, int64(0))
+		a.same("bytes after a deletion", tally.Bytes, int64(0))
+		a.same("runs after a deletion", len(tally.Runs), 0)
+	})
+}
+
+// one exports the section of the thread t.
+func (a *archiveTest) one() exported {
+	a.Helper()
+	return a.export(spool.Section{Kind: spool.SectionThread, Tenant: spool.DefaultTenant, Name: "t"})
+}
+
+// exportOne returns all sections of a backend with the furniture, and that of the thread t.
+func exportOne(t *testing.T, open Open) (all []exported, one exported) {
+	t.Helper()
+	within(t, "From", open, func(a *archiveTest) {
+		a.furnish()
+		all, one = a.exportAll(), a.one()
+	})
+	return all, one
+}
+
+// testArchiveAgain checks that a second import adds nothing, whatever became of the sections since.
+func testArchiveAgain(t *testing.T, open Open) {
+	all, one := exportOne(t, open)
+	within(t, "To", open, func(a *archiveTest) {
+		a.imports(true, all...)
+		before := text(a.exportAll())
+		a.imports(false, all...)
+		a.same("the export", text(a.exportAll()), before)
+		a.says(thread("t"), "m7")
+		a.imports(false, one)
+		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+		a.imports(false, one)
+		a.same("the rows of a deleted thread", len(a.one().lines), 0)
+		a.clock.Advance(31 * 24 * time.Hour)
+		a.imports(true, one)
+	})
+}
+
+// testArchiveSame checks that the store from which a section is takes it without a change.
+func testArchiveSame(t *testing.T, open Open) {
+	within(t, "Store", open, func(a *archiveTest) {
+		a.furnish()
+		one := a.one()
+		a.imports(false, one)
+		a.same("the export", text([]exported{a.one()}), text([]exported{one}))
+	})
+}
+
+// refusesSection checks that a section is refused and changes nothing.
+func (a *archiveTest) refusesSection(e exported, code spool.Code, words string) {
+	a.Helper()
+	before := text(a.exportAll())
+	added, err := a.archive.ImportSection(a.ctx, e.Section, e.lines)
+	a.fails("import the "+e.String(), err, code)
+	if added || !strings.Contains(spool.MessageOf(err), words) {
+		a.Errorf("added: %v, message: %s, want %q", added, spool.MessageOf(err), words)
+	}
+	a.same("the export after a refusal", text(a.exportAll()), before)
+}
+
+// testArchiveDiffers checks that a thread which is there with another content is kept.
+func testArchiveDiffers(t *testing.T, open Open) {
+	_, one := exportOne(t, open)
+	within(t, "To", open, func(a *archiveTest) {
+		a.says(thread("t"), "m1")
+		a.refusesSection(one, spool.Conflict, "thread t of the tenant default is there already, with another content")
+	})
+}
+
+// testArchiveCollides checks that nothing of a thread is added if one of its runs is there in another one.
+func testArchiveCollides(t *testing.T, open Open) {
+	_, one := exportOne(t, open)
+	within(t, "To", open, func(a *archiveTest) {
+		a.queued(thread("t2"), "n")
+		tally := a.tally(spool.DefaultTenant)
+		a.refusesSection(one, spool.Conflict, "")
+		a.same("the tally", a.tally(spool.DefaultTenant), tally)
+	})
+}
+
+// testArchiveUnreadable checks that nothing of a section with wrong rows is added.
+func testArchiveUnreadable(t *testing.T, open Open) {
+	_, one := exportOne(t, open)
+	for name, wrong := range map[string]struct{ line, words string }{
+		"Column": {`{"message":{"ord":9,"colour":"red"}}`, `no column "colour"`},
+		"Table":  {`{"note":{"ord":9}}`, `the kind "note"`},
+		"Value":  {`{"message":{"ord":"9"}}`, "ord"},
+		"JSON":   {`{"message":{"ord":9}`, "no row"},
+		"Twice":  {`{"thread":{"state":"IDLE"}}`, "several threads"},
+		"Other":  {`{"job":{"thread_id":"t2","run_id":"r2"}}`, "of the thread t2"},
+	} {
+		within(t, name, open, func(a *archiveTest) {
+			bad := exported{one.Section, append(append([][]byte(nil), one.lines...), []byte(wrong.line))}
+			a.refusesSection(bad, spool.Invalid, wrong.words)
+		})
+	}
+	within(t, "NoThread", open, func(a *archiveTest) {
+		a.refusesSection(exported{one.Section, one.lines[1:]}, spool.Invalid, "does not begin with the thread")
+	})
+}
+
+// testArchiveHeld checks that a thread is not handed over while a worker holds it.
+func testArchiveHeld(t *testing.T, open Open) {
+	within(t, "Store", open, func(a *archiveTest) {
+		a.furnish()
+		held := func(what string) {
+			a.Helper()
+			err := a.archive.ExportSection(a.ctx, spool.Section{Kind: spool.SectionThread, Tenant: spool.DefaultTenant, Name: "t"}, func([]byte) error {
+				return errors.New("a row of a thread that a worker holds")
+			})
+			a.fails(what, err, spool.Conflict)
+		}
+		if len(a.claim(1)) != 1 {
+			a.Fatal("there is no job")
+		}
+		held("a thread whose job is claimed")
+		a.clock.Advance(lease)
+		if len(a.one().lines) == 0 {
+			a.Error("a thread whose claim has lapsed has no rows")
+		}
+		a.write(thread("t"), func(tx spool.Tx) error {
+			t, err := tx.Thread()
+			t.LeaseUntil = tx.Now().Add(lease)
+			return errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
+		})
+		held("a thread with a lease")
+		a.clock.Advance(lease)
+		if len(a.one().lines) == 0 {
+			a.Error("a thread whose lease has lapsed has no rows")
+		}
+	})
+}
+
+// testArchiveClaimed checks that workers get the jobs of an imported thread.
+func testArchiveClaimed(t *testing.T, open Open) {
+	var one exported
+	within(t, "From", open, func(a *archiveTest) {
+		a.furnish()
+		if len(a.claim(1)) != 1 {
+			a.Fatal("there is no job")
+		}
+		a.clock.Advance(lease)
+		one = a.one()
+	})
+	within(t, "To", open, func(a *archiveTest) {
+		a.clock.Advance(2 * lease)
+		a.imports(true, one)
+		got := a.claim(5)
+		if len(got) != 1 || got[0].Key != "job:r" || got[0].Attempt != 2 {
+			a.Fatalf("claimed %+v", got)
+		}
+		a.ok("acknowledge", a.Store.Ack(a.ctx, got[0], spool.Ack{Kind: spool.AckDone}))
+	})
+}
+
+// testArchiveRows checks that rows and events which are there stay as they are.
+func testArchiveRows(t *testing.T, open Open) {
+	all, _ := exportOne(t, open)
+	within(t, "To", open, func(a *archiveTest) {
+		a.ok("put a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte("0")}))
+		a.write(ours, func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Jobs: []spool.Job{{Queue: "hooks", Key: "e", Payload: []byte(`{"own":true}`)}}})
+		})
+		a.imports(true, all...)
+		rows := a.rows(kinds("k"))
+		a.same("the rows", len(rows), 2)
+		a.same("the row that was there", string(rows[1].Value), "0")
+		jobs, err := a.Store.Jobs(a.ctx, spool.JobQuery{Tenant: spool.DefaultTenant})
+		a.ok("list the jobs", err)
+		payloads := compare.Spaced(jobs, func(j spool.QueuedJob) string { return j.Key + "=" + string(j.Payload) })
+		if !strings.Contains(payloads, `e={"own":true}`) || !strings.Contains(payloads, `={"n":1}`) {
+			a.Errorf("the events: %s", payloads)
+		}
+	})
+}
+
+// testArchiveAudit checks that a log with entries of its own is kept.
+func testArchiveAudit(t *testing.T, open Open) {
+	all, _ := exportOne(t, open)
+	within(t, "To", open, func(a *archiveTest) {
+		a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditPurge})
+		for _, e := range all {
+			if e.Kind == spool.SectionAudit && e.Tenant == spool.DefaultTenant {
+				a.refusesSection(e, spool.Conflict, "audit 0 of the tenant default")
+			}
+		}
+	})
+}
+
+// testArchiveNothing checks sections that do not exist.
+func testArchiveNothing(t *testing.T, open Open) {
+	within(t, "Store", open, func(a *archiveTest) {
+		a.same("the export of an empty store", text(a.exportAll()), "")
+		a.same("the rows of a missing thread", len(a.one().lines), 0)
+		_, err := a.archive.Sections(a.ctx, "colour")
+		a.fails("list an unknown kind", err, spool.Invalid)
+	})
+}
