@@ -150,6 +150,6 @@ the environment or the configuration is wrong.
 Flags, each with its environment variable and its default:
 
 `)
-	writeSettings(&b)
+	writeSettings(&b, settings)
 	return b.String()
 }

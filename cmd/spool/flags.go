@@ -125,17 +125,26 @@ type flags struct {
 
 // serveFlags returns the flags of serve, with the values of their variables.
 func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
-	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	fs, values := flagsOf("serve", settings, h)
+	fs.Bool("accept-loss", false, "")
+	return fs, values
+}
+
+// flagsOf returns the flags of a command that has some of the settings. All others have their defaults, whatever
+// their variables are.
+func flagsOf(command string, has []setting, h host) (*flag.FlagSet, map[string]*given) {
+	fs := flag.NewFlagSet(command, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	values := make(map[string]*given, len(settings))
 	for _, s := range settings {
 		values[s.flag] = &given{setting: s, text: s.value, fresh: true}
+	}
+	for _, s := range has {
 		if set, _ := h.lookup(s.env); set != "" {
 			values[s.flag].text = set
 		}
 		fs.Var(values[s.flag], s.flag, "")
 	}
-	fs.Bool("accept-loss", false, "")
 	return fs, values
 }
 
@@ -143,6 +152,11 @@ func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
 // set. If the value of a flag is wrong, parseFlags still reads the others.
 func parseFlags(help string, args []string, h host) (flags, error) {
 	fs, values := serveFlags(h)
+	return parseSome(fs, values, help, args, h)
+}
+
+// parseSome does the same for the flags of [flagsOf].
+func parseSome(fs *flag.FlagSet, values map[string]*given, help string, args []string, h host) (flags, error) {
 	f := flags{named: make(map[string]bool)}
 	for ; ; args, f.rest = fs.Args()[1:], append(f.rest, fs.Arg(0)) {
 		switch err := fs.Parse(args); {
@@ -163,7 +177,10 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 		listen: values["listen"].text, data: values["data"].text, config: values["config"].text, format: values["log-format"].text,
 		base:     strings.TrimRight(values["base-path"].text, "/"),
 		database: database{url: values["database"].text}, role: values["role"].text,
-		origins: values["cors-origin"].list(), metrics: values["metrics-addr"].text, acceptLoss: fs.Lookup("accept-loss").Value.String() == "true",
+		origins: values["cors-origin"].list(), metrics: values["metrics-addr"].text,
+	}
+	if loss := fs.Lookup("accept-loss"); loss != nil {
+		f.acceptLoss = loss.Value.String() == "true"
 	}
 	var err error
 	f.scraping, err = readMetricsAccess(f.metrics, values["metrics-hosts"].text, h.lookup)
@@ -293,13 +310,13 @@ Usage:
 The flags are those of serve, each with its environment variable and its default:
 
 `)
-	writeSettings(&b)
+	writeSettings(&b, settings)
 	return b.String()
 }
 
-// writeSettings writes the list of all flags with a variable.
-func writeSettings(b *strings.Builder) {
-	for _, s := range settings {
+// writeSettings writes a list of flags with a variable.
+func writeSettings(b *strings.Builder, list []setting) {
+	for _, s := range list {
 		value := s.value
 		if value == "" {
 			value = "none"
@@ -320,7 +337,7 @@ Usage:
 Flags, each with its environment variable and its default:
 
 `)
-	writeSettings(&b)
+	writeSettings(&b, settings)
 	b.WriteString(`  --accept-loss         open a database that lost its log or another part, with what is left
                         for one start; there is no variable
 

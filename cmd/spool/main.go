@@ -52,6 +52,10 @@ func run(ctx context.Context, args []string, h host) int {
 		err = newRestoreCommand().carryOut(ctx, args, h)
 	case "load":
 		err = loadServer(ctx, args, h)
+	case "export":
+		err = exportStore(ctx, args, h)
+	case "import":
+		err = importStore(ctx, args, h)
 	case "check":
 		err = check(ctx, args, h)
 	case "schema":
@@ -86,7 +90,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "check", "schema", "load"}, command) {
+		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "export", "import", "check", "schema", "load"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -106,6 +110,8 @@ Usage:
   spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
   spool backup FILE     copy the database, even while a server writes to it
   spool restore FILE    put a backup in as the database of a data folder
+  spool export FILE     write all threads into a file, to move them to another database
+  spool import FILE     add the threads of such a file to a database
   spool migrate         bring the schema of a PostgreSQL database up to date
   spool load URL        measure how many runs and watchers a running server carries
   spool check           validate the configuration and the database, and start nothing
