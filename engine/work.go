@@ -21,7 +21,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}, o)
 }
 
-// tidy sweeps, and removes threads and audit entries whose retention has passed.
+// tidy sweeps, and removes threads and audit entries whose retention has passed, and expired rows.
 func (e *Engine) tidy(ctx context.Context) {
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)
@@ -31,5 +31,8 @@ func (e *Engine) tidy(ctx context.Context) {
 	}
 	if err := e.remover.RetainAudit(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "remove old entries of the audit log", "error", err)
+	}
+	if err := e.remover.RemoveExpired(ctx); err != nil && ctx.Err() == nil {
+		e.config.Log.WarnContext(ctx, "remove expired rows", "error", err)
 	}
 }

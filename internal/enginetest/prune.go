@@ -23,6 +23,7 @@ var pruneTests = map[string]func(s pruneTest){
 	"Dead":      testPruneDead,
 	"Invalid":   testPruneInvalid,
 	"Retention": testRetention,
+	"Expired":   testExpiredRows,
 }
 
 func (s pruneTest) prune(e *engine.Engine, o engine.PruneOptions) string {
@@ -244,4 +245,34 @@ func testRetention(s pruneTest) {
 	}
 	s.keys = nil
 	s.history.Forget(once, again)
+}
+
+// testExpiredRows checks that a worker removes rows that have expired and no others.
+func testExpiredRows(s pruneTest) {
+	s.lasts(5 * time.Hour)
+	c := s.config(spooltest.NewModel())
+	c.Worker.Poll, c.Worker.SweepEvery = 10*time.Minute, 10*time.Minute
+	put := func(key string, expires time.Time) {
+		s.Helper()
+		err := s.backend.Store.Update(context.Background(), spool.ThreadKey{Tenant: "acme"}, 0, func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "k", Key: key, Value: []byte("1"), ExpiresAt: expires}}})
+		})
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	put("stays", time.Time{})
+	put("later", s.now().Add(4*time.Hour))
+	s.working(c)
+	put("gone", s.now().Add(30*time.Minute))
+	<-time.After(3 * time.Hour)
+	// A prune finds only what the worker has left.
+	if n, err := s.backend.Store.Prune(context.Background(), spool.PruneQuery{Kind: spool.PruneRows}); n != 0 || err != nil {
+		s.Errorf("%d expired rows are still there, %v", n, err)
+	}
+	rows, err := s.backend.Store.Rows(context.Background(), spool.RowQuery{Tenant: "acme", Kind: "k"})
+	if keys := compare.Spaced(rows, func(r spool.Row) string { return r.Key }); keys != "later stays" || err != nil {
+		s.Errorf("the rows are %s, %v", keys, err)
+	}
+	s.keys = nil
 }

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// auditEvery is how often a worker removes old entries.
-	auditEvery = time.Hour
-	// auditPage is how many entries are removed at once, so that other writers do not wait long.
-	auditPage = 1000
+	// pruneEvery is how often a worker removes old audit entries, and rows that have expired.
+	pruneEvery = time.Hour
+	// pruneSize is how many of them are removed at once, so that other writers do not wait long.
+	pruneSize = 1000
 )
 
 // RetainAudit removes audit entries whose retention has passed, at most once an hour.
@@ -22,15 +22,15 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	now := time.Now()
-	if last := r.auditPruned.Load(); last != 0 && now.UnixNano()-last < int64(auditEvery) {
+	if last := r.auditPruned.Load(); last != 0 && now.UnixNano()-last < int64(pruneEvery) {
 		return nil
 	}
 	for {
-		n, err := r.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: auditPage})
+		n, err := r.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: pruneSize})
 		if err != nil {
 			return err
 		}
-		if n < auditPage {
+		if n < pruneSize {
 			r.auditPruned.Store(now.UnixNano())
 			return nil
 		}

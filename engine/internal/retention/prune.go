@@ -1,4 +1,4 @@
-// Package retention removes deleted and old threads, dead jobs, and old entries of the audit log.
+// Package retention removes deleted and old threads, dead jobs, old entries of the audit log, and expired rows.
 package retention
 
 import (
@@ -23,6 +23,8 @@ type Remover struct {
 
 	// auditPruned is when old audit entries were last removed, in Unix ns.
 	auditPruned atomic.Int64
+	// rowsPruned is when rows that had expired were last removed, in Unix ns.
+	rowsPruned atomic.Int64
 }
 
 const (
