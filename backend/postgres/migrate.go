@@ -51,6 +51,9 @@ func loadMigrations() ([]migration, error) {
 		}
 		all = append(all, m)
 	}
+	if nextStep != "" {
+		all = append(all, migration{version: len(all) + 1, oldest: len(all), name: "next", sql: nextStep})
+	}
 	return all, nil
 }
 

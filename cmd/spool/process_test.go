@@ -72,10 +72,16 @@ func start(t *testing.T, data string, more ...string) *process {
 // startWith is start with variables of the environment.
 func startWith(t *testing.T, env []string, data string, more ...string) *process {
 	t.Helper()
+	return startBinary(t, os.Args[0], env, data, more...)
+}
+
+// startBinary is startWith for another binary than the test's own.
+func startBinary(t *testing.T, binary string, env []string, data string, more ...string) *process {
+	t.Helper()
 
 	p := &process{stderr: &printed{}, exited: make(chan struct{})}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, more...)
-	p.cmd = exec.CommandContext(context.Background(), os.Args[0], args...)
+	p.cmd = exec.CommandContext(context.Background(), binary, args...)
 	p.cmd.Env = append(append(append(os.Environ(), "SPOOL_TOKEN="), env...), asCommand+"=1")
 	p.cmd.Stderr = p.stderr
 	stdout, stdoutWriter := io.Pipe()

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/pgtest"
+)
+
+// nextBinary builds the binary of the next version, whose schema has one step more.
+func nextBinary(t *testing.T) string {
+	t.Helper()
+
+	path := filepath.Join(t.TempDir(), "spool-next")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "spool_next_schema", "-o", path, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the next version: %v\n%s", err, out)
+	}
+	return path
+}
+
+// versions is a cluster whose processes are of two versions.
+type versions struct {
+	*testing.T
+
+	database string
+	next     string
+}
+
+func (v *versions) env() []string {
+	return []string{"SPOOL_DATABASE=" + v.database, "SPOOL_DATABASE_POOL=6"}
+}
+
+// old starts a process of this version, and newer one of the next version.
+func (v *versions) old(role string) *process {
+	v.Helper()
+	return startWith(v.T, v.env(), v.TempDir(), "--role", role)
+}
+
+func (v *versions) newer(role string) *process {
+	v.Helper()
+	return startBinary(v.T, v.next, v.env(), v.TempDir(), "--role", role)
+}
+
+// sql executes a statement and returns its one number.
+func (v *versions) sql(statement string) (n int) {
+	v.Helper()
+	conn, err := pgx.Connect(v.Context(), v.database)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(v.Context()))
+	if err := conn.QueryRow(v.Context(), statement).Scan(&n); err != nil {
+		v.Fatal(err)
+	}
+	return n
+}
+
+// runs starts a run at an API node, and waits for its end there.
+func (v *versions) runs(api *process, thread string) {
+	v.Helper()
+	api.post(v.T, "/api/agent/run", `{"threadId":"`+thread+`","prompt":"hello"}`)
+	api.becomes(v.T, thread, spool.Completed)
+}
+
+// ends tells a process to end, which must hand its runs back.
+func (v *versions) ends(p *process) {
+	v.Helper()
+	if code := p.signal(v.T, syscall.SIGTERM); code != exitOK {
+		v.Errorf("exit code %d", code)
+	}
+}
+
+// TestRollingUpgrade replaces the processes of a cluster by those of the next version, one after the other, and back.
+// The first new one migrates the database. No run and no frame is lost, and whichever version has the worker and the
+// API finishes what the other one has begun.
+func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
+
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("skipped: there is no go command to build the next version with")
+	}
+	v := &versions{T: t, database: pgtest.Database(t, nil)}
+	oldAPI, oldWorker := v.old(roleAPI), v.old(roleWorker)
+	known := v.sql("SELECT max(version) FROM spool.schema_step")
+	v.next = nextBinary(t)
+	v.runs(oldAPI, "before")
+	oldAPI.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
+	oldAPI.becomes(t, "parked", spool.WaitingForInput)
+	oldAPI.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"slow 40"}`)
+	var w watcher
+	w.watch(t, oldAPI, items(4))
+
+	// The old worker is in the middle of r1 while the schema changes.
+	newWorker := v.newer(roleWorker)
+	if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != known+1 {
+		t.Fatalf("the schema is %d, want %d", have, known+1)
+	}
+	w.watch(t, oldAPI, items(4))
+	v.runs(oldAPI, "between")
+	v.ends(oldWorker) // the new one goes on with r1
+	v.runs(oldAPI, "by-the-new-worker")
+	w.watch(t, oldAPI, hasCompleted)
+	gapless(t, w.frames)
+	completed(t, oldAPI)
+
+	newAPI := v.newer(roleAPI)
+	newAPI.approve(t, "parked")
+	oldAPI.becomes(t, "parked", spool.Completed)
+
+	// An old process may still start, and finish what a new one has accepted: the upgrade can be taken back.
+	oldAgain := v.old(roleWorker)
+	v.ends(newWorker)
+	v.runs(newAPI, "by-the-old-worker")
+	v.ends(oldAPI)
+	v.ends(oldAgain)
+
+	// A later step takes away what the old version needs: it is refused, and the next one is not.
+	v.sql("INSERT INTO spool.schema_step (version, oldest, name, applied_at) SELECT max(version) + 1, max(version), 'contract', now() FROM spool.schema_step RETURNING version")
+	got := command(map[string]string{"SPOOL_DATABASE": v.database}, "serve", "--listen", "127.0.0.1:0")
+	if got.code != exitFailure || !strings.Contains(got.stderr, "install a newer version") {
+		t.Errorf("the old version: %+v", got)
+	}
+	v.newer(roleWorker)
+	v.runs(newAPI, "after")
+}
