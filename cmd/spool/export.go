@@ -40,7 +40,7 @@ func exportStore(ctx context.Context, args []string, h host) error {
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
-	if _, err := os.Lstat(to); to != pipe && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(to); to != pipe && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
 		return fmt.Errorf("%s is there already: an export overwrites nothing", to)
 	}
 	if o.database.url == "" && findDatabase(o.data) == "" {
@@ -67,11 +67,11 @@ const pipe = "-"
 // exportTo writes a file that is there only when it is complete and on disk.
 func exportTo(ctx context.Context, h host, o options, from spool.Archive, to string) error {
 	partial := to + ".partial"
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(partial) }()
+	defer func() { _ = os.Remove(partial) }() //nolint:gosec // the operator names the file
 	err = writeExport(ctx, h, o, from, &counting{Writer: f}, to)
 	if err == nil {
 		err = f.Sync()
@@ -79,10 +79,10 @@ func exportTo(ctx context.Context, h host, o options, from spool.Archive, to str
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
 		return fmt.Errorf("%s is there already: an export overwrites nothing", to)
 	}
-	if err := os.Rename(partial, to); err != nil {
+	if err := os.Rename(partial, to); err != nil { //nolint:gosec // the operator names the file
 		return err
 	}
 	return syncFolder(filepath.Dir(to))
@@ -90,7 +90,7 @@ func exportTo(ctx context.Context, h host, o options, from spool.Archive, to str
 
 // syncFolder makes the names in a folder durable.
 func syncFolder(name string) error {
-	dir, err := os.Open(name)
+	dir, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}

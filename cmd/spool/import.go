@@ -47,7 +47,7 @@ func importStore(ctx context.Context, args []string, h host) error {
 	defer release()
 	file := os.Stdin
 	if name != pipe {
-		if file, err = os.Open(name); err != nil {
+		if file, err = os.Open(name); err != nil { //nolint:gosec // the operator names the file
 			return err
 		}
 		defer file.Close()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestOldPostgres(t *testing.T) {
 	}
 	for i := range dumps {
 		version := i + 1
-		t.Run(fmt.Sprint(version), func(t *testing.T) {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.Database(t, nil)
 			loadPostgres(t, url, filepath.Join("..", "..", "backend", "postgres", "testdata", fmt.Sprintf("schema_%d.sql", version)), version)

@@ -32,7 +32,7 @@ type Reader struct {
 // NewReader reads the header of a file.
 func NewReader(from io.Reader) (*Reader, error) {
 	r := &Reader{from: bufio.NewReaderSize(from, 1<<16), sums: sha256.New()}
-	const begin = `{"spool_export":`
+	const begin = `{"spoolExport":`
 	if text, err := r.from.Peek(len(begin)); string(text) != begin {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("read the export: %w", err)

@@ -93,7 +93,7 @@ var kinds = map[string]Kind{"": Text, "i": Int, "n": MaybeInt, "b": Bool, "m": M
 
 func table(of spool.SectionKind, name, order string, columns ...string) *Table {
 	t := &Table{Name: name, Order: order, Of: of}
-	for _, each := range strings.Fields(strings.Join(columns, " ")) {
+	for each := range strings.FieldsSeq(strings.Join(columns, " ")) {
 		column, kind, _ := strings.Cut(each, ":")
 		t.Columns = append(t.Columns, Column{column, kinds[kind]})
 	}

@@ -45,7 +45,7 @@ type Trailer struct {
 
 // line is a line that is not a row.
 type line struct {
-	Header  *Header        `json:"spool_export,omitempty"`
+	Header  *Header        `json:"spoolExport,omitempty"`
 	Section *spool.Section `json:"section,omitempty"`
 	End     *End           `json:"end,omitempty"`
 	Trailer *Trailer       `json:"done,omitempty"`

@@ -56,7 +56,7 @@ var longCases = map[string]string{
 	"Nested":   "FailedRoot FollowNow Killed ParkExpires ParkSeveral Retried RetriesEnd StopDead StopDeadDeep Unknown",
 	"Overview": "Detail Jobs",
 	"Park":     "AnswerRacesExpiry Expired Reclaim Several SomeExpire",
-	"Prune":    "Dead Moved Old Retention Unsettled",
+	"Prune":    "Dead Expired Moved Old Retention Unsettled",
 	"Publish":  "LostLease Nested OneOrder StreamOver",
 	"Redrive":  "Settle Settled",
 	"Retract": "BareSeq BudgetStopped Elsewhere GoneEntry Killed NestedFails NestedParks NestedStopped NextBegan " +
