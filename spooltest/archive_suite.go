@@ -128,7 +128,8 @@ func (a *archiveTest) furnish() {
 	a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditStop, By: "ann"}, new(fullAudit()))
 	a.act("", &spool.AuditEntry{Action: spool.AuditLogin})
 	a.ok("put rows", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)}, spool.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
-	a.ok("replace a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: 1}))
+	version := a.rows(kinds("k"))[1].Version
+	a.ok("replace a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: version}))
 	a.write(ours, func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{Jobs: []spool.Job{{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"}, {Queue: "hooks", Key: "e", Payload: []byte(`{}`)}}})
 	})
