@@ -37,7 +37,7 @@ func newTemplate() *Template {
 // database and a connection that is still open.
 func use(t *testing.T, template *Template, statements string) (oid uint32, url string, left *pgx.Conn) {
 	t.Helper()
-	t.Run("use", func(t *testing.T) { //nolint:paralleltest // the caller looks at what it has left
+	t.Run("use", func(t *testing.T) {
 		url = Database(t, template)
 		ctx := testwait.Context(t, "a connection")
 		var err error
@@ -73,8 +73,7 @@ func linesOf(t *testing.T, address string) []string {
 }
 
 // A database that a test has used is like a new one, and the test's connections are ended.
-//nolint:tparallel // as above
-func TestReuse(t *testing.T) {
+func TestReuse(t *testing.T) { //nolint:tparallel // the test before must have ended
 	t.Parallel()
 	template := newTemplate()
 	first, used, left := use(t, template, `
