@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func join(addr, path string, n int, want int64) (*crowd, error) {
 	c := &crowd{want: want, began: time.Now()}
 	head := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", path, addr)
 	for range n {
-		conn, err := net.Dial("tcp", addr)
+		conn, err := dial(addr)
 		if err != nil {
 			return nil, errors.Join(err, c.leave())
 		}
@@ -48,6 +49,16 @@ func join(addr, path string, n int, want int64) (*crowd, error) {
 		return nil, errors.Join(err, c.leave())
 	}
 	return c, nil
+}
+
+// dial connects from another address of this machine when the ports of one are used up.
+func dial(addr string) (net.Conn, error) {
+	conn, err := net.Dial("tcp", addr)
+	for last := byte(2); errors.Is(err, syscall.EADDRNOTAVAIL) && last < 10; last++ {
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, last)}}
+		conn, err = from.Dial("tcp", addr)
+	}
+	return conn, err
 }
 
 // read counts marks until it has all that it waits for.

@@ -34,6 +34,8 @@ type options struct {
 	// engine's.
 	Lease time.Duration
 	Slots int
+	// NoTakeover leaves the connections of its streams to net/http.
+	NoTakeover bool
 	// Profile is the prefix of the names of its CPU and heap profiles, or empty.
 	Profile string
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/live"
@@ -63,6 +64,26 @@ func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*
 // must not change them. The sequence ends without an error when the thread is deleted or the engine is
 // closed, and with an error otherwise.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] { return s.events.Chunks() }
+
+// Advance yields the pieces of one batch of frames, as Chunks does, and waits for them for up to the
+// duration wait. With it a stream needs no goroutine while nothing happens. Use either Advance or Chunks.
+//
+// If asleep is true, the caller calls Advance again when wake was called, which must not block. The end of
+// the context of [Watcher.SSE] does not call wake. If asleep is false, the caller may call Advance at once.
+// Advance sends no keepalive messages.
+//
+// Advance returns [io.EOF] when the thread was deleted, the engine was closed, or yield returned false.
+// After any error, the stream is closed.
+func (s *EventStream) Advance(wait time.Duration, wake func(), yield func([]byte) bool) (asleep bool, err error) {
+	return s.events.Advance(wait, wake, yield)
+}
+
+// Keepalive returns the message that keeps an idle stream alive. Callers must not change it.
+func (s *EventStream) Keepalive() []byte { return s.events.Keepalive() }
+
+// ComeBack returns the last piece of a stream that the server ends before the engine is closed. It tells
+// the client to reconnect after a random delay, so that clients do not come back all at once.
+func (s *EventStream) ComeBack() []byte { return s.events.ComeBack() }
 
 // Read reads the body, so that an EventStream is an [io.ReadCloser]. Chunks is cheaper.
 func (s *EventStream) Read(p []byte) (int, error) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -21,7 +22,9 @@ type front struct {
 	config Config
 	auth   *auth.Auth
 	pages  *browser.Guard
-	api    *rest.API
+	// streams send the event streams.
+	streams *stream.Streams
+	api     *rest.API
 }
 
 func (f *front) middleware(next http.Handler) http.Handler {
@@ -35,7 +38,16 @@ func (f *front) middleware(next http.Handler) http.Handler {
 			to = nowhere
 		}
 		asked.Pattern = to.Path
-		defer f.logged(r, known, out, to.Path)
+		if to.Name == opStream {
+			r = f.streams.Prepare(out, r)
+		}
+		line := &line{ctx: r.Context(), method: r.Method, route: to.Path, known: known}
+		defer func() {
+			if line != nil {
+				out.Drop()
+				f.log(line, out.Status, out.Bytes)
+			}
+		}()
 		if err := f.pages.Check(out, r, f.routeOf(r, to)); err != nil {
 			f.api.Fail(out, r, err)
 			return
@@ -44,6 +56,10 @@ func (f *front) middleware(next http.Handler) http.Handler {
 			f.pages.Preflight(out, r, stream.Alphabetical(f.api.Methods(r)))
 		}
 		next.ServeHTTP(out, r)
+		if left := line; out.HandOver(func() { f.log(left, 0, 0) }) {
+			line = nil
+			return
+		}
 		out.Follow(r)
 	})
 }
@@ -75,34 +91,39 @@ func (f *front) isDocs(to *rest.RouteInfo) bool {
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")
 }
 
-// logged writes the line of a request whose answer has ended.
-func (f *front) logged(r *http.Request, known *call.Call, w *stream.Writer, route string) {
+// line has the facts about a request for the log.
+type line struct {
+	ctx           context.Context //nolint:containedctx // the request's
+	method, route string
+	known         *call.Call
+}
+
+// log writes the line of a request whose answer has ended.
+func (f *front) log(l *line, status int, bytes int64) {
 	level := f.config.AccessLevel.Level()
-	if strings.HasSuffix(route, probe.PathHealth) || strings.HasSuffix(route, probe.PathReady) {
+	if strings.HasSuffix(l.route, probe.PathHealth) || strings.HasSuffix(l.route, probe.PathReady) {
 		level = min(level, slog.LevelDebug)
 	}
-	ctx := r.Context()
-	if !f.config.Log.Enabled(ctx, level) {
+	if !f.config.Log.Enabled(l.ctx, level) {
 		return
 	}
-	status := w.Status
 	switch {
 	case status != 0:
-	case ctx.Err() != nil:
+	case l.ctx.Err() != nil:
 		status = call.StatusClientGone
 	default:
 		status = http.StatusOK
 	}
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("route", cmp.Or(route, "none")), slog.Int("status", status),
-		slog.Duration("duration", time.Since(known.Began)), slog.Int64("bytes", w.Bytes), slog.String("request", known.ID),
+		slog.String("method", l.method), slog.String("route", cmp.Or(l.route, "none")), slog.Int("status", status),
+		slog.Duration("duration", time.Since(l.known.Began)), slog.Int64("bytes", bytes), slog.String("request", l.known.ID),
 	}
 	for _, a := range []struct{ key, value string }{
-		{"tenant", string(known.Tenant)}, {"thread", string(known.Thread)}, {"run", string(known.Run)},
+		{"tenant", string(l.known.Tenant)}, {"thread", string(l.known.Thread)}, {"run", string(l.known.Run)},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.key, a.value))
 		}
 	}
-	f.config.Log.LogAttrs(ctx, level, "request", attrs...)
+	f.config.Log.LogAttrs(l.ctx, level, "request", attrs...)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -23,6 +24,9 @@ import (
 type Server struct {
 	api   *rest.API
 	queue *queue.Queue
+	// streams have connections that an HTTP server does not know any more.
+	streams *stream.Streams
+	log     *slog.Logger
 	// startDrain implements [Server.Drain]. stopJobs ends the work of all deliveries.
 	startDrain, stopJobs context.CancelFunc
 }
@@ -56,12 +60,12 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		stopJobs()
 		return nil, err
 	}
-	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, Draining: drain})
+	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoTakeover, Draining: drain})
 	deliveries := queue.New(queue.Config{
 		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
 		Refused: func(r *http.Request, err error) error { return callers.Failed(r, auth.FailedDelivery, err) },
 	})
-	before := &front{config: c, auth: callers, pages: pages}
+	before := &front{config: c, auth: callers, pages: pages, streams: streams}
 	before.api = rest.New(append(c.bodyRules(jobs),
 		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
 		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
@@ -71,15 +75,17 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	before.api.Register(table{c, e, callers, deliveries, streams, drain}, rest.Namespace(""))
 	describe.Document(before.api, c.Loopback)
 	describe.Agents(before.api, c.BasePath)
-	return &Server{before.api, deliveries, startDrain, stopJobs}, nil
+	return &Server{before.api, deliveries, streams, c.Log, startDrain, stopJobs}, nil
 }
 
 // Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none
 // waits for the end of a run any more: waiting requests are answered at once.
 func (s *Server) Drain() { s.startDrain() }
 
-// Shutdown ends the work of queue deliveries, which hand back their jobs, and waits for that. Later
-// deliveries get a 503. If ctx ends first, it returns ctx's error. [engine.Engine.Close] ends event streams.
+// Shutdown ends the work of queue deliveries, which hand back their jobs, and the event streams outside a
+// handler (see [Config.NoTakeover]), and waits for both. Later deliveries get a 503. If ctx ends first, it
+// cuts the streams that are left, and returns ctx's error if a delivery is left. [engine.Engine.Close] ends
+// all event streams.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	s.queue.Close()
@@ -90,6 +96,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.queue.Wait()
 		close(done)
 	}()
+	if cut := s.streams.Close(ctx); cut > 0 {
+		s.log.WarnContext(ctx, "event streams did not end in time and are cut off", "streams", cut)
+	}
 	select {
 	case <-done:
 		return nil

@@ -60,6 +60,9 @@ func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 		return Answer{}, err
 	}
 	opened.Slot, opened.Until, opened.Forget = slot, until, forget
+	if !until.IsZero() || call.By(ctx).Valid != nil {
+		opened.Lasts = lasts
+	}
 	return Answer{live: opened}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -18,7 +19,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Config configures streams. All fields are required but Limit.
+// Config configures streams. All fields are required but Limit and NoTakeover.
 type Config struct {
 	Engine *engine.Engine
 	Log    *slog.Logger
@@ -26,6 +27,8 @@ type Config struct {
 	Timeout time.Duration
 	// Limit bounds the streams that a principal has open. Zero: no bound.
 	Limit int
+	// NoTakeover keeps each stream inside its handler.
+	NoTakeover bool
 	// Draining ends when the server shuts down.
 	Draining context.Context //nolint:containedctx // the lifetime of the server
 }
@@ -35,10 +38,15 @@ type Streams struct {
 	config Config
 	pacer  pacer
 	open   openStreams
+
+	mu    sync.Mutex
+	conns conns
 }
 
 // New returns a Streams without open streams.
-func New(c Config) *Streams { return &Streams{config: c, pacer: newPacer()} }
+func New(c Config) *Streams {
+	return &Streams{config: c, pacer: newPacer(), conns: conns{open: make(map[*taken]struct{}), left: make(chan struct{}, 1)}}
+}
 
 // Write reports whether the client took all of the text, a piece at a time.
 func (s *Streams) Write(w http.ResponseWriter, text []byte) bool {
@@ -96,6 +104,8 @@ type Live struct {
 	Until time.Time
 	// Forget releases the resources for that end. Nil: there are none.
 	Forget context.CancelFunc
+	// Lasts ends with Until and with the caller's credentials. Nil: neither ends.
+	Lasts context.Context //nolint:containedctx // the stream's lifetime
 	// Abandon is called when the client disconnects before the stream is over. Optional.
 	Abandon func()
 }
@@ -110,7 +120,7 @@ func (l *Live) Close() {
 }
 
 // Respond sends the headers before the first event, so that a client knows it is connected,
-// and leaves the events to [Writer.Follow].
+// and leaves the events to [Writer.Follow], or to [Writer.HandOver] if it could take the connection over.
 func (l *Live) Respond(w http.ResponseWriter, r *http.Request) error {
 	maps.Copy(w.Header(), sseHeaders)
 	if r.Method == http.MethodHead {
@@ -118,13 +128,17 @@ func (l *Live) Respond(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
+	own := ownWriter(w)
+	if native, ok := l.events.(*engine.EventStream); ok && own.takeover != nil {
+		return l.takeOver(r, own, native)
+	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(l.streams.config.Timeout))
 	if err := control.Flush(); errors.Is(err, http.ErrNotSupported) {
 		l.Close()
 		return call.About(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
 	}
-	ownWriter(w).live = l
+	own.live = l
 	return nil
 }
 
@@ -153,12 +167,17 @@ func (w *Writer) Follow(r *http.Request) {
 	if w.live.abandoned(r, err) {
 		w.live.Abandon()
 	}
+	w.live.conclude(r.Context(), w.ResponseWriter, err)
+}
+
+// conclude sends what comes after the last event, and logs the error that ended the stream.
+func (l *Live) conclude(ctx context.Context, w http.ResponseWriter, err error) {
 	switch {
-	case w.live.expired():
-		w.live.streams.Send(w.ResponseWriter, expired)
+	case l.expired():
+		l.streams.Send(w, expired)
 	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or now belongs to another caller
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
-		call.Log(w.live.streams.config.Log).ErrorContext(r.Context(), "stream failed", "error", call.About(r.Context(), err, w.live.key, ""))
+		call.Log(l.streams.config.Log).ErrorContext(ctx, "stream failed", "error", call.About(ctx, err, l.key, ""))
 	}
 }
 

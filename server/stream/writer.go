@@ -17,6 +17,8 @@ type Writer struct {
 	Status  int   // zero: not yet known
 	Bytes   int64 // of the body
 	live    *Live // the stream to send when rest is done
+	// takeover is nil if the connection cannot be taken over.
+	takeover *takeover
 }
 
 // WriteHeader sends the status and the headers.

@@ -37,6 +37,8 @@ type follower struct {
 	batch       *[maxBatch]ringFrame     // the ring frames that the caller is using, or nil
 	lent        []*spool.EncodedSnapshot // the snapshots that the caller is using
 	timer       *time.Timer
+	waited      <-chan struct{} // what the last wait in next waited for
+	sleeper     sleeper
 	// subject is the owner whose threads the client may see. Nil: all threads.
 	subject *string
 }
@@ -59,6 +61,7 @@ func (f *follower) close() {
 	if f.timer != nil {
 		f.timer.Stop()
 	}
+	f.hub.forgetSleeper(&f.sleeper)
 	if f.mode.Encodes {
 		f.hub.readers.Add(-1)
 	}

@@ -127,6 +127,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		if changed == nil {
 			continue
 		}
+		f.waited = changed
 		if err := f.wait(ctx, changed, idleAt); err != nil {
 			return nil, err
 		}

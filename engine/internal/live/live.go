@@ -35,7 +35,12 @@ func New(c Config) *Hubs {
 }
 
 // Close ends all followers. It may be called more than once.
-func (h *Hubs) Close() { h.close.Do(func() { close(h.closing) }) }
+func (h *Hubs) Close() {
+	h.close.Do(func() {
+		close(h.closing)
+		h.wakeAll()
+	})
+}
 
 // Clients returns how many clients follow a thread.
 func (h *Hubs) Clients() (n int64) {

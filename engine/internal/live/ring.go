@@ -32,6 +32,8 @@ type ring struct {
 	ended   bool
 	owner   ownership
 	changed chan struct{} // closed when a field above changes
+	// sleepers are woken, and removed, when changed is closed.
+	sleepers []*sleeper
 }
 
 // ownership is what a hub knows about the owner of its thread.
@@ -124,6 +126,7 @@ func (r *ring) add(frames []ringFrame, head walk.Position) {
 func (r *ring) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})
+	r.wakeSleepers()
 }
 
 // mark returns the index of the next frame to be added, and whether the hub has a position or has

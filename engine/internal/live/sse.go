@@ -18,6 +18,7 @@ type EventStream struct {
 	f      *follower
 	retry  time.Duration
 	events bool // keepalive messages are events, not comments
+	begun  bool // Advance has been called
 }
 
 // SSE returns an event stream of the frames after the client's cursor. Of the options it uses Retry and
@@ -45,13 +46,13 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 			case err != nil:
 				return yield(nil, err)
 			case len(frames) == 0:
-				return yield(s.keepalive(), nil)
+				return yield(s.Keepalive(), nil)
 			default:
 				return yieldJoined(frames, yield)
 			}
 		})
 		if over {
-			yield(s.comeBack(), nil)
+			yield(s.ComeBack(), nil)
 		}
 	}
 }
@@ -121,8 +122,8 @@ var (
 	keepaliveEvent = []byte("event: keepalive\ndata: {}\n\n")
 )
 
-// keepalive returns the message that an idle stream sends.
-func (s *EventStream) keepalive() []byte {
+// Keepalive returns the message that an idle stream sends.
+func (s *EventStream) Keepalive() []byte {
 	if s.events {
 		return keepaliveEvent
 	}
@@ -133,9 +134,9 @@ func retryLine(d time.Duration) []byte {
 	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")
 }
 
-// comeBack returns the last piece of a stream that the server ends. It tells the client to reconnect
+// ComeBack returns the last piece of a stream that the server ends. It tells the client to reconnect
 // after a random delay, so that clients do not come back all at once.
-func (s *EventStream) comeBack() []byte {
+func (s *EventStream) ComeBack() []byte {
 	if s.retry <= 0 {
 		return keepalive
 	}

@@ -1,0 +1,223 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool/engine"
+)
+
+const (
+	// linger is how long a goroutine waits for the next frames of a stream before the stream sleeps. A stream
+	// with frames at a shorter distance costs no more than one inside a handler.
+	linger = 250 * time.Millisecond
+	// maxUnread is how many bytes a client may send after its request. A client with more is cut off.
+	maxUnread = 64 << 10
+	// closeTimeout is how long a client may take to close its connection after the end of the answer. Closing
+	// earlier could destroy the end of the answer, if the client has sent more.
+	closeTimeout = 500 * time.Millisecond
+)
+
+// The states of a stream. Only asleep has no goroutine that sends.
+const (
+	asleep int32 = iota
+	awake
+	woken // awake, and must look again before it sleeps
+)
+
+// taken is a stream whose connection was taken over from net/http. While nothing happens, it has only the
+// goroutine that notices the client's end, whose stack is small. The goroutine that sends exists while there
+// is something to send, and for a moment longer.
+type taken struct {
+	streams *Streams
+	live    *Live
+	events  *engine.EventStream
+	out     chunked
+	// ctx ends when the client disconnects. It has the values of the request's context.
+	ctx      context.Context //nolint:containedctx // the stream's lifetime
+	cancel   context.CancelFunc
+	ended    func()
+	wakeFunc func() // the method wake
+	// forget makes the end of [Live.Lasts] call wakeFunc no more. Nil: nothing does.
+	forget func() bool
+
+	state    atomic.Int32
+	sent     atomic.Int64 // when the client took the last piece, in nanoseconds
+	closing  atomic.Bool  // the server shuts down
+	finished atomic.Bool  // the answer has ended
+	broken   bool         // the client took no more; only the sending goroutine uses it
+	unread   [64]byte     // for what the client sends after its request
+}
+
+// start begins to send.
+func (t *taken) start() {
+	t.wakeFunc = t.wake
+	t.state.Store(awake)
+	t.streams.add(t)
+	if t.live.Lasts != nil {
+		t.forget = context.AfterFunc(t.live.Lasts, t.wakeFunc)
+	}
+	go t.watch()
+	go t.run(0) // the first frames are those that the client has missed, and others need not follow soon
+}
+
+// wake makes the stream look for frames and for its end. It never blocks.
+func (t *taken) wake() {
+	for {
+		switch {
+		case t.state.CompareAndSwap(asleep, awake):
+			go t.run(linger)
+			return
+		case t.state.CompareAndSwap(awake, woken), t.state.Load() == woken:
+			return
+		}
+	}
+}
+
+// run sends what there is, until the stream sleeps or ends. After frames, it waits for more for the given time.
+func (t *taken) run(more time.Duration) {
+	defer t.afterPanic()
+	var wait time.Duration
+	for !t.broken {
+		if t.closing.Load() {
+			t.send(t.events.ComeBack())
+			break
+		}
+		sleeps, err := t.events.Advance(wait, t.wakeFunc, t.send)
+		switch {
+		case errors.Is(err, io.EOF):
+			t.end(nil)
+			return
+		case err != nil:
+			t.end(err)
+			return
+		case !sleeps:
+			wait = more
+			continue
+		case !t.keepAlive():
+			continue
+		case t.state.CompareAndSwap(awake, asleep):
+			return
+		}
+		t.state.Store(awake)
+		wait = 0
+	}
+	t.end(nil)
+}
+
+// send reports whether the client took the piece.
+func (t *taken) send(piece []byte) bool {
+	if !t.streams.Send(&t.out, piece) {
+		t.broken = true
+		return false
+	}
+	t.sent.Store(time.Now().UnixNano())
+	return true
+}
+
+// keepAlive sends a sign of life if nothing was sent for long. It returns false if the client did not take it.
+func (t *taken) keepAlive() bool {
+	return time.Now().Before(t.keepAliveAt()) || t.send(t.events.Keepalive())
+}
+
+// keepAliveAt returns when the next sign of life is due.
+func (t *taken) keepAliveAt() time.Time {
+	return time.Unix(0, t.sent.Load()).Add(t.streams.config.Engine.StreamOptions().Keepalive)
+}
+
+// watch ends the stream when the client disconnects, and wakes it for its signs of life. It needs little
+// stack, because there is one goroutine for each stream.
+func (t *taken) watch() {
+	for left := maxUnread; left >= 0; {
+		finished := t.finished.Load()
+		_ = t.out.conn.SetReadDeadline(t.readUntil(finished))
+		if t.finished.Load() != finished {
+			continue // the stream has ended in between, and its deadline was overwritten
+		}
+		n, err := t.out.conn.Read(t.unread[:])
+		left -= n
+		if err != nil && (finished || !errors.Is(err, os.ErrDeadlineExceeded)) {
+			break
+		}
+	}
+	t.cancel()
+	t.wake()
+	_ = t.out.conn.Close()
+}
+
+// readUntil wakes the stream if a sign of life is due, and returns when the next one is.
+func (t *taken) readUntil(finished bool) time.Time {
+	now := time.Now()
+	if finished {
+		return now.Add(closeTimeout)
+	}
+	due := t.keepAliveAt()
+	if due.After(now) {
+		return due
+	}
+	t.wake()
+	return now.Add(t.streams.config.Engine.StreamOptions().Keepalive)
+}
+
+// end ends the answer, with the error that ended the events or nil.
+func (t *taken) end(err error) {
+	gone := errors.Is(t.ctx.Err(), context.Canceled)
+	if !t.broken && !gone {
+		t.live.conclude(t.ctx, &t.out, err)
+	}
+	t.release()
+	if t.broken || gone || !t.finish() {
+		_ = t.out.conn.Close()
+	}
+	t.leave()
+}
+
+// finish sends the end of the answer, and leaves the connection to watch. It returns false if the client did
+// not take the end.
+func (t *taken) finish() bool {
+	_ = t.out.SetWriteDeadline(time.Now().Add(t.streams.config.Timeout))
+	if err := t.out.end(); err != nil {
+		return false
+	}
+	half, ok := t.out.conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return false
+	}
+	t.finished.Store(true)
+	_ = t.out.conn.SetReadDeadline(time.Now().Add(closeTimeout))
+	return true
+}
+
+// release releases what the stream uses of the engine, and its slot.
+func (t *taken) release() {
+	if t.forget != nil {
+		t.forget()
+	}
+	t.live.Close()
+}
+
+// leave ends the stream for the rest of the server.
+func (t *taken) leave() {
+	t.ended()
+	if !t.finished.Load() { // else watch does so
+		t.cancel()
+	}
+	t.streams.remove(t)
+}
+
+// afterPanic cuts the connection after a panic, so that the client does not take a part for the whole.
+func (t *taken) afterPanic() {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	t.streams.config.Log.ErrorContext(t.ctx, "stream panicked", "thread", t.live.key.ID, "panic", reason, "stack", string(debug.Stack()))
+	_ = t.out.conn.Close()
+	t.release()
+	t.leave()
+}
