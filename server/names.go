@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/frontpage"
 	"github.com/spoolhq/spool/server/probe"
+	"github.com/spoolhq/spool/server/stream"
 	"github.com/spoolhq/spool/server/verify"
 )
 
@@ -52,6 +53,10 @@ type (
 	// HeaderVerifier is a [QueueVerifier] that judges the headers before the server reads the body.
 	HeaderVerifier = verify.HeaderVerifier
 )
+
+// Outlived is the [http.ResponseWriter] of a middleware that lets event streams outlive their handlers: see
+// [Config.NoTakeover].
+type Outlived = stream.Outlived
 
 // ValidHeaderName reports whether name can be the name of a header: letters, digits and !#$%&'+-.^_`|~. It
 // reports false for "*", which means all headers.

@@ -71,32 +71,63 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
 	ctx, span := tracer.Start(ctx, method, options...)
-	defer span.End()
-	out := &statusWriter{ResponseWriter: w}
-	r = r.WithContext(ctx)
-	h.next.ServeHTTP(out, r)
-
-	if out.status == 0 {
-		out.status = http.StatusOK
+	out := &statusWriter{ResponseWriter: w, request: r.WithContext(ctx), measured: measured{h, ctx, span, method, began, attrs}}
+	defer func() {
+		if !out.outlived {
+			span.End()
+		}
+	}()
+	h.next.ServeHTTP(out, out.request)
+	if !out.outlived {
+		out.measured.end(out.request.Pattern, out.status)
 	}
-	attrs = append(attrs, attribute.Int("http.response.status_code", out.status))
-	if r.Pattern != "" {
-		span.SetName(method + " " + r.Pattern)
-		attrs = append(attrs, attribute.String("http.route", r.Pattern))
-	}
-	if out.status >= http.StatusInternalServerError {
-		attrs = append(attrs, attribute.String("error.type", strconv.Itoa(out.status)))
-		span.SetStatus(codes.Error, "")
-	}
-	span.SetAttributes(attrs...)
-	h.duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributeSet(attribute.NewSet(attrs...)))
 }
 
-// statusWriter remembers the status.
+// measured is what is known about a request before its answer.
+type measured struct {
+	by     *requests
+	ctx    context.Context //nolint:containedctx // the request's
+	span   trace.Span
+	method string
+	began  time.Time
+	attrs  []attribute.KeyValue
+}
+
+// end records a request whose answer has ended. Zero as the status means 200.
+func (m *measured) end(route string, status int) {
+	defer m.span.End()
+	if status == 0 {
+		status = http.StatusOK
+	}
+	attrs := append(m.attrs, attribute.Int("http.response.status_code", status))
+	if route != "" {
+		m.span.SetName(m.method + " " + route)
+		attrs = append(attrs, attribute.String("http.route", route))
+	}
+	if status >= http.StatusInternalServerError {
+		attrs = append(attrs, attribute.String("error.type", strconv.Itoa(status)))
+		m.span.SetStatus(codes.Error, "")
+	}
+	m.span.SetAttributes(attrs...)
+	m.by.duration.Record(m.ctx, time.Since(m.began).Seconds(), metric.WithAttributeSet(attribute.NewSet(attrs...)))
+}
+
+// statusWriter remembers the status. It implements [server.Outlived].
 type statusWriter struct {
 	http.ResponseWriter
 
-	status int
+	request  *http.Request
+	measured measured
+	status   int
+	// outlived says that an event stream ends the measurement, and not the handler.
+	outlived bool
+}
+
+// Outlive implements [server.Outlived].
+func (w *statusWriter) Outlive() (ended func()) {
+	w.outlived = true
+	m, route, status := w.measured, w.request.Pattern, w.status
+	return func() { m.end(route, status) }
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -41,9 +41,9 @@ type taken struct {
 	// ctx ends when the client disconnects. It has the values of the request's context.
 	ctx      context.Context //nolint:containedctx // the stream's lifetime
 	cancel   context.CancelFunc
-	ended    func()
-	wakeFunc func() // the method wake
-	// forget makes the end of [Live.Lasts] call wakeFunc no more. Nil: nothing does.
+	ended    []func() // called at the end
+	wakeFunc func()   // the method wake
+	// forget makes the end of the stream's lifetime call wakeFunc no more. Nil: it has no end of its own.
 	forget func() bool
 
 	state    atomic.Int32
@@ -59,8 +59,12 @@ func (t *taken) start() {
 	t.wakeFunc = t.wake
 	t.state.Store(awake)
 	t.streams.add(t)
-	if t.live.Lasts != nil {
-		t.forget = context.AfterFunc(t.live.Lasts, t.wakeFunc)
+	lasts := t.live.Lasts
+	if _, ok := t.ctx.Deadline(); ok && lasts == nil {
+		lasts = t.ctx
+	}
+	if lasts != nil {
+		t.forget = context.AfterFunc(lasts, t.wakeFunc)
 	}
 	go t.watch()
 	go t.run(0) // the first frames are those that the client has missed, and others need not follow soon
@@ -88,6 +92,7 @@ func (t *taken) run(more time.Duration) {
 			t.send(t.events.ComeBack())
 			break
 		}
+		before := t.sent.Load()
 		sleeps, err := t.events.Advance(wait, t.wakeFunc, t.send)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -96,6 +101,9 @@ func (t *taken) run(more time.Duration) {
 		case err != nil:
 			t.end(err)
 			return
+		case !sleeps && t.sent.Load() == before: // the stream waits for what storage does not have yet
+			wait = linger
+			continue
 		case !sleeps:
 			wait = more
 			continue
@@ -203,7 +211,9 @@ func (t *taken) release() {
 
 // leave ends the stream for the rest of the server.
 func (t *taken) leave() {
-	t.ended()
+	for _, ended := range t.ended {
+		ended()
+	}
 	if !t.finished.Load() { // else watch does so
 		t.cancel()
 	}

@@ -21,14 +21,32 @@ type takeover struct {
 	cancel context.CancelFunc
 	// detach stops the cancellation by net/http. It returns false if net/http has canceled the request.
 	detach func() bool
+	// from is net/http's own writer, and around are the writers of middleware around it.
+	from   http.Hijacker
+	around []Outlived
 	// stream is set once the connection is taken over.
 	stream *taken
 }
 
-// Prepare makes a request for a stream ready for a takeover of its connection, if mayTakeOver allows
-// it. It returns the request with the context that the stream will have.
+// Outlived is the [http.ResponseWriter] of a middleware that lets event streams outlive their handlers. Without
+// this interface, a writer around net/http's own keeps streams inside their handlers.
+type Outlived interface {
+	http.ResponseWriter
+	Unwrap() http.ResponseWriter
+	// Outlive is called before the handler returns, if the stream goes on without it. The answer then does not
+	// come through the writer. The stream calls ended at its end, from any goroutine; nil: it calls nothing.
+	// The writer, and the request, must not be reachable from ended, because they hold memory of net/http.
+	Outlive() (ended func())
+}
+
+// Prepare makes a request for a stream ready for a takeover of its connection, if that is possible.
+// It returns the request with the context that the stream will have.
 func (s *Streams) Prepare(w *Writer, r *http.Request) *http.Request {
-	if s.config.NoTakeover || !mayTakeOver(w.ResponseWriter, r) {
+	if s.config.NoTakeover || !mayOutlive(r) {
+		return r
+	}
+	own, around := ownerOf(w.ResponseWriter)
+	if own == nil {
 		return r
 	}
 	from := r.Context()
@@ -37,35 +55,40 @@ func (s *Streams) Prepare(w *Writer, r *http.Request) *http.Request {
 		cancel()
 		ctx, cancel = context.WithDeadline(context.WithoutCancel(from), at)
 	}
-	w.takeover = &takeover{ctx: ctx, cancel: cancel, detach: context.AfterFunc(from, cancel)}
+	w.takeover = &takeover{ctx: ctx, cancel: cancel, detach: context.AfterFunc(from, cancel), from: own, around: around}
 	return r.WithContext(ctx)
 }
 
-// mayTakeOver reports whether a handler may take the connection of a request over for a stream. That needs a
-// GET request without a body, over HTTP/1.1 without TLS, and net/http's own writer: what wraps it expects the
-// whole answer to come through. It also needs a server whose connections have no context of the program's,
+// mayOutlive reports whether the stream of a request may outlive the handler. That needs a GET request without
+// a body, over HTTP/1.1 without TLS. It also needs a server whose connections have no context of the program's,
 // because the stream could not see that context end.
-func mayTakeOver(w http.ResponseWriter, r *http.Request) bool {
+func mayOutlive(r *http.Request) bool {
 	if r.Method != http.MethodGet || r.ProtoMajor != 1 || r.ProtoMinor < 1 || r.TLS != nil || r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
 		return false
 	}
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
-	if !ok || server.BaseContext != nil || server.ConnContext != nil {
-		return false
+	return ok && server.BaseContext == nil && server.ConnContext == nil
+}
+
+// ownerOf returns net/http's own writer, and the writers around it. It returns nil if one of them is not
+// [Outlived]: it expects the whole answer to come through.
+func ownerOf(w http.ResponseWriter) (own http.Hijacker, around []Outlived) {
+	for outer, ok := w.(Outlived); ok; outer, ok = w.(Outlived) {
+		around = append(around, outer)
+		w = outer.Unwrap()
 	}
 	kind := reflect.TypeOf(w)
 	if kind.Kind() != reflect.Pointer || kind.Elem().PkgPath() != "net/http" || kind.Elem().Name() != "response" {
-		return false
+		return nil, nil
 	}
-	_, ok = w.(http.Hijacker)
-	return ok
+	own, _ = w.(http.Hijacker)
+	return own, around
 }
 
 // takeOver takes the connection over, and sends the head of the answer.
 func (l *Live) takeOver(r *http.Request, own *Writer, events *engine.EventStream) error {
 	head := headOf(own.Header())
-	hijacker, _ := own.ResponseWriter.(http.Hijacker) // mayTakeOver has checked it
-	conn, _, err := hijacker.Hijack()                 // bytes that the client has sent after its request are dropped
+	conn, _, err := own.takeover.from.Hijack() // bytes that the client has sent after its request are dropped
 	if err != nil {
 		l.Close()
 		return call.About(r.Context(), spool.Wrap(spool.Internal, "connection cannot be taken over", err), l.key, "")
@@ -107,7 +130,12 @@ func (w *Writer) HandOver(ended func()) bool {
 		return false
 	}
 	t := w.takeover.stream
-	t.ended = ended
+	t.ended = append(t.ended, ended)
+	for _, outer := range w.takeover.around {
+		if f := outer.Outlive(); f != nil {
+			t.ended = append(t.ended, f)
+		}
+	}
 	w.takeover = nil
 	t.start()
 	return true

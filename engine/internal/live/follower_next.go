@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -144,7 +145,7 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 	if !idleAt.IsZero() {
 		left := time.Until(idleAt)
 		if left <= 0 {
-			return errIdle
+			return cmp.Or(f.hubs.ended(ctx), errIdle)
 		}
 		if limit == 0 || left < limit {
 			limit = left
@@ -164,12 +165,8 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 
 // wait waits for one of two channels. It returns [errOver] once the hubs are closed.
 func (h *Hubs) wait(ctx context.Context, changed <-chan struct{}, expired <-chan time.Time) error {
-	select { // check for an end first, because the select below would choose at random
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-h.closing:
-		return errOver
-	default:
+	if err := h.ended(ctx); err != nil { // first, because the select would choose at random
+		return err
 	}
 	select {
 	case <-changed:
@@ -180,5 +177,17 @@ func (h *Hubs) wait(ctx context.Context, changed <-chan struct{}, expired <-chan
 		return ctx.Err()
 	case <-h.closing:
 		return errOver
+	}
+}
+
+// ended returns the context's error, [errOver] once the hubs are closed, and otherwise nil.
+func (h *Hubs) ended(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-h.closing:
+		return errOver
+	default:
+		return nil
 	}
 }
