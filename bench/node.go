@@ -34,7 +34,7 @@ func newNode(o options) (*served, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s, err := server.New(e, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, NoTakeover: o.NoTakeover, Log: log})
+	s, err := server.New(e, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, NoStreamTakeover: o.NoTakeover, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -78,13 +78,13 @@ type Config struct {
 	// bodies is 1 MiB if they have JSON of the client's own, and 64 KiB otherwise, but never more than
 	// MaxBodyBytes. Defaults to 32 MiB.
 	MaxBodyBytes int64
-	// NoTakeover keeps each event stream inside its handler until the stream ends. Otherwise the server takes
+	// NoStreamTakeover keeps each event stream inside its handler until the stream ends. Otherwise the server takes
 	// the connection of a stream over from net/http, which needs less than half of the memory for a client
 	// that waits. The handler then returns at once, so that middleware before the server sees the request end
 	// early. The server only does so for HTTP/1.1 without TLS, not for AG-UI, if the [http.Server] has no
 	// BaseContext and no ConnContext, and if nothing wraps net/http's own [http.ResponseWriter] but [Outlived]
 	// writers. Defaults to false.
-	NoTakeover bool
+	NoStreamTakeover bool
 	// OwnThreads hides from each principal the threads of other subjects of its tenant: they answer like
 	// threads that do not exist. A principal then needs a Subject, and owns the threads that it creates.
 	// Principals with [Principal.AllThreads] or [ScopeAdmin] see all threads. Defaults to false.

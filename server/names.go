@@ -55,7 +55,7 @@ type (
 )
 
 // Outlived is the [http.ResponseWriter] of a middleware that lets event streams outlive their handlers: see
-// [Config.NoTakeover].
+// [Config.NoStreamTakeover].
 type Outlived = stream.Outlived
 
 // ValidHeaderName reports whether name can be the name of a header: letters, digits and !#$%&'+-.^_`|~. It

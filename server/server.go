@@ -60,7 +60,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		stopJobs()
 		return nil, err
 	}
-	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoTakeover, Draining: drain})
+	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover, Draining: drain})
 	deliveries := queue.New(queue.Config{
 		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
 		Refused: func(r *http.Request, err error) error { return callers.Failed(r, auth.FailedDelivery, err) },
@@ -83,7 +83,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 func (s *Server) Drain() { s.startDrain() }
 
 // Shutdown ends the work of queue deliveries, which hand back their jobs, and the event streams outside a
-// handler (see [Config.NoTakeover]), and waits for both. Later deliveries get a 503. If ctx ends first, it
+// handler (see [Config.NoStreamTakeover]), and waits for both. Later deliveries get a 503. If ctx ends first, it
 // cuts the streams that are left, and returns ctx's error if a delivery is left. [engine.Engine.Close] ends
 // all event streams.
 func (s *Server) Shutdown(ctx context.Context) error {

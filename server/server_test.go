@@ -108,7 +108,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	if c.Authenticator == nil && !c.Insecure {
 		c.Authenticator = twoTenants(t)
 	}
-	c.Log, c.NoTakeover = log, c.NoTakeover || strings.HasPrefix(t.Name(), "TestStreamsInHandlers/")
+	c.Log, c.NoStreamTakeover = log, c.NoStreamTakeover || strings.HasPrefix(t.Name(), "TestStreamsInHandlers/")
 	if b.server, err = server.New(b.engine, c); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func TestTakeoverBytes(t *testing.T) {
 	var bodies [2]string
 	vary := regexp.MustCompile(`(run|msg)_[0-9a-z]+|\d{4}-[-0-9T:.]+Z|retry: \d+`)
 	for i, inside := range []bool{false, true} {
-		b := withThread(t, server.Config{NoTakeover: inside})
+		b := withThread(t, server.Config{NoStreamTakeover: inside})
 		s := openRaw(t, b.url, rawRequest)
 		if got := b.server.TakenOver(); got != 1-i {
 			t.Errorf("%d connections are taken over", got)

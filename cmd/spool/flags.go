@@ -112,7 +112,7 @@ var settings = []setting{
 	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names under which /metrics without a token may be requested", false},
 	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: spans contain prompts, answers, arguments and results", false},
 	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "peers whose traceparent becomes the parent: none, all or addresses", false},
-	{"takeover", "SPOOL_TAKEOVER", "true", "BOOL", "false: event streams stay with net/http, for more than twice the memory", false},
+	{"stream-takeover", "SPOOL_STREAM_TAKEOVER", "true", "BOOL", "false: event streams stay with net/http, for more than twice the memory", false},
 	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz fails before the server stops accepting requests", false},
 	{"shutdown-timeout", "SPOOL_SHUTDOWN_TIMEOUT", "10s", "TIME", "how long requests, deliveries and the worker may then take to end", false},
 }
@@ -273,8 +273,8 @@ func (o *options) read(values map[string]*given) error {
 	if o.contents, err = strconv.ParseBool(values["trace-contents"].text); err != nil {
 		problemf("--trace-contents: %q must be true or false", values["trace-contents"].text)
 	}
-	if o.takeover, err = strconv.ParseBool(values["takeover"].text); err != nil {
-		problemf("--takeover: %q must be true or false", values["takeover"].text)
+	if o.takeover, err = strconv.ParseBool(values["stream-takeover"].text); err != nil {
+		problemf("--stream-takeover: %q must be true or false", values["stream-takeover"].text)
 	}
 	return errors.Join(wrong...)
 }

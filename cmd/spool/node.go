@@ -53,7 +53,7 @@ func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logge
 		n.tokens.log = log
 	}
 	exposed := s.server
-	exposed.Log, exposed.AccessLevel, exposed.NoTakeover = log, o.access, !o.takeover
+	exposed.Log, exposed.AccessLevel, exposed.NoStreamTakeover = log, o.access, !o.takeover
 	if n.works {
 		exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
 	}
