@@ -96,15 +96,16 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.queue.Wait()
 		close(done)
 	}()
+	var failure error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		failure = errors.Join(errors.New("wait for queue deliveries"), ctx.Err())
+	}
 	if cut := s.streams.Close(ctx); cut > 0 {
 		s.log.WarnContext(ctx, "event streams did not end in time and are cut off", "streams", cut)
 	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return errors.Join(errors.New("wait for queue deliveries"), ctx.Err())
-	}
+	return failure
 }
 
 // Close is [Server.Shutdown] without a time limit.

@@ -87,10 +87,14 @@ func (t *taken) wake() {
 func (t *taken) run(more time.Duration) {
 	defer t.afterPanic()
 	var wait time.Duration
+	var closeBy time.Time
 	for !t.broken {
-		if t.closing.Load() {
-			t.send(t.events.ComeBack())
-			break
+		closing := t.closing.Load()
+		if closing {
+			wait = linger // what the shutdown itself causes still comes
+			if closeBy.IsZero() {
+				closeBy = time.Now().Add(4 * linger)
+			}
 		}
 		before := t.sent.Load()
 		sleeps, err := t.events.Advance(wait, t.wakeFunc, t.send)
@@ -100,6 +104,10 @@ func (t *taken) run(more time.Duration) {
 			return
 		case err != nil:
 			t.end(err)
+			return
+		case closing && (t.sent.Load() == before || time.Now().After(closeBy)):
+			t.send(t.events.ComeBack())
+			t.end(nil)
 			return
 		case !sleeps && t.sent.Load() == before: // the stream waits for what storage does not have yet
 			wait = linger
