@@ -56,7 +56,7 @@ func (f *front) middleware(next http.Handler) http.Handler {
 			f.pages.Preflight(out, r, stream.Alphabetical(f.api.Methods(r)))
 		}
 		next.ServeHTTP(out, r)
-		if left := line; out.HandOver(func() { f.log(left, 0, 0) }) {
+		if left := line; out.HandOver(func() { f.log(left, 0, 0) }) { //nolint:contextcheck // the stream has the request's context
 			line = nil
 			return
 		}

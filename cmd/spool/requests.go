@@ -99,7 +99,7 @@ func (m *measured) end(route string, status int) {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	attrs := append(m.attrs, attribute.Int("http.response.status_code", status))
+	attrs := append(slices.Clone(m.attrs), attribute.Int("http.response.status_code", status))
 	if route != "" {
 		m.span.SetName(m.method + " " + route)
 		attrs = append(attrs, attribute.String("http.route", route))

@@ -51,9 +51,9 @@ func (h *Hubs) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, hub := range h.open {
-		hub.ring.mu.Lock()
+		hub.mu.Lock()
 		hub.wakeSleepers()
-		hub.ring.mu.Unlock()
+		hub.mu.Unlock()
 	}
 }
 
