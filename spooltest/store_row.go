@@ -46,13 +46,13 @@ func testStoreRows(s *storeTest) {
 		ExpiresAt: s.clock.Now().Add(time.Hour),
 	}
 	s.ok("insert", s.putRows(ours, row))
-	row.Tenant, row.Version, row.UpdatedAt = spool.DefaultTenant, s.version("k", row.Key), s.clock.Now()
+	row.Tenant, row.Version, row.UpdatedAt = spool.DefaultTenant, s.version(row.Key), s.clock.Now()
 	s.same("inserted", s.rows(kinds("k")), []spool.Row{row})
 
 	s.clock.Advance(time.Second)
 	row.Value, row.ExpiresAt = json.RawMessage(`null`), time.Time{}
 	s.ok("replace", s.putRows(ours, row))
-	if next := s.version("k", row.Key); next <= 0 || next == row.Version {
+	if next := s.version(row.Key); next <= 0 || next == row.Version {
 		s.Errorf("the version of a replaced row is %d, after %d", next, row.Version)
 	} else {
 		row.Version = next
@@ -72,7 +72,7 @@ func testStoreRows(s *storeTest) {
 func testStoreRowsCompare(s *storeTest) {
 	one, none := json.RawMessage(`1`), json.RawMessage(nil)
 	s.ok("insert", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Value: one}))
-	first := s.version("k", "a")
+	first := s.version("a")
 	for name, row := range map[string]spool.Row{
 		"insert again":      {Key: "a", Value: one},
 		"replace the next":  {Key: "a", Value: one, Version: first + 1},
@@ -87,7 +87,7 @@ func testStoreRowsCompare(s *storeTest) {
 		s.is(name+", the second", s.putRows(ours, spool.Row{Kind: "k", Key: "c", Value: one}, row), spool.ErrRowChanged)
 	}
 	s.same("what is there", s.rowKeys(kinds("k")), "a")
-	s.same("its version", s.version("k", "a"), first)
+	s.same("its version", s.version("a"), first)
 
 	whatever := spool.Row{Kind: "k", Key: "a", Value: one, Version: spool.AnyVersion}
 	s.ok("replace any", s.putRows(ours, whatever))
@@ -103,16 +103,16 @@ func testStoreRowsCompare(s *storeTest) {
 	// A transaction sees what it has written.
 	s.ok("twice", s.putRows(ours,
 		spool.Row{Kind: "k", Key: "d", Value: one}, spool.Row{Kind: "k", Key: "d", Value: one, Version: spool.AnyVersion}))
-	s.ok("with the version after two writes", s.putRows(ours, spool.Row{Kind: "k", Key: "d", Value: one, Version: s.version("k", "d")}))
+	s.ok("with the version after two writes", s.putRows(ours, spool.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
 	s.is("insert twice", s.putRows(ours,
 		spool.Row{Kind: "k", Key: "e", Value: one}, spool.Row{Kind: "k", Key: "e", Value: one}), spool.ErrRowChanged)
 	s.same("what is there in the end", s.rowKeys(kinds("k")), "a b d")
 }
 
-// version returns the version of a row of the default tenant.
-func (s *storeTest) version(kind, key string) int64 {
+// version returns the version of a row of the default tenant, of the kind k.
+func (s *storeTest) version(key string) int64 {
 	s.Helper()
-	rows := s.rows(spool.RowQuery{Tenant: spool.DefaultTenant, Kind: kind, Key: key})
+	rows := s.rows(spool.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: key})
 	if len(rows) != 1 {
 		s.Fatalf("%d rows have the key %q", len(rows), key)
 	}
@@ -132,7 +132,7 @@ func testStoreRowsAgain(s *storeTest) {
 			old.ExpiresAt = s.clock.Now().Add(time.Second)
 		}
 		s.ok("insert", s.putRows(ours, old))
-		old.Version, old.ExpiresAt = s.version("k", name), time.Time{}
+		old.Version, old.ExpiresAt = s.version(name), time.Time{}
 		if again.expires {
 			s.clock.Advance(time.Second)
 		} else {
@@ -149,7 +149,7 @@ func testStoreRowsAgain(s *storeTest) {
 func testStoreRowsExpire(s *storeTest) {
 	row := spool.Row{Kind: "k", Key: "a", Value: json.RawMessage(`1`), ExpiresAt: s.clock.Now().Add(time.Minute)}
 	s.ok("insert", s.putRows(ours, row))
-	created := s.version("k", "a")
+	created := s.version("a")
 	s.clock.Advance(time.Minute - time.Microsecond)
 	s.same("just before", s.rowKeys(kinds("k")), "a")
 	s.is("insert just before", s.putRows(ours, row), spool.ErrRowChanged)
@@ -194,7 +194,7 @@ func testStoreRowsApart(s *storeTest) {
 		s.same("rows of "+string(tenant), each(rows, func(r spool.Row) string { return string(r.Tenant) + " " + string(r.Value) }),
 			[]string{string(tenant) + " " + strconv.Itoa(i)})
 	}
-	s.ok("remove", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Version: s.version("k", "a")}))
+	s.ok("remove", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Version: s.version("a")}))
 	s.same("of the other tenant", s.rowKeys(spool.RowQuery{Tenant: "other", Kind: "k"}), "a")
 	s.same("of the installation", s.rowKeys(spool.RowQuery{Kind: "k"}), "a")
 }

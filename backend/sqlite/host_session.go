@@ -54,10 +54,10 @@ func (s *session) usable(ctx context.Context) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	if errors.Is(context.Cause(s.ctx), errTooLong) { //nolint:contextcheck // that of the session
+	if errors.Is(context.Cause(s.ctx), errTooLong) {
 		return errTooLong
 	}
-	if err := canceled(s.ctx); err != nil { //nolint:contextcheck // that of the session
+	if err := canceled(s.ctx); err != nil {
 		return err
 	}
 	if !s.c.raw.Transaction() {

@@ -91,5 +91,5 @@ func measureUnits(ctx context.Context, file string, n int) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(text, '\n'), 0o644) //nolint:gosec // it has no secrets
+	return os.WriteFile(file, append(text, '\n'), 0o644)
 }

@@ -99,7 +99,7 @@ func newEngine(b spool.Backend) (*engine.Engine, error) {
 
 // bed is a store under measurement, with an engine that works.
 type bed struct {
-	ctx    context.Context //nolint:containedctx // that of the whole measurement
+	ctx    context.Context
 	engine *engine.Engine
 	store  spool.Store
 	// used returns what was used so far, in the units of a cost.
@@ -404,13 +404,13 @@ func measurePostgres(ctx context.Context, u *units, n int) (err error) {
 	if u.Postgres, err = b.measured(n); err != nil {
 		return err
 	}
-	if u.Postgres.Watched, err = b.watchedSecond(api); err != nil { //nolint:contextcheck // the bed has it
+	if u.Postgres.Watched, err = b.watchedSecond(api); err != nil {
 		return err
 	}
 	if u.ColdWAL, err = pg.cold(ctx, b); err != nil {
 		return err
 	}
-	if u.WatcherMemory, err = watcherMemory(b, api); err != nil { //nolint:contextcheck // the bed has it
+	if u.WatcherMemory, err = watcherMemory(b, api); err != nil {
 		return err
 	}
 	u.Notify, u.NotifySend, err = pg.notify(ctx)

@@ -16,7 +16,7 @@ type outcome struct {
 // call waits for a core of PostgreSQL among the calls of all streams and watchers.
 func simulate(p *plan, u units) outcome {
 	c := &clock{}
-	r := rand.New(rand.NewPCG(p.seed, 0)) //nolint:gosec // a simulation
+	r := rand.New(rand.NewPCG(p.seed, 0))
 	shards := float64(p.shards)
 	l := p.load(u)
 	pg := &station{clock: c, servers: p.pgCores}
