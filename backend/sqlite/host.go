@@ -43,7 +43,9 @@ type Transaction struct {
 func (db *DB) Transact(ctx context.Context, fn func(tx *Transaction) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &session{ctx: ctx, database: db.hostTx(), cancel: cancel, begun: make(chan struct{}), ended: make(chan error, 1)}
+	s := &session{
+		ctx: ctx, database: db.hostTx(), rules: db.pool.rules, cancel: cancel, begun: make(chan struct{}), ended: make(chan error, 1),
+	}
 	answer := make(chan error, 1)
 	go func() {
 		answer <- db.writer.submit(ctx, &op{fn: s.serve, alone: true, done: make(chan error, 1)})
@@ -70,7 +72,7 @@ func (db *DB) Transact(ctx context.Context, fn func(tx *Transaction) error) erro
 // can change nothing.
 func (db *DB) Read(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return db.pool.snapshot(ctx, func(c *conn) (err error) {
-		s := &session{ctx: ctx, c: c}
+		s := &session{ctx: ctx, rules: db.pool.rules, c: c}
 		defer s.close(nil)
 		return s.run(ctx, func(tx *Transaction) error { return fn(tx.Tx) })
 	})

@@ -46,7 +46,7 @@ func (hostEnd) Rollback() error { return nil }
 // ExecContext implements [driver.ExecerContext]. Without values, the text may have several statements.
 func (c hostConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	var result hostResult
-	err := c.s.guarded(ctx, func() error {
+	err := c.s.guarded(ctx, query, func() error {
 		raw := c.s.c.raw
 		stmt, err := raw.Prepare(query)
 		switch {
@@ -82,7 +82,7 @@ func (r hostResult) RowsAffected() (int64, error) { return r.changed, nil }
 // for other statements while the host goes through the rows.
 func (c hostConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	rows := &hostRows{}
-	err := c.s.guarded(ctx, func() error {
+	err := c.s.guarded(ctx, query, func() error {
 		stmt, err := c.s.c.raw.Prepare(query)
 		switch {
 		case err != nil:

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"strings"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
@@ -37,9 +38,9 @@ func (r hostRules) allow(a lite.Action, first, second string) bool {
 	case lite.Function:
 		return !strings.EqualFold(second, "load_extension")
 	case lite.Read: // first may also be a name within the statement
-		return !r.ours[strings.ToLower(first)]
+		return !r.ours[strings.ToLower(first)] && !ofFile(first)
 	case lite.Insert, lite.Update, lite.Delete:
-		return ofHost(first) || ofSQLite(first)
+		return ofHost(first) || ofSQLite(first) && !ofFile(first)
 	case lite.CreateTable, lite.DropTable, lite.CreateView, lite.DropView:
 		return ofHost(first)
 	case lite.Reindex:
@@ -55,6 +56,19 @@ func (r hostRules) allow(a lite.Action, first, second string) bool {
 	}
 }
 
+// checkNames returns an error if a host has given a table a name that is not a host's. SQLite does not say the new
+// name when it asks whether a table may be renamed.
+func (r hostRules) checkNames(c *conn) error {
+	return c.query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", func(row *row) error {
+		if name := row.text(); !ofHost(name) && !ofSQLite(name) && !r.ours[strings.ToLower(name)] {
+			return errName
+		}
+		return nil
+	})
+}
+
+var errName = &spool.Error{Code: spool.Invalid, Message: "the names of a host's tables begin with " + hostPrefix}
+
 // autoindex begins the names of the indexes that SQLite makes for a table with a key.
 const autoindex = "sqlite_autoindex_"
 
@@ -67,4 +81,9 @@ func ofHost(name string) bool {
 func ofSQLite(name string) bool {
 	const prefix = "sqlite_"
 	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+}
+
+// ofFile reports whether a table shows the pages of the file, and so all tables.
+func ofFile(name string) bool {
+	return strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, "dbstat")
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,8 +21,9 @@ type session struct {
 	ctx      context.Context         //nolint:containedctx // a session lives within one call
 	cancel   context.CancelCauseFunc // nil in a session that only reads
 	database string                  // of the [spool.HostTx]
-	begun    chan struct{}           // closed when the connection can be used
-	ended    chan error              // has the result of the host's function
+	rules    hostRules
+	begun    chan struct{} // closed when the connection can be used
+	ended    chan error    // has the result of the host's function
 
 	mu     sync.Mutex // held while a statement or an update runs
 	c      *conn
@@ -63,11 +65,12 @@ func (s *session) usable(ctx context.Context) error {
 	if !s.c.raw.Transaction() {
 		return errLost
 	}
-	return nil
+	return s.lost
 }
 
-// guarded runs fn with the host's rights. It interrupts the running statement when ctx or the session ends.
-func (s *session) guarded(ctx context.Context, fn func() error) error {
+// guarded runs a statement by fn with the host's rights. It interrupts the running statement when ctx or the
+// session ends.
+func (s *session) guarded(ctx context.Context, statement string, fn func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
@@ -82,7 +85,13 @@ func (s *session) guarded(ctx context.Context, fn func() error) error {
 		close(finished)
 		<-gone
 	}()
-	return hostError(s.c.raw.Guarded(fn))
+	err := hostError(s.c.raw.Guarded(fn))
+	if strings.Contains(strings.ToLower(statement), "rename") && s.lost == nil && s.c.raw.Transaction() {
+		if s.lost = s.rules.checkNames(s.c); s.lost != nil {
+			return s.lost
+		}
+	}
+	return err
 }
 
 // interrupt interrupts statements from the end of ctx or the session on until they have finished.
