@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -186,6 +187,16 @@ func (o *loadOptions) complete(named map[string]bool) error {
 	}
 	if err := o.Check(); err != nil {
 		return &usageError{err}
+	}
+	return o.checkFiles()
+}
+
+// checkFiles returns an error if a file of the report has no folder, which would be found after the load.
+func (o *loadOptions) checkFiles() error {
+	for name, file := range map[string]string{"json": o.json, "png": o.png} {
+		if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
+			return usagef("--%s: there is no folder %s", name, filepath.Dir(file))
+		}
 	}
 	return nil
 }

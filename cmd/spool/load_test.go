@@ -55,6 +55,8 @@ func TestLoadRefuses(t *testing.T) {
 		"Ladder":     {[]string{"--ladder", "20,10"}, "--ladder: the rates must ascend"},
 		"Rate":       {[]string{"--rate", "0"}, "a rate must be greater than 0"},
 		"Stops":      {[]string{"--stops", "2"}, "the share of stops must be from 0 to 1"},
+		"NoNumber":   {[]string{"--resumes", "NaN"}, "the share of resumes must be from 0 to 1"},
+		"NoFolder":   {[]string{"--json", "load_test.go/r.json"}, "--json: there is no folder load_test.go"},
 		"Watchers":   {[]string{"--watchers", "100", "--in-flight", "201"}, "are more than 20000 clients"},
 		"NoURL":      {[]string{"127.0.0.1:8080"}, "the address must be an http or https URL"},
 		"Password":   {[]string{"http://me:secret@127.0.0.1"}, "the address has a password in it"},

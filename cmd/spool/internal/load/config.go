@@ -83,8 +83,8 @@ func (c Config) Check() error {
 	refuse(c.Watchers < 1, "a run needs a watcher, which measures it")
 	refuse(c.InFlight < 1, "a run must be allowed in progress")
 	refuse(c.InFlight*c.Watchers > MaxClients, "%d runs in progress with %d watchers each are more than %d clients", c.InFlight, c.Watchers, MaxClients)
-	refuse(c.Stops < 0 || c.Stops > 1, "the share of stops must be from 0 to 1")
-	refuse(c.Resumes < 0 || c.Resumes > 1, "the share of resumes must be from 0 to 1")
+	refuse(!isShare(c.Stops), "the share of stops must be from 0 to 1")
+	refuse(!isShare(c.Resumes), "the share of resumes must be from 0 to 1")
 	refuse(c.Prompt == "", "the prompt is empty")
 	wrong = append(wrong, checkLadder(c.Ladder))
 	arrivals := 0.0
@@ -94,3 +94,6 @@ func (c Config) Check() error {
 	refuse(arrivals > maxArrivals, "the ladder has more than %d runs", maxArrivals)
 	return errors.Join(wrong...)
 }
+
+// isShare reports whether a number is from 0 to 1. NaN is not.
+func isShare(n float64) bool { return n >= 0 && n <= 1 }
