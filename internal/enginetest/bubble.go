@@ -44,8 +44,8 @@ var longCases = map[string]string{
 	"Distinct":   "AfterApproval Unknown",
 	"Expire": "Extend ExtendAnswer ExtendLate Fail FailReclaimed FailSettled FailSiblings FailSwept FailUnknown " +
 		"NotWarned OfBefore Times Warned",
-	"Fair": "DepthPerTenant LoneTenant RoomBesideMany RoomByShare RoomForTheNext RoomInTurn RoomNotPerTenant " +
-		"RoomStopped RunningPerTenant",
+	"Fair": "ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +
+		"RoomInTurn RoomNotPerTenant RoomStopped RunningPerTenant",
 	"Follow": "AfterEveryFrame BeforeSegment BeyondTheRecord ForeignStream FromNow GoneStream Hello ReadStream " +
 		"SlowWalk SlowWalkRecord",
 	"Hole":     "Resumed SSE",

@@ -17,19 +17,21 @@ import (
 type fairTest struct{ *engineTest }
 
 var fairTests = map[string]func(s fairTest){
-	"BesideManySlow":   testFairBesideManySlow,
-	"LoneTenant":       testFairLoneTenant,
-	"OneSlot":          testFairOneSlot,
-	"RunningPerTenant": testFairRunningPerTenant,
-	"DepthPerTenant":   testFairDepthPerTenant,
-	"BesideTwoSlow":    func(s fairTest) { testFairBesideSlow(s, 2) },
-	"BesideThreeSlow":  func(s fairTest) { testFairBesideSlow(s, 3) },
-	"RoomForTheNext":   testFairRoomForTheNext,
-	"RoomByShare":      testFairRoomByShare,
-	"RoomInTurn":       testFairRoomInTurn,
-	"RoomBesideMany":   testFairRoomBesideMany,
-	"RoomNotPerTenant": testFairRoomNotPerTenant,
-	"RoomStopped":      testFairRoomStopped,
+	"BesideManySlow":    testFairBesideManySlow,
+	"LoneTenant":        testFairLoneTenant,
+	"OneSlot":           testFairOneSlot,
+	"RunningPerTenant":  testFairRunningPerTenant,
+	"DepthPerTenant":    testFairDepthPerTenant,
+	"BesideTwoSlow":     func(s fairTest) { testFairBesideSlow(s, 2) },
+	"BesideThreeSlow":   func(s fairTest) { testFairBesideSlow(s, 3) },
+	"RoomForTheNext":    testFairRoomForTheNext,
+	"RoomByShare":       testFairRoomByShare,
+	"RoomInTurn":        testFairRoomInTurn,
+	"RoomBesideMany":    testFairRoomBesideMany,
+	"RoomNotPerTenant":  testFairRoomNotPerTenant,
+	"RoomStopped":       testFairRoomStopped,
+	"ConcurrencyEach":   testFairConcurrencyEach,
+	"PerTenantTogether": testFairPerTenantTogether,
 }
 
 // crowd is a model whose answers to "slow" last until they are released.
