@@ -4,23 +4,61 @@ import (
 	"os"
 	"testing"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/enginetest"
+	"github.com/spoolhq/spool/spooltest"
 )
 
 // TestEngine runs the engine's suite. Its campaigns make a database for each of some thousand crash points, and
 // a few cases pass days in polls, each of which is a query. They run with SPOOL_TEST_LONG=1, which takes an hour.
 func TestEngine(t *testing.T) {
 	t.Parallel()
+	enginetest.Test(t, engineOptions(opener(), nil))
+}
+
+// selected are the subjects of the engine's suite that TestEngineBehindPooler and TestEngineFaulty run without
+// SPOOL_TEST_LONG=1. A run starts, makes steps with tools, waits for an answer and is stopped in them, so they
+// have the transactions that most runs need.
+var selected = []string{"Start", "Step", "Stop", "Park"}
+
+// TestEngineBehindPooler runs the engine's suite behind a PgBouncer with fewer connections to the server than
+// the processes of a case have. Each process has a store of its own.
+func TestEngineBehindPooler(t *testing.T) {
+	t.Parallel()
+	open := pooledOpener()
+	o := engineOptions(open, selected)
+	o.Join = open
+	enginetest.Test(t, o)
+}
+
+// TestEngineFaulty runs the engine's suite over a store that rolls each third update back and runs its function
+// again, as after a conflict. An engine must not notice it.
+func TestEngineFaulty(t *testing.T) {
+	t.Parallel()
+	open := opener()
+	enginetest.Test(t, engineOptions(func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
+		f := spooltest.NewFaulty(open(t, clock))
+		for call := 3; call < 3000; call += 3 {
+			f.Plan(spooltest.Fault{Call: call, On: "Store.Update", Kind: spooltest.Rerun})
+		}
+		return f.Backend()
+	}, selected))
+}
+
+// engineOptions returns the options of the engine's suite. Without SPOOL_TEST_LONG=1, it runs only the given
+// subjects, if any, and neither its campaigns nor the cases that pass days in polls.
+func engineOptions(open spooltest.Open, only []string) enginetest.Options {
 	o := enginetest.Options{
-		Open: opener(), Features: features, Remote: true,
+		Open: open, Features: features, Remote: true,
 		Skip: map[string]string{"Audit/Retention": "400 days pass in it, and each poll on the way is a query"},
 	}
 	if os.Getenv("SPOOL_TEST_LONG") != "1" {
 		const long = "it takes long: SPOOL_TEST_LONG=1 runs it"
-		o.NoCampaigns = long
+		o.NoCampaigns, o.Only = long, only
 		for _, name := range []string{"Job/MaxDeliveries", "Job/DeliveredTooOften", "Prune/Retention"} {
 			o.Skip[name] = long
 		}
 	}
-	enginetest.Test(t, o)
+	return o
 }

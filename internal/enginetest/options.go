@@ -59,6 +59,9 @@ type Options struct {
 	// NoCampaigns is the reason for which the campaigns are skipped, which have many bubbles each. Empty: they
 	// run.
 	NoCampaigns string
+	// Only has the names of the subjects and campaigns that run, such as "Publish". A name that the suite does not
+	// have fails the test. Defaults to all.
+	Only []string
 	// Skip has the reasons for which cases are skipped, by their names, such as "Publish/OneOrder". A name that
 	// the suite does not have fails the test. Defaults to none.
 	Skip map[string]string

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,9 @@ func Test(t *testing.T, o Options) {
 	t.Helper()
 	o.checkNames(t)
 	for _, subject := range subjects() {
+		if !o.runs(subject.name) {
+			continue
+		}
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
 			for name, test := range subject.tests {
@@ -29,6 +33,9 @@ func Test(t *testing.T, o Options) {
 		})
 	}
 	for name, test := range campaigns() {
+		if !o.runs(name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o.skips(t, name)
@@ -125,10 +132,19 @@ func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*
 	return all
 }
 
-// checkNames ends the test if Skip names a case that does not exist.
+// runs reports whether a subject or a campaign is among those that run.
+func (o Options) runs(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
+
+// checkNames ends the test if Only or Skip has a name that does not exist.
 func (o Options) checkNames(t *testing.T) {
 	t.Helper()
 	names := caseNames()
+	for _, name := range o.Only {
+		isSubject := slices.ContainsFunc(subjects(), func(s subject) bool { return s.name == name })
+		if _, isCampaign := campaigns()[name]; !isSubject && !isCampaign {
+			t.Fatalf("Options.Only has %q, and there is no such subject or campaign", name)
+		}
+	}
 	for name := range o.Skip {
 		if !names[name] {
 			t.Fatalf("Options.Skip has %q, and there is no such case", name)
