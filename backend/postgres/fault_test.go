@@ -183,6 +183,20 @@ func TestReadOnly(t *testing.T) {
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	db := openFresh(t)
+	versions := func() map[string]int64 {
+		rows, err := db.Rows(t.Context(), spool.RowQuery{Tenant: "a", Kind: "k"})
+		if err != nil || len(rows) != 2 {
+			t.Fatalf("rows %+v, %v", rows, err)
+		}
+		return map[string]int64{rows[0].Key: rows[0].Version, rows[1].Key: rows[1].Version}
+	}
+	err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "1"}, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "k", Key: "x", Value: []byte("0")}, {Kind: "k", Key: "y", Value: []byte("0")}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := versions()
 	var both sync.WaitGroup // both transactions hold their first row
 	both.Add(2)
 	locks := func(first, second string) func(tx spool.Tx) error {
@@ -216,9 +230,10 @@ func TestDeadlock(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	rows, err := db.Rows(t.Context(), spool.RowQuery{Tenant: "a", Kind: "k"})
-	if err != nil || len(rows) != 2 || rows[0].Version != 2 || rows[1].Version != 2 {
-		t.Errorf("rows %+v, %v: want each written twice", rows, err)
+	for key, version := range versions() {
+		if version != before[key]+2 {
+			t.Errorf("the row %s has version %d after %d: want it written twice", key, version, before[key])
+		}
 	}
 }
 

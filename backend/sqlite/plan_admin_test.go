@@ -46,11 +46,20 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{
 			Audit: []*spool.AuditEntry{{Action: spool.AuditStop}},
+			Rows:  []spool.Row{{Kind: "k", Key: "a", Value: json.RawMessage("1")}},
+		})
+	}))
+	created, err := db.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: "k", Key: "a"})
+	if err != nil || len(created) != 1 {
+		return fmt.Errorf("rows %+v: %w", created, errors.Join(append(errs, err)...))
+	}
+	version := created[0].Version
+	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{
 			Rows: []spool.Row{
-				{Kind: "k", Key: "a", Value: json.RawMessage("1")},
-				{Kind: "k", Key: "a", Value: json.RawMessage("2"), Version: 1},
+				{Kind: "k", Key: "a", Value: json.RawMessage("2"), Version: version},
 				{Kind: "k", Key: "a", Value: json.RawMessage("3"), Version: spool.AnyVersion},
-				{Kind: "k", Key: "a", Version: 3},
+				{Kind: "k", Key: "a", Version: version + 2},
 				{Kind: "k", Key: "a"},
 				{Kind: "k", Key: "a", Version: spool.AnyVersion},
 			},

@@ -88,7 +88,7 @@ func (s *state) serve(now int64, l Limit, r request) served {
 	mine.Slots += out.slots
 	mine.Grants = merged(append(slices.Clone(r.keep), out.grants...))
 	for _, c := range unserved(r.calls, out) {
-		mine.Since, mine.Tokens = c.since, c.tokens
+		mine.Since, mine.Tokens, mine.Slotted = c.since, c.tokens, !c.slot
 		break
 	}
 	s.Holders[r.me] = mine
@@ -169,7 +169,8 @@ type claim struct {
 	of string // the holder
 }
 
-// allot chooses the grants and slots of a request.
+// allot chooses the grants and slots of a request. A call gets all that it needs or nothing: an engine that holds
+// starts and waits for a slot would keep them from one that has the slot.
 func (s *state) allot(now int64, l Limit, r request) (out served) {
 	claims := make([]claim, 0, len(r.calls))
 	free := l.Concurrent
@@ -181,7 +182,7 @@ func (s *state) allot(now int64, l Limit, r request) (out served) {
 		if out.rival == 0 || h.Since < out.rival {
 			out.rival = h.Since
 		}
-		claims = append(claims, claim{want{since: h.Since, tokens: h.Tokens, grant: true, slot: true}, -1, id})
+		claims = append(claims, claim{want{since: h.Since, tokens: h.Tokens, grant: true, slot: !h.Slotted}, -1, id})
 	}
 	for i, c := range r.calls {
 		claims = append(claims, claim{c, i, r.me})
@@ -190,29 +191,33 @@ func (s *state) allot(now int64, l Limit, r request) (out served) {
 	b := s.book(l, max(now, s.ClosedUntil))
 	late := false // the next start is beyond the horizon
 	for _, c := range claims {
-		if c.grant && l.rated() && !late {
+		if c.slot && l.Concurrent > 0 && free <= 0 {
+			out.wait(c, Concurrent, now < s.ClosedUntil)
+			continue
+		}
+		if c.grant && l.rated() {
+			if late {
+				out.wait(c, Requests, now < s.ClosedUntil)
+				continue
+			}
 			at, why := b.next(c.tokens)
 			if late = at > now+horizon; late {
 				out.next = at
 				out.wait(c, why, now < s.ClosedUntil)
-			} else {
-				b.take(at, c.tokens)
-				if c.at >= 0 {
-					out.grants = append(out.grants, count{At: at, Starts: 1, Tokens: c.tokens})
-				}
+				continue
 			}
-		} else if c.grant && late {
-			out.wait(c, Requests, now < s.ClosedUntil)
+			b.take(at, c.tokens)
+			if c.at >= 0 {
+				out.grants = append(out.grants, count{At: at, Starts: 1, Tokens: c.tokens})
+			}
 		}
 		if c.slot && l.Concurrent > 0 {
-			if free--; free < 0 {
-				out.wait(c, Concurrent, now < s.ClosedUntil)
-			} else if c.at >= 0 {
+			if free--; c.at >= 0 {
 				out.slots++
 			}
 		}
 	}
-	if late || len(claims) > len(r.calls) { // others wait
+	if late || out.why != "" || len(claims) > len(r.calls) { // calls wait
 		return out
 	}
 	for range r.spare {

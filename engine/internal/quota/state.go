@@ -40,10 +40,13 @@ type holder struct {
 	Since int64 `json:"since,omitempty"`
 	// Tokens are those of that call.
 	Tokens int64 `json:"tokens,omitempty"`
+	// Slotted means that the call waits for a start alone.
+	Slotted bool `json:"slotted,omitempty"`
 }
 
 func (h holder) equal(o holder) bool {
-	return h.Report == o.Report && slices.Equal(h.Grants, o.Grants) && h.Slots == o.Slots && h.Since == o.Since && h.Tokens == o.Tokens
+	return h.Report == o.Report && slices.Equal(h.Grants, o.Grants) && h.Slots == o.Slots && h.Since == o.Since &&
+		h.Tokens == o.Tokens && h.Slotted == o.Slotted
 }
 
 // clone returns a state that shares no memory that expire or serve write to.

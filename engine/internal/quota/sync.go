@@ -104,7 +104,7 @@ func (g *group) plan(out served, err error) {
 	now := g.clock.now()
 	if wants := g.wants(now); len(wants) > 0 {
 		wait := slotPoll
-		if wants[0].grant {
+		if out.next > 0 {
 			wait = min(max(g.clock.reached(out.next-horizon)-now, shortPoll), longPoll)
 		}
 		g.wake(wait*3/4 + g.rand.UpTo(wait/2))
