@@ -17,8 +17,9 @@ const (
 	// healAfter is how long a walker waits for an item that the record refers to. After that, the
 	// walker assumes that the item was lost with its worker.
 	healAfter = 2 * time.Second
-	// lostAfter is the age of an entry whose item does not come any more. A walker that meets such an entry does
-	// not wait, because its client may come back before the wait is over.
+	// lostAfter is the age of an entry whose item does not come any more. A new walker that meets such an entry
+	// does not wait, because its client may come back before the wait is over. A walker that is older than
+	// healAfter waits: a commit may have taken that long, and its items follow a moment later.
 	lostAfter = 10 * time.Second
 	// manyFrames is the number of frames after which a walker allocates room for the whole stretch.
 	// Most stretches have fewer frames, because a stream comes next.
@@ -217,7 +218,8 @@ func (w *Walker) await(ctx context.Context, entry *spool.Entry, age time.Duratio
 	if w.blocked.IsZero() {
 		w.blocked = now
 	}
-	if now.Sub(w.blocked) < healAfter && age < lostAfter && (!w.gaveUp || age < healAfter) {
+	lost := age >= lostAfter && now.Sub(w.born) < healAfter
+	if now.Sub(w.blocked) < healAfter && !lost && (!w.gaveUp || age < healAfter) {
 		return nil, nil
 	}
 	w.gaveUp = true

@@ -324,6 +324,37 @@ func TestWalkPassesOldLoss(t *testing.T) {
 	})
 }
 
+// A commit may take longer than lostAfter, because the database hangs. Its items then follow a moment later.
+func TestWalkWaitsAfterSlowCommit(t *testing.T) {
+	t.Parallel()
+	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentFinished})
+	for name, entry := range map[string]*spool.Entry{"End": over, "Note": spool.NewEntry("note", "r", struct{}{})} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, true, 4, 5)
+				w, _ := s.walker(&spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(3)}, Mode{})
+				entry.Stream, entry.After = "r:1", at(4)
+				s.update(func(tx spool.Tx) error {
+					err := tx.Write(spool.Changes{Entries: []*spool.Entry{entry}})
+					<-time.After(lostAfter + time.Second)
+					return err
+				})
+				frames, err := w.Next(t.Context(), true) // woken by the commit
+				s.check(err)
+				s.want("before the items", frames)
+				if len(s.ended) > 0 {
+					t.Error("the stream of a live worker was ended")
+				}
+				s.check(s.streams.Append(t.Context(), s.key(), items()[3:4]))
+				frames, err = w.Next(t.Context(), true)
+				s.check(err)
+				s.want("the items", frames, "STEP_FINISHED")
+			})
+		})
+	}
+}
+
 // A hub has no client to send a snapshot to: it forgets its place.
 func TestSharedWalkerForgetsItsPlace(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,8 @@ type Walker struct {
 	atRecordEnd func(v spool.View)
 	// blocked is the time since when the walker waits for an item.
 	blocked time.Time
+	// born is when the walker of a client was made. A hub's walker has none: it counts as old.
+	born time.Time
 	// gaveUp is true if the walker has waited in vain for the next item of the stream.
 	gaveUp bool
 }
@@ -98,7 +100,7 @@ type Walker struct {
 func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
 	return Walker{
 		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
-		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID,
+		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
 	}
 }
 
