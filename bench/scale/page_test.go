@@ -23,6 +23,9 @@ var (
 // prints what stands below it. With -update it writes them.
 func TestPage(t *testing.T) {
 	t.Parallel()
+	if raceDetector {
+		t.Skip("the simulations take minutes with the race detector: test/race.sh runs them without it")
+	}
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package revision_test
 import (
 	"context"
 	"strconv"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -48,21 +49,28 @@ func TestKeepOnce(t *testing.T) {
 	t.Parallel()
 
 	store := memory.New(nil).Store
-	var keepers sync.WaitGroup
-	for range 16 {
-		keepers.Go(func() {
-			r := &revision.Revisions{Store: store}
-			if err := r.Keep(t.Context(), content("a", "Be kind.")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	keepers.Wait()
-	for _, kind := range []string{"agent_revision", "agent_revision_list"} {
-		rows, err := store.Rows(t.Context(), spool.RowQuery{Kind: kind})
-		if err != nil || len(rows) != 1 || rows[0].Version != 1 {
-			t.Errorf("the rows of %s are %+v, %v", kind, rows, err)
+	kept := func() (versions []int64) {
+		var keepers sync.WaitGroup
+		for range 16 {
+			keepers.Go(func() {
+				r := &revision.Revisions{Store: store}
+				if err := r.Keep(t.Context(), content("a", "Be kind.")); err != nil {
+					t.Error(err)
+				}
+			})
 		}
+		keepers.Wait()
+		for _, kind := range []string{"agent_revision", "agent_revision_list"} {
+			rows, err := store.Rows(t.Context(), spool.RowQuery{Kind: kind})
+			if err != nil || len(rows) != 1 {
+				t.Fatalf("the rows of %s are %+v, %v", kind, rows, err)
+			}
+			versions = append(versions, rows[0].Version)
+		}
+		return versions
+	}
+	if first, again := kept(), kept(); !slices.Equal(first, again) {
+		t.Errorf("the rows have the versions %d, and %d after the processes have come again", first, again)
 	}
 }
 
