@@ -2,8 +2,8 @@ package revision_test
 
 import (
 	"context"
-	"strconv"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
