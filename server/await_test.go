@@ -320,15 +320,9 @@ func TestRunOutcomeGone(t *testing.T) {
 	}
 	b.work(t)
 	b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "")
-	for late := time.Now().Add(patience); ; { // a thread can be pruned when its worker has acknowledged the ticket
-		got := b.as(t, tokenA, http.MethodPost, prunePath, `{"olderThan":"0s"}`)
-		if strings.Contains(got.body, `"threads":1`) {
-			break
-		}
-		if time.Now().After(late) {
-			t.Fatalf("prune: %d %s", got.status, got.body)
-		}
-	}
+	until(t, "the thread, which can be pruned when its worker has acknowledged the ticket", func() bool {
+		return strings.Contains(b.as(t, tokenA, http.MethodPost, prunePath, `{"olderThan":"0s"}`).body, `"threads":1`)
+	})
 	for _, path := range []string{outcomePath + "/r1", outcomePath + "/r1?wait=1m"} {
 		if got := b.as(t, tokenA, http.MethodGet, path, ""); got.status != http.StatusNotFound || got.body != gone {
 			t.Errorf("%s after a prune: %d %s", path, got.status, got.body)

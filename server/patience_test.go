@@ -45,3 +45,19 @@ func receive[T any](t *testing.T, what string, from <-chan T) (got T) {
 	}
 	return got
 }
+
+// until waits until a condition is true. It ends the test if that does not happen.
+func until(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+
+	late, tick := time.NewTimer(patience), time.NewTicker(10*time.Millisecond)
+	defer late.Stop()
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			t.Fatalf("waited %s for %s", patience, what)
+		}
+	}
+}

