@@ -9,62 +9,31 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spoolhq/spool/internal/testserver"
 )
 
 // process is a program that this process has started, with its folder.
-type process struct {
-	dir    string
-	server *testserver.Server
-}
-
-// keeper runs functions on a thread that lives as long as the process. The kernel ends a server together with
-// the thread that has started it.
-var keeper = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})
-
-// kept runs a function on the thread of the keeper.
-func kept(call func()) {
-	done := make(chan struct{})
-	keeper() <- func() {
-		defer close(done)
-		call()
-	}
-	<-done
-}
+type process struct{ kept *testserver.Kept }
 
 // launch starts a PostgreSQL, or says what is absent.
 func launch(ctx context.Context, o Options) (*Server, string, error) {
-	binary := testserver.FindPostgres(testserver.Path(os.Getenv("PATH")), testserver.PostgresVersions)
-	if binary == "" {
-		return nil, "no postgres (apt-get install postgresql)", nil
-	}
 	settings := o.Settings
 	if o.NoSync {
 		settings = append(slices.Clip(settings), testserver.NoSync...)
 	}
-	running, err := run(ctx, "spool-postgres-*", func(in testserver.Site) testserver.Program {
-		return testserver.Postgres(binary, in, settings...)
-	})
-	if err != nil {
+	kept, err := testserver.KeepPostgres(ctx, "spool-postgres-*", settings...)
+	switch {
+	case errors.Is(err, testserver.ErrNoPostgres):
+		return nil, err.Error(), nil
+	case err != nil:
 		return nil, "", err
 	}
-	return &Server{url: running.address(), running: running}, "", nil
+	return &Server{url: kept.Address(), running: &process{kept}}, "", nil
 }
 
 // bounce starts a PgBouncer, or says what is absent.
@@ -77,51 +46,26 @@ func bounce(ctx context.Context, address string, pool int) (*process, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	running, err := run(ctx, "spool-pgbouncer-*", func(in testserver.Site) testserver.Program {
+	kept, err := testserver.Keep(ctx, "spool-pgbouncer-*", func(in testserver.Site) testserver.Program {
 		return testserver.PgBouncer(binary, in, server, pool)
 	})
-	return running, "", err
+	if err != nil {
+		return nil, "", err
+	}
+	return &process{kept}, "", nil
 }
 
-// run starts a program in a folder of its own.
-func run(ctx context.Context, pattern string, plan func(in testserver.Site) testserver.Program) (*process, error) {
-	account, err := testserver.Unprivileged()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := testserver.Directory("", pattern, account)
-	if err != nil {
-		return nil, err
-	}
-	p := &process{dir: dir}
-	in := testserver.Site{Dir: dir, Account: account}
-	kept(func() { p.server, err = testserver.Launch(ctx, plan(in), in) })
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *process) address() string { return p.server.Address }
+func (p *process) address() string { return p.kept.Address() }
 
 // crash ends the server without a checkpoint.
-func (p *process) crash() { p.server.StopWith(syscall.SIGQUIT) }
+func (p *process) crash() { p.kept.StopWith(syscall.SIGQUIT) }
 
 // again starts the server that has ended.
-func (p *process) again(ctx context.Context) (err error) {
-	kept(func() {
-		server, failed := p.server.Again(ctx)
-		if err = failed; err == nil {
-			p.server = server
-		}
-	})
-	return err
-}
+func (p *process) again(ctx context.Context) error { return p.kept.Again(ctx) }
 
 // signal stops the server and its children, or lets them go on.
 func (p *process) signal(goOn bool) error {
-	which, signal := -p.server.Pid(), syscall.SIGSTOP
+	which, signal := -p.kept.Pid(), syscall.SIGSTOP
 	if goOn {
 		signal = syscall.SIGCONT
 	}
@@ -129,7 +73,7 @@ func (p *process) signal(goOn bool) error {
 	if err := syscall.Kill(which, signal); err != nil {
 		return err
 	}
-	children, err := exec.Command("pgrep", "-P", strconv.Itoa(p.server.Pid())).Output() //nolint:gosec,noctx // it is quick
+	children, err := exec.Command("pgrep", "-P", strconv.Itoa(p.kept.Pid())).Output() //nolint:gosec,noctx // it is quick
 	if err != nil {
 		return fmt.Errorf("pgrep: %w", err)
 	}
@@ -146,7 +90,4 @@ func (p *process) signal(goOn bool) error {
 }
 
 // close ends the server and removes its files.
-func (p *process) close() {
-	p.server.Stop()
-	_ = os.RemoveAll(p.dir)
-}
+func (p *process) close() { p.kept.Close() }

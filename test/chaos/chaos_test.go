@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testserver"
 )
 
 func TestMain(m *testing.M) {
@@ -39,7 +41,7 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 	o.Progress = lines{t}
 	change(&o)
 	report, err := runCampaign(t.Context(), o)
-	if errors.Is(err, errNoPostgres) && os.Getenv("SPOOL_TEST_REQUIRE") != "1" {
+	if errors.Is(err, testserver.ErrNoPostgres) && os.Getenv("SPOOL_TEST_REQUIRE") != "1" {
 		t.Skip("skipped:", err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

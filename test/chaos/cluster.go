@@ -129,7 +129,7 @@ func (n *node) start() error {
 	p.cmd.Env = append(os.Environ(), nodeVariable+"="+string(raw))
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGKILL)
-	kept(func() { err = p.cmd.Start() })
+	testserver.OnLastingThread(func() { err = p.cmd.Start() })
 	if err != nil {
 		return err
 	}

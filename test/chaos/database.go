@@ -6,72 +6,27 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"os"
-	"runtime"
-	"sync"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spoolhq/spool/internal/testserver"
 )
 
-// keeper runs functions on a thread that lives as long as the process. The kernel ends a child together with the
-// thread that has started it, so that nothing is left of a campaign that is killed.
-var keeper = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})
-
-// kept runs a function on the thread of the keeper.
-func kept(call func()) {
-	done := make(chan struct{})
-	keeper() <- func() {
-		defer close(done)
-		call()
-	}
-	<-done
-}
-
 // database is a PostgreSQL that waits for the disk, with a database for Spool and one for the effects of tools.
-type database struct {
-	dir    string
-	server *testserver.Server
-}
+type database struct{ server *testserver.Kept }
 
 func startDatabase(ctx context.Context) (*database, error) {
-	binary := testserver.FindPostgres(testserver.Path(os.Getenv("PATH")), testserver.PostgresVersions)
-	if binary == "" {
-		return nil, errNoPostgres
-	}
-	account, err := testserver.Unprivileged()
+	server, err := testserver.KeepPostgres(ctx, "spool-chaos-postgres-*")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := testserver.Directory("", "spool-chaos-postgres-*", account)
-	if err != nil {
-		return nil, err
-	}
-	d := &database{dir: dir}
-	in := testserver.Site{Dir: dir, Account: account}
-	kept(func() { d.server, err = testserver.Launch(ctx, testserver.Postgres(binary, in), in) })
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, err
-	}
+	d := &database{server}
 	if err := d.create(ctx); err != nil {
 		d.close()
 		return nil, err
 	}
 	return d, nil
 }
-
-var errNoPostgres = errors.New("no postgres (apt-get install postgresql)")
 
 // create makes the databases.
 func (d *database) create(ctx context.Context) error {
@@ -92,9 +47,9 @@ func (d *database) create(ctx context.Context) error {
 
 // url returns the address of a database.
 func (d *database) url(name string) string {
-	u, err := url.Parse(d.server.Address)
+	u, err := url.Parse(d.server.Address())
 	if err != nil {
-		return d.server.Address
+		return d.server.Address()
 	}
 	u.Path = "/" + name
 	return u.String()
@@ -107,18 +62,8 @@ func (d *database) restart(ctx context.Context, crash bool) error {
 		signal = syscall.SIGQUIT
 	}
 	d.server.StopWith(signal)
-	var err error
-	kept(func() {
-		server, failed := d.server.Again(ctx)
-		if err = failed; err == nil {
-			d.server = server
-		}
-	})
-	return err
+	return d.server.Again(ctx)
 }
 
 // close ends the server and removes its files.
-func (d *database) close() {
-	d.server.Stop()
-	_ = os.RemoveAll(d.dir)
-}
+func (d *database) close() { d.server.Close() }

@@ -207,7 +207,7 @@ func (s *spoolProcesses) start(ctx context.Context, name, role string) (string, 
 	cmd.Env = append(os.Environ(), "SPOOL_TOKEN=", "SPOOL_DATABASE_POOL=5")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGKILL)
-	kept(func() { err = cmd.Start() })
+	testserver.OnLastingThread(func() { err = cmd.Start() })
 	if err != nil {
 		return "", err
 	}
