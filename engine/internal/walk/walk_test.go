@@ -56,11 +56,8 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 		s.ended = append(s.ended, ended)
 		s.close(spool.NewItem(spool.ItemRunError, spool.Offset{}, 2, spool.StreamFailed{Status: spool.SegmentLost}))
 	}
-	note := spool.NewEntry("note", "r", struct{}{})
-	note.Stream, note.After = "r:1", at(3)
-	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentFinished})
-	over.Stream, over.After = "r:1", at(6)
-	entries := []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}), note, over}
+	started := spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1})
+	entries := []*spool.Entry{started, note(3), over(6, spool.SegmentFinished)}
 	thread := spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Completed, RunID: "r", Fence: 1}
 	if open {
 		entries, thread.State, thread.LeaseUntil = entries[:2], spool.Running, time.Now().Add(time.Hour)
@@ -88,6 +85,20 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 	return s
 }
 
+// note is an entry after the n-th item of the stream.
+func note(n int64) *spool.Entry {
+	e := spool.NewEntry("note", "r", struct{}{})
+	e.Stream, e.After = "r:1", at(n)
+	return e
+}
+
+// over is the entry of the segment's end, after the n-th item of the stream.
+func over(n int64, status spool.SegmentStatus) *spool.Entry {
+	e := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: status})
+	e.Stream, e.After = "r:1", at(n)
+	return e
+}
+
 func (s *scene) key() spool.StreamKey { return spool.StreamKey{Thread: chat, ID: "r:1"} }
 
 func (s *scene) message(id spool.MessageID, role spool.Role) *spool.Message {
@@ -104,6 +115,12 @@ func (s *scene) check(err error) {
 func (s *scene) update(fn func(tx spool.Tx) error) {
 	s.t.Helper()
 	s.check(s.store.Update(s.t.Context(), chat, 0, fn))
+}
+
+// record adds entries to the record.
+func (s *scene) record(entries ...*spool.Entry) {
+	s.t.Helper()
+	s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: entries}) })
 }
 
 func (s *scene) close(end spool.Item) {
@@ -156,6 +173,14 @@ func (s *scene) want(what string, frames []PositionedFrame, want ...string) {
 	if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(lines(frames), "\n")); diff != "" {
 		s.t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
+}
+
+// wantNext checks the frames that a walker returns next.
+func (s *scene) wantNext(w *Walker, want ...string) {
+	s.t.Helper()
+	frames, err := w.Next(s.t.Context(), true)
+	s.check(err)
+	s.want("next", frames, want...)
 }
 
 // whole is the one order of record and stream.
@@ -224,28 +249,20 @@ func TestWalkWaitsForItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, true, 3, 4, 5)
 		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
-		next := func(want ...string) {
-			t.Helper()
-			frames, err := w.Next(t.Context(), true)
-			s.check(err)
-			s.want("next", frames, want...)
-		}
-		next()
+		s.wantNext(w)
 		<-time.After(healAfter - time.Millisecond)
-		next()
+		s.wantNext(w)
 		if !w.Waits() {
 			t.Error("the walker waits for nothing")
 		}
 		<-time.After(time.Millisecond)
-		next("=note") // whose item never comes
+		s.wantNext(w, "=note") // whose item never comes
 		s.check(s.streams.Append(t.Context(), s.key(), items()[2:3]))
-		next("TEXT_MESSAGE_CONTENT")
-		over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentLost})
-		over.Stream, over.After = "r:1", at(4)
-		s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{over}}) })
-		next()
+		s.wantNext(w, "TEXT_MESSAGE_CONTENT")
+		s.record(over(4, spool.SegmentLost))
+		s.wantNext(w)
 		<-time.After(healAfter)
-		next("RUN_ERROR")
+		s.wantNext(w, "RUN_ERROR")
 		if len(s.ended) != 1 {
 			t.Errorf("the stream was ended %d times", len(s.ended))
 		}
@@ -257,11 +274,7 @@ func TestWalkWaitsForItems(t *testing.T) {
 func lostTail(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, true, 3, 4, 5)
-	second := spool.NewEntry("note", "r", struct{}{})
-	second.Stream, second.After = "r:1", at(4)
-	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentLost})
-	over.Stream, over.After = "r:1", at(5)
-	s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{second, over}}) })
+	s.record(note(4), over(5, spool.SegmentLost))
 	return s
 }
 
@@ -295,21 +308,13 @@ func TestWalkWaitsForYoungEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, true, 3, 4, 5)
 		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
-		next := func(want ...string) {
-			t.Helper()
-			frames, err := w.Next(t.Context(), true)
-			s.check(err)
-			s.want("next", frames, want...)
-		}
-		next()
+		s.wantNext(w)
 		<-time.After(healAfter)
-		next("=note")
-		second := spool.NewEntry("note", "r", struct{}{})
-		second.Stream, second.After = "r:1", at(4)
-		s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: []*spool.Entry{second}}) })
-		next()
+		s.wantNext(w, "=note")
+		s.record(note(4))
+		s.wantNext(w)
 		<-time.After(healAfter)
-		next("=note")
+		s.wantNext(w, "=note")
 	})
 }
 
@@ -327,14 +332,12 @@ func TestWalkPassesOldLoss(t *testing.T) {
 // A commit may take longer than lostAfter, because the database hangs. Its items then follow a moment later.
 func TestWalkWaitsAfterSlowCommit(t *testing.T) {
 	t.Parallel()
-	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentFinished})
-	for name, entry := range map[string]*spool.Entry{"End": over, "Note": spool.NewEntry("note", "r", struct{}{})} {
+	for name, entry := range map[string]*spool.Entry{"End": over(4, spool.SegmentFinished), "Note": note(4)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newScene(t, true, 4, 5)
 				w, _ := s.walker(&spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(3)}, Mode{})
-				entry.Stream, entry.After = "r:1", at(4)
 				s.update(func(tx spool.Tx) error {
 					err := tx.Write(spool.Changes{Entries: []*spool.Entry{entry}})
 					<-time.After(lostAfter + time.Second)
