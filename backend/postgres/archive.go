@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/archive"
 )
 
@@ -42,7 +43,7 @@ func (db *DB) Sections(ctx context.Context, kind spool.SectionKind) ([]spool.Sec
 	}
 	sections := []spool.Section{}
 	err := db.read(ctx, query, each(&sections, func(r *row) spool.Section {
-		return spool.Section{Kind: kind, Tenant: spool.Tenant(r.text()), Name: r.text()}
+		return spool.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()}
 	}), args...)
 	return sections, err
 }
@@ -55,7 +56,7 @@ func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line
 			sql: `SELECT EXISTS (SELECT 1 FROM spool.thread WHERE tenant = ? AND id = ? AND lease_until > ` + nowExpr + `)
 				OR EXISTS (SELECT 1 FROM spool.job WHERE tenant = ? AND thread_id = ? AND run_id <> '' AND claimed AND due_at > ` + nowExpr + `)`,
 			args: []any{s.Tenant, s.Thread().ID, db.clockArg(), s.Tenant, s.Thread().ID, db.clockArg()},
-			scan: func(r *row) { held = r.bool() },
+			scan: func(r *row) { held = r.Bool() },
 		})
 		if err := l.send(ctx, batch); err != nil {
 			return err
@@ -126,28 +127,28 @@ func (x *export) row(t *archive.Table, r *row) {
 	}
 	x.buffer = archive.AppendRow(x.buffer[:0], t, values)
 	if x.err = x.emit(x.buffer); x.err != nil {
-		r.fail(x.err)
+		r.Fail(x.err)
 	}
 }
 
 func column(r *row, kind archive.Kind) any {
 	switch kind {
 	case archive.Int:
-		return r.int64()
+		return r.Int64()
 	case archive.MaybeInt:
-		return r.maybe()
+		return r.Maybe()
 	case archive.Bool:
-		return r.bool()
+		return r.Bool()
 	case archive.MaybeBool:
-		return r.maybeBool()
+		return r.MaybeBool()
 	case archive.Labels:
-		text, err := archive.CanonicalLabels(r.borrowed())
+		text, err := archive.CanonicalLabels(r.Borrowed())
 		if err != nil {
-			r.fail(spool.Wrap(spool.Internal, "the thread's labels cannot be read", err))
+			r.Fail(spool.Wrap(spool.Internal, "the thread's labels cannot be read", err))
 		}
 		return text
 	default:
-		return r.text()
+		return r.Text()
 	}
 }
 
@@ -170,7 +171,7 @@ type target struct{ *tx }
 // Mark implements [archive.Target].
 func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
 	err = t.query(`SELECT value FROM spool.shared_row WHERE tenant = ? AND kind = ? AND key = ? AND (expires_at = 0 OR expires_at > ?)`,
-		func(r *row) { value = r.json() }, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
+		func(r *row) { value = r.JSON() }, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
 	return value, err
 }
 
@@ -229,8 +230,7 @@ func (t target) insertThread(table *archive.Table, values []any) {
 
 // countArchived adds a run to the tally.
 func (t target) countArchived(table *archive.Table, values []any) {
-	t.countRun(&storedRun{
-		state: spool.State(table.TextOf(values, "state")), depth: int(table.IntOf(values, "depth")),
-		tokens: archive.TokensOf(table, values),
+	t.countRun(&form.StoredRun{
+		State: spool.State(table.TextOf(values, "state")), Depth: int(table.IntOf(values, "depth")), Tokens: archive.TokensOf(table, values),
 	}, 1)
 }

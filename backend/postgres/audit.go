@@ -4,19 +4,8 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const auditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,
-	count, address, detail`
-
-func scanAudit(r *row) spool.AuditEntry {
-	return spool.AuditEntry{
-		Tenant: spool.Tenant(r.text()), Seq: r.int64(), At: r.time(), Action: spool.AuditAction(r.text()),
-		By: r.text(), ByTenant: spool.Tenant(r.text()),
-		ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), JobID: r.int64(),
-		Approved: r.maybeBool(), Digest: r.text(), Reason: r.text(), Count: r.int64(), Address: r.text(), Detail: r.json(),
-	}
-}
 
 // addAudit notes entries, which are written at the end: their numbers come from a row that all transactions of the
 // tenant share.
@@ -35,14 +24,14 @@ func (t *tx) writeAudit() {
 					INSERT INTO spool.audit_last (tenant, seq) VALUES (?, 1)
 					ON CONFLICT (tenant) DO UPDATE SET seq = audit_last.seq + 1 RETURNING seq
 				)
-				INSERT INTO spool.audit (` + auditColumns + `)
+				INSERT INTO spool.audit (` + form.AuditColumns + `)
 				SELECT ?::text, next.seq, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bigint, ?::boolean, ?::text, ?::text,
 					?::bigint, ?::text, ?::text FROM next RETURNING seq`,
 			args: []any{
 				e.Tenant, e.Tenant, e.At, string(e.Action), e.By, e.ByTenant, e.ThreadID, e.RunID, e.ToolCallID, e.JobID,
 				e.Approved, e.Digest, e.Reason, e.Count, e.Address, e.Detail,
 			},
-			scan: func(r *row) { e.Seq = r.int64() },
+			scan: func(r *row) { e.Seq = r.Int64() },
 		})
 	}
 	t.audit = nil
@@ -52,14 +41,14 @@ func (t *tx) writeAudit() {
 func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
 	query, args := auditQuery(q)
 	entries := []spool.AuditEntry{}
-	err := db.read(ctx, query, each(&entries, scanAudit), args...)
+	err := db.read(ctx, query, eachForm(&entries, form.ScanAudit), args...)
 	return entries, err
 }
 
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or that of the
 // tenant.
 func auditQuery(q spool.AuditQuery) (query string, args []any) {
-	query, args = "SELECT "+auditColumns+" FROM spool.audit WHERE tenant = ?", []any{q.Tenant}
+	query, args = "SELECT "+form.AuditColumns+" FROM spool.audit WHERE tenant = ?", []any{q.Tenant}
 	also := func(condition string, value any) {
 		query += " AND " + condition
 		args = append(args, value)
@@ -77,10 +66,10 @@ func auditQuery(q spool.AuditQuery) (query string, args []any) {
 		also("actor = ?", q.By)
 	}
 	if !q.Since.IsZero() {
-		also("at >= ?", roundedUp(q.Since))
+		also("at >= ?", form.RoundedUp(q.Since))
 	}
 	if !q.Until.IsZero() {
-		also("at < ?", roundedUp(q.Until))
+		also("at < ?", form.RoundedUp(q.Until))
 	}
 	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
 }

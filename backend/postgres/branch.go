@@ -1,9 +1,8 @@
 package postgres
 
 import (
-	"encoding/json"
-
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Branches implements [spool.View].
@@ -19,21 +18,8 @@ func (v *view) Branches() ([]spool.Branch, error) {
 		FROM spool.branch b CROSS JOIN LATERAL (SELECT m.id FROM spool.message m
 			WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id ORDER BY m.ord LIMIT 1) f
 		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`,
-		each(&branches, scanBranch), v.key.Tenant, v.key.ID)
+		eachForm(&branches, form.ScanBranch), v.key.Tenant, v.key.ID)
 	return branches, err
-}
-
-func scanBranch(r *row) spool.Branch {
-	b := spool.Branch{
-		ID: spool.BranchID(r.int64()), BaseMessageID: spool.MessageID(r.text()), RunID: spool.RunID(r.text()),
-		CreatedAt: r.time(), FromMessageID: spool.MessageID(r.text()),
-	}
-	var turn spool.Content
-	if err := json.Unmarshal(r.json(), &turn); err != nil {
-		r.fail(spool.Wrap(spool.Internal, "a message cannot be read", err))
-	}
-	b.Preview, b.MessageCount, b.BaseBranchID = turn.Preview(), r.int(), spool.BranchID(r.int64())
-	return b
 }
 
 // dropMessages moves a message and all after it from the view to a new branch.
@@ -60,7 +46,7 @@ func (t *tx) restoreBranch(id spool.BranchID) error {
 	err := t.query(`SELECT base, coalesce((SELECT id FROM spool.message
 			WHERE tenant = ? AND thread_id = ? AND dropped IS NULL ORDER BY ord DESC LIMIT 1), '')
 		FROM spool.branch WHERE tenant = ? AND thread_id = ? AND id = ?`, func(r *row) {
-		base, last, found = spool.MessageID(r.text()), spool.MessageID(r.text()), true
+		base, last, found = spool.MessageID(r.Text()), spool.MessageID(r.Text()), true
 	}, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, int64(id))
 	switch {
 	case err != nil:

@@ -23,7 +23,7 @@ func (db *DB) Check(ctx context.Context) error {
 	err := s.send(bounded, []statement{
 		{
 			sql:  "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool",
-			scan: func(r *row) { answered, readOnly = true, r.bool() },
+			scan: func(r *row) { answered, readOnly = true, r.Bool() },
 		},
 		{
 			sql:  "INSERT INTO spool.probe (only_row, at) VALUES (true, " + nowExpr + ") ON CONFLICT (only_row) DO UPDATE SET at = excluded.at",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Claim implements [spool.Store]. The first round trip reads which tenants have due jobs. If none has, that is
@@ -48,7 +49,7 @@ func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*par
 	args = append([]any{db.clockArg()}, args...)
 	batch := []statement{
 		{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
-		{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.time() }},
+		{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() }},
 	}
 	if err := canceled(ctx); err != nil {
 		return next, err
@@ -59,7 +60,7 @@ func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*par
 }
 
 func scanPart(r *row) *part {
-	return &part{queue: r.text(), lane: r.text(), tenant: spool.Tenant(r.text()), oldest: r.time(), inFlight: r.int()}
+	return &part{queue: r.Text(), lane: r.Text(), tenant: spool.Tenant(r.Text()), oldest: r.Time(), inFlight: r.Int()}
 }
 
 // first returns the parts of the tenants that come first, enough for the claim and for what other claims take
@@ -98,7 +99,7 @@ func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part) (take
 	lanes, args := lanes(q)
 	batch := append(db.claimBatch(q, parts, &taken), statement{
 		sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: append([]any{db.clockArg()}, args...),
-		scan: func(r *row) { next = r.time() },
+		scan: func(r *row) { next = r.Time() },
 	})
 	if err := db.run(ctx, batch...); err != nil {
 		return nil, time.Time{}, err
@@ -114,7 +115,7 @@ func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, taken *[]spool.Deliv
 	queues, lanes, tenants := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	served := make([]int64, len(parts))
 	for i, p := range parts {
-		queues[i], lanes[i], tenants[i], served[i] = p.queue, p.lane, string(p.tenant), micros(p.served)
+		queues[i], lanes[i], tenants[i], served[i] = p.queue, p.lane, string(p.tenant), form.Micros(p.served)
 	}
 	if q.PerTenant > 0 {
 		batch = append(batch, db.lockTenants(tenants))
@@ -150,6 +151,6 @@ func (db *DB) lockTenants(tenants []string) statement {
 
 func scanDelivery(r *row) spool.Delivery {
 	d := spool.Delivery{Job: scanJob(r)}
-	d.JobID, d.Token, d.Attempt, d.DueAt = r.int64(), r.int64(), r.int(), r.time()
+	d.JobID, d.Token, d.Attempt, d.DueAt = r.Int64(), r.Int64(), r.Int(), r.Time()
 	return d
 }

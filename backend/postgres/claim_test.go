@@ -222,7 +222,7 @@ func TestClaimBoundWaits(t *testing.T) {
 		second <- len(more)
 	}()
 	for waits := false; !waits && len(second) == 0; {
-		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.bool() }); err != nil {
+		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.Bool() }); err != nil {
 			t.Fatal(err)
 		}
 	}

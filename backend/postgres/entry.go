@@ -2,14 +2,13 @@ package postgres
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
 
 // Entries implements [spool.View]. The indexes by run and by type end in seq, so that the newest entries are found
 // without reading others.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	query := "SELECT " + entryColumns + " FROM spool.entry WHERE tenant = ? AND thread_id = ?"
+	query := "SELECT " + form.EntryColumns + " FROM spool.entry WHERE tenant = ? AND thread_id = ?"
 	args := []any{v.key.Tenant, v.key.ID}
 	if q.After > 0 {
 		query += " AND seq > ?"
@@ -28,14 +27,7 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 		query += " DESC"
 	}
 	entries := []spool.Entry{}
-	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) spool.Entry {
-		return spool.Entry{
-			ThreadID: v.key.ID, Seq: r.int64(), Type: spool.EntryType(r.text()), RunID: spool.RunID(r.text()),
-			Payload: r.json(), CreatedAt: r.time(), Stream: spool.StreamID(r.text()),
-			After:       spool.Offset{Fence: r.int64(), N: r.int64()},
-			PublishedBy: r.text(), PublishedByTool: r.text(),
-		}
-	}), append(args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) spool.Entry { return form.ScanEntry(r, v.key.ID) }), append(args, bound(q.Limit))...)
 	return entries, err
 }
 
@@ -45,10 +37,10 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 func (t *tx) addEntries(entries []*spool.Entry) {
 	for _, e := range entries {
 		e.ThreadID, e.Seq, e.CreatedAt = t.key.ID, t.row.LastSeq+1, t.now
-		t.write("INSERT INTO spool.entry (tenant, thread_id, "+entryColumns+") VALUES (?, ?, "+places(entryColumns)+")",
+		t.write("INSERT INTO spool.entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, "+places(form.EntryColumns)+")",
 			t.key.Tenant, t.key.ID, e.Seq, string(e.Type), e.RunID, e.Payload, e.CreatedAt,
 			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool)
 		t.row.LastSeq = e.Seq
-		t.grow(entrySize + len(e.Payload))
+		t.grow(form.EntrySize + len(e.Payload))
 	}
 }

@@ -257,7 +257,7 @@ func TestSettings(t *testing.T) {
 		err := db.Update(t.Context(), faultKey, 0, func(inner spool.Tx) error {
 			return inner.(*tx).query( //nolint:errcheck,forcetypeassert // it is the package's
 				"SELECT current_setting('synchronous_commit'), current_setting('idle_in_transaction_session_timeout')",
-				func(r *row) { commit, idle = r.text(), r.text() })
+				func(r *row) { commit, idle = r.Text(), r.Text() })
 		})
 		if err != nil || commit != "on" || idle != "10s" {
 			t.Errorf("%s: synchronous_commit is %q and the timeout %q, %v", name, commit, idle, err)

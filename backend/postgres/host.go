@@ -138,7 +138,7 @@ func rowOf(values []any) *row {
 		case bool:
 			r.raw[i] = strconv.AppendBool([]byte{}, x) // "t" or "f" is first
 		default:
-			r.fail(spool.Errorf(spool.Internal, "column %d has a value of the type %s", i, fmt.Sprintf("%T", x)))
+			r.Fail(spool.Errorf(spool.Internal, "column %d has a value of the type %s", i, fmt.Sprintf("%T", x)))
 		}
 	}
 	return r

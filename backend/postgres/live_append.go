@@ -143,7 +143,7 @@ func (l *live) flush(ctx context.Context, group []*appending) {
 	for try := range flushTries {
 		again = try > 0
 		s := appendItems(group)
-		s.scan = func(r *row) { grown[r.int64()-1] = true }
+		s.scan = func(r *row) { grown[r.Int64()-1] = true }
 		if err = l.db.run(ctx, notSynced, s); err == nil || !lost(err) {
 			break
 		}

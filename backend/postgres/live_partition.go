@@ -72,7 +72,7 @@ func (l *live) makePartition(ctx context.Context) error {
 	err := l.db.run(ctx, statement{
 		sql: `SELECT h.hour, EXISTS (SELECT FROM spool.stream_hour s WHERE s.hour >= h.hour)
 			FROM (SELECT ` + serverNow + ` / 3600000000 AS hour) h`,
-		scan: func(r *row) { hour, exists = r.int64(), r.bool() },
+		scan: func(r *row) { hour, exists = r.Int64(), r.Bool() },
 	})
 	if err != nil || exists {
 		return err
@@ -99,10 +99,10 @@ func (l *live) endHour(ctx context.Context, hour int64) error {
 	for {
 		removed, left := 0, false
 		over := removeStreams(hour)
-		over.scan = func(r *row) { removed = r.int() }
+		over.scan = func(r *row) { removed = r.Int() }
 		err := l.db.run(ctx, notSynced, over, statement{
 			sql: "SELECT EXISTS (SELECT FROM spool.stream WHERE hour = ?)", args: []any{hour},
-			scan: func(r *row) { left = r.bool() },
+			scan: func(r *row) { left = r.Bool() },
 		})
 		switch {
 		case err != nil:
@@ -162,7 +162,7 @@ func streamPartitions(gauges *[]spool.Gauge) statement {
 	return statement{
 		sql: "SELECT count(*) FROM spool.stream_hour",
 		scan: func(r *row) {
-			*gauges = append(*gauges, spool.Gauge{Name: "stream_partitions", Value: float64(r.int())})
+			*gauges = append(*gauges, spool.Gauge{Name: "stream_partitions", Value: float64(r.Int())})
 		},
 	}
 }

@@ -76,7 +76,7 @@ func (l *live) poll() {
 func (l *live) lastWake() (last int64, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, pollTimeout)
 	defer cancel()
-	err = l.db.run(ctx, statement{sql: "SELECT coalesce(max(id), 0) FROM spool.wake", scan: func(r *row) { last = r.int64() }})
+	err = l.db.run(ctx, statement{sql: "SELECT coalesce(max(id), 0) FROM spool.wake", scan: func(r *row) { last = r.Int64() }})
 	return last, err
 }
 
@@ -93,7 +93,7 @@ func (l *live) readWakes(last *int64) error {
 		err := l.db.run(ctx, statement{
 			sql:  "SELECT id, node, body FROM spool.wake WHERE id > ? ORDER BY id LIMIT ?",
 			args: []any{*last, pollPage},
-			scan: each(&rows, func(r *row) sent { return sent{r.int64(), r.text(), r.bytes()} }),
+			scan: each(&rows, func(r *row) sent { return sent{r.Int64(), r.Text(), r.bytes()} }),
 		})
 		cancel()
 		if err != nil {

@@ -61,7 +61,7 @@ func (l *live) openBatch(key spool.StreamKey, there, closed *bool) []statement {
 		},
 		{
 			sql: "SELECT s.closed FROM spool.stream s WHERE " + thisStream, args: streamArgs(key),
-			scan: func(r *row) { *there, *closed = true, r.bool() },
+			scan: func(r *row) { *there, *closed = true, r.Bool() },
 		},
 	}
 }
@@ -72,8 +72,8 @@ func (l *live) state(key spool.StreamKey, closed *bool, last *spool.Offset, foun
 		sql:  "SELECT s.closed, s.last_fence, s.last_n FROM spool.stream s WHERE " + presentStream,
 		args: streamArgs(key),
 		scan: func(r *row) {
-			*found, *closed = true, r.bool()
-			*last = spool.Offset{Fence: r.int64(), N: r.int64()}
+			*found, *closed = true, r.Bool()
+			*last = spool.Offset{Fence: r.Int64(), N: r.Int64()}
 		},
 	}
 }
@@ -84,9 +84,9 @@ func (l *live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset
 	found, closed := false, false
 	s := readStream(key, after, limit)
 	err := l.db.read(ctx, s.sql, func(r *row) {
-		found, closed = true, r.bool()
-		page.Last = spool.Offset{Fence: r.int64(), N: r.int64()}
-		if fence := r.maybe(); fence != nil {
+		found, closed = true, r.Bool()
+		page.Last = spool.Offset{Fence: r.Int64(), N: r.Int64()}
+		if fence := r.Maybe(); fence != nil {
 			page.Items = append(page.Items, scanItem(r, *fence))
 		}
 	}, s.args...)
@@ -119,7 +119,7 @@ func readStream(key spool.StreamKey, after spool.Offset, limit int) statement {
 
 func scanItem(r *row, fence int64) spool.Item {
 	return spool.Item{
-		Offset: spool.Offset{Fence: fence, N: r.int64()}, Type: spool.ItemType(r.text()), Seq: r.int64(), Data: r.bytes(),
+		Offset: spool.Offset{Fence: fence, N: r.Int64()}, Type: spool.ItemType(r.Text()), Seq: r.Int64(), Data: r.bytes(),
 	}
 }
 

@@ -173,7 +173,7 @@ func TestPartitionWaits(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(db.live.makePartitionOf(ctx, hour+1), db.live.endHour(ctx, hour)) }()
 	for waits := false; !waits && len(done) == 0; {
-		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.bool() }); err != nil {
+		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.Bool() }); err != nil {
 			t.Fatal(err)
 		}
 	}

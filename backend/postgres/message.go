@@ -1,45 +1,24 @@
 package postgres
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const messageColumns = `id, agent_id, role, content, created_at, client_message_id, run_id, after_seq`
-
-func (v *view) scanMessage(r *row) spool.Message {
-	m, content := v.scanEncoded(r)
-	if r.err == nil {
-		if err := m.Content.UnmarshalJSON(content); err != nil { // package json would scan all of it twice more
-			r.fail(spool.Wrap(spool.Internal, "a message cannot be read", err))
-		}
-	}
-	return m
-}
-
-// scanEncoded returns a message without its content, and the stored content, which is valid until the next row.
-func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
-	m = spool.Message{
-		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
-	}
-	content = r.borrowed()
-	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
-	return m, content
-}
 
 // Messages implements [spool.View].
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	messages := []spool.Message{}
+	scan := func(r *row) spool.Message { return form.ScanMessage(r, v.key.ID) }
 	if q.Turns && q.ID == "" {
 		query, args := v.turnQuery(q)
-		err := v.query(query, each(&messages, v.scanMessage), args...)
+		err := v.query(query, each(&messages, scan), args...)
 		return messages, err
 	}
-	query, args := v.messageQuery(messageColumns, q)
-	err := v.query(query, each(&messages, v.scanMessage), args...)
+	query, args := v.messageQuery(form.MessageColumns, q)
+	err := v.query(query, each(&messages, scan), args...)
 	if q.Limit > 0 {
 		slices.Reverse(messages)
 	}
@@ -106,7 +85,7 @@ func (v *view) turnQuery(q spool.MessageQuery) (query string, args []any) {
 	if q.BeforeSeq > 0 {
 		before = q.BeforeSeq
 	}
-	query = "SELECT " + messageColumns + ` FROM spool.message
+	query = "SELECT " + form.MessageColumns + ` FROM spool.message
 		WHERE tenant = ? AND thread_id = ? AND role = 'user' AND agent_id = '' AND after_seq >= ? AND after_seq < ?`
 	args = []any{v.key.Tenant, v.key.ID, q.SinceSeq, before}
 	if q.After != "" {
@@ -122,7 +101,7 @@ var _ spool.EncodedMessages = (*view)(nil)
 func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 	ids := []spool.MessageID{}
 	query, args := v.messageQuery("id", q)
-	err := v.query(query, func(r *row) { ids = append(ids, spool.MessageID(r.text())) }, args...)
+	err := v.query(query, func(r *row) { ids = append(ids, spool.MessageID(r.Text())) }, args...)
 	if q.Limit > 0 {
 		slices.Reverse(ids)
 	}
@@ -131,9 +110,9 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 
 // EachMessage implements [spool.EncodedMessages]. The server sends the messages while fn is called.
 func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
-	query, args := v.messageQuery(messageColumns, q)
+	query, args := v.messageQuery(form.MessageColumns, q)
 	return v.query(query, func(r *row) {
-		m, content := v.scanEncoded(r)
+		m, content := form.ScanEncodedMessage(r, v.key.ID)
 		if r.err == nil {
 			r.err = fn(m, content)
 		}
@@ -143,20 +122,16 @@ func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, conten
 // addMessages saves messages in order.
 func (t *tx) addMessages(messages []*spool.Message) error {
 	for _, m := range messages {
-		content, err := json.Marshal(m.Content)
+		content, err := form.CompleteMessage(m, t.row.LastSeq, t.now)
 		if err != nil {
-			return spool.Wrap(spool.Invalid, "the message's content cannot be encoded", err)
+			return err
 		}
-		m.AfterSeq = t.row.LastSeq
-		if m.CreatedAt.IsZero() {
-			m.CreatedAt = t.now
-		}
-		t.write("INSERT INTO spool.message (tenant, thread_id, "+messageColumns+", ord) VALUES (?, ?, "+places(messageColumns)+`,
+		t.write("INSERT INTO spool.message (tenant, thread_id, "+form.MessageColumns+", ord) VALUES (?, ?, "+places(form.MessageColumns)+`,
 				coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), json.RawMessage(content),
+			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), content,
 			m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq,
 			t.key.Tenant, t.key.ID)
-		t.grow(messageBytes(m.Role, content))
+		t.grow(form.MessageSize(m.Role, content))
 	}
 	return nil
 }

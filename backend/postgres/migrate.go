@@ -136,7 +136,7 @@ func (db *DB) createSchema(ctx context.Context, to batcher) error {
 	err := pgxLink{to, db}.send(ctx, []statement{{
 		sql:  "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?)",
 		args: []any{db.dialect.schema},
-		scan: func(r *row) { exists = r.bool() },
+		scan: func(r *row) { exists = r.Bool() },
 	}})
 	if err != nil {
 		return err
@@ -165,14 +165,14 @@ func (db *DB) readSchema(ctx context.Context, to batcher) (have schema, err erro
 		sql: `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = ? AND c.relname = 'schema_step')`,
 		args: []any{db.dialect.schema},
-		scan: func(r *row) { found = r.bool() },
+		scan: func(r *row) { found = r.Bool() },
 	}})
 	if err != nil || !found {
 		return have, err
 	}
 	err = pgxLink{to, db}.send(ctx, []statement{{
 		sql:  "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM spool.schema_step",
-		scan: func(r *row) { have = schema{version: r.int(), oldest: r.int()} },
+		scan: func(r *row) { have = schema{version: r.Int(), oldest: r.Int()} },
 	}})
 	return have, err
 }

@@ -191,7 +191,7 @@ func (db *DB) checkServer(ctx context.Context) error {
 	var version int64
 	var encoding string
 	err := db.read(ctx, `SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')`, func(r *row) {
-		version, encoding = r.int64(), r.text()
+		version, encoding = r.Int64(), r.Text()
 	})
 	switch {
 	case err != nil:

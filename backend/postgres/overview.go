@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Threads implements [spool.Store].
@@ -19,12 +20,12 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 		}
 	}
 	threads := []spool.Thread{}
-	err := db.read(ctx, query, each(&threads, scanThread), args...)
+	err := db.read(ctx, query, eachForm(&threads, form.ScanThread), args...)
 	return threads, err
 }
 
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	query = "SELECT " + threadColumns + " FROM spool.thread WHERE tenant = ?"
+	query = "SELECT " + form.ThreadColumns + " FROM spool.thread WHERE tenant = ?"
 	args = []any{q.Tenant}
 	also := func(condition string, values ...any) {
 		query += " AND " + condition
@@ -49,7 +50,7 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 		also("updated_at > ?", q.UpdatedAfter)
 	}
 	if !q.UpdatedBefore.IsZero() {
-		also("updated_at < ?", roundedUp(q.UpdatedBefore))
+		also("updated_at < ?", form.RoundedUp(q.UpdatedBefore))
 	}
 	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
 }
@@ -68,7 +69,7 @@ func asciiLower(text string) string {
 // tenant's, and looks for a job of each thread. A subquery for one value, unlike NOT EXISTS, never becomes a join that
 // reads all threads.
 func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err error) {
-	query = "SELECT " + threadColumns + " FROM spool.thread t WHERE "
+	query = "SELECT " + form.ThreadColumns + " FROM spool.thread t WHERE "
 	switch q.Work {
 	case spool.ThreadsIdle:
 		query += `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND coalesce((
@@ -88,7 +89,7 @@ func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err erro
 	}
 	if !q.UpdatedBefore.IsZero() {
 		query += " AND updated_at < ?"
-		args = append(args, roundedUp(q.UpdatedBefore))
+		args = append(args, form.RoundedUp(q.UpdatedBefore))
 	}
 	return query + " ORDER BY updated_at, tenant, id LIMIT ?", append(args, bound(q.Limit)), nil
 }
@@ -99,7 +100,7 @@ func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error
 	where, args := runConditions(q)
 	runs := []spool.RunRow{}
 	err := db.read(ctx, "SELECT "+columns+" FROM spool.run WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT ?",
-		each(&runs, scan), append(args, bound(q.Limit))...)
+		eachForm(&runs, scan), append(args, bound(q.Limit))...)
 	return runs, err
 }
 
@@ -143,7 +144,7 @@ func runConditions(q spool.RunQuery) (where string, args []any) {
 		also("created_at > ?", q.CreatedAfter)
 	}
 	if !q.CreatedBefore.IsZero() {
-		also("created_at < ?", roundedUp(q.CreatedBefore))
+		also("created_at < ?", form.RoundedUp(q.CreatedBefore))
 	}
 	return where, args
 }

@@ -2,22 +2,8 @@ package postgres
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed,
-	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
-
-func scanPark(r *row) spool.Park {
-	return spool.Park{
-		RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), ToolName: r.text(), Step: r.int(),
-		Args: r.json(), Shown: r.json(), Reason: r.text(), State: spool.ParkState(r.text()),
-		Answer: decode[*spool.Answer](r, "a park's answer"), Before: decode[*spool.Answer](r, "a park's answer"),
-		Landed: r.bool(), CreatedAt: r.time(), ExpiresAt: r.time(), Digest: r.text(),
-		Expiry: decode[spool.Expiry](r, "a park's expiry"), Warned: r.bool(), AgentID: spool.AgentID(r.text()),
-		Frames: decode[[]spool.ParkFrame](r, "a park's frames"), DistinctApprover: r.bool(), Occurrence: r.int(),
-		Revision: spool.RevisionID(r.text()),
-	}
-}
 
 // Parks implements [spool.View].
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
@@ -28,8 +14,8 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 
 func (v *view) parks(run spool.RunID, parks *[]spool.Park) statement {
 	return statement{
-		sql:  "SELECT " + parkColumns + " FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
-		args: []any{v.key.Tenant, v.key.ID, run}, scan: each(parks, scanPark),
+		sql:  "SELECT " + form.ParkColumns + " FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
+		args: []any{v.key.Tenant, v.key.ID, run}, scan: eachForm(parks, form.ScanPark),
 	}
 }
 
@@ -46,23 +32,11 @@ func (t *tx) Parks(run spool.RunID) ([]spool.Park, error) {
 
 // putPark inserts a park, or replaces it without changing its position.
 func (t *tx) putPark(p *spool.Park) error {
-	answer, err := jsonOf(p.Answer, p.Answer != nil, "the park's answer")
+	text, err := form.EncodePark(p)
 	if err != nil {
 		return err
 	}
-	before, err := jsonOf(p.Before, p.Before != nil, "the park's answer")
-	if err != nil {
-		return err
-	}
-	expiry, err := jsonOf(p.Expiry, p.Expiry != spool.Expiry{}, "the park's expiry")
-	if err != nil {
-		return err
-	}
-	frames, err := jsonOf(p.Frames, len(p.Frames) > 0, "the park's frames")
-	if err != nil {
-		return err
-	}
-	t.write("INSERT INTO spool.park (tenant, thread_id, "+parkColumns+", ord) VALUES (?, ?, "+places(parkColumns)+`,
+	t.write("INSERT INTO spool.park (tenant, thread_id, "+form.ParkColumns+", ord) VALUES (?, ?, "+places(form.ParkColumns)+`,
 			(SELECT coalesce(max(ord), 0) + 1 FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
 			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
@@ -70,8 +44,8 @@ func (t *tx) putPark(p *spool.Park) error {
 			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
 			expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
 			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`,
-		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
-		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, expiry, p.Warned, p.AgentID, frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
+		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), text.Answer, text.Before,
+		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned, p.AgentID, text.Frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)
 	return nil
 }
@@ -79,14 +53,9 @@ func (t *tx) putPark(p *spool.Park) error {
 // Effects implements [spool.View].
 func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	effects := []spool.Effect{}
-	err := v.query(`SELECT tool_call_id, state, result FROM spool.effect
+	err := v.query("SELECT "+form.EffectColumns+` FROM spool.effect
 		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
-		each(&effects, func(r *row) spool.Effect {
-			return spool.Effect{
-				RunID: run, Step: step, ToolCallID: spool.ToolCallID(r.text()), State: spool.EffectState(r.text()),
-				Result: r.json(),
-			}
-		}), v.key.Tenant, v.key.ID, run, step)
+		each(&effects, func(r *row) spool.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
 	return effects, err
 }
 

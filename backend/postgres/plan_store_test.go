@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/pgtest"
 	"github.com/spoolhq/spool/internal/testwait"
 )
@@ -19,7 +20,7 @@ const manyRows = `
 INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RUNNING' ELSE 'COMPLETED' END, 'm', 'title ' || n,
 	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100
 	FROM generate_series(1, 20000) n, (VALUES ('a'), ('b')) t (tenant);
-INSERT INTO spool.run (` + rowColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
+INSERT INTO spool.run (` + form.WholeRunColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
 	CASE WHEN n % 10 = 0 OR n % 100 > 0 THEN 'COMPLETED' ELSE 'RUNNING' END, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
 	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', '', 'key' || n, '', '', '', '', '', n
 	FROM generate_series(1, 20000) n;
@@ -89,7 +90,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 	t.Helper()
 	all := make(map[string][]statement)
 	key := spool.ThreadKey{Tenant: "a", ID: "big"}
-	now := fromMicros(15_000)
+	now := form.FromMicros(15_000)
 	agent := spool.AgentID("nested")
 	record := func(name string, fn func(tx *tx) error) {
 		var r recorder
@@ -161,7 +162,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 	record("changes", func(tx *tx) error {
 		run := spool.RunRow{Run: spool.Run{ID: "new", State: spool.Queued}}
 		known := spool.RunRow{Run: spool.Run{ID: "r20", State: spool.Completed}}
-		tx.runs.note(storedOf(&known, givenRun{}))
+		tx.runs.note(storedRun{StoredRun: form.StoredOf(&known)})
 		return tx.change(&spool.Changes{
 			NewRuns: []spool.RunRow{run}, Runs: []spool.RunRow{known},
 			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*spool.Entry{spool.NewEntry("A", "", nil)},
@@ -177,7 +178,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Time) {
 	t.Helper()
 	for i, q := range []spool.ThreadQuery{
-		{Limit: 20}, {Limit: 20, Before: now, BeforeID: "t5"}, {Owner: "ann", Limit: 20}, {UpdatedAfter: fromMicros(19_900), Limit: 50},
+		{Limit: 20}, {Limit: 20, Before: now, BeforeID: "t5"}, {Owner: "ann", Limit: 20}, {UpdatedAfter: form.FromMicros(19_900), Limit: 50},
 	} {
 		q.Tenant = "a"
 		query, args := threadQuery(q)
@@ -200,7 +201,7 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		q.Tenant = "a"
 		where, args := runConditions(q)
 		all[fmt.Sprintf("runs %d", i)] = []statement{{
-			sql:  "SELECT " + runColumns + " FROM spool.run WHERE " + where + " ORDER BY created_at DESC, id DESC LIMIT ?",
+			sql:  "SELECT " + form.RunColumns + " FROM spool.run WHERE " + where + " ORDER BY created_at DESC, id DESC LIMIT ?",
 			args: append(args, bound(q.Limit)),
 		}}
 	}

@@ -2,54 +2,15 @@ package postgres
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-// runColumns are the columns of [spool.Run], and stateColumns those of [spool.RunState]: engine_state changes while
-// the run goes on, and the start sets the others.
-const (
-	runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
-	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
-	input_tokens, cached_input_tokens, output_tokens, total_tokens,
-	segments, place, root_id, nested, cost_micros, currency, allowance`
-	stateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
-	rowColumns   = runColumns + ", " + stateColumns
-)
-
-func scanRun(r *row) spool.RunRow {
-	run := spool.Run{
-		Tenant: spool.Tenant(r.text()), ID: spool.RunID(r.text()), ThreadID: spool.ThreadID(r.text()),
-		CreatedAt: r.time(), ParentID: spool.RunID(r.text()), Depth: r.int(), Agent: r.text(), StartedBy: r.text(), Model: r.text(),
-		State: spool.State(r.text()), StopReason: spool.StopReason(r.text()), Error: r.text(),
-		EnqueuedAt: r.time(), StartedAt: r.time(), EndedAt: r.time(),
-		MaxSteps: r.int(), Steps: r.int(), Attempts: r.int(),
-		TokenCount: spool.TokenCount{
-			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
-		},
-		Segments: r.int(), QueuePosition: r.int64(), RootID: spool.RunID(r.text()),
-	}
-	n := decode[nestedRun](r, "the nested run")
-	run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
-	run.CostMicros, run.Currency = r.int64(), r.text()
-	run.Allowance = decode[*spool.Allowance](r, "the run's budget")
-	return spool.RunRow{Run: run}
-}
-
-// scanWhole reads a run with its state.
-func scanWhole(r *row) spool.RunRow {
-	run := scanRun(r)
-	run.RunState = decode[spool.RunState](r, "the run's state")
-	run.StartKey, run.Nonce, run.Scopes = r.text(), r.text(), decode[[]string](r, "the run's scopes")
-	run.HostState, run.ProviderOptions = r.json(), r.json()
-	run.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
-	return run
-}
 
 // runColumnsOf returns the columns of a query, and the function that reads them.
-func runColumnsOf(whole bool) (columns string, scan func(r *row) spool.RunRow) {
+func runColumnsOf(whole bool) (columns string, scan func(r form.Row) spool.RunRow) {
 	if whole {
-		return rowColumns, scanWhole
+		return form.WholeRunColumns, form.ScanWholeRun
 	}
-	return runColumns, scanRun
+	return form.RunColumns, form.ScanRun
 }
 
 // ofThread is the condition that a run with a known id is of the thread. An index cannot have it: else a plan for
@@ -76,16 +37,17 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 		order = "place"
 	}
 	runs := []spool.RunRow{}
-	err := v.query(query+" ORDER BY "+order+" LIMIT ?", each(&runs, scan), append(args, bound(q.Limit))...)
+	err := v.query(query+" ORDER BY "+order+" LIMIT ?", eachForm(&runs, scan), append(args, bound(q.Limit))...)
 	return runs, err
 }
 
 // insertRun adds a run.
 func (t *tx) insertRun(r *spool.RunRow) error {
-	text, err := encodeRun(r)
+	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err
 	}
+	stored := storedRun{form.StoredOf(r), givenOf(r, text.Client)}
 	made := r.CreatedAt
 	if made.IsZero() {
 		made = t.now
@@ -94,16 +56,15 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
-		text.state,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+		text.State,
 	}
-	t.write("INSERT INTO spool.run ("+rowColumns+`, ord)
-		VALUES (`+places(rowColumns)+`, coalesce((SELECT ord FROM spool.run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-		append(append(args, text.given.args()...), t.key.Tenant, t.key.ID)...)
-	stored := storedOf(r, text.given)
+	t.write("INSERT INTO spool.run ("+form.WholeRunColumns+`, ord)
+		VALUES (`+places(form.WholeRunColumns)+`, coalesce((SELECT ord FROM spool.run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
+		append(append(args, stored.given.args()...), t.key.Tenant, t.key.ID)...)
 	t.runs.written(stored)
-	t.countRun(&stored, 1)
-	t.grow(runSize + len(r.HostState) + stored.wait + len(text.nested) + len(text.given.client))
+	t.countRun(&stored.StoredRun, 1)
+	t.grow(form.RunSize + len(r.HostState) + stored.Wait + len(text.Nested) + len(text.Client))
 	return nil
 }
 
@@ -122,7 +83,7 @@ const (
 
 // updateRun replaces a run, of which the tally needs the stored values.
 func (t *tx) updateRun(r *spool.RunRow) error {
-	text, err := encodeRun(r)
+	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err
 	}
@@ -130,24 +91,24 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 	if err != nil {
 		return err
 	}
-	next := storedOf(r, text.given)
+	next := storedRun{form.StoredOf(r), givenOf(r, text.Client)}
 	set := setRun
 	args := []any{
 		r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance, text.state,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, text.State,
 	}
 	if old.given != next.given {
 		set += setGiven
-		args = append(args, text.given.args()...)
+		args = append(args, next.given.args()...)
 	}
 	t.write(set+ofRun, append(args, t.key.Tenant, r.ID, t.key.ID)...)
 	t.runs.written(next)
-	t.countRun(&old, -1)
-	t.countRun(&next, 1)
-	if next.wait != 0 && next.wait != old.wait { // once the run has its turn, the turn is a message
-		t.grow(next.wait - old.wait)
+	t.countRun(&old.StoredRun, -1)
+	t.countRun(&next.StoredRun, 1)
+	if n := old.WaitGrowth(&next.StoredRun); n != 0 {
+		t.grow(n)
 	}
 	return nil
 }

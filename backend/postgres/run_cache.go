@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // runCache has runs of the thread that a transaction has read together with something else, and the stored values
@@ -40,12 +41,12 @@ func (r *row) again() *row { return &row{fields: r.fields, raw: r.raw} }
 // owningRun reads the run that owns the thread together with the thread.
 func (t *tx) owningRun() statement {
 	return statement{
-		sql: "SELECT id, " + rowColumns + ` FROM spool.run WHERE tenant = ? AND ` + ofThread + `
+		sql: "SELECT id, " + form.WholeRunColumns + ` FROM spool.run WHERE tenant = ? AND ` + ofThread + `
 			AND id = (SELECT run_id FROM spool.thread WHERE tenant = ? AND id = ?)`,
 		args: []any{t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID},
 		scan: func(r *row) {
 			t.runs.owner = keep(r)
-			t.runs.id = spool.RunID(r.text())
+			t.runs.id = spool.RunID(r.Text())
 		},
 	}
 }
@@ -54,11 +55,11 @@ func (t *tx) owningRun() statement {
 func (t *tx) waitingRuns() statement {
 	t.runs.waiting, t.runs.hasWaiting = nil, true
 	return statement{
-		sql:  "SELECT id, " + rowColumns + " FROM spool.run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
+		sql:  "SELECT id, " + form.WholeRunColumns + " FROM spool.run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
 		args: []any{t.key.Tenant, t.key.ID},
 		scan: func(r *row) {
 			kept := keep(r)
-			t.runs.waiting = append(t.runs.waiting, waitingRun{spool.RunID(r.text()), kept})
+			t.runs.waiting = append(t.runs.waiting, waitingRun{spool.RunID(r.Text()), kept})
 		},
 	}
 }
@@ -102,26 +103,26 @@ func (t *tx) cachedRuns(q spool.RunQuery) (runs []spool.RunRow, cached bool, err
 // appendKept reads a kept row, whose first column is the id.
 func appendKept(runs []spool.RunRow, kept *row) ([]spool.RunRow, error) {
 	r := kept.again()
-	_ = r.text()
-	run := scanWhole(r)
+	_ = r.Text()
+	run := form.ScanWholeRun(r)
 	return append(runs, run), r.err
 }
 
 // written notes that a run was written. What was read of it before is no longer true.
 func (c *runCache) written(r storedRun) {
-	if c.id == r.id {
+	if c.id == r.ID {
 		c.owner = nil
 	}
-	if r.place > 0 {
+	if r.Place > 0 {
 		c.hasWaiting = false
 	}
-	c.waiting = slices.DeleteFunc(c.waiting, func(w waitingRun) bool { return w.id == r.id })
+	c.waiting = slices.DeleteFunc(c.waiting, func(w waitingRun) bool { return w.id == r.ID })
 	c.note(r)
 }
 
 func (c *runCache) note(r storedRun) {
 	for i := range c.known {
-		if c.known[i].id == r.id {
+		if c.known[i].ID == r.ID {
 			c.known[i] = r
 			return
 		}
@@ -130,15 +131,15 @@ func (c *runCache) note(r storedRun) {
 }
 
 func (t *tx) remember(r *spool.RunRow) {
-	if given, err := encodeGiven(r); err == nil { // else an update reads the run again
-		t.runs.note(storedOf(r, given))
+	if stored, err := storedOf(r); err == nil { // else an update reads the run again
+		t.runs.note(stored)
 	}
 }
 
 // storedRun returns the stored values of a run.
 func (t *tx) storedRun(id spool.RunID) (storedRun, error) {
 	for _, r := range t.runs.known {
-		if r.id == id {
+		if r.ID == id {
 			return r, nil
 		}
 	}
@@ -146,6 +147,5 @@ func (t *tx) storedRun(id spool.RunID) (storedRun, error) {
 	if err != nil {
 		return storedRun{}, err
 	}
-	given, err := encodeGiven(&run)
-	return storedOf(&run, given), err
+	return storedOf(&run)
 }

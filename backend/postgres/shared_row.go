@@ -23,7 +23,7 @@ func (t *tx) writeRows(rows []spool.Row) {
 
 func (t *tx) putRow(r *spool.Row) {
 	const set = "value = excluded.value, updated_at = excluded.updated_at, expires_at = excluded.expires_at"
-	const insert = `INSERT INTO spool.shared_row AS stored (tenant, kind, key, value, version, updated_at, expires_at)
+	const insert = `INSERT INTO spool.shared_row AS stored (` + form.ValueColumns + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, kind, key) DO UPDATE SET ` + set
 	values := []any{t.key.Tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt}
 	switch r.Version {
@@ -58,7 +58,7 @@ func (t *tx) removeRow(r *spool.Row) {
 
 // Rows implements [spool.Store].
 func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
-	query := "SELECT tenant, kind, key, value, version, updated_at, expires_at FROM spool.shared_row AS stored WHERE tenant = ? AND kind = ?"
+	query := "SELECT " + form.ValueColumns + " FROM spool.shared_row AS stored WHERE tenant = ? AND kind = ?"
 	args := []any{q.Tenant, q.Kind}
 	if q.Key != "" {
 		query += " AND key = ?"
@@ -70,11 +70,6 @@ func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
 	}
 	query += " AND (expires_at = 0 OR expires_at > " + nowExpr + ") ORDER BY key LIMIT ?"
 	rows := []spool.Row{}
-	err := db.read(ctx, query, each(&rows, func(r *row) spool.Row {
-		return spool.Row{
-			Tenant: spool.Tenant(r.text()), Kind: r.text(), Key: r.text(), Value: r.json(), Version: r.int64(),
-			UpdatedAt: r.time(), ExpiresAt: r.time(),
-		}
-	}), append(args, db.clockArg(), bound(q.Limit))...)
+	err := db.read(ctx, query, eachForm(&rows, form.ScanValue), append(args, db.clockArg(), bound(q.Limit))...)
 	return rows, err
 }

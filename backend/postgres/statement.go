@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // statement is one statement of a batch. Its text has ? for the values, and "spool." before each table.
@@ -82,7 +83,7 @@ func encodedOne(arg any) any {
 	case int:
 		return int64(x)
 	case time.Time:
-		return micros(x)
+		return form.Micros(x)
 	case json.RawMessage:
 		return clean(string(x))
 	case spool.Tenant:
@@ -125,23 +126,4 @@ func bound(n int) any {
 		return nil
 	}
 	return int64(n)
-}
-
-// roundedUp rounds a time up to a microsecond. Stored times are cut to microseconds, so that a comparison by
-// less-than with the rounded time is right.
-func roundedUp(t time.Time) time.Time { return t.Add(time.Microsecond - 1) }
-
-// micros returns the stored form of a time: microseconds since 1970, 0 for the zero time.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func fromMicros(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(n).UTC()
 }

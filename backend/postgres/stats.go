@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Stats implements [spool.Store]. One transaction reads all sums.
@@ -36,7 +37,7 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error
 // pg_read_all_stats sees only its own transactions.
 func (db *DB) gauges(gauges *[]spool.Gauge) []statement {
 	scan := each(gauges, func(r *row) spool.Gauge {
-		return spool.Gauge{Name: r.text(), Of: r.text(), Value: float64(r.int64()) / 1000}
+		return spool.Gauge{Name: r.Text(), Of: r.Text(), Value: float64(r.Int64()) / 1000}
 	})
 	return []statement{
 		{
@@ -75,7 +76,7 @@ func (db *DB) pruneAudit(ctx context.Context, q spool.PruneQuery) (int, error) {
 	return db.remove(ctx, `WITH old AS MATERIALIZED (
 			SELECT tenant, seq FROM spool.audit WHERE at < ? ORDER BY at, tenant, seq LIMIT ? FOR UPDATE SKIP LOCKED
 		) DELETE FROM spool.audit AS a USING old WHERE a.tenant = old.tenant AND a.seq = old.seq`,
-		roundedUp(q.Before), bound(q.Limit))
+		form.RoundedUp(q.Before), bound(q.Limit))
 }
 
 func (db *DB) pruneRows(ctx context.Context, q spool.PruneQuery) (int, error) {
@@ -83,7 +84,7 @@ func (db *DB) pruneRows(ctx context.Context, q spool.PruneQuery) (int, error) {
 	args := []any{db.clockArg()}
 	if !q.Before.IsZero() {
 		expired += " AND expires_at < ?"
-		args = append(args, roundedUp(q.Before))
+		args = append(args, form.RoundedUp(q.Before))
 	}
 	return db.remove(ctx, `WITH old AS MATERIALIZED (
 			SELECT tenant, kind, key FROM spool.shared_row WHERE `+expired+` ORDER BY expires_at, tenant, kind, key LIMIT ?
@@ -96,7 +97,7 @@ func (db *DB) pruneRows(ctx context.Context, q spool.PruneQuery) (int, error) {
 func (db *DB) remove(ctx context.Context, sql string, args ...any) (n int, err error) {
 	err = db.run(ctx, statement{
 		sql: "WITH gone AS (" + sql + " RETURNING 1) SELECT count(*) FROM gone", args: args,
-		scan: func(r *row) { n = r.int() },
+		scan: func(r *row) { n = r.Int() },
 	})
 	return n, err
 }

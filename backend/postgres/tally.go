@@ -1,6 +1,9 @@
 package postgres
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
+)
 
 // counts are a transaction's changes of the tally.
 type counts struct {
@@ -34,19 +37,14 @@ const addToTally = ` ON CONFLICT (tenant, shard) DO UPDATE SET
 	total_tokens = tally.total_tokens + excluded.total_tokens,
 	bytes = tally.bytes + excluded.bytes`
 
-// countRun notes that the number of runs in the stored run's state changes by n.
-func (t *tx) countRun(r *storedRun, n int64) {
+// countRun notes that the number of runs with the stored values changes by n.
+func (t *tx) countRun(r *form.StoredRun, n int64) {
 	for i, state := range tallyStates {
-		if state == r.state {
+		if state == r.State {
 			t.counts.runs[i] += n
 		}
 	}
-	if r.depth == 0 {
-		t.counts.tokens.Add(spool.TokenCount{
-			InputTokens: n * r.tokens.InputTokens, CachedInputTokens: n * r.tokens.CachedInputTokens,
-			OutputTokens: n * r.tokens.OutputTokens, TotalTokens: n * r.tokens.TotalTokens,
-		})
-	}
+	t.counts.tokens.Add(r.TokensOf(n))
 }
 
 // writeTally adds the changes to the tally. It comes at the end of the transaction, because it locks a row that
@@ -97,16 +95,16 @@ func tallyOf(tenant spool.Tenant, tally *spool.Tally) statement {
 			FROM spool.tally WHERE tenant = ?`,
 		args: []any{tenant},
 		scan: func(r *row) {
-			tally.Threads = r.int64()
+			tally.Threads = r.Int64()
 			for _, state := range tallyStates {
-				if n := r.int64(); n > 0 {
+				if n := r.Int64(); n > 0 {
 					tally.Runs[state] = n
 				}
 			}
 			tally.Tokens = spool.TokenCount{
-				InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
+				InputTokens: r.Int64(), CachedInputTokens: r.Int64(), OutputTokens: r.Int64(), TotalTokens: r.Int64(),
 			}
-			tally.Bytes = r.int64()
+			tally.Bytes = r.Int64()
 		},
 	}
 }

@@ -5,22 +5,8 @@ import (
 	"maps"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-	owner, labels`
-
-func scanThread(r *row) spool.Thread {
-	t := spool.Thread{
-		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
-		Model: r.text(), Title: r.text(), CreatedAt: r.time(), UpdatedAt: r.time(),
-		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(), Owner: r.text(),
-	}
-	if labels := decode[map[string]string](r, "the thread's labels"); len(labels) > 0 {
-		t.Labels = labels
-	}
-	return t
-}
 
 // encodeLabels returns the JSON of labels.
 func encodeLabels(labels map[string]string) string {
@@ -67,29 +53,12 @@ func (v *view) Thread() (spool.Thread, error) {
 // putThread notes the thread's new row, which is written at the end.
 func (t *tx) putThread(next spool.Thread) {
 	r := &t.row
-	next.Tenant, next.ID = t.key.Tenant, t.key.ID
-	next.LastSeq = r.LastSeq
-	next.LeaseUntil = fromMicros(micros(next.LeaseUntil))
-	next.Labels = maps.Clone(next.Labels)
-	switch {
-	case r.exists:
-		next.CreatedAt = r.CreatedAt
-	case next.CreatedAt.IsZero():
-		next.CreatedAt = t.now
-	default:
-		next.CreatedAt = fromMicros(micros(next.CreatedAt))
-	}
 	if !r.exists {
-		t.grow(threadSize)
+		t.grow(form.ThreadSize)
 	}
-	old := r.Thread
-	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
-	if r.exists && old.Equal(next) {
-		next.UpdatedAt = r.UpdatedAt
-	} else {
-		next.UpdatedAt = t.now
-	}
-	r.Thread, r.exists, t.dirty = next, true, allDirty
+	next.Labels = maps.Clone(next.Labels)
+	r.Thread = form.NextThread(t.key, r.Thread, r.exists, next, t.now)
+	r.exists, t.dirty = true, allDirty
 }
 
 // writeThread writes the thread's row if it has changed.
@@ -102,7 +71,7 @@ func (t *tx) writeThread() {
 	switch {
 	case !r.stored:
 		t.counts.threads++
-		t.write("INSERT INTO spool.thread ("+threadColumns+", bytes, bytes_summed) VALUES ("+places(threadColumns)+", ?, ?)",
+		t.write("INSERT INTO spool.thread ("+form.ThreadColumns+", bytes, bytes_summed) VALUES ("+places(form.ThreadColumns)+", ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
 			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
 	case t.dirty == seqDirty:

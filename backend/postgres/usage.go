@@ -4,65 +4,25 @@ import (
 	"cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const (
-	usageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
-	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
-	cost, currency, cost_source, price_version, created_at, requested`
-
-	sumColumns = `agent_id, agent, model, model_id, currency,
-	input, cache_read, cache_write, output, reasoning, calls, estimated, guess_input, guess_output, cost`
-)
-
-func scanUsage(r *row) spool.UsageRow {
-	u := spool.UsageRow{
-		RunID: spool.RunID(r.text()), AgentID: spool.AgentID(r.text()), Agent: r.text(), Kind: spool.UsageKind(r.text()),
-		Step: r.int(), Model: r.text(), ModelID: r.text(), Outcome: spool.Outcome(r.text()),
-		Usage: spool.Usage{
-			Input: r.maybe(), CacheRead: r.maybe(), CacheWrite: r.maybe(), Output: r.maybe(), Reasoning: r.maybe(),
-		},
-		Guess: spool.Usage{Input: r.maybe(), Output: r.maybe()},
-	}
-	micros := r.maybe()
-	cost := spool.Cost{Currency: r.text(), Source: spool.CostSource(r.text()), Version: r.text()}
-	if micros != nil {
-		cost.Micros = *micros
-		u.Cost = &cost
-	}
-	u.CreatedAt, u.Requested = r.time(), r.text()
-	return u
-}
-
-func scanSum(r *row) spool.UsageLine {
-	var l spool.UsageLine
-	if agent := spool.AgentID(r.text()); agent != "" {
-		l.AgentID = &agent
-	}
-	l.AgentName, l.Model, l.ModelID, l.Currency = r.text(), r.text(), r.text(), r.text()
-	l.InputTokens, l.CacheReadInputTokens, l.CacheWriteInputTokens = r.int64(), r.int64(), r.int64()
-	l.OutputTokens, l.ReasoningTokens, l.Calls = r.int64(), r.int64(), r.int64()
-	l.Estimated = r.int64()
-	l.EstimatedInputTokens, l.EstimatedOutputTokens, l.CostMicros = r.int64(), r.int64(), r.int64()
-	return l
-}
 
 // Usage implements [spool.View].
 func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 	if q.Sums {
 		report.Sums = []spool.UsageLine{}
-		err = v.query("SELECT "+sumColumns+" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
-			each(&report.Sums, scanSum), v.key.Tenant, v.key.ID)
+		err = v.query("SELECT "+form.UsageLineColumns+" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
+			eachForm(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
 		return report, err
 	}
 	report.Rows = []spool.UsageRow{}
 	query, args := v.usageQuery(q)
-	err = v.query(query, each(&report.Rows, scanUsage), args...)
+	err = v.query(query, eachForm(&report.Rows, form.ScanUsage), args...)
 	return report, err
 }
 
 func (v *view) usageQuery(q spool.UsageQuery) (query string, args []any) {
-	query = "SELECT " + usageColumns + " FROM spool.usage WHERE tenant = ? AND thread_id = ?"
+	query = "SELECT " + form.UsageColumns + " FROM spool.usage WHERE tenant = ? AND thread_id = ?"
 	args = []any{v.key.Tenant, v.key.ID}
 	if q.Run != "" {
 		query += " AND run_id = ?"
@@ -90,23 +50,18 @@ func (v *view) usageQuery(q spool.UsageQuery) (query string, args []any) {
 func (t *tx) addUsage(u *spool.UsageRow) {
 	const last = "coalesce((SELECT ord FROM spool.usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
 
-	var cost spool.Cost
-	var micros *int64
-	if u.Cost != nil {
-		cost = *u.Cost
-		micros = &cost.Micros
-	}
+	cost, micros := form.CostOf(u)
 	estimated := 0
 	if u.Estimated() {
 		estimated = 1
 	}
 	c := u.Usage
-	t.write("INSERT INTO spool.usage (tenant, thread_id, "+usageColumns+", ord) VALUES (?, ?, "+places(usageColumns)+", "+last+" + 1)",
+	t.write("INSERT INTO spool.usage (tenant, thread_id, "+form.UsageColumns+", ord) VALUES (?, ?, "+places(form.UsageColumns)+", "+last+" + 1)",
 		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
 		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
 		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now, u.Requested,
 		t.key.Tenant, t.key.ID)
-	t.write("INSERT INTO spool.usage_line AS sums (tenant, thread_id, "+sumColumns+", ord) VALUES (?, ?, "+places(sumColumns)+", "+last+`)
+	t.write("INSERT INTO spool.usage_line AS sums (tenant, thread_id, "+form.UsageLineColumns+", ord) VALUES (?, ?, "+places(form.UsageLineColumns)+", "+last+`)
 		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id, currency) DO UPDATE SET
 			input = sums.input + excluded.input, cache_read = sums.cache_read + excluded.cache_read,
 			cache_write = sums.cache_write + excluded.cache_write, output = sums.output + excluded.output,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // View implements [spool.Store]. The transaction begins with the first read.
@@ -41,15 +42,15 @@ var _ spool.View = (*view)(nil)
 // lock, it is executed once the lock is held.
 func (v *view) head() statement {
 	return statement{
-		sql: "SELECT " + nowExpr + ", t.id IS NOT NULL, " + threadColumns + `, t.bytes, t.bytes_summed
+		sql: "SELECT " + nowExpr + ", t.id IS NOT NULL, " + form.ThreadColumns + `, t.bytes, t.bytes_summed
 			FROM (VALUES (1)) AS one LEFT JOIN spool.thread t ON t.tenant = ? AND t.id = ?`,
 		args: []any{v.db.clockArg(), v.key.Tenant, v.key.ID},
 		scan: func(r *row) {
-			v.now = r.time()
-			v.row.exists = r.bool()
+			v.now = r.Time()
+			v.row.exists = r.Bool()
 			v.row.stored = v.row.exists
-			v.row.Thread = scanThread(r)
-			v.row.bytes, v.row.summed = r.int64(), r.int64()
+			v.row.Thread = form.ScanThread(r)
+			v.row.bytes, v.row.summed = r.Int64(), r.Int64()
 		},
 	}
 }

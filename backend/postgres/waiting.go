@@ -22,11 +22,11 @@ func (db *DB) queueStats(tenant spool.Tenant, stats *spool.QueueStats) []stateme
 			FROM spool.job CROSS JOIN clock c WHERE ` + where,
 		args: args,
 		scan: func(r *row) {
-			stats.Ready, stats.Delayed, stats.InFlight, stats.OldestMS = r.int(), r.int(), r.int(), r.int64()
+			stats.Ready, stats.Delayed, stats.InFlight, stats.OldestMS = r.Int(), r.Int(), r.Int(), r.Int64()
 		},
 	}, {
 		sql: "SELECT count(*) FROM spool.job_dead WHERE " + where, args: dead,
-		scan: func(r *row) { stats.Dead = r.int() },
+		scan: func(r *row) { stats.Dead = r.Int() },
 	}}
 }
 
@@ -50,7 +50,7 @@ func (db *DB) waitingTenants(waiting *[]spool.WaitingTenant) statement {
 			SELECT p.tenant, p.due_at, ` + inFlight + ` FROM part p WHERE p.due_at <= (SELECT now FROM clock) ORDER BY p.due_at, p.tenant`,
 		args: []any{db.clockArg()},
 		scan: each(waiting, func(r *row) spool.WaitingTenant {
-			return spool.WaitingTenant{Tenant: spool.Tenant(r.text()), DueAt: r.time(), InFlight: r.int()}
+			return spool.WaitingTenant{Tenant: spool.Tenant(r.Text()), DueAt: r.Time(), InFlight: r.Int()}
 		}),
 	}
 }

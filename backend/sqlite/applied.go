@@ -26,7 +26,7 @@ func applied(c *conn) (map[int]bool, error) {
 	}
 	have := make(map[int]bool)
 	err = c.query("SELECT version FROM schema_migration", func(r *row) error {
-		have[r.int()] = true
+		have[r.Int()] = true
 		return nil
 	})
 	return have, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/archive"
 )
 
@@ -44,7 +45,7 @@ func (db *DB) Sections(ctx context.Context, kind spool.SectionKind) ([]spool.Sec
 	sections := []spool.Section{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, func(r *row) error {
-			sections = append(sections, spool.Section{Kind: kind, Tenant: spool.Tenant(r.text()), Name: r.text()})
+			sections = append(sections, spool.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()})
 			return nil
 		}, args...)
 	})
@@ -113,26 +114,26 @@ func archived(s spool.Section, t *archive.Table, at time.Time) (from, where stri
 func column(r *row, kind archive.Kind) any {
 	switch kind {
 	case archive.Int:
-		return r.int64()
+		return r.Int64()
 	case archive.MaybeInt:
-		return r.maybe()
+		return r.Maybe()
 	case archive.Bool:
-		return r.bool()
+		return r.Bool()
 	case archive.MaybeBool:
-		n := r.maybe()
+		n := r.Maybe()
 		if n == nil {
 			return (*bool)(nil)
 		}
 		b := *n != 0
 		return &b
 	case archive.Labels:
-		text, err := archive.CanonicalLabels(r.borrowed())
+		text, err := archive.CanonicalLabels(r.Borrowed())
 		if err != nil {
 			r.err = spool.Wrap(spool.Internal, "the thread's labels cannot be read", err)
 		}
 		return text
 	default:
-		return r.text()
+		return r.Text()
 	}
 }
 
@@ -151,7 +152,7 @@ type target struct{ *tx }
 // Mark implements [archive.Target].
 func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
 	err = t.query("SELECT value FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND NOT "+expired, func(r *row) error {
-		value = r.json()
+		value = r.JSON()
 		return nil
 	}, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
 	return value, err
@@ -225,7 +226,7 @@ func (t target) insertThread(s spool.Section, table *archive.Table, values []any
 func (t target) insertDead(s spool.Section, table *archive.Table, values []any) error {
 	next := 1
 	err := t.query("SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1", func(r *row) error {
-		next = r.int() + 1
+		next = r.Int() + 1
 		return nil
 	}, s.Tenant)
 	if err != nil {
@@ -236,7 +237,7 @@ func (t target) insertDead(s spool.Section, table *archive.Table, values []any) 
 
 // countArchived adds a run to the tally.
 func (t target) countArchived(table *archive.Table, values []any) {
-	t.countRun(&storedRun{
-		state: spool.State(table.TextOf(values, "state")), depth: int(table.IntOf(values, "depth")), tokens: archive.TokensOf(table, values),
+	t.countRun(&form.StoredRun{
+		State: spool.State(table.TextOf(values, "state")), Depth: int(table.IntOf(values, "depth")), Tokens: archive.TokensOf(table, values),
 	}, 1)
 }

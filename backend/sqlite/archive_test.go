@@ -20,8 +20,8 @@ func TestArchiveCovers(t *testing.T) {
 	err = db.pool.read(t.Context(), func(c *conn) error {
 		return c.query(`SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`, func(r *row) error {
-			table := r.text()
-			have[table] = append(have[table], r.text())
+			table := r.Text()
+			have[table] = append(have[table], r.Text())
 			return nil
 		})
 	})

@@ -5,26 +5,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-const auditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,
-	count, address, detail`
-
-var auditPlaces = places(strings.Count(auditColumns, ",") + 1)
-
-func scanAudit(r *row) spool.AuditEntry {
-	e := spool.AuditEntry{
-		Tenant: spool.Tenant(r.text()), Seq: r.int64(), At: r.time(), Action: spool.AuditAction(r.text()),
-		By: r.text(), ByTenant: spool.Tenant(r.text()),
-		ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), JobID: r.int64(),
-	}
-	if approved := r.maybe(); approved != nil {
-		e.Approved = new(bool)
-		*e.Approved = *approved != 0
-	}
-	e.Digest, e.Reason, e.Count, e.Address, e.Detail = r.text(), r.text(), r.int64(), r.text(), r.json()
-	return e
-}
+var auditPlaces = places(strings.Count(form.AuditColumns, ",") + 1)
 
 // appendAudit adds entries to the audit log of the transaction's tenant, and sets their numbers.
 func (t *tx) appendAudit(entries []*spool.AuditEntry) error {
@@ -41,7 +25,7 @@ func (t *tx) appendAudit(entries []*spool.AuditEntry) error {
 				*approved = 1
 			}
 		}
-		err := t.write("INSERT INTO audit ("+auditColumns+") VALUES ("+auditPlaces+")",
+		err := t.write("INSERT INTO audit ("+form.AuditColumns+") VALUES ("+auditPlaces+")",
 			e.Tenant, e.Seq, e.At, string(e.Action), e.By, e.ByTenant, e.ThreadID, e.RunID, e.ToolCallID, e.JobID, approved,
 			e.Digest, e.Reason, e.Count, e.Address, e.Detail)
 		if err != nil {
@@ -59,7 +43,7 @@ func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
 		return 0, err
 	}
 	err = t.query("SELECT seq FROM audit_last WHERE tenant = ?", func(r *row) error {
-		last = r.int64()
+		last = r.Int64()
 		return nil
 	}, t.key.Tenant)
 	return last, err
@@ -70,10 +54,7 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 	query, args := auditQuery(q)
 	entries := []spool.AuditEntry{}
 	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, func(r *row) error {
-			entries = append(entries, scanAudit(r))
-			return nil
-		}, args...)
+		return c.query(query, eachForm(&entries, form.ScanAudit), args...)
 	})
 	return entries, err
 }
@@ -81,9 +62,9 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or
 // the table itself.
 func auditQuery(q spool.AuditQuery) (query string, args []any) {
-	query, args = "SELECT "+auditColumns+" FROM audit WHERE tenant = ?", []any{q.Tenant}
+	query, args = "SELECT "+form.AuditColumns+" FROM audit WHERE tenant = ?", []any{q.Tenant}
 	if q.ThreadID != "" {
-		query = "SELECT " + auditColumns + " FROM audit INDEXED BY audit_thread WHERE tenant = ? AND thread_id = ?"
+		query = "SELECT " + form.AuditColumns + " FROM audit INDEXED BY audit_thread WHERE tenant = ? AND thread_id = ?"
 		args = append(args, q.ThreadID)
 	}
 	also := func(condition string, value any) {
@@ -102,10 +83,10 @@ func auditQuery(q spool.AuditQuery) (query string, args []any) {
 	// The unary plus keeps these two conditions from using the index of times, whose order is not the
 	// list's.
 	if !q.Since.IsZero() {
-		also("+at >= ?", roundedUp(q.Since))
+		also("+at >= ?", form.RoundedUp(q.Since))
 	}
 	if !q.Until.IsZero() {
-		also("+at < ?", roundedUp(q.Until))
+		also("+at < ?", form.RoundedUp(q.Until))
 	}
 	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
 }

@@ -72,7 +72,7 @@ func copyPages(ctx context.Context, c *conn, to string, progress func(done, tota
 	defer func() { err = errors.Join(err, c.exec("ROLLBACK")) }()
 	total := 0
 	if err := c.query("PRAGMA page_count", func(r *row) error {
-		total = r.int()
+		total = r.Int()
 		return nil
 	}); err != nil {
 		return err

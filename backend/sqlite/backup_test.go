@@ -229,7 +229,7 @@ func damageIndex(t *testing.T, path string) {
 	}
 	root := 0
 	err = c.query("SELECT rootpage FROM sqlite_schema WHERE name = 'thread_updated'", func(r *row) error {
-		root = r.int()
+		root = r.Int()
 		return nil
 	})
 	if err := errors.Join(err, c.close()); err != nil || root == 0 {

@@ -1,9 +1,8 @@
 package sqlite
 
 import (
-	"encoding/json"
-
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Branches implements [spool.View].
@@ -18,19 +17,8 @@ func (v *view) Branches() ([]spool.Branch, error) {
 				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.id = b.base), 0)
 		FROM branch b JOIN message f ON f.tenant = b.tenant AND f.thread_id = b.thread_id AND f.ord =
 			(SELECT min(m.ord) FROM message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id)
-		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`, func(r *row) error {
-		b := spool.Branch{
-			ID: spool.BranchID(r.int64()), BaseMessageID: spool.MessageID(r.text()), RunID: spool.RunID(r.text()),
-			CreatedAt: r.time(), FromMessageID: spool.MessageID(r.text()),
-		}
-		var turn spool.Content
-		if err := json.Unmarshal(r.json(), &turn); err != nil {
-			return spool.Wrap(spool.Internal, "a message cannot be read", err)
-		}
-		b.Preview, b.MessageCount, b.BaseBranchID = turn.Preview(), r.int(), spool.BranchID(r.int64())
-		branches = append(branches, b)
-		return nil
-	}, v.key.Tenant, v.key.ID)
+		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`,
+		eachForm(&branches, form.ScanBranch), v.key.Tenant, v.key.ID)
 	return branches, err
 }
 
@@ -65,7 +53,7 @@ func (t *tx) restoreBranch(id spool.BranchID) error {
 	var base, last spool.MessageID
 	found := false
 	err := t.query("SELECT base FROM branch WHERE tenant = ? AND thread_id = ? AND id = ?", func(r *row) error {
-		base, found = spool.MessageID(r.text()), true
+		base, found = spool.MessageID(r.Text()), true
 		return nil
 	}, t.key.Tenant, t.key.ID, int64(id))
 	switch {
@@ -76,7 +64,7 @@ func (t *tx) restoreBranch(id spool.BranchID) error {
 	}
 	err = t.query(`SELECT id FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL
 		ORDER BY ord DESC LIMIT 1`, func(r *row) error {
-		last = spool.MessageID(r.text())
+		last = spool.MessageID(r.Text())
 		return nil
 	}, t.key.Tenant, t.key.ID)
 	switch {

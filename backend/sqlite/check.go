@@ -97,7 +97,7 @@ func (r *Report) read(ctx context.Context, c *conn) error {
 
 func (r *Report) integrity(c *conn) error {
 	return c.query(fmt.Sprintf("PRAGMA integrity_check(%d)", maxProblems), func(row *row) error {
-		if text := row.text(); text != "ok" {
+		if text := row.Text(); text != "ok" {
 			r.Problems = append(r.Problems, "SQLite says: "+text)
 		}
 		return nil
@@ -106,7 +106,7 @@ func (r *Report) integrity(c *conn) error {
 
 func (r *Report) threads(c *conn) error {
 	return c.query("SELECT count(*) FROM thread", func(row *row) error {
-		r.Threads = row.int64()
+		r.Threads = row.Int64()
 		return nil
 	})
 }
@@ -138,7 +138,7 @@ func (r *Report) stray(c *conn, table, of, column, also string) error {
 	}
 	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")" + also
 	return c.query(query, func(row *row) error {
-		if n := row.int(); n > 0 {
+		if n := row.Int(); n > 0 {
 			r.Problems = append(r.Problems, fmt.Sprintf("%d rows of the table %s belong to no %s", n, table, of))
 		}
 		return nil

@@ -51,7 +51,7 @@ const nextOfLanes = ` SELECT min(due) FROM (
 func (db *DB) nextDue(ctx context.Context, l lanes, after time.Time) (due time.Time, err error) {
 	err = db.starts.read(ctx, func(c *conn) error {
 		return l.query(c.query, nextOfLanes, func(r *row) error {
-			due = r.time()
+			due = r.Time()
 			return nil
 		}, after)
 	})
@@ -154,7 +154,7 @@ const oldestOfEach = `, holder(q, l, tenant) AS (
 func (t *tx) inFlight() (map[spool.Tenant]int, error) {
 	counts := make(map[spool.Tenant]int)
 	err := t.query(claimedOfEach, func(r *row) error {
-		counts[spool.Tenant(r.text())] = r.int()
+		counts[spool.Tenant(r.Text())] = r.Int()
 		return nil
 	}, t.now)
 	return counts, err
@@ -165,8 +165,8 @@ func (t *tx) inFlight() (map[spool.Tenant]int, error) {
 func (t *tx) sharesOfMany(q spool.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) ([]*share, error) {
 	of := make(map[spool.Tenant]*share)
 	err := l.query(t.query, oldestOfEach, func(r *row) error {
-		in := lane{r.text(), r.text()}
-		tenant, due := spool.Tenant(r.text()), r.time()
+		in := lane{r.Text(), r.Text()}
+		tenant, due := spool.Tenant(r.Text()), r.Time()
 		s := of[tenant]
 		if s == nil {
 			s = &share{tenant: tenant, inFlight: inFlight[tenant], served: q.ServedAt(tenant), oldest: due}
@@ -210,7 +210,7 @@ func (t *tx) dueOfTenant(s *share, limit int) ([]spool.Delivery, error) {
 // dueJobs returns the jobs that read scans as the deliveries that a claim makes of them, the oldest first.
 func (t *tx) dueJobs(read func(scan func(r *row) error) error) (due []spool.Delivery, err error) {
 	err = read(func(r *row) error {
-		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1})
+		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.Int64(), Token: r.Int64() + 1, Attempt: r.Int() + 1})
 		return nil
 	})
 	slices.SortFunc(due, func(a, b spool.Delivery) int {

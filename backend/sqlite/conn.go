@@ -10,6 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
@@ -203,7 +204,7 @@ func bindOne(s *lite.Stmt, i int, arg any) (err error) {
 		}
 		err = s.BindInt(n)
 	case time.Time:
-		err = s.BindInt(micros(x))
+		err = s.BindInt(form.Micros(x))
 	case json.RawMessage:
 		err = s.BindBytes(x)
 	case *int64:
@@ -234,7 +235,7 @@ func bindOne(s *lite.Stmt, i int, arg any) (err error) {
 	return unavailable(err)
 }
 
-// row reads the columns of a row from left to right.
+// row implements [form.Row].
 type row struct {
 	s   *lite.Stmt
 	at  int
@@ -255,67 +256,49 @@ func (r *row) next(want lite.Kind) (column int, has bool) {
 	return column, false
 }
 
-func (r *row) text() string {
+func (r *row) Text() string {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Text(i)
 	}
 	return ""
 }
 
-func (r *row) int64() int64 {
+func (r *row) Int64() int64 {
 	if i, has := r.next(lite.Int); has {
 		return r.s.Int(i)
 	}
 	return 0
 }
 
-func (r *row) int() int { return int(r.int64()) }
+func (r *row) Int() int { return int(r.Int64()) }
 
-func (r *row) bool() bool { return r.int64() != 0 }
+func (r *row) Bool() bool { return r.Int64() != 0 }
 
-func (r *row) time() time.Time { return fromMicros(r.int64()) }
+func (r *row) Time() time.Time { return form.FromMicros(r.Int64()) }
 
-// json returns the JSON of a column, or nil for an empty column.
-func (r *row) json() json.RawMessage {
+func (r *row) JSON() json.RawMessage {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Bytes(i)
 	}
 	return nil
 }
 
-// borrowed returns a text that is valid until the next row. It must not be changed.
-func (r *row) borrowed() []byte {
+func (r *row) Borrowed() []byte {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Borrow(i)
 	}
 	return nil
 }
 
-// decode reads the JSON of a column. For an empty column it returns the zero value, without an
-// allocation. What names the column in an error.
-func decode[T any](r *row, what string) (value T) {
-	text := r.borrowed()
-	if text == nil {
-		return value
-	}
-	read := new(T)
-	if err := json.Unmarshal(text, read); err != nil {
-		r.err = spool.Wrap(spool.Internal, what+" cannot be read", err)
-	}
-	return *read
-}
-
-// each returns a scan function that appends each row to a list.
-func each[T any](list *[]T, scan func(r *row) (T, error)) func(r *row) error {
+// eachForm returns a scan function that appends each row to a list.
+func eachForm[T any](list *[]T, scan func(r form.Row) T) func(r *row) error {
 	return func(r *row) error {
-		one, err := scan(r)
-		*list = append(*list, one)
-		return err
+		*list = append(*list, scan(r))
+		return nil
 	}
 }
 
-// maybe returns the number of a column, or nil for NULL.
-func (r *row) maybe() *int64 {
+func (r *row) Maybe() *int64 {
 	if i, has := r.next(lite.Int); has {
 		n := r.s.Int(i)
 		return &n
@@ -323,19 +306,16 @@ func (r *row) maybe() *int64 {
 	return nil
 }
 
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
+func (r *row) MaybeBool() *bool {
+	n := r.Maybe()
+	if n == nil {
+		return nil
 	}
-	return t.UnixMicro()
+	b := *n != 0
+	return &b
 }
 
-func fromMicros(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(n).UTC()
-}
+func (r *row) Fail(err error) { r.err = err }
 
 // unavailable wraps an error of the driver in an error with its code.
 func unavailable(err error) error { return spool.Wrap(spool.Unavailable, "the store failed", err) }

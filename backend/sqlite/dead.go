@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 const deadColumns = jobColumns + ", id, attempts, cause, died_at"
 
 func scanDead(r *row) spool.QueuedJob {
 	return spool.QueuedJob{
-		Job: scanJob(r), JobID: r.int64(), State: spool.JobDead, Attempts: r.int(), Cause: r.text(), DiedAt: r.time(),
+		Job: scanJob(r), JobID: r.Int64(), State: spool.JobDead, Attempts: r.Int(), Cause: r.Text(), DiedAt: r.Time(),
 	}
 }
 
@@ -51,7 +52,7 @@ func deadQuery(q spool.JobQuery) (query string, args []any) {
 		also("(died_at, id) < (?, ?)", q.Before, q.BeforeID)
 	}
 	if !q.DiedBefore.IsZero() {
-		also("died_at < ?", roundedUp(q.DiedBefore))
+		also("died_at < ?", form.RoundedUp(q.DiedBefore))
 	}
 	return "SELECT " + deadColumns + " FROM job_dead INDEXED BY " + index + " WHERE tenant = ?" + query +
 		" ORDER BY died_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))

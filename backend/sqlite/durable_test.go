@@ -22,10 +22,10 @@ func TestCommitsAreDurable(t *testing.T) {
 	var synchronous int64
 	var journal string
 	err = db.queue(context.Background(), func(tx *tx) error {
-		if err := tx.c.query("PRAGMA synchronous", func(r *row) error { synchronous = r.int64(); return nil }); err != nil {
+		if err := tx.c.query("PRAGMA synchronous", func(r *row) error { synchronous = r.Int64(); return nil }); err != nil {
 			return err
 		}
-		return tx.c.query("PRAGMA journal_mode", func(r *row) error { journal = r.text(); return nil })
+		return tx.c.query("PRAGMA journal_mode", func(r *row) error { journal = r.Text(); return nil })
 	})
 	if err != nil || synchronous != full || journal != "wal" {
 		t.Errorf("synchronous is %d and the journal is %q, %v", synchronous, journal, err)

@@ -4,15 +4,14 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
 
 // Entries implements [spool.View]. The indexes by run and by type end in seq, so that the newest
 // entries are found without reading others. The statements name the indexes, because the planner does
 // not know how long a record gets and would walk the primary key.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	query := "SELECT " + entryColumns + " FROM entry"
+	query := "SELECT " + form.EntryColumns + " FROM entry"
 	switch {
 	case q.Run != "":
 		query += " INDEXED BY entry_run"
@@ -42,12 +41,7 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 
 	entries := []spool.Entry{}
 	err := v.query(query, func(r *row) error {
-		entries = append(withRoom(entries, q.Limit), spool.Entry{
-			ThreadID: v.key.ID, Seq: r.int64(), Type: spool.EntryType(r.text()), RunID: spool.RunID(r.text()),
-			Payload: r.json(), CreatedAt: r.time(), Stream: spool.StreamID(r.text()),
-			After:       spool.Offset{Fence: r.int64(), N: r.int64()},
-			PublishedBy: r.text(), PublishedByTool: r.text(),
-		})
+		entries = append(withRoom(entries, q.Limit), form.ScanEntry(r, v.key.ID))
 		return nil
 	}, args...)
 	return entries, err
@@ -79,7 +73,7 @@ func (t *tx) appendEntries(entries []*spool.Entry) error {
 	}
 	for _, e := range entries {
 		seq := t.row.LastSeq + 1
-		err := t.write("INSERT INTO entry (tenant, thread_id, "+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		err := t.write("INSERT INTO entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, seq, string(e.Type), e.RunID, e.Payload, t.now,
 			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool)
 		if err != nil {
@@ -87,7 +81,7 @@ func (t *tx) appendEntries(entries []*spool.Entry) error {
 		}
 		e.ThreadID, e.Seq, e.CreatedAt = t.key.ID, seq, t.now
 		t.row.LastSeq = seq
-		t.grow(entrySize + len(e.Payload))
+		t.grow(form.EntrySize + len(e.Payload))
 	}
 	return nil
 }

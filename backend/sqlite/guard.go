@@ -213,7 +213,7 @@ func checkpoint(c *conn, mode string) (done bool, err error) {
 		return false, err
 	}
 	err = c.query("PRAGMA wal_checkpoint("+mode+")", func(r *row) error {
-		busy, inLog, moved := r.int(), r.int(), r.int()
+		busy, inLog, moved := r.Int(), r.Int(), r.Int()
 		done = busy == 0 && inLog == moved
 		return nil
 	})

@@ -19,7 +19,7 @@ type hostRules struct {
 func readRules(c *conn) (hostRules, error) {
 	r := hostRules{ours: make(map[string]bool)}
 	err := c.query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", func(row *row) error {
-		if name := row.text(); !ofHost(name) && !ofSQLite(name) {
+		if name := row.Text(); !ofHost(name) && !ofSQLite(name) {
 			r.ours[strings.ToLower(name)] = true
 		}
 		return nil
@@ -60,7 +60,7 @@ func (r hostRules) allow(a lite.Action, first, second string) bool {
 // name when it asks whether a table may be renamed.
 func (r hostRules) checkNames(c *conn) error {
 	return c.query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", func(row *row) error {
-		if name := row.text(); !ofHost(name) && !ofSQLite(name) && !r.ours[strings.ToLower(name)] {
+		if name := row.Text(); !ofHost(name) && !ofSQLite(name) && !r.ours[strings.ToLower(name)] {
 			return errName
 		}
 		return nil

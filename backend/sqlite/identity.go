@@ -21,7 +21,7 @@ var ourTables = []string{"thread", "run", "entry", "park", "job"}
 func checkOwner(c *conn, file string) error {
 	var id int
 	if err := c.query("PRAGMA application_id", func(r *row) error {
-		id = r.int()
+		id = r.Int()
 		return nil
 	}); err != nil {
 		return notDatabase(err, file)
@@ -31,7 +31,7 @@ func checkOwner(c *conn, file string) error {
 	}
 	tables := make(map[string]bool)
 	err := c.query("SELECT name FROM sqlite_schema WHERE type = 'table'", func(r *row) error {
-		tables[r.text()] = true
+		tables[r.Text()] = true
 		return nil
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func notDatabase(err error, file string) error {
 func identify(c *conn) error {
 	var id int
 	err := c.query("PRAGMA application_id", func(r *row) error {
-		id = r.int()
+		id = r.Int()
 		return nil
 	})
 	if err == nil && id != applicationID {
@@ -91,7 +91,7 @@ func readIdentity(c *conn) (i identity, err error) {
 		return i, err
 	}
 	err = c.query("SELECT id, in_use, wal_salt FROM database_file WHERE only_row = 1", func(r *row) error {
-		i = identity{id: r.text(), inUse: r.bool(), salt: uint32(r.int64())} //nolint:gosec // it was one
+		i = identity{id: r.Text(), inUse: r.Bool(), salt: uint32(r.Int64())} //nolint:gosec // it was one
 		return nil
 	})
 	return i, err

@@ -68,7 +68,7 @@ func TestOwner(t *testing.T) {
 				}
 				err = db.pool.read(t.Context(), func(conn *conn) error {
 					return conn.query("PRAGMA application_id", func(r *row) error {
-						if id := r.int(); id != applicationID {
+						if id := r.Int(); id != applicationID {
 							t.Errorf("the application id is %x", id)
 						}
 						return nil

@@ -1,39 +1,18 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const messageColumns = `id, agent_id, role, content, created_at, client_message_id, run_id, after_seq`
-
-func (v *view) scanMessage(r *row) (spool.Message, error) {
-	m, content := v.scanEncoded(r)
-	if err := m.Content.UnmarshalJSON(content); err != nil { // package json would scan all of it twice more
-		return m, spool.Wrap(spool.Internal, "a message cannot be read", err)
-	}
-	return m, nil
-}
-
-// scanEncoded returns a message without its content, and the stored content, which is valid until the
-// next row.
-func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
-	m = spool.Message{
-		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
-	}
-	content = r.borrowed()
-	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
-	return m, content
-}
 
 // Messages implements [spool.View].
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	if q.Turns && q.ID == "" {
 		return v.turns(q)
 	}
-	query, args := v.messageQuery(messageColumns, q)
+	query, args := v.messageQuery(form.MessageColumns, q)
 	messages, err := v.messages(query, args...)
 	if q.Limit > 0 && q.ID == "" {
 		slices.Reverse(messages)
@@ -105,9 +84,8 @@ func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string,
 func (v *view) messages(query string, args ...any) ([]spool.Message, error) {
 	messages := []spool.Message{}
 	err := v.query(query, func(r *row) error {
-		m, err := v.scanMessage(r)
-		messages = append(messages, m)
-		return err
+		messages = append(messages, form.ScanMessage(r, v.key.ID))
+		return nil
 	}, args...)
 	return messages, err
 }
@@ -118,18 +96,14 @@ func (t *tx) appendMessages(messages []*spool.Message) error {
 		return err
 	}
 	for _, m := range messages {
-		content, err := json.Marshal(m.Content)
+		content, err := form.CompleteMessage(m, t.row.LastSeq, t.now)
 		if err != nil {
-			return spool.Wrap(spool.Invalid, "the message's content cannot be encoded", err)
+			return err
 		}
-		m.AfterSeq = t.row.LastSeq
-		if m.CreatedAt.IsZero() {
-			m.CreatedAt = t.now
-		}
-		err = t.write("INSERT INTO message (tenant, thread_id, "+messageColumns+`, ord)
+		err = t.write("INSERT INTO message (tenant, thread_id, "+form.MessageColumns+`, ord)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 				coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), json.RawMessage(content),
+			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), content,
 			m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq,
 			t.key.Tenant, t.key.ID)
 		switch {
@@ -138,7 +112,7 @@ func (t *tx) appendMessages(messages []*spool.Message) error {
 		case err != nil:
 			return err
 		}
-		t.grow(messageBytes(m.Role, content))
+		t.grow(form.MessageSize(m.Role, content))
 	}
 	return nil
 }

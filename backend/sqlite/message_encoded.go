@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 var _ spool.EncodedMessages = (*view)(nil)
@@ -21,7 +22,7 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 	ids := []spool.MessageID{}
 	query, args := v.messageQuery("id", q)
 	err := v.query(query, func(r *row) error {
-		ids = append(ids, spool.MessageID(r.text()))
+		ids = append(ids, spool.MessageID(r.Text()))
 		return nil
 	}, args...)
 	if q.Limit > 0 && q.ID == "" {
@@ -32,7 +33,7 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 
 // EachMessage implements [spool.EncodedMessages].
 func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
-	query, args := v.messageQuery(messageColumns, q)
+	query, args := v.messageQuery(form.MessageColumns, q)
 	if q.ID == "" && q.After == "" && q.SinceSeq == 0 { // possibly the whole thread
 		if err = v.c.raw.Script(smallCache); err != nil {
 			return unavailable(err)
@@ -40,7 +41,7 @@ func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, conten
 		defer func() { err = errors.Join(err, unavailable(v.c.raw.Script(wholeCache))) }()
 	}
 	return v.query(query, func(r *row) error {
-		m, content := v.scanEncoded(r)
+		m, content := form.ScanEncodedMessage(r, v.key.ID)
 		if r.err != nil {
 			return r.err
 		}

@@ -96,7 +96,7 @@ func apply(c *conn, m migration) error {
 // version returns the number of the highest applied step.
 func version(c *conn) (n int, err error) {
 	err = c.query("PRAGMA user_version", func(r *row) error {
-		n = r.int()
+		n = r.Int()
 		return nil
 	})
 	return n, err

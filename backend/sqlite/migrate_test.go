@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // TestMigrate opens a file of the first schema, with a run that is active, one that has
@@ -56,7 +57,7 @@ func TestMigrate(t *testing.T) {
 		branches, err5 := v.Branches()
 		want := []spool.Branch{
 			{ID: 9, FromMessageID: "b", BaseMessageID: "a", MessageCount: 2, Preview: "of b"},
-			{ID: 5, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 9, MessageCount: 1, Preview: "of c", CreatedAt: fromMicros(7), RunID: "ended"},
+			{ID: 5, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 9, MessageCount: 1, Preview: "of c", CreatedAt: form.FromMicros(7), RunID: "ended"},
 		}
 		if diff := cmp.Diff(want, branches); diff != "" {
 			t.Errorf("the branches (-want +got):\n%s", diff)
@@ -134,8 +135,8 @@ func TestMigrateRunState(t *testing.T) {
 	want := spool.RunRow{
 		Run: spool.Run{
 			Tenant: "tenant", ID: "ended", ThreadID: "t", CallID: "c", RootID: "root", Agent: "a", Model: "m", State: spool.Completed, StartedBy: "ann",
-			EnqueuedAt: fromMicros(1), StartedAt: fromMicros(1), Steps: 3, TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 1, TotalTokens: 1},
-			CostMicros: 8, Currency: "EUR", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}}, Segments: 2, CreatedAt: fromMicros(3), QueuePosition: 5,
+			EnqueuedAt: form.FromMicros(1), StartedAt: form.FromMicros(1), Steps: 3, TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 1, TotalTokens: 1},
+			CostMicros: 8, Currency: "EUR", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}}, Segments: 2, CreatedAt: form.FromMicros(3), QueuePosition: 5,
 		},
 		RunState: spool.RunState{
 			StartKey: "key", HostState: json.RawMessage(`{ "a": null }`), ProviderOptions: json.RawMessage(`{"seed":7}`),
@@ -144,9 +145,9 @@ func TestMigrateRunState(t *testing.T) {
 			Wait:    &spool.Wait{WhenBusy: spool.BusyEnqueue, Position: 2, Content: spool.TextContent("and “this”")},
 			Draft:   &spool.Draft{Message: spool.Message{ID: "m", Role: spool.RoleAssistant, Content: spool.Content{}}, Usage: spool.TokenCount{OutputTokens: 2}},
 			Context: &spool.ContextCount{Tokens: 7, Bytes: 9, Messages: 1}, WallTime: 90*time.Second + time.Microsecond,
-			WorkerSince: fromMicros(1700000002000000), Deaths: 1, Isolated: true, IsolatedDeaths: 6, StopAt: fromMicros(1700000000000007),
+			WorkerSince: form.FromMicros(1700000002000000), Deaths: 1, Isolated: true, IsolatedDeaths: 6, StopAt: form.FromMicros(1700000000000007),
 			Ending:      &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: `it "broke"`},
-			SettleClaim: fromMicros(1700000001000000), SettledAt: fromMicros(1700000000123456),
+			SettleClaim: form.FromMicros(1700000001000000), SettledAt: form.FromMicros(1700000000123456),
 		},
 	}
 	err = db.View(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "t"}, func(v spool.View) error {

@@ -227,7 +227,7 @@ func useWAL(c *conn) error {
 	for n := 0; ; n++ {
 		var mode string
 		err := c.query("PRAGMA journal_mode = WAL", func(r *row) error {
-			mode = r.text()
+			mode = r.Text()
 			return nil
 		})
 		switch {

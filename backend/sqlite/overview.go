@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the newest run
@@ -12,16 +12,16 @@ import (
 // that it does not wait for views.
 func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
 	query, args := runQuery(q)
-	from, scan := db.pool, scanBareRun
+	from, scan := db.pool, form.ScanRun
 	if q.Whole {
-		scan = scanRunRow
+		scan = form.ScanWholeRun
 	}
 	if q.StartKey != "" {
 		from = db.starts
 	}
 	runs := []spool.RunRow{}
 	err := from.read(ctx, func(c *conn) error {
-		return c.query(query, each(&runs, scan), args...)
+		return c.query(query, eachForm(&runs, scan), args...)
 	})
 	return runs, err
 }
@@ -71,11 +71,11 @@ func runQuery(q spool.RunQuery) (query string, args []any) {
 		also("created_at > ?", q.CreatedAfter)
 	}
 	if !q.CreatedBefore.IsZero() {
-		also("created_at < ?", roundedUp(q.CreatedBefore))
+		also("created_at < ?", form.RoundedUp(q.CreatedBefore))
 	}
-	columns, order := runColumns, " ORDER BY created_at DESC, id DESC LIMIT ?"
+	columns, order := form.RunColumns, " ORDER BY created_at DESC, id DESC LIMIT ?"
 	if q.Whole {
-		columns = rowColumns
+		columns = form.WholeRunColumns
 	}
 	if q.StartKey != "" { // one run at most
 		order = " LIMIT ?"
@@ -83,15 +83,11 @@ func runQuery(q spool.RunQuery) (query string, args []any) {
 	return "SELECT " + columns + " FROM " + from + " WHERE " + where + order, append(args, bound(q.Limit))
 }
 
-// roundedUp rounds a time up to a microsecond. Stored times are cut to microseconds, so comparing them
-// by less-than with the rounded time has the right result.
-func roundedUp(t time.Time) time.Time { return t.Add(time.Microsecond - 1) }
-
 // CountThreads returns the number of threads in the file, of all tenants.
 func (db *DB) CountThreads(ctx context.Context) (n int64, err error) {
 	err = db.pool.read(ctx, func(c *conn) error {
 		return c.query("SELECT coalesce(sum(n), 0) FROM tally WHERE state = ''", func(r *row) error {
-			n = r.int64()
+			n = r.Int64()
 			return nil
 		})
 	})

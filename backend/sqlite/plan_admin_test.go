@@ -141,8 +141,8 @@ func TestPlanOfRuns(t *testing.T) {
 			steps := ""
 			err = db.pool.read(t.Context(), func(conn *conn) error {
 				return conn.query("EXPLAIN QUERY PLAN "+query, func(r *row) error {
-					_, _, _ = r.int(), r.int(), r.int()
-					steps += r.text() + "; "
+					_, _, _ = r.Int(), r.Int(), r.Int()
+					steps += r.Text() + "; "
 					return nil
 				}, args...)
 			})

@@ -124,8 +124,8 @@ func explain(t *testing.T, c *conn) (plans []plan) {
 		}
 		p := plan{query: query}
 		err := c.query("EXPLAIN QUERY PLAN "+query, func(r *row) error {
-			_, _, _ = r.int(), r.int(), r.int()
-			p.steps += r.text() + "; "
+			_, _, _ = r.Int(), r.Int(), r.Int()
+			p.steps += r.Text() + "; "
 			return nil
 		}, make([]any, strings.Count(query, "?"))...)
 		if err != nil {

@@ -20,7 +20,7 @@ func TestPragmas(t *testing.T) {
 		t.Helper()
 		got := -1
 		err := c.query("PRAGMA "+name, func(r *row) error {
-			got = r.int()
+			got = r.Int()
 			return nil
 		})
 		if err != nil || got != want {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Prune implements [spool.Store].
@@ -51,5 +52,5 @@ func lessThan(before time.Time, always int64) int64 {
 	if before.IsZero() {
 		return always
 	}
-	return micros(roundedUp(before))
+	return form.Micros(form.RoundedUp(before))
 }

@@ -2,67 +2,22 @@ package sqlite
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
-)
-
-// runColumns are the columns of [spool.Run], and stateColumns those of [spool.RunState]: engine_state
-// changes while the run goes on, and the start sets the others.
-const (
-	runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
-	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
-	input_tokens, cached_input_tokens, output_tokens, total_tokens,
-	segments, place, root_id, nested, cost_micros, currency, allowance`
-	stateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
-	rowColumns   = runColumns + ", " + stateColumns
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // runPlaces has a place for each of the columns of a row.
-var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(rowColumns, ",")+1), ", ")
-
-func scanRun(r *row) (spool.Run, error) {
-	run := spool.Run{
-		Tenant: spool.Tenant(r.text()), ID: spool.RunID(r.text()), ThreadID: spool.ThreadID(r.text()),
-		CreatedAt: r.time(), ParentID: spool.RunID(r.text()), Depth: r.int(), Agent: r.text(), StartedBy: r.text(), Model: r.text(),
-		State: spool.State(r.text()), StopReason: spool.StopReason(r.text()), Error: r.text(),
-		EnqueuedAt: r.time(), StartedAt: r.time(), EndedAt: r.time(),
-		MaxSteps: r.int(), Steps: r.int(), Attempts: r.int(),
-		TokenCount: spool.TokenCount{
-			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
-		},
-		Segments: r.int(), QueuePosition: r.int64(), RootID: spool.RunID(r.text()),
-	}
-	n := decode[nestedRun](r, "the nested run")
-	run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
-	run.CostMicros, run.Currency = r.int64(), r.text()
-	run.Allowance = decode[*spool.Allowance](r, "the run's budget")
-	return run, r.err
-}
-
-func scanRunRow(r *row) (spool.RunRow, error) {
-	run, _ := scanRun(r)
-	state := decode[spool.RunState](r, "the run's state")
-	state.StartKey, state.Nonce, state.Scopes = r.text(), r.text(), scanScopes(r)
-	state.HostState, state.ProviderOptions = r.json(), r.json()
-	state.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
-	return spool.RunRow{Run: run, RunState: state}, r.err
-}
-
-// scanBareRun scans a run without its state.
-func scanBareRun(r *row) (spool.RunRow, error) {
-	run, err := scanRun(r)
-	return spool.RunRow{Run: run}, err
-}
+var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(form.WholeRunColumns, ",")+1), ", ")
 
 // runSelect has the statements of a selection of a thread's runs.
 type runSelect struct{ whole, bare string }
 
 func selectRuns(rest string) runSelect {
 	const where = " FROM run WHERE tenant = ? AND thread_id = ?"
-	return runSelect{"SELECT " + rowColumns + where + rest, "SELECT " + runColumns + where + rest}
+	return runSelect{"SELECT " + form.WholeRunColumns + where + rest, "SELECT " + form.RunColumns + where + rest}
 }
 
 var (
@@ -88,12 +43,12 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	default:
 		args = append(args, bound(q.Limit))
 	}
-	query, scan := from.bare, scanBareRun
+	query, scan := from.bare, form.ScanRun
 	if q.Whole {
-		query, scan = from.whole, scanRunRow
+		query, scan = from.whole, form.ScanWholeRun
 	}
 	runs := []spool.RunRow{}
-	err := v.query(query, each(&runs, scan), args...)
+	err := v.query(query, eachForm(&runs, scan), args...)
 	return runs, err
 }
 
@@ -119,7 +74,7 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	text, err := encodeRun(r)
+	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err
 	}
@@ -127,15 +82,15 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 	if made.IsZero() {
 		made = t.now
 	}
-	n, err := t.change("INSERT INTO run ("+rowColumns+`, ord)
+	n, err := t.change("INSERT INTO run ("+form.WholeRunColumns+`, ord)
 		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
 		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
-		text.state, r.StartKey, r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+		text.State, r.StartKey, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -145,8 +100,8 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 	}
 	stored := storedOf(r)
 	t.remember(stored)
-	t.countRun(&stored, 1)
-	t.grow(runSize + len(r.HostState) + stored.wait + len(text.nested) + len(text.client))
+	t.countRun(&stored.StoredRun, 1)
+	t.grow(form.RunSize + len(r.HostState) + stored.Wait + len(text.Nested) + len(text.Client))
 	return nil
 }
 
@@ -174,7 +129,7 @@ func (t *tx) whyRefused(r *spool.RunRow, insert bool) error {
 
 // updateRun replaces a run of the thread.
 func (t *tx) updateRun(r *spool.RunRow) error {
-	text, err := encodeRun(r)
+	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err
 	}
@@ -191,8 +146,8 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 		append(args, r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
 			r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 			r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-			r.Segments, text.nested, r.CostMicros, r.Currency, text.allowance,
-			r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client, text.state,
+			r.Segments, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+			r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client, text.State,
 			t.key.Tenant, r.ID, t.key.ID)...)
 	switch {
 	case isUnique(err):
@@ -203,15 +158,16 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 		return errNoRun
 	}
 	t.remember(next)
-	t.countRun(&old, -1)
-	t.countRun(&next, 1)
-	if next.wait == 0 || next.wait == old.wait { // once the run has its turn, the turn is a message
+	t.countRun(&old.StoredRun, -1)
+	t.countRun(&next.StoredRun, 1)
+	growth := old.WaitGrowth(&next.StoredRun)
+	if growth == 0 {
 		return nil
 	}
 	if err := t.load(); err != nil {
 		return err
 	}
-	t.grow(next.wait - old.wait)
+	t.grow(growth)
 	return nil
 }
 
@@ -229,41 +185,5 @@ const (
 		nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?, engine_state = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`
 )
-
-// nestedRun are the fields that only a nested run has.
-type nestedRun struct {
-	CallID spool.ToolCallID    `json:"callId,omitempty"`
-	Prompt string              `json:"prompt,omitempty"`
-	Result *spool.NestedResult `json:"result,omitempty"`
-}
-
-// encodedRun is the JSON columns of a run. An empty one stands for the zero value.
-type encodedRun struct{ nested, allowance, client, state json.RawMessage }
-
-func encodeRun(r *spool.RunRow) (e encodedRun, err error) {
-	state := r.RunState // the row stays on the stack
-	if e.state, err = json.Marshal(&state); err != nil {
-		return e, spool.Wrap(spool.Invalid, "the run's state cannot be encoded", err)
-	}
-	if string(e.state) == "{}" {
-		e.state = nil
-	}
-	if n := (nestedRun{r.CallID, r.Prompt, r.Result}); n != (nestedRun{}) {
-		if e.nested, err = json.Marshal(n); err != nil {
-			return e, spool.Wrap(spool.Invalid, "the nested run cannot be encoded", err)
-		}
-	}
-	if r.Allowance != nil {
-		if e.allowance, err = json.Marshal(r.Allowance); err != nil {
-			return e, spool.Wrap(spool.Invalid, "the run's budget cannot be encoded", err)
-		}
-	}
-	if r.Client != nil {
-		if e.client, err = json.Marshal(r.Client); err != nil {
-			return e, spool.Wrap(spool.Invalid, "what the run's client has brought cannot be encoded", err)
-		}
-	}
-	return e, nil
-}
 
 var errNoRun = &spool.Error{Code: spool.NotFound, Message: "run not found"}

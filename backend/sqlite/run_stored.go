@@ -1,38 +1,26 @@
 package sqlite
 
 import (
-	"encoding/json"
-
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-// storedRun has the stored values with which an update of a run is compared: the columns of indexes,
-// and the values that the tally counts.
+// storedRun has the stored values with which an update of a run is compared: with those that all
+// databases compare, the columns of indexes.
 type storedRun struct {
-	id       spool.RunID
-	depth    int
-	state    spool.State
+	form.StoredRun
+
 	startKey string
-	place    int64
 	root     spool.RunID
-	tokens   spool.TokenCount
-	wait     int // the size of the user turn with which the run waits
 }
 
 func storedOf(r *spool.RunRow) storedRun {
-	s := storedRun{
-		id: r.ID, depth: r.Depth, state: r.State, startKey: r.StartKey, place: r.QueuePosition, root: r.RootID, tokens: r.TokenCount,
-	}
-	if r.Wait != nil {
-		text, _ := json.Marshal(r.Wait) //nolint:errchkjson // it was or will be encoded with the run
-		s.wait = len(text)
-	}
-	return s
+	return storedRun{StoredRun: form.StoredOf(r), startKey: r.StartKey, root: r.RootID}
 }
 
 // moved reports whether the update changes a column of an index.
 func (r *storedRun) moved(next *storedRun) bool {
-	return r.depth != next.depth || r.state != next.state || r.startKey != next.startKey || r.place != next.place || r.root != next.root
+	return r.Depth != next.Depth || r.State != next.State || r.startKey != next.startKey || r.Place != next.Place || r.root != next.root
 }
 
 // Runs implements [spool.View]. Of a run that is read alone, it remembers the stored values for the update
@@ -47,7 +35,7 @@ func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 
 func (t *tx) remember(r storedRun) {
 	for i := range t.runs {
-		if t.runs[i].id == r.id {
+		if t.runs[i].ID == r.ID {
 			t.runs[i] = r
 			return
 		}
@@ -58,7 +46,7 @@ func (t *tx) remember(r storedRun) {
 // stored returns the stored values of a run.
 func (t *tx) stored(id spool.RunID) (storedRun, error) {
 	for _, r := range t.runs {
-		if r.id == id {
+		if r.ID == id {
 			return r, nil
 		}
 	}

@@ -1,23 +1,6 @@
 package sqlite
 
-import (
-	"encoding/json"
-
-	"github.com/spoolhq/spool"
-)
-
-// The size of a row without its long texts. It includes the row's entries in indexes and its dependent
-// rows (of waits, effects and the ledger). Migration 019 has the same numbers.
-const (
-	threadSize  = 1 << 10
-	runSize     = 1 << 10
-	messageSize = 256
-	entrySize   = 256
-)
-
-// sizeLag bounds how many bytes of a thread may be missing from its tenant's sum while a run is active.
-// So neither the start of a run nor its steps have to write the sum.
-const sizeLag = 16 << 10
+import "github.com/spoolhq/spool/backend/internal/form"
 
 // sizeState is the state column of the tally row with a tenant's bytes.
 const sizeState = "bytes"
@@ -32,24 +15,13 @@ func (t *tx) grow(n int) {
 // growth is large.
 func (t *tx) sum() {
 	r := &t.row
-	lag := r.bytes - r.summed
-	settled := r.dirty == allDirty && !r.State.Active()
-	if lag == 0 || !settled && lag < sizeLag && lag > -sizeLag {
-		return
+	growth := r.bytes - r.summed
+	if form.SumsSize(growth, r.dirty == allDirty && !r.State.Active()) {
+		r.summed = r.bytes
+		t.addBytes(growth)
 	}
-	r.summed = r.bytes
-	t.addBytes(lag)
 }
 
 func (t *tx) addBytes(n int64) {
 	t.counts.add(count{tenant: t.key.Tenant, state: sizeState, n: n})
-}
-
-// messageBytes returns the size of a message. The result of a call is stored twice, because its effect
-// has it too.
-func messageBytes(role spool.Role, content json.RawMessage) int {
-	if role == spool.RoleTool {
-		return messageSize + 2*len(content)
-	}
-	return messageSize + len(content)
 }

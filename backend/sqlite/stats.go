@@ -46,9 +46,9 @@ func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
 	tally.Runs = make(map[spool.State]int64)
 	return c.query(`SELECT state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens
 		FROM tally WHERE tenant = ?`, func(r *row) error {
-		state, n := r.text(), r.int64()
+		state, n := r.Text(), r.Int64()
 		tally.Tokens.Add(spool.TokenCount{
-			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
+			InputTokens: r.Int64(), CachedInputTokens: r.Int64(), OutputTokens: r.Int64(), TotalTokens: r.Int64(),
 		})
 		switch {
 		case state == "":
@@ -75,8 +75,8 @@ func readQueue(c *conn, s *spool.QueueStats, tenant spool.Tenant, at time.Time) 
 			(SELECT count(*) FROM job_dead`+of+`),
 			min(due_at)
 		FROM job`+of, func(r *row) error {
-		s.Ready, s.Delayed, s.InFlight, s.Dead = r.int(), r.int(), r.int(), r.int()
-		if oldest := r.time(); !oldest.IsZero() && oldest.Before(at) {
+		s.Ready, s.Delayed, s.InFlight, s.Dead = r.Int(), r.Int(), r.Int(), r.Int()
+		if oldest := r.Time(); !oldest.IsZero() && oldest.Before(at) {
 			s.OldestMS = at.Sub(oldest).Milliseconds()
 		}
 		return nil
@@ -87,8 +87,8 @@ func readQueue(c *conn, s *spool.QueueStats, tenant spool.Tenant, at time.Time) 
 func readWaiting(c *conn, waiting *[]spool.WaitingTenant, at time.Time) error {
 	oldest := make(map[spool.Tenant]time.Time)
 	err := everyLane.query(c.query, oldestOfEach, func(r *row) error {
-		_, _ = r.text(), r.text() // the lane
-		tenant, due := spool.Tenant(r.text()), r.time()
+		_, _ = r.Text(), r.Text() // the lane
+		tenant, due := spool.Tenant(r.Text()), r.Time()
 		if known, ok := oldest[tenant]; !ok || due.Before(known) {
 			oldest[tenant] = due
 		}
@@ -109,9 +109,9 @@ func readInFlight(c *conn, waiting []spool.WaitingTenant, at time.Time) error {
 		return nil
 	}
 	return c.query(claimedOfEach, func(r *row) error {
-		tenant := spool.Tenant(r.text())
+		tenant := spool.Tenant(r.Text())
 		if i := slices.IndexFunc(waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
-			waiting[i].InFlight = r.int()
+			waiting[i].InFlight = r.Int()
 		}
 		return nil
 	}, at)

@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
+)
 
 // count is a change of a row of the tally: of a tenant's runs in a state, of its threads (the state
 // ""), or of its bytes ([sizeState]).
@@ -48,14 +51,7 @@ func (c *counts) write(to *conn) error {
 	return nil
 }
 
-// countRun notes that the number of runs in the stored run's state changes by n.
-func (t *tx) countRun(r *storedRun, n int64) {
-	d := count{tenant: t.key.Tenant, state: string(r.state), n: n}
-	if r.depth == 0 {
-		d.tokens = spool.TokenCount{
-			InputTokens: n * r.tokens.InputTokens, CachedInputTokens: n * r.tokens.CachedInputTokens,
-			OutputTokens: n * r.tokens.OutputTokens, TotalTokens: n * r.tokens.TotalTokens,
-		}
-	}
-	t.counts.add(d)
+// countRun notes that the number of runs with the stored values changes by n.
+func (t *tx) countRun(r *form.StoredRun, n int64) {
+	t.counts.add(count{tenant: t.key.Tenant, state: string(r.State), n: n, tokens: r.TokensOf(n)})
 }

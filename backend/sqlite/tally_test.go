@@ -64,7 +64,7 @@ func TestTallyIsTheSum(t *testing.T) {
 	read := func(query string) (rows []string) {
 		err := db.pool.read(t.Context(), func(c *conn) error {
 			return c.query(query, func(r *row) error {
-				rows = append(rows, fmt.Sprint(r.text(), " ", r.text(), " ", r.int64(), " ", r.int64(), " ", r.int64(), " ", r.int64(), " ", r.int64()))
+				rows = append(rows, fmt.Sprint(r.Text(), " ", r.Text(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64()))
 				return nil
 			})
 		})

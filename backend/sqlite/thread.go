@@ -9,23 +9,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-	owner, labels`
-
 // threadRowColumns are the columns that a transaction reads.
-const threadRowColumns = threadColumns + ", bytes, bytes_summed"
-
-func scanThread(r *row) spool.Thread {
-	t := spool.Thread{
-		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
-		Model: r.text(), Title: r.text(), CreatedAt: r.time(), UpdatedAt: r.time(),
-		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(), Owner: r.text(),
-	}
-	t.Labels = scanLabels(r)
-	return t
-}
+const threadRowColumns = form.ThreadColumns + ", bytes, bytes_summed"
 
 // Thread implements [spool.View].
 func (v *view) Thread() (spool.Thread, error) {
@@ -37,8 +25,8 @@ func (v *view) Thread() (spool.Thread, error) {
 }
 
 func (v *view) readThread() (t spool.Thread, found bool, err error) {
-	err = v.query("SELECT "+threadColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
-		t, found = scanThread(r), true
+	err = v.query("SELECT "+form.ThreadColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
+		t, found = form.ScanThread(r), true
 		return nil
 	}, v.key.Tenant, v.key.ID)
 	return t, found, err
@@ -72,8 +60,8 @@ func (t *tx) load() error {
 	}
 	stored := threadRow{loaded: true}
 	err := t.query("SELECT "+threadRowColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
-		stored.Thread, stored.exists, stored.stored = scanThread(r), true, true
-		stored.bytes, stored.summed = r.int64(), r.int64()
+		stored.Thread, stored.exists, stored.stored = form.ScanThread(r), true, true
+		stored.bytes, stored.summed = r.Int64(), r.Int64()
 		return nil
 	}, t.key.Tenant, t.key.ID)
 	if err != nil {
@@ -106,28 +94,10 @@ func (t *tx) putThread(next spool.Thread) error {
 	if err := t.load(); err != nil {
 		return err
 	}
-	next.Tenant, next.ID = t.key.Tenant, t.key.ID
-	next.LastSeq = t.row.LastSeq
-	next.LeaseUntil = fromMicros(micros(next.LeaseUntil))
-	switch {
-	case t.row.exists:
-		next.CreatedAt = t.row.CreatedAt
-	case next.CreatedAt.IsZero():
-		next.CreatedAt = t.now
-	default:
-		next.CreatedAt = fromMicros(micros(next.CreatedAt))
-	}
 	if !t.row.exists {
-		t.grow(threadSize)
+		t.grow(form.ThreadSize)
 	}
-	old := t.row.Thread
-	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
-	if !old.Equal(next) || !t.row.exists {
-		next.UpdatedAt = t.now
-	} else {
-		next.UpdatedAt = t.row.UpdatedAt
-	}
-	t.row.Thread = next
+	t.row.Thread = form.NextThread(t.key, t.row.Thread, t.row.exists, next, t.now)
 	t.row.exists, t.row.dirty = true, allDirty
 	return nil
 }
@@ -203,19 +173,16 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 	}
 	threads := []spool.Thread{}
 	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, func(r *row) error {
-			threads = append(threads, scanThread(r))
-			return nil
-		}, args...)
+		return c.query(query, eachForm(&threads, form.ScanThread), args...)
 	})
 	return threads, err
 }
 
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	query = "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
+	query = "SELECT " + form.ThreadColumns + " FROM thread WHERE tenant = ?"
 	args = []any{q.Tenant}
 	if q.Owner != "" { // the literal is the condition of the index
-		query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
+		query = "SELECT " + form.ThreadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
 		args = append(args, q.Owner)
 	}
 	query += strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
@@ -240,7 +207,7 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 	}
 	if !q.UpdatedBefore.IsZero() {
 		query += " AND updated_at < ?"
-		args = append(args, roundedUp(q.UpdatedBefore))
+		args = append(args, form.RoundedUp(q.UpdatedBefore))
 	}
 	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
 }
@@ -253,16 +220,16 @@ func idleQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
 	const quiet = `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND updated_at < ? AND lease_until <= ?
 		AND NOT EXISTS (SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id AND job.run_id > '')
 		ORDER BY updated_at LIMIT ?`
-	query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_idle WHERE " + quiet
+	query = "SELECT " + form.ThreadColumns + " FROM thread INDEXED BY thread_idle WHERE " + quiet
 	if q.Tenant != "" {
-		query, args = "SELECT "+threadColumns+" FROM thread INDEXED BY thread_updated WHERE tenant = ? AND "+quiet, []any{q.Tenant}
+		query, args = "SELECT "+form.ThreadColumns+" FROM thread INDEXED BY thread_updated WHERE tenant = ? AND "+quiet, []any{q.Tenant}
 	}
 	return query, append(args, lessThan(q.UpdatedBefore, math.MaxInt64), at, bound(q.Limit))
 }
 
 // strandedQuery walks the index of active threads, and sorts those that it finds.
 func strandedQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
-	query = "SELECT " + threadColumns + ` FROM thread INDEXED BY thread_active
+	query = "SELECT " + form.ThreadColumns + ` FROM thread INDEXED BY thread_active
 		WHERE state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND lease_until <= ? AND updated_at < ? AND NOT EXISTS (
 			SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id
 				AND job.run_id = thread.run_id AND job.run_id <> '')`

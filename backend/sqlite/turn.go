@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // turns returns the user turns of the main agent, as [spool.View.Messages] does. It walks their index
@@ -16,7 +17,7 @@ func (v *view) turns(q spool.MessageQuery) ([]spool.Message, error) {
 	if q.Limit > 0 {
 		limit = int64(q.Limit)
 	}
-	query := "SELECT " + messageColumns + ` FROM message INDEXED BY message_turn
+	query := "SELECT " + form.MessageColumns + ` FROM message INDEXED BY message_turn
 		WHERE tenant = ? AND thread_id = ? AND role = 'user' AND agent_id = '' AND after_seq >= ? AND after_seq < ?`
 	args := []any{v.key.Tenant, v.key.ID, q.SinceSeq, before}
 	if q.After != "" {

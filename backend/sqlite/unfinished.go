@@ -50,7 +50,7 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 	counts := make(map[Unfinished]int64)
 	for _, query := range unfinishedQueries {
 		if err := c.query(query, func(r *row) error {
-			counts[Unfinished{Agent: r.text(), Model: r.text(), State: spool.State(r.text()), MadeOn: r.text(), Requested: r.text()}]++
+			counts[Unfinished{Agent: r.Text(), Model: r.Text(), State: spool.State(r.Text()), MadeOn: r.Text(), Requested: r.Text()}]++
 			return nil
 		}); err != nil {
 			return nil, err

@@ -4,63 +4,19 @@ import (
 	"cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
-
-const (
-	usageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
-	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
-	cost, currency, cost_source, price_version, created_at, requested`
-
-	sumColumns = `agent_id, agent, model, model_id, currency,
-	input, cache_read, cache_write, output, reasoning, calls, estimated, guess_input, guess_output, cost`
-)
-
-func scanUsage(r *row) spool.UsageRow {
-	u := spool.UsageRow{
-		RunID: spool.RunID(r.text()), AgentID: spool.AgentID(r.text()), Agent: r.text(), Kind: spool.UsageKind(r.text()),
-		Step: r.int(), Model: r.text(), ModelID: r.text(), Outcome: spool.Outcome(r.text()),
-		Usage: spool.Usage{
-			Input: r.maybe(), CacheRead: r.maybe(), CacheWrite: r.maybe(), Output: r.maybe(), Reasoning: r.maybe(),
-		},
-		Guess: spool.Usage{Input: r.maybe(), Output: r.maybe()},
-	}
-	micros := r.maybe()
-	cost := spool.Cost{Currency: r.text(), Source: spool.CostSource(r.text()), Version: r.text()}
-	if micros != nil {
-		cost.Micros = *micros
-		u.Cost = &cost
-	}
-	u.CreatedAt, u.Requested = r.time(), r.text()
-	return u
-}
 
 // Usage implements [spool.View].
 func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 	if q.Sums {
-		report.Sums, err = v.usageSums()
-	} else {
-		report.Rows, err = v.usageRows(q)
+		report.Sums = []spool.UsageLine{}
+		err = v.query("SELECT "+form.UsageLineColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
+			eachForm(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
+		return report, err
 	}
+	report.Rows, err = v.usageRows(q)
 	return report, err
-}
-
-func (v *view) usageSums() ([]spool.UsageLine, error) {
-	lines := []spool.UsageLine{}
-	err := v.query("SELECT "+sumColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
-		func(r *row) error {
-			var l spool.UsageLine
-			if agent := spool.AgentID(r.text()); agent != "" {
-				l.AgentID = &agent
-			}
-			l.AgentName, l.Model, l.ModelID, l.Currency = r.text(), r.text(), r.text(), r.text()
-			l.InputTokens, l.CacheReadInputTokens, l.CacheWriteInputTokens = r.int64(), r.int64(), r.int64()
-			l.OutputTokens, l.ReasoningTokens, l.Calls = r.int64(), r.int64(), r.int64()
-			l.Estimated = r.int64()
-			l.EstimatedInputTokens, l.EstimatedOutputTokens, l.CostMicros = r.int64(), r.int64(), r.int64()
-			lines = append(lines, l)
-			return nil
-		}, v.key.Tenant, v.key.ID)
-	return lines, err
 }
 
 func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
@@ -68,7 +24,7 @@ func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	if q.Run != "" {
 		from = "usage INDEXED BY usage_run"
 	}
-	query, args := "SELECT "+usageColumns+" FROM "+from+" WHERE tenant = ? AND thread_id = ?", []any{v.key.Tenant, v.key.ID}
+	query, args := "SELECT "+form.UsageColumns+" FROM "+from+" WHERE tenant = ? AND thread_id = ?", []any{v.key.Tenant, v.key.ID}
 	where := func(condition string, arg any) {
 		query += " AND " + condition
 		args = append(args, arg)
@@ -90,10 +46,7 @@ func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 		query += " DESC"
 	}
 	rows := []spool.UsageRow{}
-	err := v.query(query+" LIMIT ?", func(r *row) error {
-		rows = append(rows, scanUsage(r))
-		return nil
-	}, append(args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", eachForm(&rows, form.ScanUsage), append(args, bound(q.Limit))...)
 	return rows, err
 }
 
@@ -104,17 +57,13 @@ func (t *tx) addUsage(u *spool.UsageRow) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	var cost spool.Cost
-	var micros *int64
-	if u.Cost != nil {
-		cost, micros = *u.Cost, &u.Cost.Micros
-	}
+	cost, micros := form.CostOf(u)
 	estimated := 0
 	if u.Estimated() {
 		estimated = 1
 	}
 	c := u.Usage
-	err := t.write("INSERT INTO usage (tenant, thread_id, "+usageColumns+`, ord)
+	err := t.write("INSERT INTO usage (tenant, thread_id, "+form.UsageColumns+`, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+next+" + 1)",
 		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
 		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
@@ -123,7 +72,7 @@ func (t *tx) addUsage(u *spool.UsageRow) error {
 	if err != nil {
 		return err
 	}
-	return t.write("INSERT INTO usage_line (tenant, thread_id, "+sumColumns+`, ord)
+	return t.write("INSERT INTO usage_line (tenant, thread_id, "+form.UsageLineColumns+`, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), 1,
 			?, coalesce(?, 0), coalesce(?, 0), ?, `+next+`)
 		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id, currency) DO UPDATE SET

@@ -7,18 +7,16 @@ import (
 	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-const valueColumns = "tenant, kind, key, value, version, updated_at, expires_at"
-
 // expired is the condition that a row is as if it did not exist. Its value is the time.
 const expired = "(keyed_value.expires_at > 0 AND keyed_value.expires_at <= ?)"
 
 // The statements that write a row. Each changes no row if the stored version is not the expected one.
 const (
-	newValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
+	newValue = "INSERT INTO keyed_value (" + form.ValueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kind, key) DO UPDATE SET
 			value = excluded.value, version = excluded.version, updated_at = excluded.updated_at, expires_at = excluded.expires_at
 		WHERE ` + expired
-	putValue = "INSERT INTO keyed_value (" + valueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
+	putValue = "INSERT INTO keyed_value (" + form.ValueColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kind, key) DO UPDATE SET
 			value = excluded.value, version = iif(` + expired + `, excluded.version, version + 1),
 			updated_at = excluded.updated_at, expires_at = excluded.expires_at`
@@ -66,7 +64,7 @@ func (t *tx) noRow(r *spool.Row) error {
 
 // Rows implements [spool.Store].
 func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
-	query := "SELECT " + valueColumns + " FROM keyed_value WHERE tenant = ? AND kind = ?"
+	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE tenant = ? AND kind = ?"
 	args := []any{q.Tenant, q.Kind}
 	if q.Key != "" {
 		query += " AND key = ?"
@@ -80,13 +78,7 @@ func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
 	args = append(args, now(db.clock), bound(q.Limit))
 	rows := []spool.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
-		return c.query(query, func(r *row) error {
-			rows = append(rows, spool.Row{
-				Tenant: spool.Tenant(r.text()), Kind: r.text(), Key: r.text(), Value: r.json(), Version: r.int64(),
-				UpdatedAt: r.time(), ExpiresAt: r.time(),
-			})
-			return nil
-		}, args...)
+		return c.query(query, eachForm(&rows, form.ScanValue), args...)
 	})
 	return rows, err
 }

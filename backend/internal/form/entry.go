@@ -1,0 +1,16 @@
+package form
+
+import "github.com/spoolhq/spool"
+
+// EntryColumns are the columns of [spool.Entry] without its thread.
+const EntryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
+
+// ScanEntry reads EntryColumns of a thread.
+func ScanEntry(r Row, thread spool.ThreadID) spool.Entry {
+	return spool.Entry{
+		ThreadID: thread, Seq: r.Int64(), Type: spool.EntryType(r.Text()), RunID: spool.RunID(r.Text()),
+		Payload: r.JSON(), CreatedAt: r.Time(), Stream: spool.StreamID(r.Text()),
+		After:       spool.Offset{Fence: r.Int64(), N: r.Int64()},
+		PublishedBy: r.Text(), PublishedByTool: r.Text(),
+	}
+}

@@ -1,0 +1,63 @@
+package form
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// ParkColumns are the columns of [spool.Park], and EffectColumns those of [spool.Effect] without its run and step.
+const (
+	ParkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed,
+	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
+	EffectColumns = "tool_call_id, state, result"
+)
+
+// ScanPark reads ParkColumns.
+func ScanPark(r Row) spool.Park {
+	return spool.Park{
+		RunID: spool.RunID(r.Text()), ToolCallID: spool.ToolCallID(r.Text()), ToolName: r.Text(), Step: r.Int(),
+		Args: r.JSON(), Shown: r.JSON(), Reason: r.Text(), State: spool.ParkState(r.Text()),
+		Answer: decode[*spool.Answer](r, "a park's answer"), Before: decode[*spool.Answer](r, "a park's answer"),
+		Landed: r.Bool(), CreatedAt: r.Time(), ExpiresAt: r.Time(), Digest: r.Text(),
+		Expiry: decode[spool.Expiry](r, "a park's expiry"), Warned: r.Bool(), AgentID: spool.AgentID(r.Text()),
+		Frames: decode[[]spool.ParkFrame](r, "a park's frames"), DistinctApprover: r.Bool(), Occurrence: r.Int(),
+		Revision: spool.RevisionID(r.Text()),
+	}
+}
+
+// ScanEffect reads EffectColumns of a step.
+func ScanEffect(r Row, run spool.RunID, step int) spool.Effect {
+	return spool.Effect{
+		RunID: run, Step: step, ToolCallID: spool.ToolCallID(r.Text()), State: spool.EffectState(r.Text()), Result: r.JSON(),
+	}
+}
+
+// EncodedPark has the JSON columns of a park. An empty one stands for the zero value.
+type EncodedPark struct{ Answer, Before, Expiry, Frames json.RawMessage }
+
+// EncodePark returns the JSON columns of a park.
+func EncodePark(p *spool.Park) (e EncodedPark, err error) {
+	if e.Answer, err = encodeAnswer(p.Answer); err != nil {
+		return e, err
+	}
+	if e.Before, err = encodeAnswer(p.Before); err != nil {
+		return e, err
+	}
+	if p.Expiry != (spool.Expiry{}) {
+		if e.Expiry, err = encode(p.Expiry, "the park's expiry"); err != nil {
+			return e, err
+		}
+	}
+	if len(p.Frames) > 0 {
+		e.Frames, err = encode(p.Frames, "the park's frames")
+	}
+	return e, err
+}
+
+func encodeAnswer(a *spool.Answer) (json.RawMessage, error) {
+	if a == nil {
+		return nil, nil
+	}
+	return encode(a, "the park's answer")
+}

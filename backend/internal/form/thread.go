@@ -1,0 +1,51 @@
+package form
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// ThreadColumns are the columns of [spool.Thread].
+const ThreadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
+	owner, labels`
+
+// ScanThread reads ThreadColumns.
+func ScanThread(r Row) spool.Thread {
+	t := spool.Thread{
+		Tenant: spool.Tenant(r.Text()), ID: spool.ThreadID(r.Text()), State: spool.State(r.Text()),
+		Model: r.Text(), Title: r.Text(), CreatedAt: r.Time(), UpdatedAt: r.Time(),
+		RunID: spool.RunID(r.Text()), LastSeq: r.Int64(), Fence: r.Int64(), LeaseUntil: r.Time(), Owner: r.Text(),
+	}
+	if labels := decode[map[string]string](r, "the thread's labels"); len(labels) > 0 {
+		t.Labels = labels
+	}
+	return t
+}
+
+// NextThread returns a thread's row after a write of next at now. The row keeps what a writer does not choose: its
+// key, the last number of its record and the time of its creation. Its update time changes only if something else
+// than the lease does. Old is the zero value, except for its LastSeq, if the thread does not exist.
+func NextThread(key spool.ThreadKey, old spool.Thread, exists bool, next spool.Thread, now time.Time) spool.Thread {
+	next.Tenant, next.ID = key.Tenant, key.ID
+	next.LastSeq = old.LastSeq
+	next.LeaseUntil = cut(next.LeaseUntil)
+	switch {
+	case exists:
+		next.CreatedAt = old.CreatedAt
+	case next.CreatedAt.IsZero():
+		next.CreatedAt = now
+	default:
+		next.CreatedAt = cut(next.CreatedAt)
+	}
+	updated := old.UpdatedAt
+	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
+	if !exists || !old.Equal(next) {
+		updated = now
+	}
+	next.UpdatedAt = updated
+	return next
+}
+
+// cut returns a time as it is read again after it was stored.
+func cut(t time.Time) time.Time { return FromMicros(Micros(t)) }

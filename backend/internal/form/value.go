@@ -1,0 +1,14 @@
+package form
+
+import "github.com/spoolhq/spool"
+
+// ValueColumns are the columns of [spool.Row].
+const ValueColumns = "tenant, kind, key, value, version, updated_at, expires_at"
+
+// ScanValue reads ValueColumns.
+func ScanValue(r Row) spool.Row {
+	return spool.Row{
+		Tenant: spool.Tenant(r.Text()), Kind: r.Text(), Key: r.Text(), Value: r.JSON(), Version: r.Int64(),
+		UpdatedAt: r.Time(), ExpiresAt: r.Time(),
+	}
+}
