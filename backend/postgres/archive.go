@@ -97,30 +97,18 @@ func (x *export) statements(db *DB) []statement {
 
 // archived returns the table of the database that has the rows of a section, and their condition.
 func archived(db *DB, s spool.Section, t *archive.Table) (from, where string, args []any) {
-	switch s.Kind {
-	case spool.SectionRows:
+	if s.Kind == spool.SectionRows {
 		return "shared_row", "tenant = ? AND kind = ? AND (expires_at = 0 OR expires_at > " + nowExpr + ")", []any{s.Tenant, s.Name, db.clockArg()}
-	case spool.SectionAudit:
-		first, last := archive.AuditRange(s)
-		return t.Name, "tenant = ? AND seq BETWEEN ? AND ?", []any{s.Tenant, first, last}
-	case spool.SectionOutbox:
-		return t.Name, "tenant = ? AND " + withoutThread, []any{s.Tenant}
-	default:
-		if t.Name == archive.Thread {
-			return t.Name, "tenant = ? AND id = ?", []any{s.Tenant, s.Name}
-		}
-		if t.Name == "job" || t.Name == "job_dead" { // events outlive their thread
-			return t.Name, "tenant = ? AND thread_id = ? AND " + withThread, []any{s.Tenant, s.Name}
-		}
-		return t.Name, "tenant = ? AND thread_id = ?", []any{s.Tenant, s.Name}
 	}
+	c := form.SectionConditions(s, t, withThread)
+	return t.Name, c.Text, c.Args
 }
 
 // row reads a row.
 func (x *export) row(t *archive.Table, r *row) {
 	values := make([]any, len(t.Columns))
 	for i, c := range t.Columns {
-		values[i] = column(r, c.Kind)
+		values[i] = form.ScanArchived(r, c.Kind)
 	}
 	if r.err != nil || x.err != nil {
 		return
@@ -128,27 +116,6 @@ func (x *export) row(t *archive.Table, r *row) {
 	x.buffer = archive.AppendRow(x.buffer[:0], t, values)
 	if x.err = x.emit(x.buffer); x.err != nil {
 		r.Fail(x.err)
-	}
-}
-
-func column(r *row, kind archive.Kind) any {
-	switch kind {
-	case archive.Int:
-		return r.Int64()
-	case archive.MaybeInt:
-		return r.Maybe()
-	case archive.Bool:
-		return r.Bool()
-	case archive.MaybeBool:
-		return r.MaybeBool()
-	case archive.Labels:
-		text, err := archive.CanonicalLabels(r.Borrowed())
-		if err != nil {
-			r.Fail(spool.Wrap(spool.Internal, "the thread's labels cannot be read", err))
-		}
-		return text
-	default:
-		return r.Text()
 	}
 }
 
@@ -191,7 +158,7 @@ func (t target) Insert(s spool.Section, table *archive.Table, values []any) erro
 	case table.Name == archive.Thread:
 		t.insertThread(table, values)
 	case s.Kind == spool.SectionThread && table.Name == "run":
-		t.countArchived(table, values)
+		t.countRun(form.ArchivedRun(table, values), 1)
 		t.insert(table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	case table.Name == "job":
 		t.insert(table.Name, "tenant, id, "+table.List(), append([]any{s.Tenant, spool.NewJobID()}, values...),
@@ -226,11 +193,4 @@ func (t target) insertThread(table *archive.Table, values []any) {
 	t.insert(table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(), append([]any{t.key.Tenant, t.key.ID, 0, bytes}, values...), "")
 	t.counts.threads++
 	t.counts.bytes += bytes
-}
-
-// countArchived adds a run to the tally.
-func (t target) countArchived(table *archive.Table, values []any) {
-	t.countRun(&form.StoredRun{
-		State: spool.State(table.TextOf(values, "state")), Depth: int(table.IntOf(values, "depth")), Tokens: archive.TokensOf(table, values),
-	}, 1)
 }

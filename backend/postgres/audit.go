@@ -48,28 +48,12 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or that of the
 // tenant.
 func auditQuery(q spool.AuditQuery) (query string, args []any) {
-	query, args = "SELECT "+form.AuditColumns+" FROM spool.audit WHERE tenant = ?", []any{q.Tenant}
-	also := func(condition string, value any) {
-		query += " AND " + condition
-		args = append(args, value)
-	}
-	if q.ThreadID != "" {
-		also("thread_id = ?", q.ThreadID)
-	}
-	if q.Before > 0 {
-		also("seq < ?", q.Before)
-	}
-	if q.Action != "" {
-		also("action = ?", string(q.Action))
-	}
-	if q.By != "" {
-		also("actor = ?", q.By)
-	}
+	where := form.AuditConditions(q)
 	if !q.Since.IsZero() {
-		also("at >= ?", form.RoundedUp(q.Since))
+		where.And("at >= ?", form.RoundedUp(q.Since))
 	}
 	if !q.Until.IsZero() {
-		also("at < ?", form.RoundedUp(q.Until))
+		where.And("at < ?", form.RoundedUp(q.Until))
 	}
-	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
+	return "SELECT " + form.AuditColumns + " FROM spool.audit WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?", append(where.Args, bound(q.Limit))
 }

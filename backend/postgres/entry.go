@@ -8,26 +8,13 @@ import (
 // Entries implements [spool.View]. The indexes by run and by type end in seq, so that the newest entries are found
 // without reading others.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	query := "SELECT " + form.EntryColumns + " FROM spool.entry WHERE tenant = ? AND thread_id = ?"
-	args := []any{v.key.Tenant, v.key.ID}
-	if q.After > 0 {
-		query += " AND seq > ?"
-		args = append(args, q.After)
-	}
-	if q.Run != "" {
-		query += " AND run_id = ?"
-		args = append(args, q.Run)
-	}
-	if q.Type != "" {
-		query += " AND type = ?"
-		args = append(args, string(q.Type))
-	}
-	query += " ORDER BY seq"
+	where := form.EntryConditions(v.key, q)
+	query := "SELECT " + form.EntryColumns + " FROM spool.entry WHERE " + where.Text + " ORDER BY seq"
 	if q.Last {
 		query += " DESC"
 	}
 	entries := []spool.Entry{}
-	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) spool.Entry { return form.ScanEntry(r, v.key.ID) }), append(args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) spool.Entry { return form.ScanEntry(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
 	return entries, err
 }
 

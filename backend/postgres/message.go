@@ -26,56 +26,18 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 }
 
 // messageQuery returns the statement that selects columns of messages. If q has a limit, the newest message comes
-// first. Every part of the query walks the primary key, or the index of the branch. The query first turns ids into
-// positions in the order. after_seq never falls along the order, so a walk from the end stops at the first message
-// that SinceSeq leaves out.
+// first: see [form.MessageConditions].
 func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
-	shown := "dropped IS NULL"
-	args = []any{v.key.Tenant, v.key.ID}
-	query = "SELECT " + columns + " FROM spool.message WHERE tenant = ? AND thread_id = ? AND "
-	if q.ID != "" {
-		return query + shown + " AND id = ?", append(args, q.ID)
-	}
-	if q.Branch != 0 {
-		shown = "dropped = ?"
-		args = append(args, int64(q.Branch))
-	}
-	of := slices.Clip(args)
-	query += shown
-	place := "(SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
-	if q.After != "" {
-		query += " AND ord > coalesce(" + place + ", 0)"
-		args = append(append(args, of...), q.After)
-	}
-	if q.Before != "" {
-		query += " AND ord < coalesce(" + place + ", 9223372036854775807)"
-		args = append(append(args, of...), q.Before)
-	}
-	if q.SinceSeq > 0 {
-		query += ` AND ord > coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? AND after_seq < ?
-			ORDER BY ord DESC LIMIT 1), 0)`
-		args = append(args, v.key.Tenant, v.key.ID, q.SinceSeq)
-	}
-	switch q.Role {
-	case "":
-	case spool.RoleSystem: // a literal, so that the index of summaries can be used
-		query += " AND role = 'system'"
+	where := form.MessageConditions(v.key, "spool.message", q)
+	query = "SELECT " + columns + " FROM spool.message WHERE " + where.Text
+	switch {
+	case q.ID != "":
+		return query, where.Args
+	case q.Limit > 0:
+		return query + " ORDER BY ord DESC LIMIT ?", append(where.Args, q.Limit)
 	default:
-		query += " AND role = ?"
-		args = append(args, string(q.Role))
+		return query + " ORDER BY ord", where.Args
 	}
-	if q.Run != "" {
-		query += " AND run_id = ?"
-		args = append(args, q.Run)
-	}
-	if q.Agent != nil {
-		query += " AND agent_id = ?"
-		args = append(args, *q.Agent)
-	}
-	if q.Limit > 0 {
-		return query + " ORDER BY ord DESC LIMIT ?", append(args, q.Limit)
-	}
-	return query + " ORDER BY ord", args
 }
 
 // turnQuery returns the statement that selects user turns of the main agent. It walks their index from SinceSeq on,

@@ -97,20 +97,15 @@ func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err erro
 // Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the newest run on.
 func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
 	columns, scan := runColumnsOf(q.Whole)
-	where, args := runConditions(q)
+	where := runConditions(q)
 	runs := []spool.RunRow{}
-	err := db.read(ctx, "SELECT "+columns+" FROM spool.run WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT ?",
-		eachForm(&runs, scan), append(args, bound(q.Limit))...)
+	err := db.read(ctx, "SELECT "+columns+" FROM spool.run WHERE "+where.Text+" ORDER BY created_at DESC, id DESC LIMIT ?",
+		eachForm(&runs, scan), append(where.Args, bound(q.Limit))...)
 	return runs, err
 }
 
-func runConditions(q spool.RunQuery) (where string, args []any) {
-	where = "tenant = ?"
-	args = []any{q.Tenant}
-	also := func(condition string, values ...any) {
-		where += " AND " + condition
-		args = append(args, values...)
-	}
+func runConditions(q spool.RunQuery) (where form.Conditions) {
+	where.And("tenant = ?", q.Tenant)
 	for _, word := range []struct{ condition, value string }{
 		{"id = ?", string(q.ID)},
 		{"start_key = ? AND start_key <> ''", q.StartKey}, // the conditions of the indexes
@@ -121,30 +116,16 @@ func runConditions(q spool.RunQuery) (where string, args []any) {
 		{"model = ?", q.Model},
 	} {
 		if word.value != "" {
-			also(word.condition, word.value)
+			where.And(word.condition, word.value)
 		}
 	}
 	switch {
 	case q.State == "":
 	case slices.Contains(spool.States(), q.State): // a literal, so that also a plan for any values knows how rare it is
-		also("state = '" + string(q.State) + "'")
+		where.And("state = '" + string(q.State) + "'")
 	default:
-		also("state = ?", q.State)
+		where.And("state = ?", q.State)
 	}
-	if q.Waiting {
-		also("place > 0")
-	}
-	if q.Depth != nil {
-		also("depth = ?", *q.Depth)
-	}
-	if !q.Before.IsZero() {
-		also("(created_at, id) < (?, ?)", q.Before, q.BeforeID)
-	}
-	if !q.CreatedAfter.IsZero() {
-		also("created_at > ?", q.CreatedAfter)
-	}
-	if !q.CreatedBefore.IsZero() {
-		also("created_at < ?", form.RoundedUp(q.CreatedBefore))
-	}
-	return where, args
+	where.AndRuns(q)
+	return where
 }

@@ -199,10 +199,10 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		{Limit: 20}, {State: spool.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20},
 	} {
 		q.Tenant = "a"
-		where, args := runConditions(q)
+		where := runConditions(q)
 		all[fmt.Sprintf("runs %d", i)] = []statement{{
-			sql:  "SELECT " + form.RunColumns + " FROM spool.run WHERE " + where + " ORDER BY created_at DESC, id DESC LIMIT ?",
-			args: append(args, bound(q.Limit)),
+			sql:  "SELECT " + form.RunColumns + " FROM spool.run WHERE " + where.Text + " ORDER BY created_at DESC, id DESC LIMIT ?",
+			args: append(where.Args, bound(q.Limit)),
 		}}
 	}
 	for i, q := range []spool.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {

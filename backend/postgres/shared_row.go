@@ -58,18 +58,10 @@ func (t *tx) removeRow(r *spool.Row) {
 
 // Rows implements [spool.Store].
 func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
-	query := "SELECT " + form.ValueColumns + " FROM spool.shared_row AS stored WHERE tenant = ? AND kind = ?"
-	args := []any{q.Tenant, q.Kind}
-	if q.Key != "" {
-		query += " AND key = ?"
-		args = append(args, q.Key)
-	}
-	if q.After != "" {
-		query += " AND key > ?"
-		args = append(args, q.After)
-	}
-	query += " AND (expires_at = 0 OR expires_at > " + nowExpr + ") ORDER BY key LIMIT ?"
+	where := form.ValueConditions(q)
+	query := "SELECT " + form.ValueColumns + " FROM spool.shared_row AS stored WHERE " + where.Text +
+		" AND (expires_at = 0 OR expires_at > " + nowExpr + ") ORDER BY key LIMIT ?"
 	rows := []spool.Row{}
-	err := db.read(ctx, query, eachForm(&rows, form.ScanValue), append(args, db.clockArg(), bound(q.Limit))...)
+	err := db.read(ctx, query, eachForm(&rows, form.ScanValue), append(where.Args, db.clockArg(), bound(q.Limit))...)
 	return rows, err
 }

@@ -16,34 +16,13 @@ func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 		return report, err
 	}
 	report.Rows = []spool.UsageRow{}
-	query, args := v.usageQuery(q)
-	err = v.query(query, eachForm(&report.Rows, form.ScanUsage), args...)
-	return report, err
-}
-
-func (v *view) usageQuery(q spool.UsageQuery) (query string, args []any) {
-	query = "SELECT " + form.UsageColumns + " FROM spool.usage WHERE tenant = ? AND thread_id = ?"
-	args = []any{v.key.Tenant, v.key.ID}
-	if q.Run != "" {
-		query += " AND run_id = ?"
-		args = append(args, q.Run)
-	}
-	if q.Agent != nil {
-		query += " AND agent_id = ?"
-		args = append(args, *q.Agent)
-	}
-	if q.Kind != "" {
-		query += " AND kind = ?"
-		args = append(args, string(q.Kind))
-	}
-	if q.Counted {
-		query += " AND input IS NOT NULL"
-	}
-	query += " ORDER BY ord"
+	where := form.UsageConditions(v.key, q)
+	query := "SELECT " + form.UsageColumns + " FROM spool.usage WHERE " + where.Text + " ORDER BY ord"
 	if q.Last {
 		query += " DESC"
 	}
-	return query + " LIMIT ?", append(args, bound(q.Limit))
+	err = v.query(query+" LIMIT ?", eachForm(&report.Rows, form.ScanUsage), append(where.Args, bound(q.Limit))...)
+	return report, err
 }
 
 // addUsage adds a row to the ledger, and to its sums.

@@ -75,7 +75,7 @@ func exportRows(c *conn, s spool.Section, at time.Time, emit func(line []byte) e
 		values := make([]any, len(t.Columns))
 		err := c.query("SELECT "+t.List()+" FROM "+from+" AS stored WHERE "+where+" ORDER BY "+t.Order, func(r *row) error {
 			for i, c := range t.Columns {
-				values[i] = column(r, c.Kind)
+				values[i] = form.ScanArchived(r, c.Kind)
 			}
 			if r.err != nil {
 				return r.err
@@ -92,49 +92,11 @@ func exportRows(c *conn, s spool.Section, at time.Time, emit func(line []byte) e
 
 // archived returns the table of the database that has the rows of a section, and their condition.
 func archived(s spool.Section, t *archive.Table, at time.Time) (from, where string, args []any) {
-	switch s.Kind {
-	case spool.SectionRows:
+	if s.Kind == spool.SectionRows {
 		return "keyed_value", "tenant = ? AND kind = ? AND NOT (expires_at > 0 AND expires_at <= ?)", []any{s.Tenant, s.Name, at}
-	case spool.SectionAudit:
-		first, last := archive.AuditRange(s)
-		return t.Name, "tenant = ? AND seq BETWEEN ? AND ?", []any{s.Tenant, first, last}
-	case spool.SectionOutbox:
-		return t.Name, "tenant = ? AND " + withoutThread, []any{s.Tenant}
-	default:
-		if t.Name == archive.Thread {
-			return t.Name, "tenant = ? AND id = ?", []any{s.Tenant, s.Name}
-		}
-		if t.Name == "job" || t.Name == "job_dead" { // events outlive their thread
-			return t.Name, "tenant = ? AND thread_id = ? AND " + withThread, []any{s.Tenant, s.Name}
-		}
-		return t.Name, "tenant = ? AND thread_id = ?", []any{s.Tenant, s.Name}
 	}
-}
-
-func column(r *row, kind archive.Kind) any {
-	switch kind {
-	case archive.Int:
-		return r.Int64()
-	case archive.MaybeInt:
-		return r.Maybe()
-	case archive.Bool:
-		return r.Bool()
-	case archive.MaybeBool:
-		n := r.Maybe()
-		if n == nil {
-			return (*bool)(nil)
-		}
-		b := *n != 0
-		return &b
-	case archive.Labels:
-		text, err := archive.CanonicalLabels(r.Borrowed())
-		if err != nil {
-			r.err = spool.Wrap(spool.Internal, "the thread's labels cannot be read", err)
-		}
-		return text
-	default:
-		return r.Text()
-	}
+	c := form.SectionConditions(s, t, withThread)
+	return t.Name, c.Text, c.Args
 }
 
 // ImportSection implements [spool.Archive].
@@ -173,7 +135,7 @@ func (t target) Insert(s spool.Section, table *archive.Table, values []any) erro
 	case table.Name == archive.Thread:
 		return t.insertThread(s, table, values)
 	case s.Kind == spool.SectionThread && table.Name == "run":
-		t.countArchived(table, values)
+		t.countRun(form.ArchivedRun(table, values), 1)
 		return t.insert(s, table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	case table.Name == "job":
 		lane := laneOf(&spool.Job{
@@ -233,11 +195,4 @@ func (t target) insertDead(s spool.Section, table *archive.Table, values []any) 
 		return err
 	}
 	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(), append([]any{s.Tenant, spool.NewJobID(), next}, values...), "")
-}
-
-// countArchived adds a run to the tally.
-func (t target) countArchived(table *archive.Table, values []any) {
-	t.countRun(&form.StoredRun{
-		State: spool.State(table.TextOf(values, "state")), Depth: int(table.IntOf(values, "depth")), Tokens: archive.TokensOf(table, values),
-	}, 1)
 }

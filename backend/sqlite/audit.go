@@ -62,33 +62,20 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or
 // the table itself.
 func auditQuery(q spool.AuditQuery) (query string, args []any) {
-	query, args = "SELECT "+form.AuditColumns+" FROM audit WHERE tenant = ?", []any{q.Tenant}
+	table := "audit"
 	if q.ThreadID != "" {
-		query = "SELECT " + form.AuditColumns + " FROM audit INDEXED BY audit_thread WHERE tenant = ? AND thread_id = ?"
-		args = append(args, q.ThreadID)
+		table = "audit INDEXED BY audit_thread"
 	}
-	also := func(condition string, value any) {
-		query += " AND " + condition
-		args = append(args, value)
-	}
-	if q.Before > 0 {
-		also("seq < ?", q.Before)
-	}
-	if q.Action != "" {
-		also("action = ?", string(q.Action))
-	}
-	if q.By != "" {
-		also("actor = ?", q.By)
-	}
+	where := form.AuditConditions(q)
 	// The unary plus keeps these two conditions from using the index of times, whose order is not the
 	// list's.
 	if !q.Since.IsZero() {
-		also("+at >= ?", form.RoundedUp(q.Since))
+		where.And("+at >= ?", form.RoundedUp(q.Since))
 	}
 	if !q.Until.IsZero() {
-		also("+at < ?", form.RoundedUp(q.Until))
+		where.And("+at < ?", form.RoundedUp(q.Until))
 	}
-	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
+	return "SELECT " + form.AuditColumns + " FROM " + table + " WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
 // places returns n placeholders.

@@ -11,39 +11,24 @@ import (
 // entries are found without reading others. The statements name the indexes, because the planner does
 // not know how long a record gets and would walk the primary key.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	query := "SELECT " + form.EntryColumns + " FROM entry"
+	table := "entry"
 	switch {
 	case q.Run != "":
-		query += " INDEXED BY entry_run"
+		table += " INDEXED BY entry_run"
 	case q.Type != "":
-		query += " INDEXED BY entry_type"
+		table += " INDEXED BY entry_type"
 	}
-	query += " WHERE tenant = ? AND thread_id = ?"
-	args := []any{v.key.Tenant, v.key.ID}
-	if q.After > 0 {
-		query += " AND seq > ?"
-		args = append(args, q.After)
-	}
-	if q.Run != "" {
-		query += " AND run_id = ?"
-		args = append(args, q.Run)
-	}
-	if q.Type != "" {
-		query += " AND type = ?"
-		args = append(args, string(q.Type))
-	}
-	query += " ORDER BY seq"
+	where := form.EntryConditions(v.key, q)
+	query := "SELECT " + form.EntryColumns + " FROM " + table + " WHERE " + where.Text + " ORDER BY seq"
 	if q.Last {
 		query += " DESC"
 	}
-	query += " LIMIT ?"
-	args = append(args, bound(q.Limit))
 
 	entries := []spool.Entry{}
-	err := v.query(query, func(r *row) error {
+	err := v.query(query+" LIMIT ?", func(r *row) error {
 		entries = append(withRoom(entries, q.Limit), form.ScanEntry(r, v.key.ID))
 		return nil
-	}, args...)
+	}, append(where.Args, bound(q.Limit))...)
 	return entries, err
 }
 

@@ -21,63 +21,26 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 }
 
 // messageQuery returns the statement that selects columns of messages. If q has a limit, the newest
-// message comes first. Every part of the query walks the primary key, or the index of the branch. The
-// query first turns ids into positions in the order. after_seq never falls along the order, so a walk
-// from the end stops at the first message that SinceSeq leaves out.
+// message comes first: see [form.MessageConditions].
 func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
-	if q.ID != "" {
-		return "SELECT " + columns + " FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND id = ?",
-			[]any{v.key.Tenant, v.key.ID, q.ID}
-	}
-	table, shown := "message", "dropped IS NULL"
-	args = []any{v.key.Tenant, v.key.ID}
-	if q.Branch != 0 {
-		table, shown = "message INDEXED BY message_branch", "dropped = ?"
-		args = append(args, int64(q.Branch))
-	}
-	if q.Branch == 0 && q.Role == spool.RoleSystem {
+	table := "message"
+	switch {
+	case q.ID != "":
+	case q.Branch != 0:
+		table = "message INDEXED BY message_branch"
+	case q.Role == spool.RoleSystem:
 		table = "message INDEXED BY message_summary"
 	}
-	of := slices.Clip(args)
-	place := "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
-
-	query = "SELECT " + columns + " FROM " + table + " WHERE tenant = ? AND thread_id = ? AND " + shown
-	if q.After != "" {
-		query += " AND ord > coalesce(" + place + ", 0)"
-		args = append(append(args, of...), q.After)
-	}
-	if q.Before != "" {
-		query += " AND ord < coalesce(" + place + ", 9223372036854775807)"
-		args = append(append(args, of...), q.Before)
-	}
-	if q.SinceSeq > 0 {
-		query += ` AND ord > coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND after_seq < ?
-			ORDER BY ord DESC LIMIT 1), 0)`
-		args = append(args, v.key.Tenant, v.key.ID, q.SinceSeq)
-	}
-	switch q.Role {
-	case "":
-	case spool.RoleSystem: // a literal, so that the index of summaries can be used
-		query += " AND role = 'system'"
+	where := form.MessageConditions(v.key, "message", q)
+	query = "SELECT " + columns + " FROM " + table + " WHERE " + where.Text
+	switch {
+	case q.ID != "":
+		return query, where.Args
+	case q.Limit > 0:
+		return query + " ORDER BY ord DESC LIMIT ?", append(where.Args, q.Limit)
 	default:
-		query += " AND role = ?"
-		args = append(args, string(q.Role))
+		return query + " ORDER BY ord", where.Args
 	}
-	if q.Run != "" {
-		query += " AND run_id = ?"
-		args = append(args, string(q.Run))
-	}
-	if q.Agent != nil {
-		query += " AND agent_id = ?"
-		args = append(args, *q.Agent)
-	}
-	if q.Limit > 0 {
-		query += " ORDER BY ord DESC LIMIT ?"
-		args = append(args, q.Limit)
-	} else {
-		query += " ORDER BY ord"
-	}
-	return query, args
 }
 
 // messages returns the messages that a query selects.

@@ -27,52 +27,34 @@ func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error
 }
 
 func runQuery(q spool.RunQuery) (query string, args []any) {
-	where := "tenant = ?"
-	args = []any{q.Tenant}
-	also := func(condition string, values ...any) {
-		where += " AND " + condition
-		args = append(args, values...)
-	}
+	var where form.Conditions
+	where.And("tenant = ?", q.Tenant)
 	index := "run_created"
 	if q.State != "" {
 		index = "run_state"
-		also("state = ?", q.State)
+		where.And("state = ?", q.State)
 	}
 	if q.ThreadID != "" {
 		index = "run_thread"
-		also("thread_id = ?", q.ThreadID)
+		where.And("thread_id = ?", q.ThreadID)
 	}
 	if q.StartKey != "" { // the literal is the condition of the index
 		index = "run_start_key"
-		also("start_key = ? AND start_key <> ''", q.StartKey)
+		where.And("start_key = ? AND start_key <> ''", q.StartKey)
 	}
 	from := "run INDEXED BY " + index
 	if q.ID != "" {
 		from = "run"
-		also("id = ?", q.ID)
+		where.And("id = ?", q.ID)
 	}
 	for _, word := range []struct{ column, value string }{
 		{"root_id", string(q.RootID)}, {"stop_reason", string(q.StopReason)}, {"agent", q.Agent}, {"model", q.Model},
 	} {
 		if word.value != "" {
-			also(word.column+" = ?", word.value)
+			where.And(word.column+" = ?", word.value)
 		}
 	}
-	if q.Waiting {
-		also("place > 0")
-	}
-	if q.Depth != nil {
-		also("depth = ?", *q.Depth)
-	}
-	if !q.Before.IsZero() {
-		also("(created_at, id) < (?, ?)", q.Before, q.BeforeID)
-	}
-	if !q.CreatedAfter.IsZero() {
-		also("created_at > ?", q.CreatedAfter)
-	}
-	if !q.CreatedBefore.IsZero() {
-		also("created_at < ?", form.RoundedUp(q.CreatedBefore))
-	}
+	where.AndRuns(q)
 	columns, order := form.RunColumns, " ORDER BY created_at DESC, id DESC LIMIT ?"
 	if q.Whole {
 		columns = form.WholeRunColumns
@@ -80,7 +62,7 @@ func runQuery(q spool.RunQuery) (query string, args []any) {
 	if q.StartKey != "" { // one run at most
 		order = " LIMIT ?"
 	}
-	return "SELECT " + columns + " FROM " + from + " WHERE " + where + order, append(args, bound(q.Limit))
+	return "SELECT " + columns + " FROM " + from + " WHERE " + where.Text + order, append(where.Args, bound(q.Limit))
 }
 
 // CountThreads returns the number of threads in the file, of all tenants.

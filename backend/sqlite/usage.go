@@ -20,33 +20,17 @@ func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 }
 
 func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
-	from := "usage"
+	table := "usage"
 	if q.Run != "" {
-		from = "usage INDEXED BY usage_run"
+		table = "usage INDEXED BY usage_run"
 	}
-	query, args := "SELECT "+form.UsageColumns+" FROM "+from+" WHERE tenant = ? AND thread_id = ?", []any{v.key.Tenant, v.key.ID}
-	where := func(condition string, arg any) {
-		query += " AND " + condition
-		args = append(args, arg)
-	}
-	if q.Run != "" {
-		where("run_id = ?", q.Run)
-	}
-	if q.Agent != nil {
-		where("agent_id = ?", *q.Agent)
-	}
-	if q.Kind != "" {
-		where("kind = ?", string(q.Kind))
-	}
-	if q.Counted {
-		query += " AND input IS NOT NULL"
-	}
-	query += " ORDER BY ord"
+	where := form.UsageConditions(v.key, q)
+	query := "SELECT " + form.UsageColumns + " FROM " + table + " WHERE " + where.Text + " ORDER BY ord"
 	if q.Last {
 		query += " DESC"
 	}
 	rows := []spool.UsageRow{}
-	err := v.query(query+" LIMIT ?", eachForm(&rows, form.ScanUsage), append(args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", eachForm(&rows, form.ScanUsage), append(where.Args, bound(q.Limit))...)
 	return rows, err
 }
 

@@ -64,18 +64,9 @@ func (t *tx) noRow(r *spool.Row) error {
 
 // Rows implements [spool.Store].
 func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
-	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE tenant = ? AND kind = ?"
-	args := []any{q.Tenant, q.Kind}
-	if q.Key != "" {
-		query += " AND key = ?"
-		args = append(args, q.Key)
-	}
-	if q.After != "" {
-		query += " AND key > ?"
-		args = append(args, q.After)
-	}
-	query += " AND NOT " + expired + " ORDER BY key LIMIT ?"
-	args = append(args, now(db.clock), bound(q.Limit))
+	where := form.ValueConditions(q)
+	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired + " ORDER BY key LIMIT ?"
+	args := append(where.Args, now(db.clock), bound(q.Limit))
 	rows := []spool.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
 		return c.query(query, eachForm(&rows, form.ScanValue), args...)
