@@ -66,10 +66,9 @@ func (t *tx) noRow(r *spool.Row) error {
 func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
 	where := form.ValueConditions(q)
 	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired + " ORDER BY key LIMIT ?"
-	args := append(where.Args, now(db.clock), bound(q.Limit))
 	rows := []spool.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
-		return c.query(query, eachForm(&rows, form.ScanValue), args...)
+		return c.query(query, eachForm(&rows, form.ScanValue), append(where.Args, now(db.clock), bound(q.Limit))...)
 	})
 	return rows, err
 }
