@@ -48,7 +48,7 @@ func (l *live) maintainOnce(ctx context.Context) error {
 	var hours []int64
 	err := l.db.run(ctx, statement{
 		sql:  "SELECT hour FROM spool.stream_hour WHERE hour < (SELECT max(hour) FROM spool.stream_hour) ORDER BY hour",
-		scan: each(&hours, (*row).int64),
+		scan: each(&hours, (*row).Int64),
 	})
 	if err != nil {
 		return err

@@ -143,7 +143,7 @@ func TestPartitions(t *testing.T) {
 func partitions(t *testing.T, db *DB) (hours []int64) {
 	t.Helper()
 	err := db.read(t.Context(), `SELECT substring(c.relname FROM '[0-9]+$')::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = 'spool.stream_item'::regclass ORDER BY 1`, each(&hours, (*row).int64))
+		WHERE i.inhparent = 'spool.stream_item'::regclass ORDER BY 1`, each(&hours, (*row).Int64))
 	if err != nil {
 		t.Fatal(err)
 	}

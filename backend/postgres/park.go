@@ -38,12 +38,7 @@ func (t *tx) putPark(p *spool.Park) error {
 	}
 	t.write("INSERT INTO spool.park (tenant, thread_id, "+form.ParkColumns+", ord) VALUES (?, ?, "+places(form.ParkColumns)+`,
 			(SELECT coalesce(max(ord), 0) + 1 FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
-		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
-			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
-			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
-			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
-			expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
-			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`,
+		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET `+form.ReplacedPark,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), text.Answer, text.Before,
 		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned, p.AgentID, text.Frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)

@@ -17,7 +17,7 @@ func TestNoRowTwice(t *testing.T) {
 	var rows []int64
 	err := db.viewing(ctx, func(s link) error {
 		return s.send(ctx, []statement{
-			{sql: "SELECT 7::bigint", scan: each(&rows, (*row).int64)},
+			{sql: "SELECT 7::bigint", scan: each(&rows, (*row).Int64)},
 			{sql: "SELECT pg_terminate_backend(pg_backend_pid())"},
 		})
 	})

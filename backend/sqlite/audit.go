@@ -54,7 +54,7 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 	query, args := auditQuery(q)
 	entries := []spool.AuditEntry{}
 	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, eachForm(&entries, form.ScanAudit), args...)
+		return c.query(query, each(&entries, form.ScanAudit), args...)
 	})
 	return entries, err
 }

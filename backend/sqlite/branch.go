@@ -18,7 +18,7 @@ func (v *view) Branches() ([]spool.Branch, error) {
 		FROM branch b JOIN message f ON f.tenant = b.tenant AND f.thread_id = b.thread_id AND f.ord =
 			(SELECT min(m.ord) FROM message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id)
 		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`,
-		eachForm(&branches, form.ScanBranch), v.key.Tenant, v.key.ID)
+		each(&branches, form.ScanBranch), v.key.Tenant, v.key.ID)
 	return branches, err
 }
 

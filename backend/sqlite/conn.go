@@ -290,8 +290,8 @@ func (r *row) Borrowed() []byte {
 	return nil
 }
 
-// eachForm returns a scan function that appends each row to a list.
-func eachForm[T any](list *[]T, scan func(r form.Row) T) func(r *row) error {
+// each returns a scan function that appends each row to a list.
+func each[T any](list *[]T, scan func(r form.Row) T) func(r *row) error {
 	return func(r *row) error {
 		*list = append(*list, scan(r))
 		return nil

@@ -21,7 +21,7 @@ func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error
 	}
 	runs := []spool.RunRow{}
 	err := from.read(ctx, func(c *conn) error {
-		return c.query(query, eachForm(&runs, scan), args...)
+		return c.query(query, each(&runs, scan), args...)
 	})
 	return runs, err
 }

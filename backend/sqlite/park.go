@@ -9,7 +9,7 @@ import (
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 	parks := []spool.Park{}
 	err := v.query("SELECT "+form.ParkColumns+" FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
-		eachForm(&parks, form.ScanPark), v.key.Tenant, v.key.ID, run)
+		each(&parks, form.ScanPark), v.key.Tenant, v.key.ID, run)
 	return parks, err
 }
 
@@ -25,12 +25,7 @@ func (t *tx) putPark(p *spool.Park) error {
 	return t.write("INSERT INTO park (tenant, thread_id, "+form.ParkColumns+`, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
-		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
-			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
-			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
-			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
-			expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
-			distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`,
+		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET `+form.ReplacedPark,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), text.Answer, text.Before,
 		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned,
 		p.AgentID, text.Frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
@@ -42,10 +37,7 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	effects := []spool.Effect{}
 	err := v.query("SELECT "+form.EffectColumns+` FROM effect
 		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
-		func(r *row) error {
-			effects = append(effects, form.ScanEffect(r, run, step))
-			return nil
-		}, v.key.Tenant, v.key.ID, run, step)
+		each(&effects, func(r form.Row) spool.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
 	return effects, err
 }
 

@@ -48,7 +48,7 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 		query, scan = from.whole, form.ScanWholeRun
 	}
 	runs := []spool.RunRow{}
-	err := v.query(query, eachForm(&runs, scan), args...)
+	err := v.query(query, each(&runs, scan), args...)
 	return runs, err
 }
 

@@ -173,7 +173,7 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 	}
 	threads := []spool.Thread{}
 	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, eachForm(&threads, form.ScanThread), args...)
+		return c.query(query, each(&threads, form.ScanThread), args...)
 	})
 	return threads, err
 }

@@ -12,7 +12,7 @@ func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 	if q.Sums {
 		report.Sums = []spool.UsageLine{}
 		err = v.query("SELECT "+form.UsageLineColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
-			eachForm(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
+			each(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
 		return report, err
 	}
 	report.Rows, err = v.usageRows(q)
@@ -30,7 +30,7 @@ func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 		query += " DESC"
 	}
 	rows := []spool.UsageRow{}
-	err := v.query(query+" LIMIT ?", eachForm(&rows, form.ScanUsage), append(where.Args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", each(&rows, form.ScanUsage), append(where.Args, bound(q.Limit))...)
 	return rows, err
 }
 

@@ -68,7 +68,7 @@ func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
 	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired + " ORDER BY key LIMIT ?"
 	rows := []spool.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
-		return c.query(query, eachForm(&rows, form.ScanValue), append(where.Args, now(db.clock), bound(q.Limit))...)
+		return c.query(query, each(&rows, form.ScanValue), append(where.Args, now(db.clock), bound(q.Limit))...)
 	})
 	return rows, err
 }

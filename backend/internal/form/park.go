@@ -6,10 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// ParkColumns are the columns of [spool.Park], and EffectColumns those of [spool.Effect] without its run and step.
+// ParkColumns are the columns of [spool.Park], and ReplacedPark has the assignments of an upsert that replaces a park
+// without changing its position. EffectColumns are the columns of [spool.Effect] without its run and step.
 const (
 	ParkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed,
 	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
+	ReplacedPark = `tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
+	reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
+	created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
+	expiry = excluded.expiry, warned = excluded.warned, agent_id = excluded.agent_id, frames = excluded.frames,
+	distinct_approver = excluded.distinct_approver, occurrence = excluded.occurrence, revision = excluded.revision`
 	EffectColumns = "tool_call_id, state, result"
 )
 

@@ -2,6 +2,7 @@ package form
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,18 @@ func TestParkEncoded(t *testing.T) {
 	}
 	_, err := EncodePark(&spool.Park{Before: &spool.Answer{Payload: json.RawMessage("{")}})
 	wantInvalid(t, err, "the park's answer cannot be encoded")
+}
+
+// An upsert replaces all of a park but its key.
+func TestReplacedPark(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, column := range strings.FieldsFunc(ParkColumns, func(r rune) bool { return strings.ContainsRune(", \n\t", r) })[2:] {
+		want = append(want, column+" = excluded."+column)
+	}
+	if diff := cmp.Diff(strings.Join(want, ", "), strings.Join(strings.Fields(ReplacedPark), " ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestCompleteMessage(t *testing.T) {
