@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/spoolhq/spool"
@@ -51,7 +53,8 @@ func statementError(ctx context.Context, err error, s *statement) error {
 }
 
 // storeError wraps an error of the server or the driver in one with its code: [spool.Canceled] if ctx has ended,
-// [spool.Internal] for a statement that can never succeed, and else [spool.Unavailable].
+// [spool.Invalid] if the transaction is a host's and has ended, [spool.Internal] for a statement that can never
+// succeed, and else [spool.Unavailable].
 func storeError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -61,6 +64,9 @@ func storeError(ctx context.Context, err error) error {
 	}
 	if canceled := canceled(ctx); canceled != nil {
 		return canceled
+	}
+	if errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, sql.ErrTxDone) { // only a host's can be over
+		return &spool.Error{Code: spool.Invalid, Message: "the transaction has ended", Err: err}
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refusal.Code[:min(2, len(refusal.Code))] {

@@ -19,6 +19,37 @@ type conn struct {
 	raw   *lite.Conn
 	stmts map[string]*lite.Stmt
 	row   row
+	// lender is the host's session whose update uses the connection. It may take the connection back between two
+	// statements. Nil: the user of the connection has it until it ends.
+	lender *session
+}
+
+// enter begins the use of the connection by a statement. It returns an error if a lender has taken the connection
+// back. The caller must call leave.
+func (c *conn) enter() error {
+	if c.lender == nil {
+		return nil
+	}
+	return c.lender.enter()
+}
+
+// leave ends the use of the connection by a statement.
+func (c *conn) leave() {
+	if c.lender != nil {
+		c.lender.mu.Unlock()
+	}
+}
+
+// checkOpen returns an error if the connection is in no transaction.
+func (c *conn) checkOpen() error {
+	if err := c.enter(); err != nil {
+		return err
+	}
+	defer c.leave()
+	if !c.raw.Transaction() {
+		return errLost
+	}
+	return nil
 }
 
 // busyTimeout is how long a statement waits for another process, in milliseconds.
@@ -110,6 +141,24 @@ func (c *conn) prepare(query string) (*lite.Stmt, error) {
 
 // exec runs one or several statements.
 func (c *conn) exec(query string, args ...any) error {
+	_, err := c.change(query, args...)
+	return err
+}
+
+// change runs one or several statements and returns how many rows the last one has changed.
+func (c *conn) change(query string, args ...any) (int64, error) {
+	if err := c.enter(); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if err := c.run(query, args); err != nil {
+		return 0, err
+	}
+	return c.raw.Changed(), nil
+}
+
+// run does the work of exec.
+func (c *conn) run(query string, args []any) error {
 	s, err := c.prepare(query)
 	switch {
 	case err != nil:
@@ -122,14 +171,6 @@ func (c *conn) exec(query string, args ...any) error {
 		return err
 	}
 	return finish(s)
-}
-
-// change runs a statement and returns how many rows it has changed.
-func (c *conn) change(query string, args ...any) (int64, error) {
-	if err := c.exec(query, args...); err != nil {
-		return 0, err
-	}
-	return c.raw.Changed(), nil
 }
 
 // finish runs a statement to its end and ignores its rows.
@@ -145,6 +186,10 @@ func finish(s *lite.Stmt) error {
 
 // query runs a statement and calls scan for each row. scan must not use the connection.
 func (c *conn) query(query string, scan func(r *row) error, args ...any) error {
+	if err := c.enter(); err != nil {
+		return err
+	}
+	defer c.leave()
 	s, err := c.prepare(query)
 	if err != nil {
 		return err

@@ -36,10 +36,12 @@ type Transaction struct {
 //
 // fn has the file's only writer: all runs wait for it with their next write. So it should be short, and wait
 // for nothing outside the database. When ctx ends, or after [TransactLimit], the writer takes the database back:
-// the running statement is interrupted, all is rolled back, statements that follow fail, and Transact returns a
-// [spool.Canceled] or [spool.Unavailable] error when fn has returned. fn runs once, on the caller's goroutine.
-// It must not commit or roll back itself, and not call the engine or the store except by [Tx]: other writes
-// would wait until the transaction ends.
+// the running statement is interrupted, all is rolled back, statements and starts that follow or still run fail,
+// and Transact returns a [spool.Canceled] or [spool.Unavailable] error when fn has returned. fn runs once, on the
+// caller's goroutine. It must not commit or roll back itself, and not call the engine or the store except by [Tx]:
+// another write waits for the end of the transaction, so a function that waits for one is rolled back after
+// TransactLimit. While an update or a start runs, the transaction has no other use: a statement then, a second
+// update, and a return of fn are [spool.Invalid] errors.
 func (db *DB) Transact(ctx context.Context, fn func(tx *Transaction) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -73,7 +75,7 @@ func (db *DB) Transact(ctx context.Context, fn func(tx *Transaction) error) erro
 func (db *DB) Read(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return db.pool.snapshot(ctx, func(c *conn) (err error) {
 		s := &session{ctx: ctx, rules: db.pool.rules, c: c}
-		defer s.close(nil)
+		defer s.close(nil, errOver)
 		return s.run(ctx, func(tx *Transaction) error { return fn(tx.Tx) })
 	})
 }
@@ -82,7 +84,9 @@ func (db *DB) Read(ctx context.Context, fn func(tx *sql.Tx) error) error {
 func Tx(tx *Transaction) spool.HostTx { return spool.NewHostTx(tx.session.database, tx.session.update) }
 
 var (
-	errTooLong = &spool.Error{Code: spool.Unavailable, Message: "the transaction took longer than " + TransactLimit.String()}
+	errTooLong = &spool.Error{
+		Code: spool.Unavailable, Message: "the transaction took longer than " + TransactLimit.String() + " and was rolled back: its function must not wait for other work",
+	}
 	errUnwound = &spool.Error{Code: spool.Internal, Message: "the function did not return"}
 	errEnded   = &spool.Error{Code: spool.Invalid, Message: "the function must not commit or roll back its transaction: return nil or an error"}
 )
@@ -115,45 +119,64 @@ func (s *session) serve(t *tx) error {
 	limit := time.NewTimer(TransactLimit)
 	defer limit.Stop()
 	close(s.begun)
-	var err error
 	select {
-	case err = <-s.ended:
+	case err := <-s.ended:
+		return s.close(err, errOver)
 	case <-s.ctx.Done():
-		err = canceled(s.ctx)
+		err := &spool.Error{Code: spool.Canceled, Message: "the context of the transaction has ended, so it was rolled back", Err: s.ctx.Err()}
+		return s.close(err, err)
 	case <-limit.C:
-		err = errTooLong
-		s.cancel(err)
+		s.cancel(errTooLong)
+		return s.close(errTooLong, errTooLong)
 	}
-	return s.close(err)
 }
 
 // update is the update of [spool.NewHostTx].
-func (s *session) update(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) error {
+func (s *session) update(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) (err error) {
+	t, err := s.beginUpdate(ctx, key)
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() { err = s.endUpdate(t, keep, err) }() // also if fn panics
+	err = t.call(&op{fn: func(t *tx) error { return fn(t) }})
+	keep = err == nil
+	return err
+}
+
+// beginUpdate returns the transaction of an update, which has a savepoint. It has the connection only for each
+// statement, so that the writer can take the connection back from a function that does not return.
+func (s *session) beginUpdate(ctx context.Context, key spool.ThreadKey) (*tx, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	t := &tx{view: view{ctx: ctx, c: s.c, key: key, now: s.t.now}, careful: true}
-	return s.updateIn(t, fn)
+	s.updating = true
+	lent := *s.c
+	lent.lender = s
+	return &tx{view: view{ctx: ctx, c: &lent, key: key, now: s.t.now}, careful: true}, nil
 }
 
-// updateIn runs an update in a savepoint.
-func (s *session) updateIn(t *tx, fn func(tx spool.Tx) error) (err error) {
-	keep := false
-	defer func() { // also if fn panics
-		if lost := t.end(keep); lost != nil {
-			s.lost = lost
-			err = errors.Join(err, lost)
+// endUpdate keeps or undoes what an update has written, and returns err or why that is not possible.
+func (s *session) endUpdate(t *tx, keep bool, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.updating = false
+	if s.over != nil { // the writer rolls all back
+		t.c = nil
+		return s.over
+	}
+	t.c = s.c // mu is held
+	if lost := t.end(keep); lost != nil {
+		s.lost = lost
+		return errors.Join(err, lost)
+	}
+	if keep {
+		s.t.deleted = s.t.deleted || t.deleted
+		for _, c := range t.counts {
+			s.t.counts.add(c)
 		}
-	}()
-	if err := t.call(&op{fn: func(t *tx) error { return fn(t) }}); err != nil {
-		return err
 	}
-	keep = true
-	s.t.deleted = s.t.deleted || t.deleted
-	for _, c := range t.counts {
-		s.t.counts.add(c)
-	}
-	return nil
+	return err
 }

@@ -25,21 +25,32 @@ type session struct {
 	begun    chan struct{} // closed when the connection can be used
 	ended    chan error    // has the result of the host's function
 
-	mu     sync.Mutex // held while a statement or an update runs
-	c      *conn
-	t      *tx   // nil in a session that only reads
-	lost   error // the transaction cannot be committed
-	closed bool
+	mu       sync.Mutex // held while a statement runs
+	c        *conn
+	t        *tx   // nil in a session that only reads
+	lost     error // the transaction cannot be committed
+	updating bool  // a function of update runs
+	over     error // what the host is told after the end
 }
 
-// close ends the use of the connection, and returns err or why the transaction cannot be committed.
-func (s *session) close(err error) error {
+// The errors of a use that is not possible.
+var (
+	errOver     = &spool.Error{Code: spool.Invalid, Message: "the transaction has ended", Err: sql.ErrTxDone}
+	errUpdating = &spool.Error{Code: spool.Invalid, Message: "an update or a start runs in the transaction: use it again after that has returned"}
+	errReturned = &spool.Error{Code: spool.Invalid, Message: "the function returned while an update or a start ran in its transaction"}
+)
+
+// close ends the use of the connection, and returns err or why the transaction cannot be committed. Later uses
+// return over. An update that runs ends with its next statement.
+func (s *session) close(err, over error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
+	s.over = over
 	switch {
 	case err != nil:
 		return err
+	case s.updating:
+		return errReturned
 	case s.lost != nil:
 		return s.lost
 	case !s.c.raw.Transaction():
@@ -50,8 +61,8 @@ func (s *session) close(err error) error {
 
 // usable returns an error if nothing may use the connection. The caller must hold mu.
 func (s *session) usable(ctx context.Context) error {
-	if s.closed {
-		return sql.ErrTxDone
+	if s.over != nil {
+		return s.over
 	}
 	if err := canceled(ctx); err != nil {
 		return err
@@ -62,10 +73,23 @@ func (s *session) usable(ctx context.Context) error {
 	if err := canceled(s.ctx); err != nil {
 		return err
 	}
-	if !s.c.raw.Transaction() {
+	switch {
+	case s.updating:
+		return errUpdating
+	case !s.c.raw.Transaction():
 		return errLost
 	}
 	return s.lost
+}
+
+// enter begins a statement of an update. It locks mu if it returns nil.
+func (s *session) enter() error {
+	s.mu.Lock()
+	if s.over != nil {
+		defer s.mu.Unlock()
+		return s.over
+	}
+	return nil
 }
 
 // guarded runs a statement by fn with the host's rights. It interrupts the running statement when ctx or the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/enginetest"
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
@@ -368,6 +369,156 @@ func TestHostLimit(t *testing.T) {
 	})
 	if spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), "longer") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// An update in the transaction that waits for another one ends at the limit. The writer goes on, and nothing of the
+// transaction is left.
+func TestHostUpdateLimit(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(tx spool.Tx) error{
+		"Returns": func(spool.Tx) error { return nil },
+		"Fails":   func(spool.Tx) error { return errHost },
+		"Reads": func(tx spool.Tx) error {
+			_, err := tx.Thread()
+			return err
+		},
+		"Writes": func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := hostDB(t)
+			h := newHost(t, db)
+			err := h.Transact(t.Context(), func(tx spooltest.HostTx) error {
+				if err := tx.Insert(1); err != nil {
+					return err
+				}
+				err := tx.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(in spool.Tx) error {
+					if err := in.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+						return err
+					}
+					testwait.For(t, updated(t, db), "an update of others while the function runs on")
+					return after(in)
+				})
+				isTooLong(t, err)
+				isTooLong(t, tx.Insert(2))
+				return nil
+			})
+			isTooLong(t, err)
+			testwait.For(t, updated(t, db), "an update after the transaction")
+			if got, err := h.Numbers(t.Context()); err != nil || len(got) != 0 {
+				t.Errorf("%v, %v", got, err)
+			}
+			err = db.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(v spool.View) error {
+				_, err := v.Thread()
+				return err
+			})
+			if spool.CodeOf(err) != spool.NotFound {
+				t.Errorf("the thread of the host: %v", err)
+			}
+		})
+	}
+}
+
+func isTooLong(t *testing.T, err error) {
+	t.Helper()
+	if spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), "took longer than 5s and was rolled back") {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+// The end of the context takes the connection from an update that runs.
+func TestHostUpdateCanceled(t *testing.T) {
+	t.Parallel()
+	db := hostDB(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := db.Transact(ctx, func(tx *sqlite.Transaction) error {
+		err := sqlite.Tx(tx).Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(spool.Tx) error {
+			cancel()
+			testwait.For(t, updated(t, db), "an update of others while the function runs on")
+			return nil
+		})
+		if spool.CodeOf(err) != spool.Canceled || !strings.Contains(spool.MessageOf(err), "rolled back") {
+			t.Errorf("the update: %v", err)
+		}
+		return nil
+	})
+	if spool.CodeOf(err) != spool.Canceled {
+		t.Error(err)
+	}
+}
+
+// A start after the end of the transaction says what has happened.
+func TestHostStartLate(t *testing.T) {
+	t.Parallel()
+	db := hostDB(t)
+	e, err := engine.New(db.Backend(), engine.Config{
+		Agents: []engine.Agent{{Name: "assistant", Model: "scripted"}}, SingleProcess: true,
+		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(spooltest.Say("Hello"))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	start := func(tx *sqlite.Transaction) error {
+		_, wake, err := e.StartTx(t.Context(), sqlite.Tx(tx), spool.ThreadKey{Tenant: "a", ID: "h"}, engine.StartRequest{Prompt: "Hello"})
+		wake()
+		return err
+	}
+	var late *sqlite.Transaction
+	err = db.Transact(t.Context(), func(tx *sqlite.Transaction) error {
+		late = tx
+		testwait.For(t, updated(t, db), "an update of others while the function runs on")
+		isTooLong(t, start(tx))
+		return nil
+	})
+	isTooLong(t, err)
+	isTooLong(t, start(late))
+	if err := db.Transact(t.Context(), func(tx *sqlite.Transaction) error { late = tx; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(late); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "the transaction has ended" || !errors.Is(err, sql.ErrTxDone) {
+		t.Errorf("a start after the commit: %v", err)
+	}
+}
+
+// While an update runs, the transaction has no other use. It refuses one at once.
+func TestHostUpdateAlone(t *testing.T) {
+	t.Parallel()
+	db := hostDB(t)
+	h, key := newHost(t, db), spool.ThreadKey{Tenant: "a", ID: "h"}
+	goOn, done := make(chan struct{}), make(chan error, 1)
+	err := h.Transact(t.Context(), func(tx spooltest.HostTx) error {
+		err := tx.Update(t.Context(), key, func(spool.Tx) error {
+			if err := tx.Insert(1); spool.CodeOf(err) != spool.Invalid {
+				t.Errorf("a statement: %v", err)
+			}
+			if err := tx.Update(t.Context(), key, func(spool.Tx) error { return nil }); spool.CodeOf(err) != spool.Invalid {
+				t.Errorf("a second update: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		begun := make(chan struct{})
+		go func() {
+			done <- tx.Update(t.Context(), key, func(in spool.Tx) error {
+				err := in.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+				close(begun)
+				<-goOn
+				return err
+			})
+		}()
+		<-begun
+		return nil
+	})
+	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "returned while") {
+		t.Errorf("a return during an update: %v", err)
+	}
+	close(goOn)
+	if err := testwait.For(t, done, "the update"); !errors.Is(err, sql.ErrTxDone) {
+		t.Errorf("the update: %v", err)
 	}
 }
 

@@ -34,7 +34,8 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 // EachMessage implements [spool.EncodedMessages].
 func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
 	query, args := v.messageQuery(form.MessageColumns, q)
-	if q.ID == "" && q.After == "" && q.SinceSeq == 0 { // possibly the whole thread
+	// possibly the whole thread; a lender may take the connection back, which must have its cache then
+	if q.ID == "" && q.After == "" && q.SinceSeq == 0 && v.c.lender == nil {
 		if err = v.c.raw.Script(smallCache); err != nil {
 			return unavailable(err)
 		}

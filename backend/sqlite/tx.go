@@ -83,9 +83,9 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 	if t.failed != nil {
 		return 0, t.failed
 	}
-	if !t.c.raw.Transaction() { // SQLite has rolled the transaction back because a reading statement failed
-		t.failed, t.wrote = errLost, true
-		return 0, t.failed
+	if err := t.c.checkOpen(); err != nil { // SQLite has rolled the transaction back because a reading statement failed
+		t.failed, t.wrote = err, true
+		return 0, err
 	}
 	if t.careful && !t.saved {
 		if err := t.c.exec("SAVEPOINT op"); err != nil {

@@ -27,6 +27,7 @@ func TestHost(t *testing.T, open func(t *testing.T) (spool.Backend, spooltest.Ho
 		"Several":    testHostSeveral,
 		"OwnRefusal": testHostOwnRefusal,
 		"Canceled":   testHostCanceled,
+		"Late":       testHostLate,
 		"Unwoken":    testHostUnwoken,
 		"Race":       testHostRace,
 		"Elsewhere":  testHostElsewhere,
@@ -268,6 +269,26 @@ func testHostCanceled(h *hostTest) {
 	if err := h.host.Transact(ended, func(spooltest.HostTx) error { return nil }); err == nil {
 		h.Error("a transaction of an ended context was committed")
 	}
+}
+
+// A start after the end of the transaction says so.
+func testHostLate(h *hostTest) {
+	for _, end := range []error{nil, errHost} {
+		var late spooltest.HostTx
+		err := h.host.Transact(h.Context(), func(tx spooltest.HostTx) error {
+			late = tx
+			return end
+		})
+		if !errors.Is(err, end) {
+			h.Fatal(err)
+		}
+		result, wake, err := h.engine.StartTx(h.Context(), late.HostTx, hostKey(1), hostRun(1))
+		wake()
+		if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "the transaction has ended" || result.Accepted {
+			h.Errorf("a start after the end with %v: %+v, %v", end, result, err)
+		}
+	}
+	h.has()
 }
 
 // Without the wake, a worker finds the run within two seconds. With it, at once.
