@@ -31,6 +31,7 @@ type loadOptions struct {
 	rate, maxRate float64
 	remote        bool
 	json, png     string
+	remove        string
 }
 
 // loadFlag is a flag of load.
@@ -81,6 +82,7 @@ var loadFlags = []loadFlag{
 	{"max-rate", "RATE", "refuse higher rates; default 1000", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.maxRate, name, 1000, "") }},
 	numberFlag("in-flight", "runs in progress at most; default 2000, fewer with many watchers", 0, func(o *loadOptions) *int { return &o.InFlight }),
 	switchFlag("keep", "keep the threads of the load on the server", func(o *loadOptions) *bool { return &o.Keep }),
+	wordFlag("remove", "ID", "only delete the threads that the load with this id has left", "", func(o *loadOptions) *string { return &o.remove }),
 	switchFlag("remote", "allow a server on another machine, which you own", func(o *loadOptions) *bool { return &o.remote }),
 	wordFlag("json", "FILE", "write the report, with HDR histograms", "", func(o *loadOptions) *string { return &o.json }),
 	wordFlag("png", "FILE", "write a chart", "", func(o *loadOptions) *string { return &o.png }),
@@ -107,12 +109,12 @@ Flags:
 		fmt.Fprintf(&b, "  --%-18s %s\n", strings.TrimSpace(f.name+" "+f.arg), f.help)
 	}
 	b.WriteString(`
-The first interrupt (Ctrl-C) stops the runs, prints the report so far and deletes the threads.
-A second one ends the command at once.
+The first interrupt (Ctrl-C) stops the runs and deletes the threads, and the report has what was
+measured. A second one, or one during the deletion, ends the deletion.
 
 The exit code is 0 when the load was measured, also if the server was saturated. It is 1 when
-the server could not be measured, when frames were missing or repeated, and after an
-interrupt. It is 2 when a flag is wrong.
+the server could not be measured or died, when frames were missing or repeated, when threads
+could not be deleted, and after an interrupt. It is 2 when a flag is wrong.
 `)
 	return b.String()
 }
@@ -213,24 +215,69 @@ func loadServer(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	// The first signal ends ctx, and releases the handler, so that a second one ends the process.
-	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, leave, release := interrupts(ctx)
 	defer release()
-	context.AfterFunc(ctx, release)
-
-	if o.Server, err = o.client(); err != nil {
+	server, err := o.client()
+	if err != nil {
 		return &usageError{err}
 	}
-	o.Session = strings.ToLower(rand.Text()[:8])
 	progress := load.NewProgress(h.stderr, isTerminal(h.stderr))
-	o.Progress = progress.Show
+	if o.remove != "" {
+		threads, err := load.Remove(ctx, server, o.remove, progress.Show)
+		progress.Close()
+		return o.removed(threads, err, h.stdout)
+	}
+	o.Server, o.Leave, o.Progress = server, leave, progress.Show
+	o.Session = strings.ToLower(rand.Text()[:8])
 	report, err := load.Run(ctx, o.Config)
 	progress.Close()
-	if err != nil {
+	if report != nil {
+		report.Command.Version, report.Command.Server = version(), o.url
+	}
+	switch {
+	case err != nil && report != nil && report.Threads.Left > 0:
+		return fmt.Errorf("load %s: %w\nOf %d threads, %s", o.url, err, report.Threads.Made, report.Command.Left(report.Threads))
+	case err != nil:
 		return fmt.Errorf("load %s: %w", o.url, err)
 	}
-	report.Command.Version, report.Command.Server = version(), o.url
 	return o.write(report, h.stdout)
+}
+
+// interrupts returns a context that the first signal ends, and a channel that the second one closes. A third signal
+// ends the process. The caller must call release.
+func interrupts(parent context.Context) (ctx context.Context, leave <-chan struct{}, release func()) {
+	ctx, cancel := context.WithCancel(parent)
+	second, released, signals := make(chan struct{}), make(chan struct{}), make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		for _, end := range []func(){cancel, func() { close(second) }} {
+			select {
+			case <-signals:
+				end()
+			case <-released:
+				return
+			}
+		}
+	}()
+	return ctx, second, func() {
+		close(released)
+		cancel()
+	}
+}
+
+// removed reports a removal.
+func (o *loadOptions) removed(t load.Threads, err error, out io.Writer) error {
+	if err != nil {
+		return fmt.Errorf("remove the threads of the load %s: %w", o.remove, err)
+	}
+	if _, err := fmt.Fprintf(out, "%d threads were found, and %d deleted.\n", t.Made, t.Deleted); err != nil {
+		return err
+	}
+	if t.Left > 0 {
+		return fmt.Errorf("%d threads are left", t.Left)
+	}
+	return nil
 }
 
 // write writes the report to all places.
@@ -249,6 +296,10 @@ func (o *loadOptions) write(r *load.Report, out io.Writer) error {
 		return fmt.Errorf("%d frames were missing, repeated or wrong", r.Faults())
 	case r.Interrupted():
 		return errors.New("the load was interrupted")
+	case r.Lost:
+		return fmt.Errorf("load %s: %s", o.url, r.Cut)
+	case r.Threads.Left > 0 && !o.Keep:
+		return fmt.Errorf("%d threads could not be deleted", r.Threads.Left)
 	}
 	return nil
 }

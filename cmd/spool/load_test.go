@@ -115,6 +115,49 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// A server that dies ends the load with exit code 1 and the report. Its threads can be removed later.
+func TestLoadServerDies(t *testing.T) {
+	t.Parallel()
+
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "r.json")
+	p := start(t, data)
+	ended := make(chan result, 1)
+	go func() {
+		ended <- command(nil, "load", "--rate", "5", "--warm-up", "0s", "--step", "8s", "--drain", "1s", "--json", file, p.url)
+	}()
+	ctx := patiently(t)
+	for !strings.Contains(p.get(t, "/api/threads"), "load-") {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			t.Fatal(ctx.Err())
+		}
+	}
+	p.signal(t, syscall.SIGKILL)
+	got := testwait.For(t, ended, "the end of the load")
+	if got.code != exitFailure || !strings.Contains(got.stderr, "the server does not answer any more") || !strings.Contains(got.stdout, "The load ended early: the server does not answer any more") {
+		t.Errorf("%+v", got)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r load.Report
+	if err := json.Unmarshal(text, &r); err != nil || !r.Lost || len(r.Rungs) != 1 || r.HeldPerSecond != 0 || r.Saturation != "" || r.Threads.Left == 0 {
+		t.Errorf("%v: %s", err, text)
+	}
+
+	_, removal, _ := strings.Cut(got.stdout, "To delete them: spool ")
+	removal, _, _ = strings.Cut(removal, p.url)
+	p = start(t, data)
+	if got := command(nil, append(strings.Fields(removal), p.url)...); got.code != exitOK || !strings.Contains(got.stdout, " threads were found, and ") {
+		t.Errorf("%q: %+v", removal, got)
+	}
+	if threads := p.get(t, "/api/threads"); strings.Contains(threads, "load-") {
+		t.Errorf("the server still has %s", threads)
+	}
+}
+
 // Ctrl-C prints the report so far, stops the runs and deletes the threads.
 func TestLoadInterrupted(t *testing.T) {
 	t.Parallel()

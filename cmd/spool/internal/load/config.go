@@ -39,6 +39,9 @@ type Config struct {
 	// InFlight is how many runs are in progress at most. An arrival beyond is not sent, and counts as an
 	// error.
 	InFlight int
+	// Leave ends the deletion of the threads when it is closed. Nil: the deletion goes on until all are deleted, or
+	// none was deleted for a minute.
+	Leave <-chan struct{}
 	// Keep leaves the threads on the server. Defaults to their deletion.
 	Keep bool
 	// MaxDuration ends the load early. The deletion of the threads comes after it.

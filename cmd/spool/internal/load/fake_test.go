@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,6 +28,11 @@ type fake struct {
 	damage func([]spool.Frame) []spool.Frame
 	// readyAfter is when the server is ready.
 	readyAfter time.Duration
+	// dies is when the server dies. Zero: it does not. Back is when it is there again. Zero: never.
+	dies, back time.Duration
+	// deletes is how long a deletion takes, and endless says that runs cannot be stopped.
+	deletes time.Duration
+	endless bool
 	// fails makes all runs fail.
 	fails bool
 
@@ -58,7 +64,18 @@ func (f *fake) config(ladder ...float64) Config {
 	}
 }
 
+// dead returns the error of a server that has died, which it has not yet.
+func (f *fake) dead() error {
+	if at := time.Since(f.began); f.dies > 0 && at >= f.dies && (f.back == 0 || at < f.back) {
+		return &spool.Error{Code: spool.Unavailable, Message: "the server cannot be reached"}
+	}
+	return nil
+}
+
 func (f *fake) Ready(context.Context) error {
+	if err := f.dead(); err != nil {
+		return err
+	}
 	if time.Since(f.began) < f.readyAfter {
 		return &spool.Error{Code: spool.Unavailable, Message: "worker: no worker runs", Err: &client.ResponseError{Status: http.StatusServiceUnavailable}}
 	}
@@ -71,6 +88,9 @@ func (f *fake) Run(ctx context.Context, in client.RunRequest) (spool.RunResult, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.dead(); err != nil {
+		return spool.RunResult{}, err
+	}
 	if f.refuses != nil {
 		if err := f.refuses(len(f.runs)); err != nil {
 			f.runs[in.ThreadID] = nil
@@ -218,7 +238,10 @@ func (f *fake) Stop(_ context.Context, thread spool.ThreadID, _ spool.RunID) (sp
 	defer f.mu.Unlock()
 	f.stops++
 	r := f.runs[thread]
-	if r == nil || r.over {
+	if err := f.dead(); err != nil {
+		return spool.StopResult{}, err
+	}
+	if r == nil || r.over || f.endless {
 		return spool.StopResult{Reason: spool.ReasonNotActive}, nil
 	}
 	select {
@@ -233,9 +256,29 @@ func (f *fake) Snapshot(context.Context, spool.ThreadID, spool.SnapshotOptions) 
 	return &spool.Snapshot{Messages: []spool.Message{{Role: spool.RoleAssistant, Content: spool.TextContent(strings.Join(words, ""))}}}, nil
 }
 
-func (f *fake) DeleteThread(_ context.Context, thread spool.ThreadID) (spool.DeleteResult, error) {
+// Threads returns all threads that are left.
+func (f *fake) Threads(context.Context, client.ThreadFilter) iter.Seq2[spool.Thread, error] {
+	return func(yield func(spool.Thread, error) bool) {
+		f.mu.Lock()
+		all := slices.Collect(maps.Keys(f.runs))
+		f.mu.Unlock()
+		for _, id := range all {
+			if !yield(spool.Thread{ID: id}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (f *fake) DeleteThread(ctx context.Context, thread spool.ThreadID) (spool.DeleteResult, error) {
+	if !until(ctx, time.Now().Add(f.deletes)) {
+		return spool.DeleteResult{}, spool.Errorf(spool.Canceled, "canceled")
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.dead(); err != nil {
+		return spool.DeleteResult{}, err
+	}
 	switch r, known := f.runs[thread]; {
 	case r == nil || !known:
 		return spool.DeleteResult{Reason: spool.ReasonNotFound}, nil

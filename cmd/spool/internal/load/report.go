@@ -25,6 +25,8 @@ type Report struct {
 	Saturation string `json:"saturation,omitempty"`
 	// Cut says why the ladder ended before its top and before saturation. Empty: it did not.
 	Cut string `json:"cut,omitempty"`
+	// Lost says that the server did not answer any more at the end of the load. Its threads were not deleted.
+	Lost bool `json:"lost,omitempty"`
 	// Threads counts the threads that the load made.
 	Threads Threads `json:"threads"`
 }

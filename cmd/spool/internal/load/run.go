@@ -29,8 +29,9 @@ type load struct {
 }
 
 // Run puts load on a server, and deletes the threads that it has made. When ctx ends, it stops the runs in
-// progress and returns the report so far, with [Report.Cut]. It returns an error if the configuration is
-// wrong, if the server is not ready within ten seconds, and if no run of the warm-up ended as it should.
+// progress, deletes the threads and returns the report so far, with [Report.Cut]. An end of ctx during the deletion
+// ends the deletion. Run returns an error if the configuration is wrong, if the server is not ready within ten
+// seconds, and if no run of the warm-up ended as it should. If the server dies, the report says so.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -45,8 +46,14 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}}
 	err := l.climb(ctx, r)
 	r.Seconds = time.Since(r.StartedAt).Seconds()
+	if !r.Interrupted() {
+		l.checkAlive(context.WithoutCancel(ctx), r)
+	}
 	r.conclude()
-	l.clean(context.WithoutCancel(ctx), r)
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	l.clean(ctx, r)
 	return r, err
 }
 
@@ -69,7 +76,24 @@ func (l *load) ready(ctx context.Context) error {
 	}
 }
 
-// The reasons of [Report.Cut].
+// checkAlive makes the report say so if the server does not answer any more. Its last rung then measures nothing.
+func (l *load) checkAlive(ctx context.Context, r *Report) {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	err := l.c.Server.Ready(ctx)
+	for err != nil && until(ctx, time.Now().Add(readyAgain)) {
+		err = l.c.Server.Ready(ctx)
+	}
+	if err == nil {
+		return
+	}
+	r.Lost, r.Cut = true, "the server does not answer any more: "+spool.MessageOf(err)
+	if n := len(r.Rungs); n > 0 {
+		r.Rungs[n-1].Cut, r.Rungs[n-1].Saturation = true, ""
+	}
+}
+
+// The reasons of [Report.Cut], beside the loss of the server.
 const (
 	cutByTime = "the time of --max-duration was over"
 	cutByUser = "interrupted"

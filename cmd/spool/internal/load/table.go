@@ -109,9 +109,15 @@ func (r *Report) writeConclusion(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%d threads were made, and %d deleted.", r.Threads.Made, r.Threads.Deleted)
 	if r.Threads.Left > 0 {
-		fmt.Fprintf(b, " Those that are left have the label %s=%s.", label, r.Command.Session)
+		b.WriteString(" " + r.Command.Left(r.Threads))
 	}
 	b.WriteByte('\n')
+}
+
+// Left says how many threads are left, and how to delete them.
+func (c Command) Left(t Threads) string {
+	return fmt.Sprintf("%d are left, with the label %s=%s. To delete them: %s", t.Left, label, c.Session,
+		strings.TrimSpace("spool load --remove "+c.Session+" "+c.Server))
 }
 
 // rate returns the text of a number of runs per second.
