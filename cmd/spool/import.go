@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -118,11 +119,20 @@ func (i *importing) add(ctx context.Context, s spool.Section, lines [][]byte, p 
 	case code == spool.Conflict || code == spool.Invalid:
 		i.refused[s.Kind]++
 		p.clear()
-		fmt.Fprintf(i.h.stderr, "refused: the %s: %s\n", s, spool.MessageOf(err))
+		fmt.Fprintf(i.h.stderr, "refused: %s\n", refusalOf(s, err))
 	default:
 		return err
 	}
 	return nil
+}
+
+// refusalOf says why a section is refused. It names the section once.
+func refusalOf(s spool.Section, err error) string {
+	name, text := fmt.Sprintf("the %s", s), spool.MessageOf(err)
+	if strings.Contains(text, name) {
+		return text
+	}
+	return name + ": " + text
 }
 
 // finish reports what the import has done.

@@ -236,6 +236,21 @@ func TestImportDamaged(t *testing.T) {
 	}
 }
 
+// A refusal names the section once.
+func TestRefusalOf(t *testing.T) {
+	t.Parallel()
+
+	audit := spool.Section{Kind: spool.SectionAudit, Tenant: "default", Name: "0"}
+	for text, want := range map[string]string{
+		"the audit 0 of the tenant default is there already, with another content": "the audit 0 of the tenant default is there already, with another content",
+		`this version has no column "x" in the table "audit"`:                      `the audit 0 of the tenant default: this version has no column "x" in the table "audit"`,
+	} {
+		if got := refusalOf(audit, spool.Errorf(spool.Conflict, "%s", text)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // A thread that has changed in the target is refused by its name, and the others are added.
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
@@ -254,8 +269,8 @@ func TestImportRefuses(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGTERM)
 	got := command(nil, "import", "--data", to, file)
-	const refused = "refused: the thread t1 of the tenant default: the thread t1 of the tenant default is there already, with another content"
-	if got.code != exitFailure || !strings.Contains(got.stderr, refused) || !strings.Contains(got.stderr, "refused 1 thread") {
+	const refused = "refused: the thread t1 of the tenant default is there already, with another content\n"
+	if got.code != exitFailure || strings.Count(got.stderr, "refused: ") != 1 || !strings.Contains(got.stderr, refused) || !strings.Contains(got.stderr, "refused 1 thread") {
 		t.Errorf("import: %+v", got)
 	}
 	p = start(t, to)
