@@ -105,9 +105,15 @@ func (l *Live) recover() {
 	l.wakeAll()
 }
 
-// noteStall makes watch wait for the server.
+// noteStall makes watch wait for the server. Until the server answers, nobody else waits for it: streams that this
+// process opens meanwhile may be gone for readers elsewhere, which then get a snapshot.
 func (l *Live) noteStall() {
 	l.stalled.Store(true)
+	l.recoverSoon()
+}
+
+// recoverSoon makes watch wake all subscribers once the server has the subscriptions of this moment.
+func (l *Live) recoverSoon() {
 	select {
 	case l.stall <- struct{}{}:
 	default:

@@ -59,3 +59,22 @@ func (a apart) Subscribe(
 ) (stop func(), err error) {
 	return a.here.Subscribe(ctx, topic, fn)
 }
+
+// A caller that does not wait for the server does not make others take the server for stalled: readers elsewhere
+// would not find the streams that are opened then.
+func TestConfirmCanceled(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	here, there := s.node(nil), s.node(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if here.confirm(ctx) || here.stalled.Load() {
+		t.Error("the server counts as stalled")
+	}
+	for n := range int64(20) {
+		key := spool.StreamKey{Thread: thread, ID: spool.NewStreamID("r", int(n)+1)}
+		here.confirm(ctx)
+		open(t, here, key, items(1, 1, 3))
+		wantItems(t, there, key, items(1, 1, 3))
+	}
+}

@@ -104,16 +104,24 @@ func (l *Live) leave(key spool.ThreadKey) {
 // confirm waits until the server knows the subscriptions of this process. It returns false if the server does
 // not say so in time. Then the subscribers are woken when it does.
 func (l *Live) confirm(ctx context.Context) bool {
-	if l.stalled.Load() || !l.link.state().up {
+	switch {
+	case !l.link.state().up:
+		return false
+	case l.stalled.Load():
+		l.recoverSoon() // the answer that is awaited may not be about the newest subscription
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.answers)
+	limited, cancel := context.WithTimeout(ctx, l.answers)
 	defer cancel()
-	if err := l.conn.FlushWithContext(ctx); err != nil {
+	switch err := l.conn.FlushWithContext(limited); {
+	case err == nil:
+		return true
+	case ctx.Err() != nil: // the caller does not wait, which says nothing about the server
+		l.recoverSoon()
+	default:
 		l.noteStall()
-		return false
 	}
-	return true
+	return false
 }
 
 // wakeAll wakes all subscribers of the process with each kind that makes a listener read the store.

@@ -32,6 +32,16 @@ func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 			}
 		}
 	}
+	if w.At.Offset.IsZero() {
+		// The worker may have opened the stream since it was read, and have ended the segment before it was viewed.
+		_, err := w.from.Streams.Read(ctx, w.stream(), spool.Offset{}, 1)
+		switch {
+		case err == nil:
+			return w.items(ctx)
+		case !errors.Is(err, spool.ErrStreamGone):
+			return nil, err
+		}
+	}
 	return w.snapshot(ctx)
 }
 

@@ -235,6 +235,32 @@ func TestWalkSnapshots(t *testing.T) {
 	}
 }
 
+// unopened has a stream that is not open yet when it is read for the first time.
+type unopened struct {
+	spool.Live
+
+	reads int
+}
+
+func (u *unopened) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+	if u.reads++; u.reads == 1 {
+		return spool.StreamPage{}, spool.ErrStreamGone
+	}
+	return u.Live.Read(ctx, key, after, limit)
+}
+
+// A segment that begins its stream and ends while the walker looks for the stream costs no snapshot.
+func TestWalkBesideQuickSegment(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	late := &unopened{Live: s.streams}
+	s.from.Streams = late
+	s.want("from the start", s.walk(&spool.Cursor{}, Mode{}), whole...)
+	if late.reads < 2 {
+		t.Errorf("the stream was read %d times", late.reads)
+	}
+}
+
 // A stream whose grace is over is gone, also where it is still there.
 func TestWalkBehindGrace(t *testing.T) {
 	t.Parallel()
