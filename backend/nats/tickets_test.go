@@ -2,9 +2,11 @@ package nats
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -280,8 +282,60 @@ func TestConsumeEnds(t *testing.T) {
 	testwait.For(t, h.calls, "the ticket at the next worker")
 }
 
-// A job that takes longer than AckWait stays with its worker.
+// renewed is a ticket that notes when its worker says that it works on it.
+type renewed struct {
+	jetstream.Msg
+
+	job   spool.Job
+	began time.Time
+	at    []time.Duration
+	acked time.Duration
+}
+
+func (r *renewed) Data() []byte {
+	data, _ := json.Marshal(r.job) //nolint:errchkjson // a job has a JSON form
+	return data
+}
+
+func (r *renewed) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{NumDelivered: 1}, nil
+}
+
+func (r *renewed) InProgress() error {
+	r.at = append(r.at, time.Since(r.began))
+	return nil
+}
+
+func (r *renewed) Ack() error {
+	r.acked = time.Since(r.began)
+	return nil
+}
+
+// A worker says every third of AckWait that it works on a ticket, as long as its job takes, and not longer.
 func TestTicketHeld(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const third = 100 * time.Millisecond
+		h := newHandler()
+		h.answers <- answer{JobResult: accepted.JobResult, during: func(context.Context) { <-time.After(15*third + third/2) }}
+		q := &Tickets{consumer: jetstream.ConsumerConfig{AckWait: 3 * third}, log: quiet()}
+		m := &renewed{job: job("a").Job, began: time.Now()}
+		(&ticketWorker{Tickets: q, handler: h}).execute(t.Context(), m)
+		<-time.After(10 * third)
+		if len(m.at) != 15 || m.acked != 15*third+third/2 {
+			t.Errorf("the worker said it %d times, and acknowledged after %s", len(m.at), m.acked)
+		}
+		for i, at := range m.at {
+			if want := time.Duration(i+1) * third; at != want {
+				t.Errorf("the worker said it after %s, want %s", at, want)
+			}
+		}
+	})
+}
+
+// JetStream leaves a job that takes longer than AckWait to its worker. The times are long, because a machine that
+// is so busy that a worker is late by AckWait makes the ticket go to another worker, which does no harm.
+func TestTicketHeldByServer(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	q, h := newTickets(t, s, TicketOptions{AckWait: 2 * time.Second}), newHandler()
