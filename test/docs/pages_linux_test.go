@@ -16,7 +16,7 @@ import (
 )
 
 // mostNotRun is how many blocks of all pages may say that they are not run.
-const mostNotRun = 17
+const mostNotRun = 12
 
 // atOnce is how many pages run at the same time: most of them wait most of the time.
 const atOnce = "4"
