@@ -40,7 +40,7 @@ const (
 	runsPerThread = 5
 	// stuckAfter is how long nothing may happen to a thread that has an active run. How long a run takes depends
 	// on how often its process is killed.
-	stuckAfter = 90 * time.Second
+	stuckAfter = 30 * time.Second
 	// asksWithin is how long a thread may wait for an answer without an open question and without a job.
 	asksWithin = 20 * time.Second
 	// callTimeout bounds a request. The node may be paused.

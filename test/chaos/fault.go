@@ -244,7 +244,7 @@ func (c *campaign) restartDatabase(ctx context.Context) {
 
 // drainMargin is how much longer a process may take to end after a SIGTERM, on a machine that is busy with other
 // work.
-const drainMargin = 20 * time.Second
+const drainMargin = 4 * time.Second
 
 // roll restarts all nodes, one after another, as a deployment does.
 func (c *campaign) roll(ctx context.Context) {

@@ -42,7 +42,7 @@ type nodeConfig struct {
 }
 
 // shutdownTimeout bounds how long a node takes to end after a SIGTERM.
-const shutdownTimeout = 20 * time.Second
+const shutdownTimeout = 8 * time.Second
 
 // nodeMain runs a node until a SIGTERM.
 func nodeMain() int {

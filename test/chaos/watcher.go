@@ -105,7 +105,7 @@ func (w *watcher) place() (int64, spool.State) {
 }
 
 // seenWithin is how long a client may be behind a thread that has ended.
-const seenWithin = time.Minute
+const seenWithin = 30 * time.Second
 
 // untilSeen waits until all clients have the end of the thread.
 func (t *conversation) untilSeen(ctx context.Context) {
