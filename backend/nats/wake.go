@@ -49,7 +49,7 @@ func (l *Live) Subscribe(
 	if err != nil {
 		return nil, err
 	}
-	confirmed, err := l.join(key)
+	joined, confirmed, err := l.join(key)
 	if err != nil {
 		unsubscribe()
 		return nil, err
@@ -58,9 +58,7 @@ func (l *Live) Subscribe(
 	release := context.AfterFunc(ctx, leave)
 	if !confirmed && l.confirm(ctx) {
 		l.mu.Lock()
-		if t := l.topics[key]; t != nil {
-			t.confirmed = true
-		}
+		joined.confirmed = true // not that of a later subscription to the topic
 		l.mu.Unlock()
 	}
 	return func() {
@@ -71,20 +69,19 @@ func (l *Live) Subscribe(
 }
 
 // join adds a subscriber to a topic. It reports whether the server knows the topic's subscription already.
-func (l *Live) join(key spool.ThreadKey) (confirmed bool, err error) {
+func (l *Live) join(key spool.ThreadKey) (t *topic, confirmed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.topics[key]
-	if t == nil {
+	if t = l.topics[key]; t == nil {
 		sub, err := l.conn.ChanSubscribe(l.subjects.wake(key), l.in)
 		if err != nil {
-			return false, spool.Wrap(spool.Unavailable, "subscribe to NATS", err)
+			return nil, false, spool.Wrap(spool.Unavailable, "subscribe to NATS", err)
 		}
 		t = &topic{sub: sub}
 		l.topics[key] = t
 	}
 	t.subscribers++
-	return t.confirmed, nil
+	return t, t.confirmed, nil
 }
 
 // leave removes a subscriber from its topic, and the last one's topic.
