@@ -63,6 +63,7 @@ type BranchDump struct {
 
 // Commit is what one transaction has written to a thread.
 type Commit struct {
+	// Thread is empty if the transaction was rolled back: then nothing of the commit was saved.
 	Thread spool.ThreadKey
 	// Fence is the fence of the writer, or zero if it had none.
 	Fence int64

@@ -24,8 +24,8 @@ func (s budgetTest) share(budget int64, atOnce int) {
 	held, last := 0, 0
 	for n, commit := range s.history.Commits {
 		at := slices.IndexFunc(commit.Runs, func(r spool.RunRow) bool { return r.ID == "r1" })
-		if at < 0 {
-			continue
+		if at < 0 || commit.Thread != chat {
+			continue // it does not write the run, or was rolled back
 		}
 		holds := commit.Runs[at].Allowance.Reservations
 		if len(holds) > last+1 || len(holds) < last-1 {
