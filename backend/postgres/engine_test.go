@@ -50,13 +50,12 @@ func TestEngineFaulty(t *testing.T) {
 // subjects, if any, and neither its campaigns nor the cases that pass days in polls.
 func engineOptions(open spooltest.Open, only []string) enginetest.Options {
 	o := enginetest.Options{
-		Open: open, Features: features, Remote: true,
-		Skip: map[string]string{"Audit/Retention": "400 days pass in it, and each poll on the way is a query"},
+		Open: open, Features: features, Remote: true, Skip: make(map[string]string),
 	}
 	if os.Getenv("SPOOL_TEST_LONG") != "1" {
 		const long = "it takes long: SPOOL_TEST_LONG=1 runs it"
 		o.NoCampaigns, o.Only = long, only
-		for _, name := range []string{"Job/MaxDeliveries", "Job/DeliveredTooOften", "Prune/Retention"} {
+		for _, name := range []string{"Audit/Retention", "Job/MaxDeliveries", "Job/DeliveredTooOften", "Prune/Retention"} {
 			o.Skip[name] = long
 		}
 	}

@@ -263,7 +263,7 @@ func testAuditRetention(s auditTest) {
 	day := 24 * time.Hour
 	s.lasts(600 * day)
 	kept := s.config(spooltest.NewModel())
-	kept.Retention.Audit, kept.Worker.Poll, kept.Worker.SweepEvery = -1, time.Hour, time.Hour
+	kept.Retention.Audit, kept.Worker.Poll, kept.Worker.SweepEvery = -1, day, day
 	e := s.engine(kept)
 	add := func() {
 		if err := e.AppendAudit(as("anna"), chat.Tenant, &spool.AuditEntry{Action: "own"}); err != nil {
@@ -276,7 +276,7 @@ func testAuditRetention(s auditTest) {
 	add()
 	s.same("kept for ever", len(s.auditLog(chat.Tenant)), 2)
 	stop()
-	kept.Retention.Audit = 0
+	kept.Retention.Audit, kept.Worker.Poll, kept.Worker.SweepEvery = 0, time.Hour, time.Hour
 	stop = s.work(s.engine(kept))
 	<-time.After(2 * time.Hour)
 	s.lines("within 400 days", s.acts(), "own by anna")
