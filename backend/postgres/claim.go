@@ -47,10 +47,10 @@ func (p *part) compare(other *part) int {
 func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*part) (next time.Time, err error) {
 	lanes, args := lanes(q)
 	args = append([]any{db.clockArg()}, args...)
-	batch := []statement{
-		{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
-		{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() }},
-	}
+	batch := db.settled(
+		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
+		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() }},
+	)
 	if err := canceled(ctx); err != nil {
 		return next, err
 	}

@@ -253,14 +253,14 @@ func TestSettings(t *testing.T) {
 		"Direct": openURL(t, url, nil),
 		"Pooler": openURL(t, pgtest.Bouncer(t, url, 2), &Options{Pooler: true}),
 	} {
-		var commit, idle string
+		var commit, idle, jit string
 		err := db.Update(t.Context(), faultKey, 0, func(inner spool.Tx) error {
 			return inner.(*tx).query( //nolint:errcheck,forcetypeassert // it is the package's
-				"SELECT current_setting('synchronous_commit'), current_setting('idle_in_transaction_session_timeout')",
-				func(r *row) { commit, idle = r.Text(), r.Text() })
+				"SELECT current_setting('synchronous_commit'), current_setting('idle_in_transaction_session_timeout'), current_setting('jit')",
+				func(r *row) { commit, idle, jit = r.Text(), r.Text(), r.Text() })
 		})
-		if err != nil || commit != "on" || idle != "10s" {
-			t.Errorf("%s: synchronous_commit is %q and the timeout %q, %v", name, commit, idle, err)
+		if err != nil || commit != "on" || idle != "10s" || jit != "off" {
+			t.Errorf("%s: synchronous_commit is %q, the timeout %q and jit %q, %v", name, commit, idle, jit, err)
 		}
 	}
 }

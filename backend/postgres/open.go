@@ -181,7 +181,7 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
-		return conn.QueryRow(ctx, settings(false)).Scan(nil, nil)
+		return conn.QueryRow(ctx, settings(false)).Scan(nil, nil, nil)
 	}
 	return config, nil
 }

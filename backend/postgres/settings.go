@@ -9,10 +9,14 @@ import (
 // process that stops in a transaction must not keep the thread's lock until it goes on.
 const idleInTransaction = 10 * time.Second
 
-// settings returns the statement that bounds how long a transaction waits for its process, and makes commits
-// durable before they return. It is for the present transaction or for the session.
+// settings returns the statement that bounds how long a transaction waits for its process, keeps the server from
+// compiling statements, and makes commits durable before they return. It is for the present transaction or for the
+// session.
+//
+// Compiling never pays off here: the server expects thousands of rows of a table that it has not analyzed yet, and
+// would compile a claim for a tenth of a second that then reads five rows.
 func settings(transaction bool) string {
-	return fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%s', %t),
+	return fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%s', %t), set_config('jit', 'off', %[2]t),
 		CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', %[2]t) END`,
 		idleInTransaction, transaction)
 }
@@ -28,6 +32,15 @@ func (db *DB) begin(mode string) []statement {
 	batch := []statement{{sql: "BEGIN ISOLATION LEVEL " + mode}}
 	if db.pooler {
 		batch = append(batch, statement{sql: settings(true)})
+	}
+	return batch
+}
+
+// settled returns the statements of a transaction without BEGIN, whose only trip is the batch. Behind a pooler, it
+// makes its own settings, too.
+func (db *DB) settled(batch ...statement) []statement {
+	if db.pooler {
+		return append([]statement{{sql: settings(true)}}, batch...)
 	}
 	return batch
 }
