@@ -111,11 +111,13 @@ func testStoreBranchQuery(s *storeTest) {
 	s.same("the branch's messages", all, before[2:])
 	ids := []spool.MessageID{"", "a", "c", "d", "f", "g", "unknown"}
 	for _, after := range ids {
+		var queries []spool.MessageQuery
 		for _, before := range ids {
 			for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
-				s.messages(key, all, spool.MessageQuery{Branch: id, After: after, Before: before, Role: role})
+				queries = append(queries, spool.MessageQuery{Branch: id, After: after, Before: before, Role: role})
 			}
 		}
+		s.messages(key, all, queries...)
 	}
 	s.same("an unknown branch", len(s.branched(key, spool.MessageQuery{Branch: 99})), 0)
 	s.read(key, func(v spool.View) error {

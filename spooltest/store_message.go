@@ -81,26 +81,55 @@ func testStoreMessageQuery(s *storeTest) {
 	ids := []spool.MessageID{"", "m9", "m5", "m2", "m1", "unknown"}
 	for _, after := range ids {
 		for _, before := range ids {
-			for _, since := range []int64{0, 3, 9} {
-				for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool, spool.RoleSystem} {
-					s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role})
+			var queries []spool.MessageQuery
+			for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool, spool.RoleSystem} {
+				for _, since := range []int64{0, 3, 9} {
+					q := spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role}
+					queries = append(queries, q)
 					for _, agent := range []spool.AgentID{"", "nested"} {
-						s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role, Agent: &agent})
-						s.messages(key, all, spool.MessageQuery{After: after, Before: before, Role: role, Run: "r1", Agent: &agent})
+						q.Agent = &agent
+						queries = append(queries, q)
 					}
 				}
+				for _, agent := range []spool.AgentID{"", "nested"} {
+					queries = append(queries, spool.MessageQuery{After: after, Before: before, Role: role, Run: "r1", Agent: &agent})
+				}
 			}
+			s.messages(key, all, queries...)
 		}
 	}
 }
 
-// messages checks a query with several limits.
-func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.MessageQuery) {
+// messages compares queries, each with several limits, with the result of a plain loop. One view answers them all.
+func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, queries ...spool.MessageQuery) {
 	s.Helper()
+	s.read(key, func(v spool.View) error {
+		for _, q := range queries {
+			selected := selectMessages(all, q)
+			for _, q.Limit = range []int{0, 2} {
+				want := selected
+				if q.Limit > 0 && q.Limit < len(want) {
+					want = want[len(want)-q.Limit:]
+				}
+				got, err := v.Messages(q)
+				if err != nil {
+					return err
+				}
+				s.same(fmt.Sprintf("messages of %+v", q), got, want)
+				if encoded, ok := v.(spool.EncodedMessages); ok {
+					s.encoded(encoded, q, want)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// selectMessages returns the messages that a query without a limit selects.
+func selectMessages(all []spool.Message, q spool.MessageQuery) (selected []spool.Message) {
 	at := func(id spool.MessageID) int {
 		return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 	}
-	var selected []spool.Message
 	for i, m := range all {
 		after, before := at(q.After), at(q.Before)
 		if i > after && (before < 0 || i < before) && m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) &&
@@ -108,23 +137,7 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.M
 			selected = append(selected, m)
 		}
 	}
-	s.read(key, func(v spool.View) error {
-		for _, q.Limit = range []int{0, 2} {
-			want := selected
-			if q.Limit > 0 && q.Limit < len(want) {
-				want = want[len(want)-q.Limit:]
-			}
-			got, err := v.Messages(q)
-			if err != nil {
-				return err
-			}
-			s.same(fmt.Sprintf("messages of %+v", q), got, want)
-			if encoded, ok := v.(spool.EncodedMessages); ok {
-				s.encoded(encoded, q, want)
-			}
-		}
-		return nil
-	})
+	return selected
 }
 
 // encoded compares the messages of a store that keeps them encoded with the wanted ones.
