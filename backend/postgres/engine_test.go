@@ -9,17 +9,19 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// TestEngine runs the engine's suite. Its campaigns make a database for each of some thousand crash points, and
-// a few cases pass days in polls, each of which is a query. They run with SPOOL_TEST_LONG=1, which takes an hour.
+// TestEngine runs the engine's suite. Its campaigns make a database for each of some hundred crash points, and
+// a few cases pass days in polls, each of which is a query. They run with SPOOL_TEST_LONG=1, which takes a quarter of
+// an hour.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	enginetest.Test(t, engineOptions(opener(), nil))
 }
 
 // selected are the subjects of the engine's suite that TestEngineBehindPooler and TestEngineFaulty run without
-// SPOOL_TEST_LONG=1. A run starts, makes steps with tools, waits for an answer and is stopped in them, so they
-// have the transactions that most runs need.
-var selected = []string{"Start", "Step", "Stop", "Park"}
+// SPOOL_TEST_LONG=1. A run starts, makes steps with tools, waits for an answer and is stopped in the first four, so
+// they have the transactions that most runs need. Edit drops messages and starts a run in one transaction. In Lease and
+// Sweep, processes take a run from each other. Usage counts what a transaction that runs twice could count twice.
+var selected = []string{"Start", "Step", "Stop", "Park", "Edit", "Lease", "Sweep", "Usage"}
 
 // TestEngineBehindPooler runs the engine's suite behind a PgBouncer with fewer connections to the server than
 // the processes of a case have. Each process has a store of its own.
