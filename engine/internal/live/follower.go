@@ -32,6 +32,7 @@ type follower struct {
 	run         spool.RunID // the run of that notice
 	passed      bool        // the next snapshot frame of the hub must not go to this client
 	joined      bool
+	behind      bool // the ring counts it in behind
 	closed      bool
 	index       int64                    // of the next frame in the ring
 	batch       *[maxBatch]ringFrame     // the ring frames that the caller is using, or nil

@@ -92,6 +92,7 @@ func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([
 // comes for that long, next returns errIdle.
 func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
 	f.release()
+	defer f.keepUp()
 	if len(f.first) > 0 {
 		frames := f.first
 		f.first = nil
@@ -109,6 +110,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		if f.joined {
 			frames, changed, err = f.fromRing()
 		} else {
+			f.stayBehind() // before it reads, so that no wake-up is missed
 			frames, changed, err = f.fromStorage(ctx)
 			if errors.Is(err, record.ErrThreadGone) { // the hub sends THREAD_DELETED to the clients that have caught up
 				err = errOver
@@ -132,6 +134,22 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		if err := f.wait(ctx, changed, idleAt); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// stayBehind makes the hub tell the follower of all wake-ups, until keepUp is called.
+func (f *follower) stayBehind() {
+	if !f.behind {
+		f.behind = true
+		f.hub.behind.Add(1)
+	}
+}
+
+// keepUp ends stayBehind.
+func (f *follower) keepUp() {
+	if f.behind {
+		f.behind = false
+		f.hub.behind.Add(-1)
 	}
 }
 

@@ -81,6 +81,7 @@ func (h *hub) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-h.woken:
+			h.nudge()
 		case <-tick.C:
 			h.dirty.Store(true)
 		}

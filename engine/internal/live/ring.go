@@ -2,6 +2,7 @@ package live
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
@@ -17,6 +18,8 @@ const (
 // ring keeps the newest frames of a thread. Only the hub's goroutine changes the ring, so that
 // goroutine may read it without mu. Each client has an index in the ring.
 type ring struct {
+	// behind counts the followers that read storage or wait for it.
+	behind     atomic.Int32
 	mu         sync.Mutex
 	frames     []ringFrame
 	first      int64 // index of the oldest frame in the ring
@@ -88,6 +91,17 @@ func (r *ring) reset() {
 	r.first = r.next
 	r.bytes = 0
 	r.frames = nil
+	r.change()
+}
+
+// nudge makes the followers that read storage look again. What they wait for may be behind the hub already: a hub
+// that begins at the present counts the items of an ended segment as read before they are there.
+func (r *ring) nudge() {
+	if r.behind.Load() == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.change()
 }
 
