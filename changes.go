@@ -43,6 +43,9 @@ type Changes struct {
 	// job with the same key that is not dead. The store sets their Tenant and, for a transaction on a thread,
 	// their ThreadID.
 	Jobs []Job
+	// Claimed adds jobs that are in flight at once, in place of a claim behind the commit. Otherwise the same
+	// holds as for Jobs. If the tenant has a job with the same key, the delivery is fenced.
+	Claimed []ClaimedJob
 	// TakeDead are the ids of dead jobs of the thread to remove. The change fails with a [NotFound] error if
 	// there is none.
 	TakeDead []int64

@@ -65,6 +65,20 @@ type Delivery struct {
 	Attempt int
 }
 
+// ClaimedJob is a job that is added for a worker that its writer has chosen. No other worker sees it before its
+// lease lapses.
+type ClaimedJob struct {
+	// Job is the job, which became due at its DueAt, or now if that is zero.
+	Job
+	// JobID is of [NewJobID].
+	JobID int64
+	// Lease is for how long the worker has the job, from now.
+	Lease time.Duration
+}
+
+// Delivery returns what the worker of the job acknowledges. It is the job's first delivery, and its token is 1.
+func (c ClaimedJob) Delivery() Delivery { return Delivery{Job: c.Job, JobID: c.JobID, Token: 1, Attempt: 1} }
+
 // Event reports whether the job is an event of the outbox, and not the ticket of a run.
 func (j Job) Event() bool { return j.RunID == "" }
 

@@ -68,7 +68,8 @@ type parts struct {
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
-	workers    worker.Health
+	workers    worker.Workers
+	health     worker.Health
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error that names the
@@ -115,7 +116,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
 		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
-		CheckRoom: e.runner.CheckRoom, AfterStop: e.runner.AfterStop,
+		CheckRoom: e.runner.CheckRoom, Take: e.take, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}

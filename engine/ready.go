@@ -28,4 +28,4 @@ func (a *Admin) CheckStore(ctx context.Context) error {
 
 // CheckWorker returns an error unless [Engine.Work] runs in this process and can look for jobs. The
 // error is safe to show.
-func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Worker.Poll) }
+func (a *Admin) CheckWorker(context.Context) error { return a.health.Check(a.config.Worker.Poll) }

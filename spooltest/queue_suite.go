@@ -21,6 +21,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"Keys":               testQueueKeys,
 		"KeyIsFreeAgain":     testQueueKeyIsFreeAgain,
 		"CancelJob":          testQueueCancelJob,
+		"Claimed":            testQueueClaimed,
 		"ClaimOrder":         testQueueClaimOrder,
 		"ClaimLimit":         testQueueClaimLimit,
 		"Fair":               testQueueFair,

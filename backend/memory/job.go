@@ -55,7 +55,16 @@ func (tx *transaction) enqueue(c spool.Changes) error {
 	now := tx.now
 	for _, j := range c.Jobs {
 		j = tx.owned(j)
-		tx.outside = append(tx.outside, func(m *memory) { m.addJob(j, now) })
+		tx.outside = append(tx.outside, func(m *memory) { m.addJob(spool.Delivery{Job: j, JobID: spool.NewJobID()}, now) })
+	}
+	for _, c := range c.Claimed {
+		d, until := c.Delivery(), now.Add(c.Lease)
+		d.Job = tx.owned(d.Job)
+		tx.outside = append(tx.outside, func(m *memory) {
+			if added := m.addJob(d, now); added != nil {
+				added.inFlight, added.due = true, until
+			}
+		})
 	}
 	return nil
 }
@@ -69,22 +78,24 @@ func (tx *transaction) owned(j spool.Job) spool.Job {
 	return cloneJob(j)
 }
 
-// addJob adds a job unless the tenant has one with its key. The caller must hold mu.
-func (m *memory) addJob(j spool.Job, now time.Time) {
-	if j.Key != "" {
-		if _, there := m.jobKeys[jobKey{j.Tenant, j.Key}]; there {
-			return
+// addJob adds a job and returns it. It returns nil if the tenant has a job with its key. The caller must hold mu.
+func (m *memory) addJob(d spool.Delivery, now time.Time) *job {
+	if d.Key != "" {
+		if _, there := m.jobKeys[jobKey{d.Tenant, d.Key}]; there {
+			return nil
 		}
 	}
-	due := j.DueAt
+	due := d.DueAt
 	if due.IsZero() {
 		due = now
 	}
-	id := spool.NewJobID()
-	m.jobs[id] = &job{Job: j, id: id, due: due, firstDue: due}
-	if j.Key != "" {
-		m.jobKeys[jobKey{j.Tenant, j.Key}] = id
+	added := &job{Job: d.Job, id: d.JobID, due: due, firstDue: due, token: d.Token, attempt: d.Attempt}
+	m.lastToken = max(m.lastToken, d.Token)
+	m.jobs[d.JobID] = added
+	if d.Key != "" {
+		m.jobKeys[jobKey{d.Tenant, d.Key}] = d.JobID
 	}
+	return added
 }
 
 func (m *memory) dropJob(id int64) {

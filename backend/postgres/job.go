@@ -47,7 +47,12 @@ func writeJobs(t *tx, c *spool.Changes) error {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		due := dueAt(j, t.now)
-		t.write(insertJob, append(jobArgs(t.key, j), spool.NewJobID(), due, due)...)
+		t.write(insertJob, append(jobArgs(t.key, j), spool.NewJobID(), due, due, false, 0, 0)...)
+	}
+	for i := range c.Claimed {
+		j := &c.Claimed[i]
+		d := j.Delivery()
+		t.write(insertJob, append(jobArgs(t.key, &j.Job), d.JobID, t.now.Add(j.Lease), dueAt(&j.Job, t.now), true, d.Token, d.Attempt)...)
 	}
 	for _, id := range c.TakeDead {
 		t.writeOne(errNoDeadJob, "DELETE FROM spool.job_dead WHERE tenant = ? AND id = ? AND thread_id = ?", t.key.Tenant, id, t.key.ID)
@@ -61,8 +66,8 @@ func writeJobs(t *tx, c *spool.Changes) error {
 
 // insertJob adds a job, unless the tenant has one with the same key. Two processes may make the same id: then
 // the transaction has collided, and is tried again.
-const insertJob = "INSERT INTO spool.job (" + jobColumns + `, id, due_at, first_due)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
+const insertJob = "INSERT INTO spool.job (" + jobColumns + `, id, due_at, first_due, claimed, token, attempts)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 
 const insertDead = "INSERT INTO spool.job_dead (" + jobColumns + `, id, due_at, attempts, cause, died_at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`

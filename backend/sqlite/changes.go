@@ -94,6 +94,11 @@ func (t *tx) writeJobs(c *spool.Changes) error {
 			return err
 		}
 	}
+	for i := range c.Claimed {
+		if err := t.enqueueClaimed(&c.Claimed[i]); err != nil {
+			return err
+		}
+	}
 	for _, id := range c.TakeDead {
 		if err := t.takeDead(id); err != nil {
 			return err

@@ -34,13 +34,23 @@ func (t *tx) due(j *spool.Job) time.Time {
 	return j.DueAt
 }
 
-// enqueue adds a job, unless the tenant has one with the same key.
+// enqueue adds a job that waits for a worker.
 func (t *tx) enqueue(j *spool.Job) error {
-	due := t.due(j)
+	return t.insertJob(spool.Delivery{Job: *j, JobID: spool.NewJobID()}, t.due(j))
+}
+
+// enqueueClaimed adds a job in flight.
+func (t *tx) enqueueClaimed(j *spool.ClaimedJob) error {
+	return t.insertJob(j.Delivery(), t.now.Add(j.Lease))
+}
+
+// insertJob adds a job, unless the tenant has one with the same key. A delivery with a token is in flight until
+// the given time.
+func (t *tx) insertJob(d spool.Delivery, until time.Time) error {
 	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
-		t.key.Tenant, t.thread(j), j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, j.Queue, j.Payload,
-		spool.NewJobID(), due, laneOf(j))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
+		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Queue, d.Payload,
+		d.JobID, t.due(&d.Job), laneOf(&d.Job), d.Token > 0, d.Token, d.Attempt)
 }
 
 // cancelJob removes the job with this key.

@@ -57,6 +57,7 @@ type subject struct {
 func subjects() []subject {
 	return []subject{
 		{"Start", startTests},
+		{"Take", cases(takeTests)},
 		{"Wait", cases(waitTests)},
 		{"Step", stepTests},
 		{"Retry", retryTests},

@@ -57,18 +57,37 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	case err != nil:
 		return claimed{}, err
 	}
-	if c.BusyFor == 0 {
+	switch {
+	case c.Segment != nil && !follow.Jobs: // the segment announces itself
+	case c.BusyFor == 0:
 		r.Announce(j.Thread(), follow.Jobs)
 	}
 	switch {
 	case c.Segment != nil:
-		agent, err := r.agentOf(ctx, c.Segment.Run)
-		c.segment = r.newSegment(c.Segment.Thread, c.Segment.Run, c.Segment.Seq, agent)
-		c.segment.isolation, c.segment.noAgent = isolation, err
+		c.segment = r.begin(ctx, c.Segment)
+		c.segment.isolation = isolation
 	case c.Unsettled != nil:
 		c.segment = r.unsettled(c.Unsettled)
 	}
 	return c, nil
+}
+
+// begin returns the segment of a run that was claimed.
+func (r *Runner) begin(ctx context.Context, claimed *thread.Segment) *segment {
+	agent, err := r.agentOf(ctx, claimed.Run)
+	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent)
+	s.noAgent = err
+	return s
+}
+
+// Take returns how the start of a run claims it for this process, or nil if the store may not have the revision of
+// the run's agent yet.
+func (r *Runner) Take(agent string) *thread.Take {
+	id, known := r.Registry.RevisionOf(spool.RunRow{Run: spool.Run{Agent: agent}})
+	if known == nil || !r.Revisions.Kept(id) {
+		return nil
+	}
+	return &thread.Take{Revision: id}
 }
 
 // Settle ends a run whose ending is already decided.

@@ -141,8 +141,11 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 	return *summary, nil
 }
 
-// history reads the messages of the run's agent.
+// history reads the messages of the run's agent, unless they are known.
 func (l *asker) history(ctx context.Context) (h *history.Messages, err error) {
+	if l.parent == nil && l.s.messages != nil {
+		return history.Of(l.run, l.s.messages), nil
+	}
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
 		h, err = history.Read(v, l.run)
 		return err

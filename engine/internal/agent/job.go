@@ -31,10 +31,21 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 	case c.segment == nil:
 		return spool.JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
-	c.segment.slot = in
+	return r.execute(ctx, c.segment, in)
+}
+
+// HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
+func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (spool.JobResult, error) {
+	s := r.begin(ctx, &taken.Segment)
+	s.messages = taken.Messages
+	return r.execute(ctx, s, in)
+}
+
+func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (spool.JobResult, error) {
+	s.slot = in
 	r.activeSegments.Add(1)
 	defer r.activeSegments.Add(-1)
-	if err := c.segment.execute(ctx); err != nil {
+	if err := s.execute(ctx); err != nil {
 		return spool.JobResult{}, err
 	}
 	return spool.JobResult{Accepted: true}, nil

@@ -24,6 +24,8 @@ type segment struct {
 
 	main    *loop // the loop of the dispatched run
 	noAgent error // why the agent of the run's revision cannot be used, or nil
+	// messages are those of the thread, if the start of the run has created it. Nil: they have to be read.
+	messages []spool.Message
 
 	slot      *slots.Slot     // the worker's slot; nil for none
 	isolation *isolationClaim // held until an isolated run has saved a step
@@ -74,7 +76,7 @@ func (s *segment) execute(worker context.Context) error {
 	defer s.runner.Publisher.Add(&s.Segment)()
 	s.Writer.Open(ctx, spool.StreamStarted{
 		ThreadID: s.Key.ID, RunID: s.RunID, StreamID: s.Writer.ID(), Segment: s.main.run.Segments,
-	})
+	}, func() { s.runner.Announce(s.Key, false) }) // readers of the claim's entry wait for the stream's first item
 	if !s.main.run.StopAt.IsZero() { // an earlier worker died before it noticed the stop
 		cancel(errStopped)
 	}

@@ -123,7 +123,12 @@ func Read(v spool.View, run spool.RunRow) (*Messages, error) {
 	}
 	agent := run.AgentID()
 	messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
-	return New(withClientContext(run, messages), 0), err
+	return Of(run, messages), err
+}
+
+// Of returns the messages of a run's agent, which are all that it has. It may change the slice.
+func Of(run spool.RunRow, messages []spool.Message) *Messages {
+	return New(withClientContext(run, messages), 0)
 }
 
 // afterSummary reads only the messages that a prompt needs if the history has a summary: the turn in

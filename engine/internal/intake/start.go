@@ -32,6 +32,9 @@ type Handler struct {
 	Telemetry   *telemetry.Recorder
 	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
+	// Take reserves a worker of this process for the first ticket of a run, of which the tenant, the agent and
+	// the queue are known. It returns nil if no worker is ready for it.
+	Take func(ticket spool.Job) *Taking
 	// AfterStop does the work that has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
@@ -43,7 +46,7 @@ type Handler struct {
 
 // Start starts a run in a transaction of its own.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
-	result, follow, err := h.start(ctx, h.Store, key, r)
+	result, follow, err := h.start(ctx, h.Store, key, r, h.Take)
 	if follow != nil {
 		follow()
 	}
@@ -56,7 +59,7 @@ func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.Thre
 	if err := host.Check(h.HostTx); err != nil {
 		return spool.RunResult{}, func() {}, err
 	}
-	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r)
+	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r, noWorker)
 	if follow == nil {
 		follow = func() {}
 	}
@@ -77,7 +80,9 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 
 // start starts a run in a transaction of the given store. If it is accepted, the returned function does the
 // work that follows the commit.
-func (h *Handler) start(ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, func(), error) {
+func (h *Handler) start(
+	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, take func(ticket spool.Job) *Taking,
+) (spool.RunResult, func(), error) {
 	agent, err := h.checkStart(&key, &r)
 	if err != nil {
 		return spool.RunResult{}, nil, err
@@ -98,18 +103,22 @@ func (h *Handler) start(ctx context.Context, store spool.Store, key spool.Thread
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
+	taking := take(spool.Job{Tenant: key.Tenant, Agent: agent.Name, Queue: h.Rules.QueueOf(agent.Name)})
+	defer taking.release()
+	request.Take = taking.transition()
 	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
 	})
-	if err = thread.Refusal(err); err != nil {
+	if err = thread.Refusal(err); err != nil || out.Taken != nil {
 		h.Admission.Release(key.Tenant, admitted)
 	}
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
+		taking.execute(out.Taken)
 		result := spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}
 		return result, func() { h.accepted(ctx, key, r.RunID, out) }, nil
 	case errors.As(err, &no):
@@ -127,8 +136,9 @@ func (h *Handler) start(ctx context.Context, store spool.Store, key spool.Thread
 func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started) {
 	actor.Log(ctx, h.Log, out.Audit...)
 	h.Telemetry.Started(ctx, key.Tenant, run)
-	h.Live.Wake(key, spool.WakeRecord, nil)
-	h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	if out.Taken == nil { // else the worker announces the run, when its stream is open
+		h.Announce(key, true)
+	}
 	if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
 		h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 	}

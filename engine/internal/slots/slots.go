@@ -85,6 +85,22 @@ func (s *Slots) serve(tenant spool.Tenant) {
 func (s *Slots) Acquire(j spool.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.acquire(j)
+}
+
+// AcquireShared gives a tenant one of the slots that all tenants share, or returns nil if none is free. The slot's
+// job follows with [Slot.Use].
+func (s *Slots) AcquireShared(tenant spool.Tenant) *Slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slots-s.taken <= s.reserved {
+		return nil
+	}
+	return s.acquire(spool.Job{Tenant: tenant})
+}
+
+// acquire gives a job a slot. The caller must hold mu.
+func (s *Slots) acquire(j spool.Job) *Slot {
 	s.taken++
 	s.active[j.Tenant]++
 	s.serve(j.Tenant)
@@ -162,6 +178,9 @@ type Slot struct {
 	since   time.Time
 	leaving bool // guarded by all.mu
 }
+
+// Use gives the slot the job that it was acquired for. It must be called before the job begins.
+func (s *Slot) Use(j spool.Job) { s.due, s.since = j.DueAt, time.Now() }
 
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the

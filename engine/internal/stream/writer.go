@@ -68,13 +68,26 @@ func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
 // ID returns the id of the stream.
 func (w *Writer) ID() spool.StreamID { return w.key.ID }
 
-// Open creates the stream and writes its first item.
-func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
+// Open creates the stream and writes its first item. It does not wait for that: what is emitted meanwhile is
+// written behind it. Then Open calls opened, also if the stream could not be created.
+func (w *Writer) Open(ctx context.Context, first spool.StreamStarted, opened func()) {
+	w.flushing.Lock()
+	w.add(ctx, pendingItem{of: spool.ItemRunStarted, payload: first})
+	go func() {
+		w.create(ctx)
+		w.flushing.Unlock()
+		w.Flush(ctx)
+		opened()
+	}()
+}
+
+// create creates the stream.
+func (w *Writer) create(ctx context.Context) {
+	ctx, cancel := WithTimeout(ctx)
+	defer cancel()
 	if err := w.Live.Open(ctx, w.key); err != nil {
 		w.fail(ctx, err)
 	}
-	w.add(ctx, pendingItem{of: spool.ItemRunStarted, payload: first})
-	w.Flush(ctx)
 }
 
 // Commit runs a transition, which lists what it adds to the stream and the record. Commit first writes

@@ -226,10 +226,6 @@ func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, 
 
 // carryOut writes a decision and the changes that became due before it.
 func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) {
-	if next.do == doRun {
-		tx.Run.Isolated = next.isolated
-		c.Entries = append(c.Entries, nextSegment(tx))
-	}
 	if next.ticket {
 		ticket := tx.ticket(spool.JobReclaim, next.after)
 		c.Jobs = append(c.Jobs, ticket)
@@ -247,9 +243,8 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 		decideEnding(tx, next.ending)
 		tx.lease()
 	case doRun:
-		err = tx.move(spool.Running)
-		tx.lease()
-		tx.startClock()
+		tx.Run.Isolated = next.isolated
+		err = beginSegment(tx, c)
 	case doBackOff:
 		err = tx.move(spool.Queued)
 		tx.release()
@@ -264,14 +259,18 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 	return tx.save(*c)
 }
 
-// nextSegment begins the run's next segment and returns the entry about it.
-func nextSegment(tx *Tx) *spool.Entry {
+// beginSegment makes the run RUNNING, leases its thread, and adds the entry about the run's next segment.
+func beginSegment(tx *Tx, c *spool.Changes) error {
 	if tx.Run.Segments == 0 {
 		tx.Run.StartedAt = tx.Now
 	}
 	tx.Run.Segments++
 	tx.Run.Saved = spool.Offset{}
-	return spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
+	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
 		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments, Revision: tx.Run.Revision,
-	})
+	}))
+	err := tx.move(spool.Running)
+	tx.lease()
+	tx.startClock()
+	return err
 }

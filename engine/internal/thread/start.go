@@ -23,6 +23,16 @@ type StartRequest struct {
 	WhenBusy      spool.WhenBusy
 	// MayNotStop forbids the start to stop runs of other subjects.
 	MayNotStop bool
+	// Take is for a worker that is ready to execute the run. Nil: there is none, and the run gets a ticket that
+	// any worker may claim.
+	Take *Take
+}
+
+// Take lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
+// or that edits a turn, is not claimed.
+type Take struct {
+	// Revision is the revision of the agent for the run's first segment.
+	Revision spool.RevisionID
 }
 
 // Started is the outcome of a start.
@@ -33,6 +43,17 @@ type Started struct {
 	Stopped Stopped
 	// Audit has the entries for the audit log.
 	Audit []*spool.AuditEntry
+	// Taken is the claimed run, or nil.
+	Taken *Taken
+}
+
+// Taken is a run that its start has claimed.
+type Taken struct {
+	Segment
+
+	Job spool.ClaimedJob
+	// Messages are the messages of the thread if the start has created it, and nil otherwise.
+	Messages []spool.Message
 }
 
 // Start is the transition to QUEUED. It creates the thread if it does not exist. It returns a
@@ -40,6 +61,7 @@ type Started struct {
 // transaction to [Refusal].
 func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(store, rules)
+	created := false
 	switch {
 	case err == nil && tx.Thread.State.Active():
 		out, err := joinQueue(tx, s)
@@ -53,32 +75,65 @@ func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (St
 			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: store.Now(),
 			Title: s.Title, Owner: s.Run.StartedBy, Labels: s.Labels,
 		}}
+		created = true
 	case err != nil && !record.Missing(err):
 		return Started{}, err
 	}
-	return Started{}, start(tx, s)
+	taken, err := start(tx, s)
+	if taken != nil && !created {
+		taken.Messages = nil
+	}
+	return Started{Taken: taken}, err
 }
 
-func start(tx *Tx, s StartRequest) error {
+// start gives the thread to the run. It returns the run with its only message if it has claimed it.
+func start(tx *Tx, s StartRequest) (*Taken, error) {
 	tx.Run = newRun(tx, s.Run)
 	if err := tx.move(spool.Queued); err != nil {
-		return err
+		return nil, err
 	}
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
-	c := spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}
-	if s.EditMessageID != "" {
-		if err := tx.Write(c); err != nil {
-			return err
+	edits := s.EditMessageID != ""
+	if edits {
+		s.Take = nil
+		if err := tx.Write(spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}); err != nil {
+			return nil, err
 		}
 		if err := edit(tx, s.EditMessageID); err != nil {
-			return err
+			return nil, err
 		}
-		c = spool.Changes{}
 	}
 	turn := tx.Message(spool.RoleUser, s.Content)
 	turn.ClientMessageID = s.ClientMessageID
-	c.Messages, c.Jobs = []*spool.Message{turn}, []spool.Job{tx.ticket(spool.JobStart, 0)}
-	return tx.Write(c)
+	c := spool.Changes{Messages: []*spool.Message{turn}}
+	taken, err := dispatch(tx, s.Take, &c)
+	if err != nil {
+		return nil, err
+	}
+	if !edits {
+		c.Thread, c.NewRuns = &tx.Thread, []spool.RunRow{tx.Run}
+	}
+	if err := tx.Write(c); err != nil || taken == nil {
+		return nil, err
+	}
+	taken.Segment = Segment{Thread: tx.Thread, Run: tx.Run, Seq: c.Entries[0].Seq}
+	taken.Messages = []spool.Message{*turn}
+	return taken, nil
+}
+
+// dispatch adds the run's first ticket to the changes: for any worker, or with the claim of the one that takes
+// the run.
+func dispatch(tx *Tx, take *Take, c *spool.Changes) (*Taken, error) {
+	ticket := tx.ticket(spool.JobStart, 0)
+	if take == nil {
+		c.Jobs = []spool.Job{ticket}
+		return nil, nil //nolint:nilnil // nil is: no worker has the run
+	}
+	ticket.DueAt = tx.Now
+	taken := &Taken{Job: spool.ClaimedJob{Job: ticket, JobID: spool.NewJobID(), Lease: tx.Lease}}
+	c.Claimed = []spool.ClaimedJob{taken.Job}
+	tx.Run.Revision = take.Revision
+	return taken, beginSegment(tx, c)
 }
 
 // newRun returns the run of a start. The run gets the known prompt size of the thread's last run.

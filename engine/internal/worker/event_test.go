@@ -105,7 +105,7 @@ func (b *bench) config() Config {
 			b.note("fail " + j.Key)
 			return nil
 		},
-		Sweep: func(context.Context) {}, Claimed: func(context.Context, spool.Delivery) {}, Health: &Health{},
+		Sweep: func(context.Context) {}, Claimed: func(context.Context, spool.Delivery) {}, Workers: &Workers{}, Health: &Health{},
 	}
 }
 

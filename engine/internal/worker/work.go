@@ -35,8 +35,7 @@ type Config struct {
 	// for due jobs, and SweepEvery the interval between sweeps.
 	Lease, Poll, SweepEvery time.Duration
 
-	// Handle executes a job that has a slot.
-	Handle func(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error)
+	Handle Handle
 	// Dead fails the run of a dead job.
 	Dead func(ctx context.Context, j spool.Job, attempts int, cause string) error
 	// Sweep is called at the start and then every SweepEvery.
@@ -44,7 +43,12 @@ type Config struct {
 	// Claimed is called for each claimed job.
 	Claimed func(ctx context.Context, d spool.Delivery)
 	Health  *Health
+	// Workers are those of the process, which this one joins.
+	Workers *Workers
 }
+
+// Handle executes a job that has a slot.
+type Handle func(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error)
 
 type worker struct {
 	Config
@@ -54,6 +58,7 @@ type worker struct {
 	queues, agents []string
 
 	slots     *slots.Slots
+	demand    demand
 	wake      chan struct{}
 	busy      sync.WaitGroup
 	unclaimed unclaimed
@@ -89,13 +94,16 @@ func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 	defer unsubscribe()
 	defer c.Health.started()()
 	w.busy.Go(func() { w.sweepPeriodically(ctx) })
+	leave := c.Workers.join(ctx, w)
 	w.loop(ctx)
+	leave()
 	w.busy.Wait()
 	return nil
 }
 
 // pollNow makes the worker poll for due jobs at once.
 func (w *worker) pollNow() {
+	w.demand.wake()
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -119,6 +127,7 @@ func (w *worker) loop(ctx context.Context) {
 // claim claims due jobs for the free slots. It returns the delay until the next poll.
 func (w *worker) claim(ctx context.Context) time.Duration {
 	poll := w.Poll
+	claimed := w.demand.claiming()
 	q := w.slots.Query(w.Lease)
 	if q.Limit == 0 {
 		w.Health.polled(nil)
@@ -134,31 +143,24 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 		return poll
 	}
 	for _, d := range jobs {
-		w.Claimed(ctx, d)
-		in := w.slots.Acquire(d.Job)
-		w.busy.Go(func() {
-			defer func() {
-				in.Release()
-				w.pollNow()
-			}()
-			w.deliver(ctx, d, in)
-		})
+		w.place(ctx, w.slots.Acquire(d.Job)).Execute(d, w.Handle)
 	}
+	claimed(len(jobs) < q.Limit-q.Reserved)
 	if next.IsZero() {
 		return poll
 	}
 	return min(poll, max(time.Until(next), time.Millisecond))
 }
 
-// deliver executes a job and tells the store its outcome.
-func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) {
+// deliver executes a job and tells the store its outcome. The ticket of a run is executed by execute.
+func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot, execute Handle) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
 		w.giveUp(ctx, d, "it was delivered too often")
 		return
 	}
 	stop := w.extend(ctx, d)
-	result, err := w.handle(ctx, d, in)
+	result, err := w.handle(ctx, d, in, execute)
 	stop()
 
 	var ack spool.Ack
@@ -189,7 +191,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) 
 
 // handle executes the job in this process, or passes it to the handler of its events or to the Deliver
 // option.
-func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (spool.JobResult, error) {
+func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot, execute Handle) (spool.JobResult, error) {
 	switch handler := w.options.Events[d.Queue]; {
 	case d.Event() && handler != nil:
 		return w.handleEvent(ctx, d, handler)
@@ -199,7 +201,7 @@ func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (
 		w.logger(d).WarnContext(ctx, "this worker has no handler for the event")
 		return spool.JobResult{Reason: "this worker has no handler for the event", RetryAfter: unknownWait}, nil
 	default:
-		return w.Handle(ctx, d.Job, in)
+		return execute(ctx, d.Job, in)
 	}
 }
 

@@ -1,0 +1,352 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// These are cases of starts that claim their run for a worker of their own process.
+var takeTests = map[string]func(s takeTest){
+	"AtOnce":      testTakeAtOnce,
+	"History":     testTakeHistory,
+	"Died":        testTakeDied,
+	"Uncertain":   testTakeUncertain,
+	"Refused":     testTakeRefused,
+	"Full":        testTakeFull,
+	"OthersWait":  testTakeOthersWait,
+	"PerTenant":   testTakePerTenant,
+	"OtherQueue":  testTakeOtherQueue,
+	"OtherWorker": testTakeOtherWorker,
+	"Stopped":     testTakeStopped,
+	"ShutDown":    testTakeShutDown,
+	"Edit":        testTakeEdit,
+}
+
+type takeTest struct{ *engineTest }
+
+// still is longer than a worker waits between two polls.
+const still = 3 * time.Second
+
+// taker is an engine whose store notes which runs were claimed by their starts.
+type taker struct {
+	*engine.Engine
+
+	faulty *spooltest.Faulty
+	store  *takenStore
+}
+
+// taker returns an engine with a worker that has the revision of its agent, so that it can take runs.
+func (s takeTest) taker(c engine.Config, o engine.WorkOptions) *taker {
+	s.Helper()
+	f := spooltest.NewFaulty(s.join())
+	b := f.Backend()
+	store := &takenStore{Store: b.Store}
+	b.Store = store
+	e := s.over(b, c)
+	s.workWith(e, o)
+	key := spool.ThreadKey{Tenant: "first", ID: "first"}
+	s.startAs(e, key, engine.StartRequest{Prompt: "first", RunID: "first"})
+	s.endsWithin(key, time.Minute)
+	<-time.After(still)
+	if store.taken("first") {
+		s.Error("the first run was taken, before its revision was stored")
+	}
+	return &taker{e, f, store}
+}
+
+// endsWithin waits until the run of a thread has completed.
+func (s takeTest) endsWithin(key spool.ThreadKey, within time.Duration) {
+	s.Helper()
+	fairTest{s.engineTest}.endsWithin(key, within)
+}
+
+// takenStore notes the runs that are added with a claimed job.
+type takenStore struct {
+	spool.Store
+
+	mu   sync.Mutex
+	runs []spool.RunID
+}
+
+func (t *takenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return t.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(takenTx{tx, t}) })
+}
+
+type takenTx struct {
+	spool.Tx
+
+	store *takenStore
+}
+
+func (t takenTx) Write(c spool.Changes) error {
+	t.store.mu.Lock()
+	for _, j := range c.Claimed {
+		t.store.runs = append(t.store.runs, j.RunID)
+	}
+	t.store.mu.Unlock()
+	return t.Tx.Write(c)
+}
+
+// taken reports whether a start has claimed its run.
+func (t *takenStore) taken(run spool.RunID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Contains(t.runs, run)
+}
+
+func thread(id string) spool.ThreadKey {
+	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(id)}
+}
+
+// testTakeAtOnce has a start whose run is with a worker when the start returns. Clients see what they see of any
+// run, and nothing claims it.
+func testTakeAtOnce(s takeTest) {
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{})
+	before := len(e.faulty.Log())
+	s.start(e.Engine, "r1", "go")
+	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	if !e.store.taken("r1") {
+		s.Error("the start has not claimed the run")
+	}
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	client()
+	updates := 0
+	for _, call := range e.faulty.Log()[before:] {
+		if call == "Store.Update "+chat.String() {
+			updates++
+		}
+	}
+	if updates != 2 {
+		s.Errorf("%d transactions of the thread, want the start and the end", updates)
+	}
+	s.lines("messages", s.script(), "user go", "assistant hi")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+	if q := s.jobs(); q.InFlight+q.Ready+q.Delayed+q.Dead != 0 {
+		s.Errorf("jobs are left: %+v", q)
+	}
+	if r := s.run("r1"); r.Revision == "" || r.StartedAt.IsZero() {
+		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testTakeHistory takes the second run of a thread: the model gets the whole conversation.
+func testTakeHistory(s takeTest) {
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
+	e := s.taker(s.config(m), engine.WorkOptions{})
+	for i, run := range []spool.RunID{"r1", "r2"} {
+		s.start(e.Engine, run, "go "+string(run))
+		s.until("the end", func() bool { return s.run(run).State == spool.Completed })
+		<-time.After(still)
+		if !e.store.taken(run) {
+			s.Errorf("the start has not claimed run %d", i)
+		}
+	}
+	if got := m.Requests()[2].Messages; len(got) != 3 {
+		s.Errorf("the model was asked with %d messages, want 3: %+v", len(got), got)
+	}
+}
+
+// testTakeDied kills the process that has taken a run. Another one continues it.
+func testTakeDied(s takeTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
+	c := s.config(m)
+	e := s.taker(c, engine.WorkOptions{})
+	s.start(e.Engine, "r1", "go")
+	s.until("the question", func() bool { return m.Asked() == 2 })
+	if !e.store.taken("r1") {
+		s.Error("the start has not claimed the run")
+	}
+	crash(e.faulty)
+	killed := time.Now()
+	s.working(c)
+	s.until("the next worker", func() bool { return m.Asked() == 3 })
+	if took := time.Since(killed); took > 40*time.Second {
+		s.Errorf("it took %s to move again", took)
+	}
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant whole")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+// testTakeUncertain has a start whose commit happens and fails for its caller. Nobody executes the run until its
+// lease lapses, and the worker has its slot back.
+func testTakeUncertain(s takeTest) {
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("other"), spooltest.Say("whole"))
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.FailAfter})
+	r := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}
+	if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Unavailable {
+		s.Fatalf("the start: %v", err)
+	}
+	s.startAs(e.Engine, chat, r) // the same start again
+	s.startAs(e.Engine, thread("other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.endsWithin(thread("other"), time.Minute)
+	s.ended(spool.Completed)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+// updates counts the calls of Store.Update.
+func updates(f *spooltest.Faulty) (n int) {
+	for _, call := range f.Log() {
+		if len(call) >= 12 && call[:12] == "Store.Update" {
+			n++
+		}
+	}
+	return n
+}
+
+// testTakeRefused has starts that are refused or wait for the thread: the worker's slot stays free.
+func testTakeRefused(s takeTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 2})
+	s.start(e.Engine, "r1", "go")
+	s.until("the question", func() bool { return m.Asked() == 2 })
+	if got, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r2"}); err != nil || got.Accepted {
+		s.Errorf("a start on a busy thread: %+v, %v", got, err)
+	}
+	if got := s.startAs(e.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r3", WhenBusy: spool.BusyEnqueue}); got.Position != 1 {
+		s.Errorf("a start that waits: %+v", got)
+	}
+	if e.store.taken("r2") || e.store.taken("r3") {
+		s.Error("a start without the thread has claimed its run")
+	}
+	close(gate)
+	s.until("the end", func() bool { return s.run("r3").State == spool.Completed })
+}
+
+// testTakeFull has a worker without a free slot: the run waits in the queue.
+func testTakeFull(s takeTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	s.start(e.Engine, "r1", "go")
+	s.startAs(e.Engine, thread("t2"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	<-time.After(still)
+	if q := s.jobs(); !e.store.taken("r1") || e.store.taken("r2") || q.InFlight != 1 || q.Ready != 1 {
+		s.Errorf("taken: %v; the queue: %+v", e.store.runs, q)
+	}
+	close(gate)
+	s.endsWithin(thread("t2"), time.Minute)
+}
+
+// testTakeOthersWait starts a run when a slot has become free for which others wait: they come first.
+func testTakeOthersWait(s takeTest) {
+	m := newWalkers()
+	c := s.config(m, plain("look", `"seen"`))
+	e := s.engine(c)
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	walks := fairTest{s.engineTest}.startWalks(e, "acme", 4)
+	for _, key := range walks {
+		s.endsWithin(key, time.Hour)
+		late := spool.ThreadKey{Tenant: "acme", ID: "late-" + key.ID}
+		s.startAs(e, late, engine.StartRequest{Prompt: "hello", RunID: "late-" + spool.RunID(key.ID)})
+	}
+	for _, key := range walks {
+		s.endsWithin(spool.ThreadKey{Tenant: "acme", ID: "late-" + key.ID}, time.Hour)
+	}
+	for i, prompt := range m.ended[:len(walks)] {
+		if prompt == "hello" {
+			s.Errorf("a late start was number %d", i)
+		}
+	}
+}
+
+// testTakePerTenant has a bound of each tenant, which only the store can keep.
+func testTakePerTenant(s takeTest) {
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{PerTenant: 3})
+	s.start(e.Engine, "r1", "go")
+	s.ended(spool.Completed)
+	if e.store.taken("r1") {
+		s.Error("the start has claimed the run")
+	}
+}
+
+// testTakeOtherQueue has a worker of another queue in the process of the start.
+func testTakeOtherQueue(s takeTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
+	e := s.taker(c, engine.WorkOptions{})
+	s.rest()
+	s.workWith(e.Engine, engine.WorkOptions{Queues: []string{"other"}})
+	<-time.After(still)
+	s.start(e.Engine, "r1", "go")
+	<-time.After(still)
+	if q := s.jobs(); e.store.taken("r1") || q.Ready != 1 {
+		s.Errorf("taken: %v; the queue: %+v", e.store.runs, q)
+	}
+	s.work(e.Engine)
+	s.ended(spool.Completed)
+}
+
+// testTakeOtherWorker has a start in a process without a worker.
+func testTakeOtherWorker(s takeTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
+	e := s.taker(c, engine.WorkOptions{})
+	s.start(s.engine(c), "r1", "go")
+	s.ended(spool.Completed)
+	if e.store.taken("r1") {
+		s.Error("the start has claimed the run")
+	}
+}
+
+// testTakeStopped stops a run that its start has claimed.
+func testTakeStopped(s takeTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate})
+	e := s.taker(s.config(m), engine.WorkOptions{})
+	s.start(e.Engine, "r1", "go")
+	s.stop(e.Engine)
+	s.ended(spool.Cancelled)
+	if !e.store.taken("r1") {
+		s.Error("the start has not claimed the run")
+	}
+}
+
+// testTakeShutDown shuts a worker down that has taken a run: it hands the run back.
+func testTakeShutDown(s takeTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
+	c := s.config(m)
+	e := s.taker(c, engine.WorkOptions{})
+	s.start(e.Engine, "r1", "go")
+	s.until("the question", func() bool { return m.Asked() == 2 })
+	s.rest()
+	if r := s.run("r1"); r.State != spool.Queued || r.Deaths != 0 {
+		s.Errorf("after the shutdown: %+v", r)
+	}
+	handed := time.Now()
+	s.working(c)
+	s.ended(spool.Completed)
+	if took := time.Since(handed); took > 10*time.Second {
+		s.Errorf("it took %s to move again", took)
+	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+// testTakeEdit edits a turn: the run waits for a claim, because more than one change has to come first.
+func testTakeEdit(s takeTest) {
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
+	e := s.taker(s.config(m), engine.WorkOptions{})
+	s.start(e.Engine, "r1", "go")
+	s.ended(spool.Completed)
+	var turn spool.MessageID
+	s.view(func(v spool.View) error {
+		messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser})
+		turn = messages[0].ID
+		return err
+	})
+	s.startAs(e.Engine, chat, engine.StartRequest{Prompt: "go on", RunID: "r2", EditMessageID: turn})
+	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
+	if e.store.taken("r2") {
+		s.Error("the start has claimed the run")
+	}
+	s.lines("messages", s.script(), "user go on", "assistant two")
+}
