@@ -23,6 +23,10 @@ const (
 	pickupWarm = 5
 )
 
+// pickUps are the times of a number of starts: from the return of a start to the call of the worker, and from the
+// call of the start.
+type pickUps struct{ wait, whole quantiles }
+
 // measurePgPickup measures how long an accepted run waits for its worker, compared with a job of River.
 func measurePgPickup(b *bench) (*section, error) {
 	starts := size(b, 60, 3)
@@ -32,49 +36,66 @@ func measurePgPickup(b *bench) (*section, error) {
 	}
 	s := &section{
 		title: "Pick-up over PostgreSQL",
-		how: fmt.Sprintf("One node accepts and another one works, each with its own connections, both in this process. Spool: from the return of "+
-			"`Engine.Run` to the call of the model, which comes after the claim of the job, the claim of the run and the opening of its stream. River "+
-			"%s: from the return of `Client.Insert` to the call of the worker, at its default FetchCooldown of %s and at its lowest of %s, on both "+
-			"clients. %d starts a round, each some %s after the one before was picked up, at random. Each round has a new database. %s",
+		how: fmt.Sprintf("How long an accepted start waits for its worker. Spool: from the return of `Engine.Run` to the call of the model, with the "+
+			"claim of the run and the first entry of its record in between, or in the start. River %s: from the return of `Client.Insert` to the call of "+
+			"the worker, at its default FetchCooldown of %s and at its lowest of %s. \"One process\" has one engine or one client, which accepts and "+
+			"works. \"Two nodes\" have one that accepts and one that works, each with its own connections, both in this process. \"With the start\" "+
+			"counts from the call of the start, and so includes its commit. A wait below a microsecond counts as one. %d starts a round, each some %s after "+
+			"the one before was picked up, at random. Each round has a new database. %s",
 			versionOf("github.com/riverqueue/river"), river.FetchCooldownDefault, river.FetchCooldownMin, starts, pickupGap, server.about),
 	}
-	var ours, byDefault, lowest quantiles
+	var one, two, oneRiver, twoRiver, byDefault pickUps
 	err = b.interleave(1,
-		func() error { return b.pickUp(&ours, starts, newEngines) },
-		func() error { return b.pickUp(&byDefault, starts, newRiver(0)) },
-		func() error { return b.pickUp(&lowest, starts, newRiver(river.FetchCooldownMin)) },
+		func() error { return b.pickUp(&one, starts, newEngines(1)) },
+		func() error { return b.pickUp(&oneRiver, starts, newRiver(1, river.FetchCooldownMin)) },
+		func() error { return b.pickUp(&two, starts, newEngines(2)) },
+		func() error { return b.pickUp(&twoRiver, starts, newRiver(2, river.FetchCooldownMin)) },
+		func() error { return b.pickUp(&byDefault, starts, newRiver(1, 0)) },
 	)
 	if err != nil {
 		return nil, err
 	}
-	s.rows = []row{
-		{"Spool, p50", "ms", ours.p50},
-		{"Spool, p99", "ms", ours.p99},
-		{"River at its defaults, p50", "ms", byDefault.p50},
-		{"River at its defaults, p99", "ms", byDefault.p99},
-		{"River at its lowest cooldown, p50", "ms", lowest.p50},
-		{"River at its lowest cooldown, p99", "ms", lowest.p99},
+	for _, arm := range []struct {
+		name string
+		of   pickUps
+	}{
+		{"one process, Spool", one},
+		{"one process, River at its lowest cooldown", oneRiver},
+		{"one process, River at its defaults", byDefault},
+		{"two nodes, Spool", two},
+		{"two nodes, River at its lowest cooldown", twoRiver},
+	} {
+		s.rows = append(
+			s.rows,
+			row{arm.name + ", p50", "ms", arm.of.wait.p50},
+			row{arm.name + ", p99", "ms", arm.of.wait.p99},
+			row{arm.name + ", with the start, p50", "ms", arm.of.whole.p50},
+		)
 	}
-	s.notes = []string{"Spool's time has two commits that wait for the disk, the claim of the job and the claim of the run with its first record entry, and " +
-		"some eight round trips. River's has one commit, in its one round trip, and nothing is recorded when its worker is called. A claim could commit " +
-		"without waiting; it waits, so that no two workers get the same job after a crash of the server."}
-	s.goals = []goal{ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool", lowest.p50, ours.p50, 5, true)}
+	s.notes = []string{"In one process, the start of a Spool run claims it for a free worker in its own transaction, so that nothing is left to do behind the " +
+		"commit. On two nodes, the claim of the job and the claim of the run, with its first record entry, are two commits that wait for the disk. River's " +
+		"worker has one commit behind the insert, and nothing is recorded when it is called."}
+	s.goals = []goal{
+		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, one process", oneRiver.wait.p50, one.wait.p50, 5, true),
+		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes", twoRiver.wait.p50, two.wait.p50, 5, true),
+	}
 	return s, nil
 }
 
 // pickUp measures a number of starts, one after the other, on a new database.
-func (b *bench) pickUp(into *quantiles, starts int, begin func(ctx context.Context, url string) (starter, <-chan time.Time, error)) error {
+func (b *bench) pickUp(into *pickUps, starts int, begin func(ctx context.Context, url string) (starter, <-chan time.Time, error)) error {
 	return b.onFresh(func(url string) (err error) {
 		s, called, err := begin(b.ctx, url)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.close()) }()
-		var all sample
+		var wait, whole sample
 		for i := range starts + pickupWarm {
 			if err := b.wait(rand.N(2 * pickupGap)); err != nil {
 				return err
 			}
+			began := time.Now()
 			if err := s.start(b.ctx); err != nil {
 				return err
 			}
@@ -82,18 +103,20 @@ func (b *bench) pickUp(into *quantiles, starts int, begin func(ctx context.Conte
 			select {
 			case at := <-called:
 				if i >= pickupWarm {
-					all = append(all, milliseconds(at.Sub(accepted)))
+					wait = append(wait, milliseconds(max(at.Sub(accepted), time.Microsecond)))
+					whole = append(whole, milliseconds(at.Sub(began)))
 				}
 			case <-b.ctx.Done():
 				return b.ctx.Err()
 			}
 		}
-		into.add(all)
+		into.wait.add(wait)
+		into.whole.add(whole)
 		return nil
 	})
 }
 
-// engines are two nodes of Spool: the starter accepts, and the other one works.
+// engines are one or two nodes of Spool: the starter accepts, and the worker works.
 type engines struct {
 	*engineStarter
 
@@ -103,26 +126,35 @@ type engines struct {
 	failed error
 }
 
-func newEngines(ctx context.Context, url string) (starter, <-chan time.Time, error) {
-	called := make(chan time.Time, 1)
-	accepts, err := openStarter(ctx, url, caller{called})
-	if err != nil {
-		return nil, nil, err
+// newEngines returns what starts one or two nodes on a new database.
+func newEngines(nodes int) func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
+	return func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
+		called := make(chan time.Time, 1)
+		accepts, err := openStarter(ctx, url, caller{called})
+		if err != nil {
+			return nil, nil, err
+		}
+		works := accepts
+		if nodes > 1 {
+			if works, err = openStarter(ctx, url, caller{called}); err != nil {
+				return nil, nil, errors.Join(err, accepts.close())
+			}
+		}
+		n := &engines{engineStarter: accepts, worker: works}
+		ctx, n.cancel = context.WithCancel(ctx)
+		n.works.Go(func() { n.failed = works.e.Work(ctx, engine.WorkOptions{Concurrency: pickupSlots}) })
+		return n, called, nil
 	}
-	works, err := openStarter(ctx, url, caller{called})
-	if err != nil {
-		return nil, nil, errors.Join(err, accepts.close())
-	}
-	n := &engines{engineStarter: accepts, worker: works}
-	ctx, n.cancel = context.WithCancel(ctx)
-	n.works.Go(func() { n.failed = works.e.Work(ctx, engine.WorkOptions{Concurrency: pickupSlots}) })
-	return n, called, nil
 }
 
 func (n *engines) close() error {
 	n.cancel()
 	n.works.Wait()
-	return errors.Join(n.failed, n.worker.close(), n.engineStarter.close())
+	err := errors.Join(n.failed, n.engineStarter.close())
+	if n.worker != n.engineStarter {
+		err = errors.Join(err, n.worker.close())
+	}
+	return err
 }
 
 // caller is a model that notes when it is called.

@@ -15,7 +15,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverNodes are two clients of River over one database: one inserts jobs, and the other one works them.
+// riverNodes are clients of River over one database: the starter inserts jobs, and the worker works them. One client
+// may be both.
 type riverNodes struct {
 	starter, worker *river.Client[pgx.Tx]
 	pools           []*pgxpool.Pool
@@ -43,20 +44,20 @@ func (w *riverWorker) Work(context.Context, *river.Job[riverArgs]) error {
 	return nil
 }
 
-// newRiver returns what starts the clients on a new database. Cooldown is River's FetchCooldown, 0 for its default.
-// It also bounds how often the client that inserts sends a notification.
-func newRiver(cooldown time.Duration) func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
+// newRiver returns what starts one or two clients on a new database. Cooldown is River's FetchCooldown, 0 for its
+// default. It also bounds how often the client that inserts sends a notification.
+func newRiver(nodes int, cooldown time.Duration) func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
 	return func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
 		n := &riverNodes{called: make(chan time.Time, 1)}
-		if err := n.begin(ctx, url, cooldown); err != nil {
+		if err := n.begin(ctx, url, nodes, cooldown); err != nil {
 			return nil, nil, errors.Join(err, n.close())
 		}
 		return n, n.called, nil
 	}
 }
 
-func (n *riverNodes) begin(ctx context.Context, url string, cooldown time.Duration) error {
-	for range 2 {
+func (n *riverNodes) begin(ctx context.Context, url string, nodes int, cooldown time.Duration) error {
+	for range nodes {
 		pool, err := openPool(ctx, url, nil)
 		if err != nil {
 			return err
@@ -71,19 +72,22 @@ func (n *riverNodes) begin(ctx context.Context, url string, cooldown time.Durati
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	if n.starter, err = river.NewClient(riverpgxv5.New(n.pools[0]), &river.Config{FetchCooldown: cooldown, Logger: log}); err != nil {
-		return err
-	}
 	workers := river.NewWorkers()
 	if err := river.AddWorkerSafely(workers, &riverWorker{called: n.called}); err != nil {
 		return err
 	}
-	n.worker, err = river.NewClient(riverpgxv5.New(n.pools[1]), &river.Config{
+	n.worker, err = river.NewClient(riverpgxv5.New(n.pools[nodes-1]), &river.Config{
 		FetchCooldown: cooldown, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: pickupSlots}},
 	})
 	if err != nil {
 		return err
+	}
+	n.starter = n.worker
+	if nodes > 1 {
+		if n.starter, err = river.NewClient(riverpgxv5.New(n.pools[0]), &river.Config{FetchCooldown: cooldown, Logger: log}); err != nil {
+			return err
+		}
 	}
 	return n.worker.Start(ctx)
 }

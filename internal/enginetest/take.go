@@ -107,10 +107,13 @@ func thread(id string) spool.ThreadKey {
 // testTakeAtOnce has a start whose run is with a worker when the start returns. Clients see what they see of any
 // run, and nothing claims it.
 func testTakeAtOnce(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{})
+	gate := make(chan struct{})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), engine.WorkOptions{})
 	before := len(e.faulty.Log())
 	s.start(e.Engine, "r1", "go")
 	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	<-time.After(time.Second)
+	close(gate)
 	if !e.store.taken("r1") {
 		s.Error("the start has not claimed the run")
 	}
