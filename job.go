@@ -77,7 +77,9 @@ type ClaimedJob struct {
 }
 
 // Delivery returns what the worker of the job acknowledges. It is the job's first delivery, and its token is 1.
-func (c ClaimedJob) Delivery() Delivery { return Delivery{Job: c.Job, JobID: c.JobID, Token: 1, Attempt: 1} }
+func (c ClaimedJob) Delivery() Delivery {
+	return Delivery{Job: c.Job, JobID: c.JobID, Token: 1, Attempt: 1}
+}
 
 // Event reports whether the job is an event of the outbox, and not the ticket of a run.
 func (j Job) Event() bool { return j.RunID == "" }

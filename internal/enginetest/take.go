@@ -63,7 +63,7 @@ func (s takeTest) taker(c engine.Config, o engine.WorkOptions) *taker {
 // endsWithin waits until the run of a thread has completed.
 func (s takeTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	s.Helper()
-	fairTest{s.engineTest}.endsWithin(key, within)
+	fairTest(s).endsWithin(key, within)
 }
 
 // takenStore notes the runs that are added with a claimed job.
@@ -247,7 +247,7 @@ func testTakeOthersWait(s takeTest) {
 	c := s.config(m, plain("look", `"seen"`))
 	e := s.engine(c)
 	s.workWith(e, engine.WorkOptions{Concurrency: 1})
-	walks := fairTest{s.engineTest}.startWalks(e, "acme", 4)
+	walks := fairTest(s).startWalks(e, "acme", 4)
 	for _, key := range walks {
 		s.endsWithin(key, time.Hour)
 		late := spool.ThreadKey{Tenant: "acme", ID: "late-" + key.ID}
