@@ -11,9 +11,9 @@ const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment,
 
 func scanJob(r *row) spool.Job {
 	return spool.Job{
-		Tenant: spool.Tenant(r.text()), ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()),
-		Key: r.text(), Kind: spool.JobKind(r.text()), Agent: r.text(), Model: r.text(), Segment: r.int(),
-		Queue: r.text(), Payload: r.json(),
+		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
+		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(),
+		Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // Jobs implements [spool.Store].
@@ -52,7 +53,7 @@ func (db *DB) jobQuery(q spool.JobQuery) (query string, args []any) {
 		where.and("due_at > "+now+" AND claimed = ?", q.State == spool.JobInFlight)
 	}
 	if !q.DueBefore.IsZero() {
-		where.and("first_due < ?", roundedUp(q.DueBefore))
+		where.and("first_due < ?", form.RoundedUp(q.DueBefore))
 	}
 	return "WITH clock AS MATERIALIZED (SELECT " + nowExpr + " AS now) SELECT " + jobColumns +
 		", due_at, id, attempts, first_due, claimed, " + now + " FROM spool.job WHERE " + where.text +
@@ -61,8 +62,8 @@ func (db *DB) jobQuery(q spool.JobQuery) (query string, args []any) {
 
 func scanQueued(r *row) spool.QueuedJob {
 	j := spool.QueuedJob{Job: scanJob(r)}
-	j.DueAt, j.JobID, j.Attempts, j.FirstDue = r.time(), r.int64(), r.int(), r.time()
-	j.State = jobState(j.DueAt, r.bool(), r.time())
+	j.DueAt, j.JobID, j.Attempts, j.FirstDue = r.Time(), r.Int64(), r.Int(), r.Time()
+	j.State = jobState(j.DueAt, r.Bool(), r.Time())
 	return j
 }
 
@@ -92,7 +93,7 @@ func deadQuery(q spool.JobQuery) (query string, args []any) {
 		where.and("(died_at, id) < (?, ?)", q.Before, q.BeforeID)
 	}
 	if !q.DiedBefore.IsZero() {
-		where.and("died_at < ?", roundedUp(q.DiedBefore))
+		where.and("died_at < ?", form.RoundedUp(q.DiedBefore))
 	}
 	return "SELECT " + jobColumns + ", due_at, id, attempts, cause, died_at FROM spool.job_dead WHERE " + where.text +
 		" ORDER BY died_at DESC, id DESC LIMIT ?", append(where.args, bound(q.Limit))
@@ -100,7 +101,7 @@ func deadQuery(q spool.JobQuery) (query string, args []any) {
 
 func scanDead(r *row) spool.QueuedJob {
 	j := spool.QueuedJob{Job: scanJob(r), State: spool.JobDead}
-	j.DueAt, j.JobID, j.Attempts, j.Cause, j.DiedAt = r.time(), r.int64(), r.int(), r.text(), r.time()
+	j.DueAt, j.JobID, j.Attempts, j.Cause, j.DiedAt = r.Time(), r.Int64(), r.Int(), r.Text(), r.Time()
 	return j
 }
 
@@ -112,14 +113,14 @@ func (db *DB) pruneDead(ctx context.Context, q spool.PruneQuery) (n int, err err
 		where.and("id = ?", q.JobID)
 	}
 	if !q.Before.IsZero() {
-		where.and("died_at < ?", roundedUp(q.Before))
+		where.and("died_at < ?", form.RoundedUp(q.Before))
 	}
 	err = db.run(ctx, statement{
 		sql: `WITH gone AS (DELETE FROM spool.job_dead WHERE (tenant, id) IN (
 				SELECT tenant, id FROM spool.job_dead WHERE ` + where.text + ` ORDER BY died_at, id LIMIT ?
 			) RETURNING 1) SELECT count(*) FROM gone`,
 		args: append(where.args, bound(q.Limit)),
-		scan: func(r *row) { n = r.int() },
+		scan: func(r *row) { n = r.Int() },
 	})
 	return n, err
 }

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, queue, payload`
 
 func scanJob(r *row) spool.Job {
 	return spool.Job{
-		Tenant: spool.Tenant(r.text()), ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()),
-		Key: r.text(), Kind: spool.JobKind(r.text()), Agent: r.text(), Model: r.text(), Segment: r.int(), DueAt: r.time(),
-		Queue: r.text(), Payload: r.json(),
+		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
+		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(), DueAt: r.Time(),
+		Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 
@@ -95,8 +96,8 @@ func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, er
 	} else {
 		query, args = jobQuery(q, at)
 		scan = func(r *row) spool.QueuedJob {
-			j := spool.QueuedJob{Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), FirstDue: r.time()}
-			j.State = jobState(j.DueAt, r.bool(), at)
+			j := spool.QueuedJob{Job: scanJob(r), JobID: r.Int64(), Attempts: r.Int(), FirstDue: r.Time()}
+			j.State = jobState(j.DueAt, r.Bool(), at)
 			return j
 		}
 	}
@@ -134,7 +135,7 @@ func jobQuery(q spool.JobQuery, at time.Time) (query string, args []any) {
 		also("due_at > ? AND claimed = ?", at, q.State == spool.JobInFlight)
 	}
 	if !q.DueBefore.IsZero() {
-		also("first_due < ?", roundedUp(q.DueBefore))
+		also("first_due < ?", form.RoundedUp(q.DueBefore))
 	}
 	return "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job " + index + " WHERE tenant = ?" + query +
 		" ORDER BY first_due, id LIMIT ?", append(args, bound(q.Limit))
