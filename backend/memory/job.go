@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
 )
 
 // job is a job that is not dead.
@@ -27,14 +28,7 @@ type job struct {
 
 // state returns the state of the job. A job whose lease has lapsed is ready.
 func (j *job) state(now time.Time) spool.JobState {
-	switch {
-	case !j.due.After(now):
-		return spool.JobReady
-	case j.inFlight:
-		return spool.JobInFlight
-	default:
-		return spool.JobDelayed
-	}
+	return form.JobState(j.due, j.inFlight, now)
 }
 
 // cancelJobs removes jobs at the commit. An empty key matches no job.

@@ -25,34 +25,31 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 }
 
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	query = "SELECT " + form.ThreadColumns + " FROM spool.thread WHERE tenant = ?"
-	args = []any{q.Tenant}
-	also := func(condition string, values ...any) {
-		query += " AND " + condition
-		args = append(args, values...)
-	}
+	var where form.Conditions
+	where.And("tenant = ?", q.Tenant)
 	if q.Owner != "" { // the literal is the condition of the index
-		also("owner = ? AND owner <> ''", q.Owner)
+		where.And("owner = ? AND owner <> ''", q.Owner)
 	}
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
-		also("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
+		where.And("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
 	}
 	if !q.Before.IsZero() {
-		also("(updated_at, id) < (?, ?)", q.Before, q.BeforeID)
+		where.And("(updated_at, id) < (?, ?)", q.Before, q.BeforeID)
 	}
 	if q.State != "" {
-		also("state = ?", q.State)
+		where.And("state = ?", q.State)
 	}
 	if q.Title != "" { // lower() changes ASCII letters only, because of the column's collation
-		also("position(? IN lower(title)) > 0", asciiLower(q.Title))
+		where.And("position(? IN lower(title)) > 0", asciiLower(q.Title))
 	}
 	if !q.UpdatedAfter.IsZero() {
-		also("updated_at > ?", q.UpdatedAfter)
+		where.And("updated_at > ?", q.UpdatedAfter)
 	}
 	if !q.UpdatedBefore.IsZero() {
-		also("updated_at < ?", form.RoundedUp(q.UpdatedBefore))
+		where.And("updated_at < ?", form.RoundedUp(q.UpdatedBefore))
 	}
-	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
+	return "SELECT " + form.ThreadColumns + " FROM spool.thread WHERE " + where.Text + " ORDER BY updated_at DESC, id DESC LIMIT ?",
+		append(where.Args, bound(q.Limit))
 }
 
 // asciiLower returns a text with its upper-case ASCII letters in lower case.

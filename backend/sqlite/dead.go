@@ -35,27 +35,15 @@ func (t *tx) deadLetter(d spool.Delivery, cause string) error {
 // deadQuery returns the query for dead jobs.
 func deadQuery(q spool.JobQuery) (query string, args []any) {
 	index := "job_dead_died"
-	args = []any{q.Tenant}
-	also := func(condition string, values ...any) {
-		query += " AND " + condition
-		args = append(args, values...)
-	}
-	if q.ThreadID != "" {
-		index = "job_dead_thread"
-		also("thread_id = ?", q.ThreadID)
-	}
-	if q.JobID != 0 {
+	switch {
+	case q.JobID != 0:
 		index = "job_dead_id"
-		also("id = ?", q.JobID)
+	case q.ThreadID != "":
+		index = "job_dead_thread"
 	}
-	if !q.Before.IsZero() {
-		also("(died_at, id) < (?, ?)", q.Before, q.BeforeID)
-	}
-	if !q.DiedBefore.IsZero() {
-		also("died_at < ?", form.RoundedUp(q.DiedBefore))
-	}
-	return "SELECT " + deadColumns + " FROM job_dead INDEXED BY " + index + " WHERE tenant = ?" + query +
-		" ORDER BY died_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
+	where := form.DeadConditions(q)
+	return "SELECT " + deadColumns + " FROM job_dead INDEXED BY " + index + " WHERE " + where.Text +
+		" ORDER BY died_at DESC, id DESC LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
 // takeDead removes a dead job of the thread.

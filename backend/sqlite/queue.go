@@ -97,7 +97,7 @@ func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, er
 		query, args = jobQuery(q, at)
 		scan = func(r *row) spool.QueuedJob {
 			j := spool.QueuedJob{Job: scanJob(r), JobID: r.Int64(), Attempts: r.Int(), FirstDue: r.Time()}
-			j.State = jobState(j.DueAt, r.Bool(), at)
+			j.State = form.JobState(j.DueAt, r.Bool(), at)
 			return j
 		}
 	}
@@ -114,42 +114,28 @@ func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, er
 // jobQuery returns the query for jobs that are not dead.
 func jobQuery(q spool.JobQuery, at time.Time) (query string, args []any) {
 	index := "INDEXED BY job_first_due"
-	args = []any{q.Tenant}
-	also := func(condition string, values ...any) {
-		query += " AND " + condition
-		args = append(args, values...)
-	}
+	var where form.Conditions
+	where.And("tenant = ?", q.Tenant)
 	if q.ThreadID != "" {
 		index = "INDEXED BY job_run"
-		also("thread_id = ?", q.ThreadID)
+		where.And("thread_id = ?", q.ThreadID)
 	}
 	if q.JobID != 0 {
 		index = "NOT INDEXED" // but for the primary key
-		also("id = ?", q.JobID)
+		where.And("id = ?", q.JobID)
 	}
 	switch q.State {
 	case "":
 	case spool.JobReady:
-		also("due_at <= ?", at)
+		where.And("due_at <= ?", at)
 	default:
-		also("due_at > ? AND claimed = ?", at, q.State == spool.JobInFlight)
+		where.And("due_at > ? AND claimed = ?", at, q.State == spool.JobInFlight)
 	}
 	if !q.DueBefore.IsZero() {
-		also("first_due < ?", form.RoundedUp(q.DueBefore))
+		where.And("first_due < ?", form.RoundedUp(q.DueBefore))
 	}
-	return "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job " + index + " WHERE tenant = ?" + query +
-		" ORDER BY first_due, id LIMIT ?", append(args, bound(q.Limit))
-}
-
-func jobState(due time.Time, claimed bool, at time.Time) spool.JobState {
-	switch {
-	case !due.After(at):
-		return spool.JobReady
-	case claimed:
-		return spool.JobInFlight
-	default:
-		return spool.JobDelayed
-	}
+	return "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job " + index + " WHERE " + where.Text +
+		" ORDER BY first_due, id LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
 // queue runs fn in a transaction without a thread.

@@ -133,6 +133,24 @@ func ValueConditions(q spool.RowQuery) (c Conditions) {
 	return c
 }
 
+// DeadConditions returns the conditions of a query for dead jobs.
+func DeadConditions(q spool.JobQuery) (c Conditions) {
+	c.And("tenant = ?", q.Tenant)
+	if q.ThreadID != "" {
+		c.And("thread_id = ?", q.ThreadID)
+	}
+	if q.JobID != 0 {
+		c.And("id = ?", q.JobID)
+	}
+	if !q.Before.IsZero() {
+		c.And("(died_at, id) < (?, ?)", q.Before, q.BeforeID)
+	}
+	if !q.DiedBefore.IsZero() {
+		c.And("died_at < ?", RoundedUp(q.DiedBefore))
+	}
+	return c
+}
+
 // AndRuns adds the conditions of a query for runs of a tenant that no index starts with: how deep a run is, whether it
 // waits for its thread, and when it was created.
 func (c *Conditions) AndRuns(q spool.RunQuery) {

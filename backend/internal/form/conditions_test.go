@@ -61,6 +61,11 @@ func TestConditions(t *testing.T) {
 			ofC + " AND seq < ? AND action = ? AND actor = ?",
 			[]any{key.Tenant, key.ID, int64(9), "a", "ann"},
 		},
+		"dead jobs": {
+			DeadConditions(spool.JobQuery{Tenant: "acme", ThreadID: "c", JobID: 7, Before: at, BeforeID: 8, DiedBefore: at}),
+			ofC + " AND id = ? AND (died_at, id) < (?, ?) AND died_at < ?",
+			[]any{key.Tenant, key.ID, int64(7), at, int64(8), at.Add(time.Microsecond - 1)},
+		},
 		"values": {
 			ValueConditions(spool.RowQuery{Tenant: "acme", Kind: "k", Key: "a", After: "b"}),
 			"tenant = ? AND kind = ? AND key = ? AND key > ?",
@@ -128,5 +133,24 @@ func TestScanArchived(t *testing.T) {
 	r = &values{t: t, all: []any{"["}}
 	if ScanArchived(r, archive.Labels); spool.CodeOf(r.err) != spool.Internal {
 		t.Errorf("broken labels: %v", r.err)
+	}
+}
+
+func TestJobState(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		due     time.Duration
+		claimed bool
+		want    spool.JobState
+	}{
+		{0, false, spool.JobReady},
+		{0, true, spool.JobReady},
+		{1, false, spool.JobDelayed},
+		{1, true, spool.JobInFlight},
+	} {
+		if got := JobState(now.Add(c.due), c.claimed, now); got != c.want {
+			t.Errorf("due in %s, claimed %t: %s, want %s", c.due, c.claimed, got, c.want)
+		}
 	}
 }
