@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -35,12 +36,19 @@ func talking() (*spooltest.Model, string) {
 	return m, "a1 a2 a3 b1 b2 c1 c2 "
 }
 
-// probing runs a function after every call that writes.
+// probing runs a function after every call that writes, one at a time: a stream opens beside the work of its run.
 type probing struct {
 	spool.Store
 	spool.Live
 
-	probe func()
+	mu    sync.Mutex
+	after func()
+}
+
+func (p *probing) probe() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.after()
 }
 
 // Update runs the probe after the commit.
@@ -77,7 +85,7 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 	shown, taken := "", 0
 	b := s.join()
 	p := &probing{Store: b.Store, Live: b.Live}
-	p.probe = func() {
+	p.after = func() {
 		snap, err := reader.Snapshot(context.Background(), chat, nil)
 		if err != nil {
 			return // the thread does not exist yet

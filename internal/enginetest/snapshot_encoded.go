@@ -20,7 +20,7 @@ func testSnapshotEncoded(s snapshotTest) {
 	taken := 0
 	b := s.join()
 	p := &probing{Store: b.Store, Live: b.Live}
-	p.probe = func() { taken += s.sameEncoded(reader) }
+	p.after = func() { taken += s.sameEncoded(reader) }
 	b.Store, b.Live = probingStore{p}, probingLive{p}
 	e := s.over(b, c)
 	s.start(e, "r1", "go <on> & on\u2028")

@@ -22,7 +22,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 	between := 0
 	b := s.join()
 	p := &probing{Store: b.Store, Live: b.Live}
-	p.probe = func() {
+	p.after = func() {
 		snap, err := reader.Snapshot(context.Background(), chat, nil)
 		if err != nil {
 			return // the thread is not there yet
