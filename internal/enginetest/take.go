@@ -18,6 +18,7 @@ var takeTests = map[string]func(s takeTest){
 	"Died":        testTakeDied,
 	"Uncertain":   testTakeUncertain,
 	"Refused":     testTakeRefused,
+	"Locked":      testTakeLocked,
 	"Full":        testTakeFull,
 	"OthersWait":  testTakeOthersWait,
 	"PerTenant":   testTakePerTenant,
@@ -72,10 +73,27 @@ type takenStore struct {
 
 	mu   sync.Mutex
 	runs []spool.RunID
+	// locks has threads whose transactions wait until the channel is closed.
+	locks map[spool.ThreadKey]chan struct{}
 }
 
 func (t *takenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	t.mu.Lock()
+	lock := t.locks[key]
+	t.mu.Unlock()
+	if lock != nil {
+		<-lock
+	}
 	return t.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(takenTx{tx, t}) })
+}
+
+// lock makes the transactions of a thread wait until unlock is called, once or more.
+func (t *takenStore) lock(key spool.ThreadKey) (unlock func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	locked := make(chan struct{})
+	t.locks = map[spool.ThreadKey]chan struct{}{key: locked}
+	return sync.OnceFunc(func() { close(locked) })
 }
 
 type takenTx struct {
@@ -224,6 +242,34 @@ func testTakeRefused(s takeTest) {
 	}
 	close(gate)
 	s.until("the end", func() bool { return s.run("r3").State == spool.Completed })
+}
+
+// testTakeLocked has a start that waits for the lock of its thread: meanwhile it keeps no slot of the worker.
+func testTakeLocked(s takeTest) {
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	unlock := e.store.lock(chat)
+	defer unlock()
+	started := make(chan error, 1)
+	go func() {
+		_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r1"})
+		started <- err
+	}()
+	<-time.After(still)
+	s.startAs(e.Engine, thread("other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.endsWithin(thread("other"), time.Minute)
+	if !e.store.taken("r2") {
+		s.Error("the other start has not claimed its run")
+	}
+	<-time.After(still)
+	unlock()
+	if err := receive(s, started, time.Minute, "the start"); err != nil {
+		s.Error(err)
+	}
+	s.ended(spool.Completed)
+	if !e.store.taken("r1") {
+		s.Error("the start that has waited has not claimed its run")
+	}
 }
 
 // testTakeFull has a worker without a free slot: the run waits in the queue.

@@ -32,8 +32,8 @@ type Handler struct {
 	Telemetry   *telemetry.Recorder
 	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
-	// Take reserves a worker of this process for the first ticket of a run, of which the tenant, the agent and
-	// the queue are known. It returns nil if no worker is ready for it.
+	// Take reserves a worker of this process for the first ticket of a run. It returns nil if no worker is ready
+	// for it. It must not block, because the run's thread is locked.
 	Take func(ticket spool.Job) *Taking
 	// AfterStop does the work that has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
@@ -46,7 +46,9 @@ type Handler struct {
 
 // Start starts a run in a transaction of its own.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
-	result, follow, err := h.start(ctx, h.Store, key, r, h.Take)
+	worker := &reservation{take: h.Take}
+	defer worker.release()
+	result, follow, err := h.start(ctx, h.Store, key, r, worker)
 	if follow != nil {
 		follow()
 	}
@@ -59,7 +61,7 @@ func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.Thre
 	if err := host.Check(h.HostTx); err != nil {
 		return spool.RunResult{}, func() {}, err
 	}
-	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r, noWorker)
+	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r, nil)
 	if follow == nil {
 		follow = func() {}
 	}
@@ -78,10 +80,10 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 	return s.host.Update(ctx, key, fn)
 }
 
-// start starts a run in a transaction of the given store. If it is accepted, the returned function does the
-// work that follows the commit.
+// start starts a run in a transaction of the given store, and claims it for the worker if one is ready. If it is
+// accepted, the returned function does the work that follows the commit.
 func (h *Handler) start(
-	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, take func(ticket spool.Job) *Taking,
+	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
 ) (spool.RunResult, func(), error) {
 	agent, err := h.checkStart(&key, &r)
 	if err != nil {
@@ -103,9 +105,7 @@ func (h *Handler) start(
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
-	taking := take(spool.Job{Tenant: key.Tenant, Agent: agent.Name, Queue: h.Rules.QueueOf(agent.Name)})
-	defer taking.release()
-	request.Take = taking.transition()
+	request.Take = worker.forTicket
 	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
@@ -118,9 +118,8 @@ func (h *Handler) start(
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		taking.execute(out.Taken)
 		result := spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}
-		return result, func() { h.accepted(ctx, key, r.RunID, out) }, nil
+		return result, func() { h.accepted(ctx, key, r.RunID, out, worker) }, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
 		if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
@@ -133,12 +132,14 @@ func (h *Handler) start(
 }
 
 // accepted does the work that follows the commit of a start.
-func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started) {
-	actor.Log(ctx, h.Log, out.Audit...)
-	h.Telemetry.Started(ctx, key.Tenant, run)
-	if out.Taken == nil { // else the worker announces the run, when its stream is open
+func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation) {
+	h.Telemetry.Started(ctx, key.Tenant, run) // before the span of its first segment, which links to it
+	if out.Taken != nil {
+		worker.execute(out.Taken) // it announces the run, when its stream is open
+	} else {
 		h.Announce(key, true)
 	}
+	actor.Log(ctx, h.Log, out.Audit...)
 	if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
 		h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 // Taking is a worker of this process that is reserved for a run, so that the start of the run can claim it: no
 // other process has to be woken, and nothing has to be read or committed between the start and the first question
-// to the model. A nil Taking is no worker.
+// to the model.
 type Taking struct {
 	// Take is what the transition needs.
 	Take *thread.Take
@@ -15,31 +15,40 @@ type Taking struct {
 	Execute func(taken *thread.Taken)
 	// Release gives the worker up.
 	Release func()
-
-	executed bool
 }
 
-// noWorker is for starts that cannot know when they are committed.
-func noWorker(spool.Job) *Taking { return nil }
+// reservation is the worker of one start. A worker is reserved once the run has its thread, so that a start that
+// waits for its thread, or is refused, keeps no other run from a worker. A nil reservation is for a start that cannot
+// know when it is committed: it has no worker.
+type reservation struct {
+	take   func(ticket spool.Job) *Taking
+	worker *Taking // nil before there is one, and after it was given up or executes the run
+}
 
-func (t *Taking) transition() *thread.Take {
-	if t == nil {
+// forTicket reserves a worker for the run's first ticket. A transaction that is repeated has the same worker.
+func (r *reservation) forTicket(ticket spool.Job) *thread.Take {
+	switch {
+	case r == nil:
+		return nil
+	case r.worker == nil:
+		r.worker = r.take(ticket)
+	}
+	if r.worker == nil {
 		return nil
 	}
-	return t.Take
+	return r.worker.Take
 }
 
-// execute executes the run, unless the start has not claimed it.
-func (t *Taking) execute(taken *thread.Taken) {
-	if taken != nil {
-		t.executed = true
-		t.Execute(taken)
-	}
+// execute executes the run, which its start has claimed.
+func (r *reservation) execute(taken *thread.Taken) {
+	worker := r.worker
+	r.worker = nil
+	worker.Execute(taken)
 }
 
 // release gives the worker up, unless it executes the run.
-func (t *Taking) release() {
-	if t != nil && !t.executed {
-		t.Release()
+func (r *reservation) release() {
+	if r.worker != nil {
+		r.worker.Release()
 	}
 }

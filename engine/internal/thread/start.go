@@ -23,9 +23,10 @@ type StartRequest struct {
 	WhenBusy      spool.WhenBusy
 	// MayNotStop forbids the start to stop runs of other subjects.
 	MayNotStop bool
-	// Take is for a worker that is ready to execute the run. Nil: there is none, and the run gets a ticket that
-	// any worker may claim.
-	Take *Take
+	// Take asks for a worker that is ready to execute the run of a ticket. If it returns nil, there is none, and any
+	// worker may claim the ticket. It is called once the run has its thread, and again if the transaction is
+	// repeated. Nil: there is no worker.
+	Take func(ticket spool.Job) *Take
 }
 
 // Take lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
@@ -95,7 +96,6 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
 	edits := s.EditMessageID != ""
 	if edits {
-		s.Take = nil
 		if err := tx.Write(spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 	turn := tx.Message(spool.RoleUser, s.Content)
 	turn.ClientMessageID = s.ClientMessageID
 	c := spool.Changes{Messages: []*spool.Message{turn}}
-	taken, err := dispatch(tx, s.Take, &c)
+	taken, err := dispatch(tx, s, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,12 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 
 // dispatch adds the run's first ticket to the changes: for any worker, or with the claim of the one that takes
 // the run.
-func dispatch(tx *Tx, take *Take, c *spool.Changes) (*Taken, error) {
+func dispatch(tx *Tx, s StartRequest, c *spool.Changes) (*Taken, error) {
 	ticket := tx.ticket(spool.JobStart, 0)
+	var take *Take
+	if s.Take != nil && s.EditMessageID == "" {
+		take = s.Take(ticket)
+	}
 	if take == nil {
 		c.Jobs = []spool.Job{ticket}
 		return nil, nil //nolint:nilnil // nil is: no worker has the run
