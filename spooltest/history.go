@@ -80,6 +80,7 @@ type Commit struct {
 	Entries []spool.Entry
 	Usage   []spool.UsageRow
 	Jobs    []spool.Job
+	Claimed []spool.ClaimedJob
 	// At is the store's time at the commit.
 	At time.Time
 	// Dropped are the messages that the commit removed from the view.

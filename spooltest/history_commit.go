@@ -8,15 +8,22 @@ import (
 )
 
 // ticket checks that a commit that queues a run also adds a job for it, because a second transaction
-// may never come.
+// may never come. A commit that starts a run for a worker has claimed the job for that worker, so that no other one
+// gets it.
 func (c *checker) ticket(n int, where string, commit Commit, before, r spool.RunRow) {
-	queued := r.State == spool.Queued && r.QueuePosition == 0 && r.Depth == 0
-	if waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput; !queued || !waited {
+	if r.QueuePosition > 0 || r.Depth > 0 {
 		return
 	}
-	of := func(j spool.Job) bool { return j.RunID == r.ID }
-	if !slices.ContainsFunc(commit.Jobs, of) {
+	waits := slices.ContainsFunc(commit.Jobs, func(j spool.Job) bool { return j.RunID == r.ID })
+	claimed := slices.ContainsFunc(commit.Claimed, func(j spool.ClaimedJob) bool { return j.RunID == r.ID })
+	waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput
+	switch {
+	case r.State == spool.Queued && waited && !waits:
 		c.wrongf("job", where, "commit %d queues run %s without a job", n, r.ID)
+	case r.State == spool.Running && before.ID == "" && (waits || !claimed):
+		c.wrongf("job", where, "commit %d starts run %s for a worker that has not claimed its only job", n, r.ID)
+	case claimed && (r.State != spool.Running || before.ID != ""):
+		c.wrongf("job", where, "commit %d claims a job of run %s, which does not begin with it", n, r.ID)
 	}
 }
 
@@ -27,7 +34,11 @@ func (c *checker) home(n int, where string, commit Commit) {
 			c.wrongf("tenant", where, "commit %d writes run %s of %s/%s", n, r.ID, r.Tenant, r.ThreadID)
 		}
 	}
-	for _, j := range commit.Jobs {
+	jobs := slices.Clone(commit.Jobs)
+	for _, j := range commit.Claimed {
+		jobs = append(jobs, j.Job)
+	}
+	for _, j := range jobs {
 		if of := (spool.ThreadKey{Tenant: j.Tenant, ID: j.ThreadID}); of != commit.Thread && of != (spool.ThreadKey{}) {
 			c.wrongf("tenant", where, "commit %d adds a job of %s/%s", n, j.Tenant, j.ThreadID)
 		}

@@ -49,13 +49,17 @@ func TestHistoryCommits(t *testing.T) {
 		invariant, what string
 		plant           func(h *spooltest.History)
 	}{
-		"a start without a job":      {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs = nil }},
-		"a start with another's job": {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs[0].RunID = "r0" }},
-		"a resume without a job":     {"job", "commit 3 queues run r", func(h *spooltest.History) { resume(h, nil) }},
-		"another tenant's run":       {"tenant", "writes run r of eve/t", func(h *spooltest.History) { own(h, "eve", "t") }},
-		"another thread's run":       {"tenant", "writes run r of acme/u", func(h *spooltest.History) { own(h, "acme", "u") }},
-		"another tenant's job":       {"tenant", "adds a job of eve/t", func(h *spooltest.History) { h.Commits[0].Jobs[0].Tenant, h.Commits[0].Jobs[0].ThreadID = "eve", "t" }},
-		"an entry of another thread": {"tenant", "is told of the thread u", func(h *spooltest.History) { tell(h, spool.Frame{Event: &spool.Entry{ThreadID: "u"}}) }},
+		"a start without a job":        {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs = nil }},
+		"a start with another's job":   {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs[0].RunID = "r0" }},
+		"a worker without a job":       {"job", "starts run r for a worker", func(h *spooltest.History) { begin(h, false) }},
+		"a worker and another job":     {"job", "starts run r for a worker", func(h *spooltest.History) { begin(h, true) }},
+		"a claim of a run that waits":  {"job", "claims a job of run r", func(h *spooltest.History) { claim(h, "acme") }},
+		"another tenant's claimed job": {"tenant", "adds a job of eve/t", func(h *spooltest.History) { claim(h, "eve") }},
+		"a resume without a job":       {"job", "commit 3 queues run r", func(h *spooltest.History) { resume(h, nil) }},
+		"another tenant's run":         {"tenant", "writes run r of eve/t", func(h *spooltest.History) { own(h, "eve", "t") }},
+		"another thread's run":         {"tenant", "writes run r of acme/u", func(h *spooltest.History) { own(h, "acme", "u") }},
+		"another tenant's job":         {"tenant", "adds a job of eve/t", func(h *spooltest.History) { h.Commits[0].Jobs[0].Tenant, h.Commits[0].Jobs[0].ThreadID = "eve", "t" }},
+		"an entry of another thread":   {"tenant", "is told of the thread u", func(h *spooltest.History) { tell(h, spool.Frame{Event: &spool.Entry{ThreadID: "u"}}) }},
 		"a snapshot of another thread": {"tenant", "has a snapshot of u", func(h *spooltest.History) {
 			tell(h, spool.Frame{Snapshot: &spool.Snapshot{Thread: spool.Thread{ID: "u"}}})
 		}},
@@ -75,6 +79,22 @@ func TestHistoryCommits(t *testing.T) {
 			t.Errorf("not found among %v", h.Violations())
 		})
 	}
+}
+
+// begin makes the start of the run give it to a worker, which has claimed a job if jobs is true. The jobs of the start
+// remain.
+func begin(h *spooltest.History, claimed bool) {
+	h.Commits[0].Runs[0].State = spool.Running
+	if claimed {
+		claim(h, "acme")
+		return
+	}
+	h.Commits[0].Jobs = nil
+}
+
+// claim makes the start of the run add a claimed job.
+func claim(h *spooltest.History, tenant spool.Tenant) {
+	h.Commits[0].Claimed = []spool.ClaimedJob{{Job: spool.Job{Tenant: tenant, ThreadID: "t", RunID: "r"}}}
 }
 
 func resume(h *spooltest.History, jobs []spool.Job) {

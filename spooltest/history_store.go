@@ -76,7 +76,7 @@ func (t *recorderTx) Write(c spool.Changes) error {
 		t.c.Entries = append(t.c.Entries, *e)
 	}
 	t.c.Usage = append(t.c.Usage, c.Usage...)
-	t.c.Jobs = append(t.c.Jobs, c.Jobs...)
+	t.c.Jobs, t.c.Claimed = append(t.c.Jobs, c.Jobs...), append(t.c.Claimed, c.Claimed...)
 	return t.said(c.Messages)
 }
 

@@ -28,6 +28,7 @@ var crashScripts = map[string]crashScript{
 	"NestedCrash":     nestedScript,
 	"NestedLateCrash": nestedLateScript,
 	"CrashBudget":     budgetScript,
+	"CrashTake":       takeScript,
 }
 
 // testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
@@ -41,7 +42,7 @@ func testEngineCrash(t *testing.T, o Options, script crashScript) {
 			calls = script(newEngineTest(t, o), false)
 		})
 	})
-	if calls < 30 {
+	if calls < 15 {
 		t.Fatalf("the script makes %d calls", calls)
 	}
 	for _, own := range []bool{false, true} {
@@ -133,6 +134,14 @@ func (c *campaign) survive(faults []spooltest.Fault, clients []string, each func
 	n := c.begin(first)
 	stop = c.clients(clients...)
 	c.hire(n)
+	c.outlive(n, each)
+	return first, stop
+}
+
+// outlive waits until the run has ended. If the process crashes, another one continues. At each check it calls each
+// with the present process.
+func (c *campaign) outlive(n *node, each func(n *node)) {
+	c.Helper()
 	c.until("the end of the run", func() bool {
 		select {
 		case <-n.faulty.Crashed():
@@ -144,7 +153,6 @@ func (c *campaign) survive(faults []spooltest.Fault, clients []string, each func
 		each(n)
 		return c.thread().State.Terminal()
 	})
-	return first, stop
 }
 
 // begin starts the run. If the process crashes, it starts the run in another process and returns that.
