@@ -97,10 +97,10 @@ func newEngine(b spool.Backend) (*engine.Engine, error) {
 	})
 }
 
-// bed is a store under measurement, with an engine that works.
+// bed is a store under measurement.
 type bed struct {
 	ctx    context.Context
-	engine *engine.Engine
+	engine *engine.Engine // accepts the runs; over PostgreSQL another one works
 	store  spool.Store
 	// used returns what was used so far, in the units of a cost.
 	used func() (cost, error)
@@ -400,7 +400,7 @@ func measurePostgres(ctx context.Context, u *units, n int) (err error) {
 	u.Machine += ", PostgreSQL " + version
 	stop := work(ctx, e)
 	defer stop()
-	b := &bed{ctx: ctx, engine: e, store: direct, used: func() (cost, error) { return pg.used(ctx) }}
+	b := &bed{ctx: ctx, engine: api, store: direct, used: func() (cost, error) { return pg.used(ctx) }}
 	if u.Postgres, err = b.measured(n); err != nil {
 		return err
 	}
