@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -177,6 +178,7 @@ func testContextCompacts(s contextTest) {
 		s.Fatalf("it was compacted after %d messages", len(before.Messages))
 	}
 	s.turns(e, "f", "g")
+	<-time.After(quiet)
 	client()
 
 	after := s.all(chat, "")

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -47,6 +48,7 @@ func testForceCompacts(s contextTest) {
 		s.Errorf("the record tells of %+v", told)
 	}
 	s.turns(e, "f")
+	<-time.After(quiet)
 	client()
 	if text := promptText(m.Requests()[5]); strings.Count(text, "SUM-1 of") != 1 || strings.Contains(text, long("b", 9)) || !strings.HasSuffix(text, long("f", 400)) {
 		s.Errorf("the next prompt is %s", text)

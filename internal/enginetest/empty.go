@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -190,6 +191,7 @@ func testEmptyCutCalls(s emptyTest) {
 	if asked := m.Requests()[1].Messages; len(asked) != 4 {
 		s.Errorf("the next run is asked with %+v", asked)
 	}
+	<-time.After(quiet)
 	client()
 }
 

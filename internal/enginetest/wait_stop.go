@@ -51,14 +51,23 @@ func testWaitBehindFailure(s waitTest) {
 	}
 }
 
-// testWaitStop stops the whole thread.
+// testWaitStop stops the whole thread, whose first run has not given it to the next one yet.
 func testWaitStop(s waitTest) {
 	m := gated(make(chan struct{}))
-	e := s.working(s.config(m))
+	c := s.config(m)
+	stopped := make(chan struct{})
+	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
+		if t.RunID == "r1" {
+			<-stopped
+		}
+		return nil
+	}
+	e := s.working(c)
 	s.talks(e, m)
 	s.busy(e, "r2", spool.BusyEnqueue)
 	s.busy(e, "r3", spool.BusyInterrupt)
 	s.stop(e)
+	close(stopped)
 	s.ended(spool.Cancelled)
 	<-time.After(time.Minute)
 	if got := s.states(); got != "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED" {
