@@ -20,8 +20,9 @@ func TestEngine(t *testing.T) {
 // selected are the subjects of the engine's suite that TestEngineBehindPooler and TestEngineFaulty run without
 // SPOOL_TEST_LONG=1. A run starts, makes steps with tools, waits for an answer and is stopped in the first four, so
 // they have the transactions that most runs need. Edit drops messages and starts a run in one transaction. In Lease and
-// Sweep, processes take a run from each other. Usage counts what a transaction that runs twice could count twice.
-var selected = []string{"Start", "Step", "Stop", "Park", "Edit", "Lease", "Sweep", "Usage"}
+// Sweep, processes take a run from each other. Take has starts that claim their run. Usage counts what a transaction
+// that runs twice could count twice.
+var selected = []string{"Start", "Step", "Stop", "Park", "Edit", "Lease", "Sweep", "Take", "Usage"}
 
 // TestEngineBehindPooler runs the engine's suite behind a PgBouncer with fewer connections to the server than
 // the processes of a case have. Each process has a store of its own.
