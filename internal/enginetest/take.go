@@ -17,6 +17,7 @@ var takeTests = map[string]func(s takeTest){
 	"History":     testTakeHistory,
 	"Died":        testTakeDied,
 	"Uncertain":   testTakeUncertain,
+	"Repeated":    testTakeRepeated,
 	"Refused":     testTakeRefused,
 	"Locked":      testTakeLocked,
 	"Full":        testTakeFull,
@@ -212,6 +213,23 @@ func testTakeUncertain(s takeTest) {
 	s.endsWithin(thread("other"), time.Minute)
 	s.ended(spool.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+// testTakeRepeated has a start whose transaction runs twice: it reserves one slot, and gives it back.
+func testTakeRepeated(s takeTest) {
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), engine.WorkOptions{Concurrency: 1})
+	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.Rerun})
+	for _, run := range []spool.RunID{"r1", "r2"} {
+		s.start(e.Engine, run, "go")
+		s.until("the end", func() bool { return s.run(run).State == spool.Completed })
+		<-time.After(still)
+		if !e.store.taken(run) {
+			s.Errorf("the start has not claimed %s", run)
+		}
+	}
+	if len(e.store.runs) != 3 {
+		s.Errorf("taken: %v, want r1 twice", e.store.runs)
+	}
 }
 
 // updates counts the calls of Store.Update.
