@@ -249,6 +249,9 @@ func testStartQueueFull(s *engineTest) {
 	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // a refused start takes no room
 		s.Errorf("a start on a busy thread: %+v", r)
 	}
+	if r := start(chat, engine.StartRequest{WhenBusy: spool.BusyEnqueue}); r.Position != 1 { // nor does one that waits for its thread
+		s.Errorf("a start that waits: %+v", r)
+	}
 	s.startAs(e, threadKey("b"), engine.StartRequest{Prompt: "x", RunID: "r2"})
 	for range 2 {
 		r := start(threadKey("c"), engine.StartRequest{})

@@ -112,7 +112,7 @@ func (h *Handler) start(
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
 	})
-	if err = thread.Refusal(err); err != nil || out.Taken != nil {
+	if err = thread.Refusal(err); err != nil || out.Taken != nil || out.Position > 0 { // no worker has to claim a job
 		h.Admission.Release(key.Tenant, admitted)
 	}
 	var no *thread.RefusedError
