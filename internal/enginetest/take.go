@@ -227,7 +227,7 @@ func testTakeRepeated(s takeTest) {
 			s.Errorf("the start has not claimed %s", run)
 		}
 	}
-	if len(e.store.runs) != 3 {
+	if len(e.store.runs) < 3 {
 		s.Errorf("taken: %v, want r1 twice", e.store.runs)
 	}
 }
