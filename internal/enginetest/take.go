@@ -32,8 +32,9 @@ var takeTests = map[string]func(s takeTest){
 
 type takeTest struct{ *engineTest }
 
-// still is longer than a worker waits between two polls.
-const still = 3 * time.Second
+// still is longer than a worker waits between two polls. It ends at no instant at which a worker polls: a worker that
+// polls is not ready.
+const still = 3*time.Second + 7777*time.Microsecond
 
 // taker is an engine whose store notes which runs were claimed by their starts.
 type taker struct {
