@@ -114,8 +114,12 @@ type StreamSnapshot struct {
 	// End is the last item of a stream that has ended. It is also the last of Items. Nil: the
 	// stream is open.
 	End *Item `doc:"Its last item, once it has ended. Null: it is open." json:"end" required:"true"`
-	// Offset is the last stored offset. Nil: the stream is empty.
+	// Offset is the last stored offset. Nil: the stream is empty. If the stream could not be read and agents have
+	// saved parts of it side by side, it is the offset before the first item, and a client that comes back with it
+	// gets another snapshot.
 	Offset *Offset `doc:"The offset of its last item." json:"offset" required:"true"`
+	// Saved is the offset of the last item that the messages contain, if Offset does not say it.
+	Saved Offset `json:"-"`
 }
 
 // Cursor returns the position from which a client with this snapshot follows.

@@ -28,6 +28,7 @@ var mixedTests = map[string]func(s nestedTest){
 	"CursorWalk":    testMixedCursorWalk,
 	"SnapshotWalk":  testMixedSnapshotWalk,
 	"RaceStop":      testMixedRaceStop,
+	"Elsewhere":     testMixedElsewhere,
 }
 
 // subagents returns how often a stream has announced the beginning and the end of each nested run.

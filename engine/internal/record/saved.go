@@ -44,6 +44,22 @@ func (s Saved) Last() spool.Offset {
 	return last
 }
 
+// Unread returns the position of a client that has the saved part of a stream, and cannot read the stream. If items
+// before the last saved one are not saved, because agents work side by side, the position is before the first item
+// of the last fence, where no client that reads the stream stands. Then last is the offset of the last saved item, and
+// otherwise it is zero.
+func (s Saved) Unread() (at, last spool.Offset) {
+	last = s.Last()
+	if last == s.Main {
+		return last, spool.Offset{}
+	}
+	return spool.Offset{Fence: last.Fence}, last
+}
+
+// IsUnread reports whether an offset is of a client that has saved items of a stream, and needs a snapshot to go on
+// with the stream: see [Saved.Unread].
+func IsUnread(o spool.Offset) bool { return o.Fence > 0 && o.N == 0 }
+
 // Has reports whether the messages contain the content of an item.
 func (s Saved) Has(item spool.Item) bool {
 	if !item.Type.Content() {

@@ -89,8 +89,9 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 	page, err := r.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
 	switch {
 	case errors.Is(err, spool.ErrStreamGone) && l.End == nil:
-		if saved := l.Saved.Last(); !saved.IsZero() {
-			snap.Offset = &saved
+		at, saved := l.Saved.Unread()
+		if !at.IsZero() {
+			snap.Offset, snap.Saved = &at, saved
 		}
 		return snap, nil
 	case errors.Is(err, spool.ErrStreamGone):

@@ -63,7 +63,7 @@ func (r reader) encode(
 	s.head, s.tail = text[:at:at], text[at:]
 	s.rest = &spool.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
 	if from := snap.Stream; from != nil {
-		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset}
+		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
 	}
 	return s, nil
 }

@@ -42,7 +42,7 @@ func (w *Walker) StartAt(ctx context.Context, c *spool.Cursor, view func(read fu
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.SnapshotDue:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.SnapshotDue, record.IsUnread(c.Offset):
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginAfter(last, max(c.Seq, 0))
@@ -160,7 +160,8 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 		case last.Live && last.InFlight(): // its worker has not opened the stream yet
 			w.At.Stream, w.Reading = last.Stream, true
 		case last.End == nil: // clients are at the end of the saved part: see package snapshot
-			w.At.Stream, w.At.Offset = last.Stream, last.Saved.Last()
+			w.At.Stream = last.Stream
+			w.At.Offset, w.unread = last.Saved.Unread()
 		}
 	}
 	w.AtEnd = true

@@ -26,7 +26,7 @@ func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 			if last.Live && w.At.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.emptySnapshot && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a new snapshot would contain nothing new
+			if w.emptySnapshot && last.Saved.Last().Compare(record.Farther(w.At.Offset, w.unread)) <= 0 { // a new snapshot would contain nothing new
 				w.Reading = false
 				return nil, nil
 			}
@@ -72,6 +72,10 @@ func (w *Walker) snapshot(ctx context.Context) ([]PositionedFrame, error) {
 	w.cut, w.jump, w.SnapshotDue = record.Saved{}, 0, false
 	w.Reading = snap.Stream != nil && snap.Stream.End == nil
 	w.emptySnapshot = w.Reading && len(snap.Stream.Items) == 0
+	w.unread = spool.Offset{}
+	if snap.Stream != nil {
+		w.unread = snap.Stream.Saved
+	}
 	at := w.At
 	f.Cursor = &at
 	w.At.Seq = max(w.At.Seq, 0)

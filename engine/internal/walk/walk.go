@@ -104,6 +104,9 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(page.Items) > 0 && !w.unread.IsZero() {
+		return w.snapshot(ctx)
+	}
 	if whole := record.Whole(w.At.Offset, page.Items); whole < len(page.Items) {
 		if whole == 0 { // the next item was lost
 			return w.snapshot(ctx)
@@ -183,7 +186,7 @@ func (w *Walker) pass(entry *spool.Entry) PositionedFrame {
 			w.Reading = w.jumpRead
 		default:
 			w.At.Stream, w.At.Offset, w.Reading, w.gaveUp = id, spool.Offset{}, true, false
-			w.cut, w.emptySnapshot = record.Saved{}, false
+			w.cut, w.emptySnapshot, w.unread = record.Saved{}, false, spool.Offset{}
 			w.shown = shownSegment{stream: id, plain: true}
 		}
 	}

@@ -73,6 +73,9 @@ type Walker struct {
 	// emptySnapshot is true if the client's snapshot has no item of the current stream and the client
 	// has got no item of it since. The stream may have expired.
 	emptySnapshot bool
+	// unread is the last saved item of the stream if At says that the client needs a snapshot before it can go on
+	// with the stream: see [record.Saved.Unread]. Otherwise it is zero.
+	unread spool.Offset
 	// jump is the seq of the RUN_STARTED entry of the cursor's stream, while the walker reads the
 	// entries before that. None of these entries moves the walker to another stream. Zero: none.
 	jump     int64
