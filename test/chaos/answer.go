@@ -62,6 +62,7 @@ func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []s
 		name := fmt.Sprintf("%s %s %s %d", p.RunID, p.ToolCallID, p.Reason, p.Occurrence)
 		if time.Since(t.asked[name]) > answerAgain {
 			if p.Reason == spool.ParkOutcomeUnknown && !t.quiet() {
+				t.withheld = time.Now()
 				continue
 			}
 			t.asked[name] = time.Now()

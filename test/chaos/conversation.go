@@ -33,6 +33,8 @@ type conversation struct {
 	edits map[spool.RunID]spool.MessageID
 	// asked are the questions that were answered, and when.
 	asked map[string]time.Time
+	// withheld is when the campaign last had a question that it must not answer yet: see quiet.
+	withheld time.Time
 }
 
 const (
@@ -206,6 +208,9 @@ func (t *conversation) untilEnded(ctx context.Context) bool {
 		if err != nil || asks {
 			asked = time.Now()
 		}
+		if t.withholds() {
+			changed = time.Now()
+		}
 		if err != nil || now.Fence != before.Fence || now.LastSeq != before.LastSeq || now.State != before.State || now.RunID != before.RunID {
 			before, changed = now, time.Now()
 		}
@@ -220,6 +225,13 @@ func (t *conversation) untilEnded(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// withholds reports whether the campaign does not answer a question of the thread yet.
+func (t *conversation) withholds() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Since(t.withheld) < 2*time.Second
 }
 
 // active returns the thread, and reports whether it has a run that has not ended, with the runs in words. Asks is
@@ -239,6 +251,11 @@ func (t *conversation) active(ctx context.Context) (thread spool.Thread, active,
 			return err
 		}
 		asks = thread.State != spool.WaitingForInput || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen })
+		for _, p := range parks {
+			if p.State == spool.ParkOpen {
+				fmt.Fprintf(&text, "; call %s of run %s asks (%s)", p.ToolCallID, p.RunID, p.Reason)
+			}
+		}
 		runs, err := v.Runs(spool.RunQuery{})
 		for _, r := range runs {
 			if r.Active() || r.QueuePosition > 0 && !r.State.Terminal() {
