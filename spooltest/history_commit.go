@@ -16,13 +16,14 @@ func (c *checker) ticket(n int, where string, commit Commit, before, r spool.Run
 	}
 	waits := slices.ContainsFunc(commit.Jobs, func(j spool.Job) bool { return j.RunID == r.ID })
 	claimed := slices.ContainsFunc(commit.Claimed, func(j spool.ClaimedJob) bool { return j.RunID == r.ID })
+	begins := before.ID == "" && !r.EnqueuedAt.Before(commit.At) // else it is of a database that is older than the history
 	waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput
 	switch {
 	case r.State == spool.Queued && waited && !waits:
 		c.wrongf("job", where, "commit %d queues run %s without a job", n, r.ID)
-	case r.State == spool.Running && before.ID == "" && (waits || !claimed):
+	case r.State == spool.Running && begins && (waits || !claimed):
 		c.wrongf("job", where, "commit %d starts run %s for a worker that has not claimed its only job", n, r.ID)
-	case claimed && (r.State != spool.Running || before.ID != ""):
+	case claimed && (r.State != spool.Running || !begins):
 		c.wrongf("job", where, "commit %d claims a job of run %s, which does not begin with it", n, r.ID)
 	}
 }

@@ -21,7 +21,7 @@ func timed() *spooltest.History {
 	}
 	carried := func(commit int, r spool.RunState, spent time.Duration) {
 		run := h.Commits[commit].Runs[0]
-		run.WallTime, run.WorkerSince = r.WallTime, r.WorkerSince
+		run.WallTime, run.WorkerSince, run.EnqueuedAt = r.WallTime, r.WorkerSince, began
 		run.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Spent: spool.Spent{WallTime: spent}}
 		h.Commits[commit].Runs[0] = run
 	}
