@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -118,7 +119,7 @@ func campaigns() map[string]func(t *testing.T, o Options) {
 	for name, script := range crashScripts {
 		all[name] = func(t *testing.T, o Options) {
 			t.Helper()
-			testEngineCrash(t, o, script)
+			testEngineCrash(t, o, script, cmp.Or(fewCalls[name], leastCalls))
 		}
 	}
 	return all

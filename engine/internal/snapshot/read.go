@@ -80,7 +80,7 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 // stream returns the segment's stream without the content that the messages have. It returns nil if the
 // stream has ended and has expired. A stream that the worker has not opened yet is empty. So is a
 // stream that was lost before the record has ended its segment: then the client's position is after the
-// saved part, which the snapshot's messages contain.
+// saved part, which the snapshot's messages contain, or before all items: see [record.Saved.Unread].
 func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
 	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= RecentEnd {
 		return nil, nil //nolint:nilnil // the wire has null here

@@ -57,7 +57,7 @@ type Taken struct {
 	Messages []spool.Message
 }
 
-// Start is the transition to QUEUED. It creates the thread if it does not exist. It returns a
+// Start is the transition to QUEUED, or to RUNNING if it claims the run for a worker. It creates the thread if it does not exist. It returns a
 // [RefusedError] if the thread's state does not allow the start. Its caller passes other errors of the
 // transaction to [Refusal].
 func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {

@@ -159,7 +159,7 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 			return thread, err
 		case last.Live && last.InFlight(): // its worker has not opened the stream yet
 			w.At.Stream, w.Reading = last.Stream, true
-		case last.End == nil: // clients are at the end of the saved part: see package snapshot
+		case last.End == nil: // clients are where package snapshot puts them
 			w.At.Stream = last.Stream
 			w.At.Offset, w.unread = last.Saved.Unread()
 		}
