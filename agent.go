@@ -6,6 +6,16 @@ type Agent struct {
 	Name string
 	// Model is the name of the model that is used when a start asks for none.
 	Model string
+	// Fallbacks are the names of the models that a run goes on with when its model fails, in order. A run that
+	// began with one of them goes on with those behind it. The run stays with the model that answers, and the
+	// next run begins with its own model again. If all have failed, the run fails or is retried later, as a run
+	// with one model. Defaults to none.
+	Fallbacks []string
+	// FallbackOn are the failures that move a run on. Defaults to all of [FallbackCauses].
+	FallbackOn []FallbackCause
+	// FallbackAfter is how many attempts a model has before the run moves on. It does not apply to a model that
+	// refuses. An answer in the background that can be asked for again has at least two. Defaults to 1.
+	FallbackAfter int
 	// Access limits which callers may start runs of the agent. For other callers, the agent does not exist.
 	// Defaults to every caller.
 	Access Access
@@ -13,6 +23,8 @@ type Agent struct {
 	Instructions string
 	// Tools are the tools that the model may call.
 	Tools []Tool
+	// ToolSources supply further tools, which may change between runs. Defaults to none.
+	ToolSources []ToolSource
 	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
 	Spawn *Spawn
 	// MaxSteps bounds the steps of a run. Defaults to 25.
@@ -35,6 +47,13 @@ type Agent struct {
 	// ClientContext bounds the context that the client of a start sends, in bytes: see [ClientContext].
 	// Defaults to 64 KiB. Negative: the context is ignored.
 	ClientContext int
+	// Output asks for a JSON value as the final answer of each run. The engine checks the value, and asks the
+	// model once more if it does not fit. A run whose second answer does not fit either fails with
+	// [StopOutput]. The value is in [RunOutcome.Output]. Nil: the answer is any text.
+	Output *OutputSchema
+	// FixedOutput refuses starts that bring an [OutputSchema] of their own. Defaults to false: the schema of a
+	// start replaces Output.
+	FixedOutput bool
 	// Budget bounds each run of the agent together with its nested runs, unless the start sets a bound. A
 	// zero field is taken from the configuration.
 	Budget Budget
@@ -84,14 +103,22 @@ type Profile struct {
 	Instructions string
 	// Model is the name of the model. Defaults to the parent run's.
 	Model string
+	// Fallbacks are as [Agent.Fallbacks]. Defaults to the agent's in a profile without a Model, and else to none.
+	Fallbacks []string
 	// Tools are the tools that the model may call. They may ask for approvals.
 	Tools []Tool
+	// ToolSources supply further tools. Defaults to none.
+	ToolSources []ToolSource
 	// MaxSteps bounds the steps. Defaults to those of the [Spawn].
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
+	// Output asks for a JSON value as the answer. The spawning model gets the value as it is, or the error
+	// of an answer that does not fit. Values above [Spawn.ResultCap] are cut like other answers. Nil: the
+	// answer is any text.
+	Output *OutputSchema
 	// Spawns gives the agent the profiles of its parent, down to [Spawn.MaxDepth].
 	Spawns bool
 }

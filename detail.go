@@ -16,8 +16,13 @@ type RunOutcome struct {
 	StopReason StopReason `doc:"Why it ended. Left out: it has not." example:"completed" json:"stopReason,omitempty"`
 	// Error is why the run failed, in words for a person.
 	Error string `doc:"Why it failed, for a person." json:"error,omitempty"`
+	// Delivered says which run has read the message of a steer. Nil: none has, or the run is no steer.
+	Delivered *Delivered `doc:"The run that has read the message of a steer. Left out: none, or the run is no steer." json:"delivered,omitempty" nullable:"false"`
 	// Text is the text of Message. Empty: there is none.
 	Text string `doc:"The text of message: the answer, once the run is over." json:"text"`
+	// Output is the JSON value of a run that was asked for one and has completed: see [Agent.Output]. Nil:
+	// there is none.
+	Output json.RawMessage `doc:"The JSON value that the run was asked for. Left out: the run was not asked for one, or has not completed." json:"output,omitempty"`
 	// Message is the last saved answer of the run's model; of a run that has ended, the final one.
 	// Nil: the model has not answered yet, or an edit or a rollback has replaced the turn.
 	Message *Message `doc:"The last saved answer of the model. Left out: there is none yet, or an edit or a rollback has replaced the turn." json:"message,omitempty" nullable:"false"`
@@ -46,6 +51,13 @@ type RunDetail struct {
 	// Revision is the revision of the agent in the latest segment. That of a nested run is its dispatched
 	// run's. The RUN_STARTED entries have the revision of each segment. Empty: no worker has claimed the run.
 	Revision RevisionID `doc:"The revision of the run's agent in the latest segment. Left out: no worker has claimed the run." json:"revision,omitempty"`
+	// Delivered says which run has read the message of a steer. Nil: none has, or the run is no steer.
+	Delivered *Delivered `doc:"The run that has read the message of a steer. Left out: none, or the run is no steer." json:"delivered,omitempty" nullable:"false"`
+	// Queue has the runs that wait for the thread of the run, without their turns, if the run has the thread. A
+	// steer among them is a message that waits to be put into the run.
+	Queue []QueuedRun `doc:"The runs that wait for the thread while the run has it, without their turns. Left out: none." json:"queue,omitempty"`
+	// Output is the JSON value of the run: see [RunOutcome.Output]. Nil: there is none.
+	Output json.RawMessage `doc:"The JSON value that the run was asked for. Left out: the run was not asked for one, or has not completed." json:"output,omitempty"`
 	// Steps are the run's own steps, including the unfinished one.
 	Steps []StepRecord `doc:"The steps, including the unfinished one." json:"steps"`
 	// Children are the runs that this one has spawned.
@@ -91,7 +103,7 @@ type CallRecord struct {
 	// Effect is the state of the call's effect. Empty: no worker has begun the call.
 	Effect EffectState `doc:"The state of the call's effect. Left out: no worker has begun the call." enum:"pending,done,void,waiting" json:"effect,omitempty"`
 	// Park is the state of its wait for an answer. Empty: it did not wait.
-	Park ParkState `doc:"The state of the call's wait. Left out: it did not wait." enum:"open,answered,expired,closed" json:"park,omitempty"`
+	Park ParkState `doc:"The state of the call's wait. Left out: it did not wait." enum:"open,answered,expired,closed,pending,done" json:"park,omitempty"`
 }
 
 // ParkDetail is a wait for an answer.
@@ -100,7 +112,7 @@ type ParkDetail struct {
 	ToolName   string     `doc:"Its tool."              json:"toolName"`
 	Step       int        `doc:"Its step."              json:"step"`
 	Reason     string     `doc:"Why it waits."          json:"reason"`
-	State      ParkState  `doc:"The state of the wait." enum:"open,answered,expired,closed" json:"state"`
+	State      ParkState  `doc:"The state of the wait." enum:"open,answered,expired,closed,pending,done" json:"state"`
 	// Revision is the revision of the agent that asked. Empty: the park is of an older version.
 	Revision RevisionID `doc:"The revision of the agent that asked." json:"revision,omitempty"`
 	// Digest identifies the question: see [Park.DigestOf].

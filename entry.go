@@ -23,12 +23,16 @@ const (
 	EntryInputExpiring EntryType = "INPUT_EXPIRING"
 	// EntryInputExtended announces more time for a park: [InputExtended].
 	EntryInputExtended EntryType = "INPUT_EXTENDED"
+	// EntryCallPending announces a call whose work goes on elsewhere, or news about it: [CallPending].
+	EntryCallPending EntryType = "CALL_PENDING"
 	// EntryHITLResponse announces an accepted answer: [HITLResponse].
 	EntryHITLResponse EntryType = "HITL_RESPONSE"
 	// EntryMessagesDropped announces that messages have left the view: [MessagesDropped].
 	EntryMessagesDropped EntryType = "MESSAGES_DROPPED"
 	// EntryMessagesRestored announces that a branch is in the view again: [MessagesRestored].
 	EntryMessagesRestored EntryType = "MESSAGES_RESTORED"
+	// EntrySteered announces a message that was put into an active run: [Steered].
+	EntrySteered EntryType = "STEERED"
 	// EntryContextCompacted announces that a summary replaces older messages in prompts to
 	// the model: [ContextCompacted].
 	EntryContextCompacted EntryType = "CONTEXT_COMPACTED"
@@ -51,6 +55,10 @@ const (
 	// EntryStorageLimitReached announces that a run gets no further step because its tenant
 	// stores as many bytes as it may: [StorageLimitReached].
 	EntryStorageLimitReached EntryType = "STORAGE_LIMIT_REACHED"
+	// EntryOutputRejected announces an answer that does not fit the run's schema: [OutputRejected].
+	EntryOutputRejected EntryType = "OUTPUT_REJECTED"
+	// EntryModelFallback announces that a run goes on with another model: [ModelFallback].
+	EntryModelFallback EntryType = "MODEL_FALLBACK"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored, and does not move a cursor.
@@ -133,6 +141,8 @@ type RunEnded struct {
 	// StopReason says what cut a finished run short. Empty: nothing did, or the run is not
 	// finished.
 	StopReason StopReason `doc:"What cut a finished run short. Left out: nothing, or the run is not finished." json:"stopReason,omitempty"`
+	// Output is the JSON value of the run, if the run has one of at most [MaxOutputEvent] bytes.
+	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has." json:"output,omitempty"`
 }
 
 // InputRequired is the payload of [EntryInputRequired] and of the stream item of the
@@ -143,9 +153,9 @@ type InputRequired struct {
 	AgentID    *AgentID        `doc:"The nested run that asks. Null: the run's own agent."                     json:"agentId"       required:"true"`
 	Arguments  json.RawMessage `doc:"Any JSON: the arguments of the call, or the content that its tool shows." json:"arguments"`
 	// InputSchema is the JSON Schema of the arguments with which the answer to an approval may
-	// replace the call's own. Nil: the tool has no schema, or the park is not an approval.
-	InputSchema json.RawMessage `doc:"The JSON Schema of the arguments that the answer to an approval may have. Null: it may have none." json:"inputSchema"`
-	Frames      []ParkFrame     `doc:"The calls of the runs above that wait for this one, the innermost first."                          json:"frames"`
+	// replace the call's own. For another reason it is the schema of the answer's payload. Nil: there is none.
+	InputSchema json.RawMessage `doc:"The JSON Schema of the arguments that the answer to an approval may have, or of the payload of another answer. Null: there is none." json:"inputSchema"`
+	Frames      []ParkFrame     `doc:"The calls of the runs above that wait for this one, the innermost first."                                                            json:"frames"`
 	// Nested is the nested run that asks. Nil: the main agent asks.
 	Nested *NestedCaller `doc:"The nested run that asks."                                                        json:"nested,omitempty" nullable:"false"`
 	Reason string        `doc:"Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word." example:"approval"      json:"reason"`
@@ -229,6 +239,18 @@ type MessagesRestored struct {
 	FromMessageID MessageID `json:"fromMessageId"`
 	// Count is the number of restored messages.
 	Count int `json:"count"`
+}
+
+// Steered is the payload of [EntrySteered]. The user turn comes directly before the entry.
+type Steered struct {
+	RunID RunID `doc:"The run that reads the message." json:"runId"`
+	// SteerRunID is the run that the start with [BusySteer] has made. It is over, and has no messages.
+	SteerRunID RunID     `doc:"The run of the start that sent the message. It is over." json:"steerRunId"`
+	MessageID  MessageID `doc:"The user turn."                                          json:"messageId"`
+	// ClientMessageID is the sending client's own id for the user turn.
+	ClientMessageID string `doc:"The client's own name for the turn." json:"clientMessageId,omitempty"`
+	// Steps is how many steps of the run were finished. The next step is the first one that reads the message.
+	Steps int `doc:"How many steps of the run were finished." json:"steps"`
 }
 
 // RunRefused is the payload of [EntryRunRefused].

@@ -2,6 +2,7 @@ package spool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -162,18 +163,36 @@ type ParkRequest struct {
 	Payload any
 	// TTL is the time to answer. Defaults to the engine's ParkTTL.
 	TTL time.Duration
+	// Schema is a JSON Schema that the payload of an approving answer must match, of at most 2 MiB. Clients see it.
+	// Defaults to any payload.
+	Schema json.RawMessage
+	// Resume is any JSON of at most 2 MiB that the tool needs to go on, which is kept with the park and which no
+	// client sees.
+	// With a Resume the engine calls the tool again after a denial and after the expiry too, and the tool may
+	// park again, up to 20 times in a call. Defaults to none.
+	Resume json.RawMessage
 }
 
 // ParkFor returns an error for a tool that has to wait for a person or an external system. When
 // a tool returns it, the run parks after the step is saved, and holds no process while it waits.
 // After an approving answer, the engine calls the tool again with [ToolCall.Answer] set. If this
-// call parks too, that is a tool error.
+// call parks too, that is a tool error, unless the request has a [ParkRequest.Resume].
 func ParkFor(reason string, payload any, ttl time.Duration) *ParkRequest {
 	return &ParkRequest{Reason: reason, Payload: payload, TTL: ttl}
 }
 
 // Error says that the value is a request and not a failure.
 func (p *ParkRequest) Error() string { return "park the run: " + p.Reason }
+
+// OutcomeUnknownError is the error of a tool call that may have taken effect, for example because a connection
+// broke before the answer. The engine does not repeat such a call: it asks a person, with the reason
+// [ParkOutcomeUnknown]. If the tool is idempotent, the error is the call's result instead.
+type OutcomeUnknownError struct{ Err error }
+
+func (e *OutcomeUnknownError) Error() string { return "outcome unknown: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *OutcomeUnknownError) Unwrap() error { return e.Err }
 
 // RetryError is the error with which a model or a hook asks for a later attempt.
 type RetryError struct{ After time.Duration }

@@ -298,6 +298,8 @@ type StreamFinished struct {
 	Costs []Money `doc:"The cost of the whole run. Left out: no price is known." json:"costs,omitempty"`
 	// FinishReason is the run's stop reason.
 	FinishReason StopReason `doc:"The run's stop reason. Left out: nothing cut the run short." json:"finishReason,omitempty"`
+	// Output is the JSON value of the run, if the run has one of at most [MaxOutputEvent] bytes.
+	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has." json:"output,omitempty"`
 }
 
 // StreamFailed are the fields of [ItemRunError].

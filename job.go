@@ -22,6 +22,10 @@ const (
 	JobReclaim JobKind = "reclaim"
 	// JobExpiry is due when a park of the run expires.
 	JobExpiry JobKind = "expiry"
+	// JobPoll is due when the engine looks at a pending call of the run: see [Pending].
+	JobPoll JobKind = "poll"
+	// JobCancel cancels the work of a call that was pending: see [Tool.Cancel].
+	JobCancel JobKind = "cancel"
 	// JobSettle runs the settle hook of a run again.
 	JobSettle JobKind = "settle"
 )

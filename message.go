@@ -38,7 +38,7 @@ type Message struct {
 	AfterSeq int64 `json:"-"`
 }
 
-// MarshalJSON writes null for an empty agent id, because clients filter by agentId.
+// MarshalJSON writes the wire form. It writes null for an empty agent id, because clients filter by agentId.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message
 	out := struct {
@@ -86,6 +86,11 @@ const (
 	PartImage      PartType = "image"
 	PartToolCall   PartType = "tool-call"
 	PartToolResult PartType = "tool-result"
+	// PartFile is a file that is not an image, such as a PDF.
+	PartFile PartType = "file"
+	// PartProvider is a part that only the model's provider understands. It has only Provider, and no client
+	// sees it.
+	PartProvider PartType = "provider"
 	// PartSummary replaces older messages in the prompt: see [Content.Summary].
 	PartSummary PartType = "CONTEXT_SUMMARY"
 )
@@ -95,10 +100,13 @@ type Part struct {
 	Type PartType `json:"type"`
 	// Text of a text or reasoning part, or of a summary.
 	Text string `doc:"The text. Left out: none." json:"text,omitempty"`
-	// Image of an image part: a URL or a data URL.
-	Image string `doc:"A URL, or a data URL." json:"image,omitempty"`
-	// MIMEType of an image part.
-	MIMEType string `doc:"The type of the image." json:"mimeType,omitempty"`
+	// Image of an image part: a URL, a data URL, or the URI of an artifact: see [ArtifactID.URI].
+	Image string `doc:"A URL, a data URL, or the URI of an artifact." json:"image,omitempty"`
+	// MIMEType of an image or a file part.
+	MIMEType string `doc:"The type of the image or the file." json:"mimeType,omitempty"`
+	// File and FileName of a file part: a URL as in Image, and the name that its user gave it.
+	File     string `doc:"A URL, a data URL, or the URI of an artifact." json:"file,omitempty"`
+	FileName string `doc:"The name of the file. Left out: it has none."  json:"fileName,omitempty"`
 	// ToolCallID and ToolName of a tool call and of its result.
 	ToolCallID ToolCallID `doc:"The call's id." json:"toolCallId,omitempty"`
 	ToolName   string     `doc:"The tool."      json:"toolName,omitempty"`
@@ -109,14 +117,16 @@ type Part struct {
 	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
 	// ThroughMessageID of a summary is the last message that it covers.
 	ThroughMessageID MessageID `doc:"The last message that the summary covers." json:"throughMessageId,omitempty"`
-	// Provider is data that the provider wants back with the part in the next request, such as
-	// the signature of a reasoning part. It is an object with one key, the name of the adapter's
-	// format, so that other adapters ignore it.
-	Provider json.RawMessage `doc:"Data that the model's provider wants back with the part. Clients ignore it." json:"provider,omitempty"`
+	// Provider is data that the provider wants back with the part in the next request, such as the
+	// signature of a reasoning part. It is an object with one key, the name of the adapter's format, and its
+	// value names the provider's model. The engine keeps it byte for byte and never changes the part that it
+	// belongs to. An adapter sends it back only to the model that made it: see [Model]. It is in the stored
+	// form of [Content.MarshalStored] only, so no client sees it.
+	Provider json.RawMessage `json:"-"`
 }
 
-// Content is the content of a message. On the wire, a single text part without provider data is a
-// JSON string, a summary is an object, and everything else is an array of parts.
+// Content is the content of a message. On the wire, a single text part is a JSON string, a summary is an
+// object, and everything else is an array of parts. Provider data is not on the wire: see [Content.Shown].
 type Content []Part
 
 // TextContent returns content with one text part.
@@ -165,7 +175,8 @@ func (c Content) only(t PartType) []Part {
 
 // MarshalJSON writes the wire form.
 func (c Content) MarshalJSON() ([]byte, error) {
-	if len(c) == 1 && c[0].Type == PartText && c[0].Provider == nil {
+	c = c.Shown()
+	if len(c) == 1 && c[0].Type == PartText {
 		return json.Marshal(c[0].Text)
 	}
 	if p, ok := c.Summary(); ok {
@@ -177,7 +188,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]Part(c))
 }
 
-// UnmarshalJSON reads all wire forms.
+// UnmarshalJSON reads all wire forms, and the stored form.
 func (c *Content) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		var p Part
@@ -199,6 +210,13 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 		}
 		*c = TextContent(text)
 		return nil
+	}
+	if MayHaveProviderData(b) {
+		stored, err := unmarshalStored(b)
+		if err == nil {
+			*c = stored
+		}
+		return err
 	}
 	return json.Unmarshal(b, (*[]Part)(c))
 }

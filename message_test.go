@@ -21,7 +21,6 @@ func TestContentWireForm(t *testing.T) {
 		"Text":     {spool.TextContent("hi"), `"hi"`},
 		"NoText":   {spool.TextContent(""), `""`},
 		"Two":      {spool.Content{{Type: spool.PartText, Text: "a"}, {Type: spool.PartText, Text: "b"}}, `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
-		"Signed":   {spool.Content{{Type: spool.PartText, Text: "a", Provider: json.RawMessage(`1`)}}, `[{"type":"text","text":"a","provider":1}]`},
 		"NotText":  {spool.Content{{Type: spool.PartReasoning, Text: "a"}}, `[{"type":"reasoning","text":"a"}]`},
 		"Summary":  {spool.Content{{Type: spool.PartSummary, Text: "a", ThroughMessageID: "m"}}, `{"type":"CONTEXT_SUMMARY","text":"a","throughMessageId":"m"}`},
 		"NullPart": {spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "n", Result: json.RawMessage(`null`)}}, `[{"type":"tool-result","toolCallId":"c","toolName":"n","result":null}]`},

@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -12,13 +13,24 @@ import (
 //
 // A model is safe for concurrent use. It does not retry a request: the engine retries the run,
 // as a new segment.
+//
+// The messages of a request may have provider data of any model that the thread has had: see [Part.Provider]. A
+// model sends data back only if the same provider and model made it. It drops the reasoning and the
+// [PartProvider] parts of others, and sends their texts and calls without the data. If its provider refuses a
+// call without data, the model marks the call in the provider's own way.
 type Model interface {
 	// Stream asks for one answer and yields it as it arrives. The sequence ends after a
 	// [Finish], or with an error: a [ModelError] if the provider is at fault, or ctx's error if
 	// ctx ended. An answer that ends without a [Finish] is an error too. The model cancels the
-	// request when the caller stops iterating.
+	// request when the caller stops iterating. If the cause of ctx's end is [ErrStopped], nobody
+	// wants the answer any more.
 	Stream(ctx context.Context, r ModelRequest) iter.Seq2[ModelEvent, error]
 }
+
+// ErrStopped is a cause with which the context of a call of [Model] ends: nobody wants the answer any more, now or
+// later. A model whose provider goes on with an answer by itself then cancels it. With any other cause, such as a
+// shutdown, another process may come back to the answer.
+var ErrStopped = errors.New("the answer is not wanted any more")
 
 // ModelRequest is a request to a model. Its messages are a valid prompt: a result follows each
 // tool call.
@@ -40,19 +52,45 @@ type ModelRequest struct {
 	// rising order: n means the instructions, the tools and the first n messages. An adapter
 	// can pass them to a provider whose cache needs marks. They do not change the answer.
 	CacheMarks []int
+	// Output asks for an answer that is one JSON value. The model may call tools before it. A provider that
+	// takes schemas gets this one. For other providers the model makes up a tool with the schema, and yields
+	// the arguments of its call as text. The engine checks the value. Nil: any text.
+	Output *OutputSchema
+	// Resume is the data of the last [ResumePoint] of an interrupted answer to the same request. The model
+	// yields that answer again from its beginning, without another request for it. If the provider no longer
+	// has the answer, the error is a [ModelError] with Gone. Nil: the answer is a new one. Only models
+	// that yield a ResumePoint get it.
+	Resume json.RawMessage
 	// Extra is merged into the provider's request without changes. It has the fields that the
 	// agent sets, and the provider options of the run's start, which win over the agent's. Numbers
 	// of the latter have the type [json.Number].
 	Extra map[string]any
 }
 
-// ModelEvent is a piece of an answer: [TextDelta], [ReasoningDelta], [ReasoningEnd],
-// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [UsageSeen] or [Finish].
+// OutputSchema describes a JSON value that a model has to answer with.
+type OutputSchema struct {
+	// Name matches [A-Za-z0-9_-]{1,64}. Some providers show it to the model.
+	Name string `doc:"The name of the value. The model may see it." example:"weather_report" json:"name" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$"`
+	// Description says what the value is for. Empty: nothing is said.
+	Description string `doc:"What the value is for, for the model." json:"description,omitempty"`
+	// Schema is the JSON Schema of the value, an object's. Required.
+	Schema json.RawMessage `doc:"The JSON Schema of the value, which is an object." json:"schema"`
+}
+
+// ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [ResumePoint], [UsageSeen] or [Finish].
+//
+// The provider data of an event is a JSON object with one key, the name of the adapter's format. Its
+// value names the provider's model, so that an adapter sends data back only to the model that made it.
 type ModelEvent interface{ modelEvent() }
 
 type (
 	// TextDelta is a piece of text.
 	TextDelta struct{ Text string }
+	// TextEnd closes a block of text. Provider is the data that the provider wants back with the
+	// block, nil for none. A TextEnd without a delta before it is an empty block that only has the data. A
+	// block that needs no data is closed by the next event of another kind.
+	TextEnd struct{ Provider json.RawMessage }
 	// ReasoningDelta is a piece of reasoning.
 	ReasoningDelta struct{ Text string }
 	// ReasoningEnd closes a block of reasoning. Provider is the data that the provider wants back
@@ -78,6 +116,13 @@ type (
 		Args     string
 		Provider json.RawMessage
 	}
+	// ProviderPart is a part of the answer that only its provider understands, such as a search that the
+	// provider made by itself. It is kept in its place as a [PartProvider], and sent back.
+	ProviderPart struct{ Provider json.RawMessage }
+	// ResumePoint has the data with which another process can come back to this answer: see
+	// [ModelRequest.Resume]. The engine saves it before it handles the next event. A model yields it
+	// before the first piece of the answer, at most once per answer.
+	ResumePoint struct{ Data json.RawMessage }
 	// UsageSeen has the usage so far, so that the engine knows it if the answer is cut off. A
 	// later one replaces it.
 	UsageSeen struct {
@@ -97,15 +142,18 @@ type (
 )
 
 func (TextDelta) modelEvent()      {}
+func (TextEnd) modelEvent()        {}
 func (ReasoningDelta) modelEvent() {}
 func (ReasoningEnd) modelEvent()   {}
 func (ToolCallStart) modelEvent()  {}
 func (ToolCallDelta) modelEvent()  {}
 func (ToolCallEnd) modelEvent()    {}
+func (ProviderPart) modelEvent()   {}
+func (ResumePoint) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}
 func (Finish) modelEvent()         {}
 
-// FinishReason says why a model stopped. A run continues only after [FinishToolCalls].
+// FinishReason says why a model stopped. A run continues only after [FinishToolCalls] and [FinishPause].
 type FinishReason string
 
 // The finish reasons. Other words of a provider are passed on unchanged.
@@ -113,7 +161,10 @@ const (
 	FinishStop      FinishReason = "stop"
 	FinishToolCalls FinishReason = "tool-calls"
 	FinishLength    FinishReason = "length"
-	FinishFilter    FinishReason = "content-filter"
+	// FinishFilter is an answer that the provider withheld or that the model refused to give.
+	FinishFilter FinishReason = "content-filter"
+	// FinishPause is an answer that the provider interrupted. It goes on when it gets what it said so far back.
+	FinishPause FinishReason = "pause"
 )
 
 // ModelError is an error of a model's provider, or of the connection to it.
@@ -130,6 +181,9 @@ type ModelError struct {
 	// accept a shorter prompt, and never this one. The engine then summarises older messages and
 	// asks once more.
 	ContextOverflow bool
+	// Gone says that the provider no longer has the answer of [ModelRequest.Resume]. The same request
+	// without Resume may succeed.
+	Gone bool
 	// NoRetry says that the same request will fail again, whatever Status says. A used-up quota is
 	// an example.
 	NoRetry bool
@@ -154,6 +208,9 @@ func (e *ModelError) Unwrap() error { return e.Err }
 func (e *ModelError) Permanent() bool {
 	if e.ContextOverflow || e.NoRetry {
 		return true
+	}
+	if e.Gone {
+		return false
 	}
 	switch e.Status {
 	case 408, 409, 425, 429:

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// ParkState is the state of a park. It changes from ParkOpen only once, by a compare-and-set.
+// ParkState is the state of a park. It changes from ParkOpen only once, by a compare-and-set, unless the same call
+// asks again.
 type ParkState string
 
 // The states of a park.
@@ -16,6 +17,11 @@ const (
 	ParkExpired ParkState = "expired"
 	// ParkClosed is a park whose run was stopped or has failed.
 	ParkClosed ParkState = "closed"
+	// ParkPending is the wait of a call for its own tool: see [Pending]. Nobody answers it. It ends as ParkDone or
+	// ParkClosed, or becomes ParkOpen if the tool has a question.
+	ParkPending ParkState = "pending"
+	// ParkDone is the wait of a pending call that has its result.
+	ParkDone ParkState = "done"
 )
 
 // The reasons for which the engine itself parks a run. A tool that parks gives its own reason.
@@ -31,6 +37,8 @@ const (
 	// ParkClientTool waits for the client to run one of its own tools: see [ClientTool]. The
 	// payload of an approving answer is the result.
 	ParkClientTool = "client_tool"
+	// ParkToolPending waits for the tool itself: see [ParkPending].
+	ParkToolPending = "pending"
 )
 
 // Park is a durable wait of one tool call for an answer. It is named by its run and
@@ -50,6 +58,12 @@ type Park struct {
 	Args json.RawMessage
 	// Shown is the content that a person sees instead of Args. Nil: Args.
 	Shown json.RawMessage
+	// Schema is the JSON Schema of the answer: of its Args for [ParkApproval], and of its Payload otherwise. Nil:
+	// the tool's own schema for [ParkApproval], and any payload otherwise.
+	Schema json.RawMessage
+	// Resume is the tool's state with which the call goes on after the answer, and after a denial or the
+	// expiry too: see [ParkRequest]. No client sees it. Nil: the tool keeps none.
+	Resume json.RawMessage
 	// Reason is one of the constants named Park and a reason, or the tool's own word.
 	Reason string
 	// Occurrence is 2 for the call's second question, 3 for the third, and so on. An answer to such a
@@ -65,8 +79,10 @@ type Park struct {
 	// Answer is the answer. Nil unless State is [ParkAnswered].
 	Answer *Answer
 	// Before is the answer with which the call ran when its worker died, for a park that asks
-	// for the outcome of the call. Nil: it ran without an answer.
+	// for the outcome of the call, or when it became pending. Nil: it ran without an answer.
 	Before *Answer
+	// Pending belongs to a call that is pending, or was when it asked or was closed. Nil: it was not.
+	Pending *PendingCall
 	// Landed is true once the call's result is in the thread's messages.
 	Landed    bool
 	CreatedAt time.Time

@@ -25,7 +25,7 @@ type StartRequest struct {
 	ClientMessageID string
 	// MaxSteps caps the run below the agent's own ceiling. Zero: no cap.
 	MaxSteps int
-	// Attachments are images of the user turn.
+	// Attachments are images and files of the user turn.
 	Attachments []Attachment
 	// HostState is a JSON object of up to 64 KiB for the tools of the run and for the settle hook: facts that
 	// the host knows about the caller, such as an account. It comes from the host's own session and never
@@ -47,6 +47,9 @@ type StartRequest struct {
 	// provider, over the Extra of its agent. Each key must be among the agent's ProviderOptions. Runs that
 	// this one spawns get the same. Empty: none.
 	ProviderOptions json.RawMessage
+	// Output asks for a JSON value as the final answer, instead of the agent's Output: see [Agent.Output]. Its
+	// schema has up to 16 KiB and no references. An agent with FixedOutput refuses it. Nil: the agent's.
+	Output *OutputSchema
 	// Client is the client's input: tools that it executes itself, and context. The agent's ClientTools and
 	// ClientContext limit it.
 	Client ClientInput

@@ -15,6 +15,9 @@ type RunResult struct {
 	// Position is the run's position in the queue of the thread, from 1, which is the next run. Zero: the run
 	// has the thread.
 	Position int `doc:"The run's position in the queue of the thread, from 1. Left out: it does not wait." json:"position,omitempty"`
+	// Steers is the active run that an accepted steer is for: see [BusySteer]. Empty: the start is no steer, or
+	// the thread was free.
+	Steers RunID `doc:"The active run that the message is for. Left out: the start is no steer, or the thread was free." json:"steers,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted run.
 	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
 	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
@@ -130,4 +133,6 @@ type Settlement struct {
 	Costs []Money
 	// HostState is the host state of the start. Nil: none.
 	HostState json.RawMessage
+	// Output is the JSON value of a completed run: see [RunOutcome.Output]. Nil: none.
+	Output json.RawMessage
 }

@@ -62,10 +62,14 @@ type RevisionQuery struct {
 // JSON is what a [RevisionID] hashes and a store keeps. Fields of a later version must be left out of the JSON
 // when they are zero.
 type AgentContent struct {
-	Name         string        `doc:"The name."                                                   json:"name"`
-	Instructions string        `doc:"The system prompt. Left out: none."                          json:"instructions,omitempty"`
-	Model        ModelContent  `doc:"The model that is used unless a start asks for another one." json:"model"`
-	Tools        []ToolContent `doc:"The tools, by name."                                         json:"tools"`
+	Name         string           `doc:"The name."                                                                json:"name"`
+	Instructions string           `doc:"The system prompt. Left out: none."                                       json:"instructions,omitempty"`
+	Model        ModelContent     `doc:"The model that is used unless a start asks for another one."              json:"model"`
+	Fallback     *FallbackContent `doc:"What happens when the model fails. Left out: the run has no other model." json:"fallback,omitempty"     nullable:"false"`
+	Tools        []ToolContent    `doc:"The tools, by name."                                                      json:"tools"`
+	// ToolSources are the names of the sources of further tools. Their tools are not part of the content: see
+	// [ToolSource].
+	ToolSources []string `doc:"The sources of further tools, such as MCP servers." json:"toolSources,omitempty" nullable:"false"`
 	// Spawn is how the agent spawns nested runs. Nil: it does not.
 	Spawn           *SpawnContent `doc:"How the agent spawns nested runs. Left out: it does not."         json:"spawn,omitempty"           nullable:"false"`
 	MaxSteps        int           `doc:"The bound of the steps of a run."                                 json:"maxSteps"`
@@ -79,8 +83,11 @@ type AgentContent struct {
 	// [HiddenValue].
 	Extra           json.RawMessage `doc:"Fields of a request to the provider, as an object. A value that may be a secret is hidden." json:"extra,omitempty"`
 	ProviderOptions []string        `doc:"The fields of a request to the provider that a start may set."                              json:"providerOptions,omitempty" nullable:"false"`
-	ClientTools     int             `doc:"How many tools a client may send. Negative: they are ignored."                              json:"clientTools,omitempty"`
-	ClientContext   int             `doc:"How many bytes of context a client may send. Negative: it is ignored."                      json:"clientContext,omitempty"`
+	// Output is the value that the agent answers with. Nil: any text.
+	Output        *OutputSchema `doc:"The JSON value that the agent answers with. Left out: any text."       json:"output,omitempty"        nullable:"false"`
+	FixedOutput   bool          `doc:"Whether starts may not ask for another value."                         json:"fixedOutput,omitempty"`
+	ClientTools   int           `doc:"How many tools a client may send. Negative: they are ignored."         json:"clientTools,omitempty"`
+	ClientContext int           `doc:"How many bytes of context a client may send. Negative: it is ignored." json:"clientContext,omitempty"`
 }
 
 // HiddenValue replaces a value of [AgentContent.Extra] that may be a secret. A change of the value is then no
@@ -94,6 +101,13 @@ type ModelContent struct {
 	// Provider and ID are what the model itself says: see [Described].
 	Provider string `doc:"The provider, if the model names it."                     example:"openai"    json:"provider,omitempty"`
 	ID       string `doc:"The provider's name of the model, if the model names it." json:"id,omitempty"`
+}
+
+// FallbackContent is what an agent does when its model fails: see [Agent.Fallbacks].
+type FallbackContent struct {
+	Models []ModelContent  `doc:"The models that the run goes on with, in order." json:"models"`
+	On     []FallbackCause `doc:"The failures that move a run on."                json:"on"`
+	After  int             `doc:"How many attempts a model has."                  json:"after"`
 }
 
 // ToolContent is a tool in an [AgentContent].
@@ -136,9 +150,12 @@ type ProfileContent struct {
 	Instructions    string          `doc:"The system prompt. Left out: none."                                                         json:"instructions,omitempty"`
 	Model           ModelContent    `doc:"The model."                                                                                 json:"model"`
 	Tools           []ToolContent   `doc:"The tools, by name."                                                                        json:"tools"`
+	ToolSources     []string        `doc:"The sources of further tools."                                                              json:"toolSources,omitempty"     nullable:"false"`
 	MaxSteps        int             `doc:"The bound of the steps."                                                                    json:"maxSteps"`
 	MaxOutputTokens int             `doc:"The bound of each answer of the model. Left out: the provider's."                           json:"maxOutputTokens,omitempty"`
 	Extra           json.RawMessage `doc:"Fields of a request to the provider, as an object. A value that may be a secret is hidden." json:"extra,omitempty"`
+	Output          *OutputSchema   `doc:"The JSON value that it answers with. Left out: any text."                                   json:"output,omitempty"          nullable:"false"`
+	Fallbacks       []ModelContent  `doc:"The models that it goes on with when its model fails, in order."                            json:"fallbacks,omitempty"       nullable:"false"`
 	Spawns          bool            `doc:"Whether it may spawn too."                                                                  json:"spawns,omitempty"`
 }
 

@@ -41,8 +41,14 @@ type RunState struct {
 	// Wait is the state of a run that waits, or has waited, for the thread. Nil: the thread was
 	// free.
 	Wait *Wait `json:"wait,omitempty"`
+	// Steered is true if messages may wait to be put into the run: see [BusySteer].
+	Steered bool `json:"steered,omitempty"`
 	// Children counts the nested runs of a dispatched run, at any depth.
 	Children int `json:"children,omitempty"`
+
+	// ToolLists are the lists that a dispatched run and its nested runs have from their tool sources: see
+	// [ToolSource]. Nil: they have needed none yet.
+	ToolLists []PinnedTools `json:"toolLists,omitempty"`
 
 	// Saved is the offset in the current segment's stream up to which the thread's messages have
 	// everything. Zero: they have nothing of it.
@@ -50,6 +56,14 @@ type RunState struct {
 	// Draft is the current step while its tools run: the model has answered, and the step is not
 	// saved. Nil between steps.
 	Draft *Draft `json:"draft,omitempty"`
+	// Resume is the model's answer that can be asked for again: see [ResumePoint]. It is set while that answer is
+	// under way, also between segments. Nil: there is none.
+	Resume *ResumableAnswer `json:"resume,omitempty"`
+	// Fallback says which models have failed, and which one the run asks. Nil: none has failed.
+	Fallback *RunFallback `json:"fallback,omitempty"`
+	// Paused is true if the last saved step is an answer that its provider has paused: see [FinishPause]. The
+	// run then goes on with another question to the model.
+	Paused bool `json:"paused,omitempty"`
 	// Context is the provider's count of the prompt of the last finished step, which may be a step of an
 	// earlier run of the same agent. Nil: nothing was counted yet.
 	Context *ContextCount `json:"context,omitempty"`
@@ -68,6 +82,10 @@ type RunState struct {
 	// IsolatedDeaths counts the segments since the last finished step whose worker died while the
 	// run was isolated.
 	IsolatedDeaths int `json:"isolatedDeaths,omitempty"`
+
+	// Output is the state of a run that answers with a JSON value. Nil: its start brought no schema, and no
+	// answer was checked.
+	Output *RunOutput `json:"output,omitempty"`
 
 	// StopAt is when the run was asked to stop. Zero: never.
 	StopAt time.Time `json:"stopAt,omitzero"`
@@ -99,6 +117,27 @@ type Ending struct {
 	Error  string     `json:"error,omitempty"`
 	// Closed is true if the record already has the end of the last segment.
 	Closed bool `json:"closed,omitempty"`
+}
+
+// ResumableAnswer is an answer of a model that is under way at its provider. It has no row in the usage ledger
+// yet.
+type ResumableAnswer struct {
+	// Model is the configured name of the model, and Requested the provider's.
+	Model     string `json:"model"`
+	Requested string `json:"requested,omitempty"`
+	// Step is the step that the answer is for, from 1.
+	Step int `json:"step"`
+	// Request identifies the request. Another request must not get the answer.
+	Request string `json:"request"`
+	// Room is the bound of a prompt that was shortened because the provider refused the whole one, in tokens. Zero: it
+	// was not.
+	Room int64 `json:"room,omitempty"`
+	// Data is what [ModelRequest.Resume] gets.
+	Data json.RawMessage `json:"data"`
+	// Prompt is the estimate of the prompt's tokens, and Cost its cost. They are charged if the run ends without
+	// the answer. Cost is nil if no price is known.
+	Prompt int64 `json:"prompt,omitempty"`
+	Cost   *Cost `json:"cost,omitempty"`
 }
 
 // Draft is a step whose model has answered. It becomes a message once the whole step is done.

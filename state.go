@@ -68,6 +68,8 @@ var transitions = []Transition{
 	{Running, Cancelled, "stop"}, // the worker is dead
 	{WaitingForInput, Cancelled, "stop"},
 
+	{Queued, Completed, "steer"}, // its message was put into another run
+
 	{Queued, Failed, "dead job"},
 	{Running, Failed, "dead job"},
 	{WaitingForInput, Failed, "dead job"},
@@ -94,6 +96,8 @@ const (
 	StopCancelled StopReason = "cancelled"
 	StopFailed    StopReason = "failed"
 	StopTimeout   StopReason = "timeout"
+	// StopSteered is a run that never began, because its message was put into another run: see [BusySteer].
+	StopSteered StopReason = "steered"
 	// StopLength is a run whose last answer was cut, by the provider's limit, the agent's
 	// MaxOutputTokens or the engine's Limits.AnswerBytes.
 	StopLength StopReason = "length"
@@ -101,6 +105,8 @@ const (
 	StopFilter StopReason = "content_filter"
 	// StopEmpty is a run whose model said nothing and called nothing, twice.
 	StopEmpty StopReason = "empty_answer"
+	// StopOutput is a run that failed because its answer did not fit the [OutputSchema], twice.
+	StopOutput StopReason = "invalid_output"
 	// The budgets of a run: see [Budget].
 	StopTokenBudget    StopReason = "token_budget"
 	StopCostBudget     StopReason = "cost_budget"

@@ -55,7 +55,7 @@ func TestStateMachinePairs(t *testing.T) {
 	// table is a change of two places.
 	next := map[spool.State][]spool.State{
 		spool.Idle:            {spool.Queued},
-		spool.Queued:          {spool.Running, spool.Cancelled, spool.Failed},
+		spool.Queued:          {spool.Running, spool.Completed, spool.Cancelled, spool.Failed},
 		spool.Running:         {spool.Running, spool.Queued, spool.WaitingForInput, spool.Completed, spool.Cancelled, spool.Failed},
 		spool.WaitingForInput: {spool.Running, spool.Cancelled, spool.Failed},
 		spool.Completed:       {spool.Queued},

@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // ToolSpec describes a tool to a model.
@@ -19,9 +20,15 @@ type Tool struct {
 	ToolSpec
 
 	// Call executes the tool. Its result is any JSON, nil for null. An error becomes the call's result, which
-	// the model reads; a [ParkRequest] parks the run instead. If ctx ends, the run was stopped or the worker
+	// the model reads; a [ParkRequest] parks the run instead, a [PendingError] lets it wait for work elsewhere,
+	// and an [OutcomeUnknownError] asks a person. If ctx ends, the run was stopped or the worker
 	// shuts down. If the call then fails, its outcome is unknown unless the tool is idempotent.
 	Call func(ctx context.Context, call ToolCall) (json.RawMessage, error)
+
+	// Cancel stops the work of a pending call: see [Pending]. The engine calls it after the run was stopped or
+	// has failed, or the call's time is over. The call has its Pending. A worker calls it once or, after a crash,
+	// again, and only logs an error. Defaults to letting the work go on.
+	Cancel func(ctx context.Context, call ToolCall) error
 
 	// Check returns an error for wrong arguments, before they are used or shown to an approver. The model
 	// reads the error. Defaults to accepting every JSON object.
@@ -43,6 +50,10 @@ type Tool struct {
 	// the engine's ParkTTL, a warning, and a result that says so.
 	Expiry Expiry
 
+	// PendingTimeout is how long a call may be pending before it fails. It counts from the first [PendingError],
+	// and anew after a question. Defaults to [DefaultPendingTimeout].
+	PendingTimeout time.Duration
+
 	// Idempotent says that a call may be repeated with the same idempotency key after a crash left its
 	// outcome unknown. Otherwise a person is asked.
 	Idempotent bool
@@ -57,6 +68,8 @@ type ToolCall struct {
 	ID   ToolCallID
 	Name string
 	Args json.RawMessage
+	// Agent is the name of the run's agent. For a nested run it is the name that the spawn call used.
+	Agent string
 	// Subject is the subject that started the run: see [Run.StartedBy]. Empty: not known.
 	Subject string
 	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the run has no
@@ -64,12 +77,24 @@ type ToolCall struct {
 	Key string
 	// Answer is the answer to the park of this call. Nil: the call has not parked.
 	Answer *Answer
+	// Resume is the Resume of the [ParkRequest] that Answer answers. With a Resume and without an Answer, the
+	// request has expired. Nil: the call has not parked with a Resume.
+	Resume json.RawMessage
+	// Pending is the State of the last [PendingError] of the call. Answer and Resume are then nil, unless they belong
+	// to a question that the tool has asked since. Nil: the call has not been pending.
+	Pending json.RawMessage
+	// Looking says that the engine only asks whether the call is still pending. It drops a result, and calls the
+	// tool again for it.
+	Looking bool
 	// HostState is the host state of the run's start, a JSON object that no client sees. It must not be
 	// changed. Nil: none.
 	HostState json.RawMessage
 	// PublishFunc gets the events that the call publishes. The engine sets it, and a test may. Nil: events
 	// are checked and dropped. Tools use [ToolCall.Publish] and [ToolCall.PublishDurable].
 	PublishFunc func(ctx context.Context, e Event) error
+	// SaveArtifactFunc saves the files that the call makes. The engine sets it if it stores artifacts, and a test
+	// may. Nil: the engine stores none. Tools use [ToolCall.SaveArtifact].
+	SaveArtifactFunc func(ctx context.Context, a NewArtifact) (Artifact, error)
 }
 
 // IdempotencyKey returns a text that is the same for every repeat of the call, and different for every other

@@ -19,11 +19,14 @@ const (
 	// BusyRollback stops the run that has the thread and takes the next turn. The user turn of the stopped
 	// run and all messages after it leave the view, as in an edit.
 	BusyRollback WhenBusy = "rollback"
+	// BusySteer puts the message into the run that has the thread, as a user turn before its next step. If that
+	// run ends or stops first, the message becomes a turn of its own. Other start options apply only then.
+	BusySteer WhenBusy = "steer"
 )
 
 // Known reports whether w is one of the constants above.
 func (w WhenBusy) Known() bool {
-	return w == BusyReject || w == BusyEnqueue || w == BusyLatest || w.Stops()
+	return w == BusyReject || w == BusyEnqueue || w == BusyLatest || w == BusySteer || w.Stops()
 }
 
 // Stops reports whether w stops the run that has the thread.
@@ -44,6 +47,16 @@ type Wait struct {
 	// RollbackMessageID is the user turn of the stopped run, which is dropped if it is still
 	// there. Empty: none.
 	RollbackMessageID MessageID `json:"rollbackMessageId,omitempty"`
+	// Steers is the run that had the thread when a steer came. Empty: the start was no steer.
+	Steers RunID `json:"steers,omitempty"`
+	// Delivered says which run has read the message of a steer. Nil: none has, or the steer became a run.
+	Delivered *Delivered `json:"delivered,omitempty"`
+}
+
+// Delivered says where the message of a steer is.
+type Delivered struct {
+	RunID     RunID     `doc:"The run that reads the message." json:"runId"`
+	MessageID MessageID `doc:"The user turn."                  json:"messageId"`
 }
 
 // QueuedRun is a run that waits for the thread, as clients see it.
@@ -51,7 +64,7 @@ type QueuedRun struct {
 	RunID RunID `doc:"The run's id." json:"runId"`
 	// Position is the position in the queue, from 1, which is the next run.
 	Position int      `doc:"The position in the queue, from 1, which is the next run." json:"position"`
-	WhenBusy WhenBusy `doc:"The whenBusy of the start."                                enum:"enqueue,latest,interrupt,rollback" json:"whenBusy"`
+	WhenBusy WhenBusy `doc:"The whenBusy of the start."                                enum:"enqueue,latest,interrupt,rollback,steer" json:"whenBusy"`
 	// ClientMessageID is the sending client's own id for the user turn.
 	ClientMessageID string `doc:"The client's own name for its turn." json:"clientMessageId,omitempty"`
 	// Content is the user's turn. Only a snapshot has it.

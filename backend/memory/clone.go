@@ -30,11 +30,18 @@ func cloneRow(r spool.RunRow) spool.RunRow {
 		r.Draft = new(*r.Draft)
 		r.Draft.Message = cloneMessage(r.Draft.Message)
 	}
+	if r.Resume != nil {
+		r.Resume = new(*r.Resume)
+		r.Resume.Data = slices.Clone(r.Resume.Data)
+	}
 	if r.Ending != nil {
 		r.Ending = new(*r.Ending)
 	}
 	if r.Context != nil {
 		r.Context = new(*r.Context)
+	}
+	if r.Output != nil {
+		r.Output = new(*r.Output)
 	}
 	if r.Wait != nil {
 		r.Wait = new(*r.Wait)
@@ -43,6 +50,7 @@ func cloneRow(r spool.RunRow) spool.RunRow {
 	r.HostState = slices.Clone(r.HostState)
 	r.ProviderOptions = slices.Clone(r.ProviderOptions)
 	r.Scopes = slices.Clone(r.Scopes)
+	r.ToolLists = slices.Clone(r.ToolLists)
 	if r.Client != nil {
 		r.Client = &spool.ClientInput{Tools: slices.Clone(r.Client.Tools), Context: slices.Clone(r.Client.Context)}
 		for i, t := range r.Client.Tools {
@@ -68,8 +76,14 @@ func cloneEntry(e spool.Entry) spool.Entry {
 
 func clonePark(p spool.Park) spool.Park {
 	p.Args, p.Shown = slices.Clone(p.Args), slices.Clone(p.Shown)
+	p.Schema, p.Resume = slices.Clone(p.Schema), slices.Clone(p.Resume)
 	p.Frames = slices.Clone(p.Frames)
 	p.Answer, p.Before = cloneAnswer(p.Answer), cloneAnswer(p.Before)
+	if p.Pending != nil {
+		pending := *p.Pending
+		pending.State = slices.Clone(pending.State)
+		p.Pending = &pending
+	}
 	return p
 }
 

@@ -42,7 +42,7 @@ func clientSize(c spool.ClientInput) int {
 }
 
 func contentSize(c spool.Content) int {
-	text, err := json.Marshal(c)
+	text, err := c.MarshalStored()
 	if err != nil { // unknown, but not zero
 		return rowSize
 	}

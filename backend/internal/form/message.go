@@ -30,11 +30,11 @@ func ScanEncodedMessage(r Row, thread spool.ThreadID) (m spool.Message, content 
 	return m, content
 }
 
-// CompleteMessage sets what a store adds to a new message of a thread whose record ends at last. It returns the JSON of
-// the message's content.
+// CompleteMessage sets what a store adds to a new message of a thread whose record ends at last. It returns the stored
+// form of the message's content.
 func CompleteMessage(m *spool.Message, last int64, now time.Time) (content json.RawMessage, err error) {
-	if content, err = encode(m.Content, "the message's content"); err != nil {
-		return nil, err
+	if content, err = m.Content.MarshalStored(); err != nil {
+		return nil, spool.Wrap(spool.Invalid, "the message's content cannot be encoded", err)
 	}
 	m.AfterSeq = last
 	if m.CreatedAt.IsZero() {

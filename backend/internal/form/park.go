@@ -21,15 +21,26 @@ const (
 
 // ScanPark reads ParkColumns.
 func ScanPark(r Row) spool.Park {
-	return spool.Park{
+	p := spool.Park{
 		RunID: spool.RunID(r.Text()), ToolCallID: spool.ToolCallID(r.Text()), ToolName: r.Text(), Step: r.Int(),
 		Args: r.JSON(), Shown: r.JSON(), Reason: r.Text(), State: spool.ParkState(r.Text()),
 		Answer: decode[*spool.Answer](r, "a park's answer"), Before: decode[*spool.Answer](r, "a park's answer"),
 		Landed: r.Bool(), CreatedAt: r.Time(), ExpiresAt: r.Time(), Digest: r.Text(),
-		Expiry: decode[spool.Expiry](r, "a park's expiry"), Warned: r.Bool(), AgentID: spool.AgentID(r.Text()),
-		Frames: decode[[]spool.ParkFrame](r, "a park's frames"), DistinctApprover: r.Bool(), Occurrence: r.Int(),
-		Revision: spool.RevisionID(r.Text()),
 	}
+	x := decode[parkOptions](r, "a park's expiry")
+	p.Expiry, p.Schema, p.Resume, p.Pending = x.Expiry, x.Schema, x.Resume, x.Pending
+	p.Warned, p.AgentID, p.Frames = r.Bool(), spool.AgentID(r.Text()), decode[[]spool.ParkFrame](r, "a park's frames")
+	p.DistinctApprover, p.Occurrence, p.Revision = r.Bool(), r.Int(), spool.RevisionID(r.Text())
+	return p
+}
+
+// parkOptions are the fields in the column expiry.
+type parkOptions struct {
+	spool.Expiry
+
+	Schema  json.RawMessage    `json:"schema,omitempty"`
+	Resume  json.RawMessage    `json:"resume,omitempty"`
+	Pending *spool.PendingCall `json:"pending,omitempty"`
 }
 
 // ScanEffect reads EffectColumns of a step.
@@ -50,8 +61,8 @@ func EncodePark(p *spool.Park) (e EncodedPark, err error) {
 	if e.Before, err = encodeAnswer(p.Before); err != nil {
 		return e, err
 	}
-	if p.Expiry != (spool.Expiry{}) {
-		if e.Expiry, err = encode(p.Expiry, "the park's expiry"); err != nil {
+	if p.Expiry != (spool.Expiry{}) || p.Schema != nil || p.Resume != nil || p.Pending != nil {
+		if e.Expiry, err = encode(parkOptions{p.Expiry, p.Schema, p.Resume, p.Pending}, "the park's expiry"); err != nil {
 			return e, err
 		}
 	}

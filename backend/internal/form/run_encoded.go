@@ -21,7 +21,11 @@ type EncodedRun struct{ State, Nested, Allowance, Client json.RawMessage }
 // EncodeRun returns the JSON columns of a run.
 func EncodeRun(r *spool.RunRow) (e EncodedRun, err error) {
 	state := r.RunState // the row stays on the stack
-	if e.State, err = encode(&state, "the run's state"); err != nil {
+	encodeState := encode
+	if r.Draft != nil || r.Resume != nil { // they may have provider data
+		encodeState = encodeExactly
+	}
+	if e.State, err = encodeState(&state, "the run's state"); err != nil {
 		return e, err
 	}
 	if string(e.State) == "{}" {

@@ -1,0 +1,70 @@
+package spool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strings"
+)
+
+// ArtifactID is the id of an artifact: art_ and 32 hex digits.
+type ArtifactID string
+
+// Artifact is a file of a thread that is too large for a message: an attachment, a result of a tool, or a file that a
+// tool made. Its data never change.
+type Artifact struct {
+	ID ArtifactID `doc:"The id, for the URI artifact:art_... and for attachments." json:"id"`
+	// Name is the name of the file for people. Empty: it has none.
+	Name string `doc:"The name of the file. Left out: it has none." json:"name,omitempty"`
+	// MediaType is the type of the data, without parameters.
+	MediaType string `doc:"The type of the data."           json:"mediaType"`
+	Size      int64  `doc:"The size of the data, in bytes." json:"size"`
+}
+
+// NewArtifact is an artifact to save.
+type NewArtifact struct {
+	// Name is the name of the file for people, such as "report.pdf". Empty: it has none.
+	Name string
+	// MediaType is the type that the author says. The engine also looks at the data. Empty: the type of the data.
+	MediaType string
+	// Data are read once, up to their end.
+	Data io.Reader
+	// Key makes the save idempotent: see [ArtifactStore]. The engine sets it.
+	Key string
+}
+
+// ArtifactStore stores the artifacts of threads. The engine has checked that the caller may use the thread, which may
+// not exist yet. It is safe for concurrent use, also by several processes.
+//
+// A store has one artifact for the same thread, key and data: see [ArtifactIDOf].
+type ArtifactStore interface {
+	// SaveArtifact saves an artifact, which is durable when it returns. It returns a [Limit] error for data that are
+	// too large, and a [StorageFull] error if the tenant has no room. After an error, there is no artifact.
+	SaveArtifact(ctx context.Context, key ThreadKey, a NewArtifact) (Artifact, error)
+	// OpenArtifact returns an artifact of the thread with its data, which the caller closes. It returns a [NotFound]
+	// error if the thread has no such artifact, whatever the text of the id is.
+	OpenArtifact(ctx context.Context, key ThreadKey, id ArtifactID) (Artifact, io.ReadCloser, error)
+	// Artifacts returns the artifacts of the thread, by their ids.
+	Artifacts(ctx context.Context, key ThreadKey) ([]Artifact, error)
+	// DeleteArtifacts removes all artifacts of a thread that was deleted. A thread without artifacts is no error.
+	DeleteArtifacts(ctx context.Context, key ThreadKey) error
+}
+
+// ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is repeated
+// with the same data therefore gets the same artifact.
+func ArtifactIDOf(key string, sum [sha256.Size]byte) ArtifactID {
+	id := sha256.Sum256([]byte("artifact\x00" + key + "\x00" + string(sum[:])))
+	return ArtifactID("art_" + hex.EncodeToString(id[:16]))
+}
+
+// URI returns the URI that stands for the artifact's data in a [Part].
+func (id ArtifactID) URI() string { return artifactScheme + string(id) }
+
+// ArtifactOf returns the id in a URI of [ArtifactID.URI].
+func ArtifactOf(uri string) (ArtifactID, bool) {
+	id, ok := strings.CutPrefix(uri, artifactScheme)
+	return ArtifactID(id), ok
+}
+
+const artifactScheme = "artifact:"
