@@ -9,8 +9,8 @@ import (
 
 // Foreign compiles a schema whose author is not trusted. If the schema has no references, the cost of a
 // check is bounded by the length of the schema and the arguments. The result accepts every object in
-// these cases: the schema has references, which may be circular; its draft is unknown; or it has a
-// pattern that only JavaScript can read.
+// these cases: the schema has references, which may be circular; its draft is unknown; it is too deep, or
+// its patterns are too large; or it has a pattern that only JavaScript can read.
 func Foreign(source json.RawMessage) (*Schema, error) {
 	var parsed any
 	if err := json.Unmarshal(source, &parsed); err != nil {
@@ -18,6 +18,9 @@ func Foreign(source json.RawMessage) (*Schema, error) {
 	}
 	if _, ok := parsed.(map[string]any); !ok {
 		return nil, errors.New("a schema of arguments is a JSON object")
+	}
+	if bounded(parsed) != nil {
+		return resolve(anyObject)
 	}
 	s, err := resolve(source)
 	if err != nil && strings.Contains(err.Error(), "error parsing regexp: ") { // the package does not wrap this error
@@ -29,6 +32,28 @@ func Foreign(source json.RawMessage) (*Schema, error) {
 	if refers(parsed) || s.probe() != nil {
 		return resolve(anyObject)
 	}
+	s.size = sizeOf(parsed)
+	return s, nil
+}
+
+// Bounded compiles a schema whose author is not trusted, as Foreign does. It returns an error where Foreign's
+// result would accept every object.
+func Bounded(source json.RawMessage) (*Schema, error) {
+	var parsed any
+	if err := json.Unmarshal(source, &parsed); err != nil {
+		return nil, err
+	}
+	if refers(parsed) {
+		return nil, errors.New("references are not supported")
+	}
+	if err := bounded(parsed); err != nil {
+		return nil, err
+	}
+	s, err := Compile(source)
+	if err != nil {
+		return nil, err
+	}
+	s.size = sizeOf(parsed)
 	return s, nil
 }
 

@@ -23,6 +23,8 @@ const maxError = 500
 type Schema struct {
 	parsed   *jsonschema.Schema
 	resolved *jsonschema.Resolved
+	// size is the number of values in a foreign schema, and zero for a trusted one.
+	size int
 }
 
 // Compile compiles the schema of a tool's arguments, draft 2020-12 or draft-07. It returns an error if
@@ -72,22 +74,37 @@ func (s *Schema) Check(args json.RawMessage) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
+	return s.check(args, words{"argument ", "arguments", "are"})
+}
+
+// CheckOutput does the same as Check for a value that a model answers with. The value must not be empty.
+func (s *Schema) CheckOutput(value json.RawMessage) error {
+	return s.check(value, words{"", "the answer", "is"})
+}
+
+// words are how an error names the value.
+type words struct{ field, whole, verb string }
+
+func (s *Schema) check(args json.RawMessage, w words) error {
 	d := json.NewDecoder(bytes.NewReader(args))
 	var value any
 	if err := d.Decode(&value); err != nil {
-		return spool.Errorf(spool.Invalid, "arguments are no JSON: %s", Bound(err.Error()))
+		return spool.Errorf(spool.Invalid, "%s %s no JSON: %s", w.whole, w.verb, Bound(err.Error()))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return spool.Errorf(spool.Invalid, "arguments are no JSON: something follows the object")
+		return spool.Errorf(spool.Invalid, "%s %s no JSON: something follows the object", w.whole, w.verb)
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return spool.Errorf(spool.Invalid, "arguments must be a JSON object")
+		return spool.Errorf(spool.Invalid, "%s must be a JSON object", w.whole)
+	}
+	if s.size > 0 && s.size > maxWork/sizeOf(object) {
+		return spool.Errorf(spool.Invalid, "%s %s too large to be checked with the schema", w.whole, w.verb)
 	}
 	if err := s.resolved.Validate(object); err != nil {
-		return spool.Errorf(spool.Invalid, "%s", explain(err))
+		return spool.Errorf(spool.Invalid, "%s", explain(err, w))
 	}
-	return checkLetters(s.parsed, object)
+	return checkLetters(s.parsed, object, w)
 }
 
 // stepExpr matches one step of the path in a validator error, from the root of the schema to the
@@ -96,7 +113,7 @@ var stepExpr = regexp.MustCompile(`^validating (\S+): `)
 
 // explain turns "validating root: validating /properties/city: type: ..." into
 // "argument city: type: ...".
-func explain(err error) string {
+func explain(err error, w words) string {
 	text, place := err.Error(), ""
 	for {
 		m := stepExpr.FindStringSubmatch(text)
@@ -106,9 +123,9 @@ func explain(err error) string {
 		text, place = text[len(m[0]):], m[1]
 	}
 	if field := fieldOf(place); field != "" {
-		return Bound("argument " + field + ": " + text)
+		return Bound(w.field + field + ": " + text)
 	}
-	return Bound("arguments: " + text)
+	return Bound(w.whole + ": " + text)
 }
 
 // fieldOf turns the path of a schema into the path of a value: "/properties/a/items" into "a[]".
