@@ -207,10 +207,14 @@ func (h *History) Calls() (calls []spool.ToolCall) {
 	return calls
 }
 
-// Tool returns the tool in a form that records its calls. A call that parks has no effect.
+// Tool returns the tool in a form that records its calls. A call that parks has no effect,
+// and neither has one that looks at a pending call.
 func (h *History) Tool(t spool.Tool) spool.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, c spool.ToolCall) (result json.RawMessage, err error) {
+		if looks(c) {
+			return call(ctx, c)
+		}
 		h.mu.Lock()
 		at := len(h.Executions)
 		h.Executions = append(h.Executions, Execution{Call: c, Idempotent: t.Idempotent})
@@ -297,6 +301,7 @@ func (h *History) Violations() []Violation {
 		c.calls(d)
 		c.kept(d)
 		c.summaries(d)
+		c.steers(d)
 	}
 	c.commits()
 	for _, client := range h.Clients {

@@ -31,6 +31,8 @@ type view struct {
 	results map[runCall]bool
 	// begun is the stream that began last.
 	begun spool.StreamID
+	// cut has the result of cutRuns.
+	cut map[spool.RunID]bool
 	// framesOnly is true for a client that drops unsaved content only when a snapshot comes.
 	framesOnly bool
 
@@ -207,6 +209,7 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	s.at = item.Offset
 	s.ended = item.Type.End()
 	s.closed = s.ended && s.past
+	v.steeredItem(id, item)
 	run, _, _ := id.Split()
 	v.fold(run, s, item)
 }
@@ -299,7 +302,7 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	}
 	v.take(snap.Messages)
 	for _, r := range snap.Runs { // the history of a dropped run is unknown
-		v.partial[r.ID] = v.partial[r.ID] || !told[r.ID]
+		v.partial[r.ID] = v.partial[r.ID] || !told[r.ID] || v.cutRuns()[r.ID]
 	}
 	v.open = ""
 	if snap.Stream == nil {

@@ -2,6 +2,7 @@ package spooltest
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/spoolhq/spool"
 )
@@ -68,12 +69,12 @@ func (c *checker) reports(where string, d ThreadDump) {
 				}
 				var told struct {
 					AgentID   spool.AgentID
-					Result    *string
+					Result    json.RawMessage
 					Error     string
 					Cancelled bool
 				}
 				_ = json.Unmarshal(p.Result, &told)
-				want := r.State == spool.Completed && told.Result != nil && r.Result != nil && *told.Result == r.Result.Text ||
+				want := r.State == spool.Completed && r.Result != nil && tells(told.Result, r.Result.Text) ||
 					r.State == spool.Failed && told.Error == r.Error
 				if p.ToolName != spool.SpawnTool || !told.Cancelled && (told.AgentID != r.AgentID() || !want) {
 					c.wrongf("nested", where, "run %s is %s with %+v, and its call told %s", r.ID, r.State, r.Result, p.Result)
@@ -100,4 +101,17 @@ func (c *checker) nestedCommit(n int, where string, known []spool.RunRow) {
 			c.wrongf("nested-end", where, "commit %d leaves the nested run %s %s below %s, which is %s", n, r.ID, r.State, root.ID, root.State)
 		}
 	}
+}
+
+// tells reports whether the result of a spawn call is the text of a nested run, or the JSON value that the text
+// is.
+func tells(result json.RawMessage, text string) bool {
+	var got, want any
+	if json.Unmarshal(result, &got) != nil {
+		return false
+	}
+	if _, isText := got.(string); isText {
+		return got == text
+	}
+	return json.Unmarshal([]byte(text), &want) == nil && reflect.DeepEqual(got, want)
 }

@@ -129,6 +129,7 @@ func (c *checker) commits() {
 		}
 		known := runsOf(k.runs, func(r *run) spool.RunRow { return r.RunRow })
 		c.line(n, where, commit, places, known)
+		c.steered(n, where, commit, places, known)
 		c.nestedCommit(n, where, known)
 		if active > 1 {
 			c.wrongf("one-active", where, "commit %d leaves %d active runs", n, active)

@@ -133,3 +133,6 @@ func isPark(err error) bool {
 	var p *spool.ParkRequest
 	return errors.As(err, &p)
 }
+
+// looks reports whether a call only looks at work that an earlier one has begun.
+func looks(c spool.ToolCall) bool { return c.Pending != nil }

@@ -45,7 +45,7 @@ func soundTurns() *spooltest.History {
 		{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
 			Thread: spool.Thread{ID: "t", State: spool.Queued}, Messages: messages[2:], LastEventSeq: 5,
 		}},
-		state(spool.Running, "r4"), entry(6), only(spool.ItemRunStarted, 1), only(spool.ItemRunFinished, 2), entry(7),
+		state(spool.Running, "r4"), entry(6), only("r4:1", spool.ItemRunStarted, 1), only("r4:1", spool.ItemRunFinished, 2), entry(7),
 		state(spool.Completed, "r4"),
 	})
 
@@ -98,10 +98,10 @@ func ended(run spool.RunID) *spool.Entry {
 	})
 }
 
-// only returns an item of the last run's stream.
-func only(t spool.ItemType, n int64) spool.Frame {
+// only returns an item of a stream.
+func only(id spool.StreamID, t spool.ItemType, n int64) spool.Frame {
 	item := spool.NewItem(t, spool.Offset{Fence: 1, N: n}, 0, nil)
-	return spool.Frame{Kind: spool.FrameStream, StreamID: "r4:1", Item: &item}
+	return spool.Frame{Kind: spool.FrameStream, StreamID: id, Item: &item}
 }
 
 func noticeOf(t spool.EntryType, payload any) spool.Frame {

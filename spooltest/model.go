@@ -2,6 +2,7 @@ package spooltest
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -11,6 +12,9 @@ import (
 
 // Turn is one answer of a [Model]. Its pieces are yielded in the order of the fields.
 type Turn struct {
+	// Background is true for an answer with a resume point, which comes first. A request with the point gets
+	// the same turn again: see [Model.Forget].
+	Background bool
 	// Before is called before the first piece, for example to wait. If it returns an error, the answer
 	// ends with it. Nil: nothing is called.
 	Before func(ctx context.Context) error
@@ -18,8 +22,13 @@ type Turn struct {
 	// both are empty, the answer has no such block.
 	Reasoning []string
 	Provider  []byte
-	// Text has the deltas of the text.
-	Text []string
+	// Text has the deltas of the text, and TextProvider the data that closes the block. Nil: no event closes it.
+	Text         []string
+	TextProvider []byte
+	// Parts have the data of parts that only the provider understands. They come after the text.
+	Parts [][]byte
+	// Midway is called after the text. If it returns an error, the answer ends with it. Nil: nothing is called.
+	Midway func(ctx context.Context) error
 	// Early is usage that is reported right after the text. Zero: none.
 	Early spool.Usage
 	// Gate delays the answer after the text until the channel is closed or sends. Nil: no delay.
@@ -47,6 +56,8 @@ type Call struct {
 	Name string
 	// Args is the text of the arguments. Defaults to "{}".
 	Args string
+	// Provider is the data of the call. Nil: none.
+	Provider []byte
 }
 
 // Say returns a turn that streams the text in the given pieces.
@@ -84,6 +95,7 @@ type Model struct {
 
 	mu       sync.Mutex
 	requests []spool.ModelRequest
+	kept     map[string]Turn // the answers in the background, by the data of their resume points
 }
 
 var _ spool.Model = (*Model)(nil)
@@ -115,10 +127,14 @@ func pick(turns []Turn, at int) Turn {
 	return turns[at]
 }
 
-// Stream yields the next turn. It checks ctx before each event and while it waits at a gate.
+// Stream yields the next turn, or that of the request's resume point. It checks ctx before each event and while it
+// waits at a gate.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		turn := m.answer(ctx, r, m.remember(r))
+		turn, point := m.turn(ctx, r)
+		if point != nil && !yield(spool.ResumePoint{Data: point}, nil) {
+			return
+		}
 		if turn.Before != nil {
 			if err := turn.Before(ctx); err != nil {
 				yield(nil, err)
@@ -135,6 +151,50 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 			}
 		}
 	}
+}
+
+// turn returns the turn for a request, and its resume point if it is a new one.
+func (m *Model) turn(ctx context.Context, r spool.ModelRequest) (turn Turn, point []byte) {
+	asked := m.remember(r)
+	if r.Resume != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if turn, ok := m.kept[string(r.Resume)]; ok {
+			return turn, nil
+		}
+		return Turn{Err: &spool.ModelError{Status: 404, Message: "there is no such answer", Gone: true}}, nil
+	}
+	if turn = m.answer(ctx, r, asked); !turn.Background {
+		return turn, nil
+	}
+	point = fmt.Appendf(nil, `{"scripted":{"answer":%d,"of":"<model>"}}`, asked)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil {
+		m.kept = make(map[string]Turn)
+	}
+	m.kept[string(point)] = turn
+	return turn, point
+}
+
+// Forget makes the model lose its answers in the background. A request for one of them is then an error with
+// [spool.ModelError.Gone].
+func (m *Model) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.kept)
+}
+
+// Fresh returns the number of requests so far that did not ask for an earlier answer again.
+func (m *Model) Fresh() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.requests {
+		if r.Resume == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // ContextWindow returns the model's Window.
@@ -175,6 +235,12 @@ func (t Turn) events(ctx context.Context) iter.Seq2[spool.ModelEvent, error] {
 				return
 			}
 		}
+		if t.Midway != nil {
+			if err := t.Midway(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
 		if t.Gate != nil {
 			select {
 			case <-t.Gate:
@@ -208,6 +274,12 @@ func (t Turn) spoken() []spool.ModelEvent {
 	for _, delta := range t.Text {
 		all = append(all, spool.TextDelta{Text: delta})
 	}
+	if t.TextProvider != nil {
+		all = append(all, spool.TextEnd{Provider: t.TextProvider})
+	}
+	for _, data := range t.Parts {
+		all = append(all, spool.ProviderPart{Provider: data})
+	}
 	if t.Early != (spool.Usage{}) {
 		all = append(all, spool.UsageSeen{Usage: t.Early})
 	}
@@ -228,7 +300,7 @@ func (t Turn) called() []spool.ModelEvent {
 			spool.ToolCallStart{ID: call.ID, Name: call.Name},
 			spool.ToolCallDelta{ID: call.ID, Args: args[:half]},
 			spool.ToolCallDelta{ID: call.ID, Args: args[half:]},
-			spool.ToolCallEnd{ID: call.ID, Name: call.Name, Args: args},
+			spool.ToolCallEnd{ID: call.ID, Name: call.Name, Args: args, Provider: call.Provider},
 		)
 	}
 	if t.Usage != (spool.Usage{}) {

@@ -1,8 +1,6 @@
 package spooltest
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -18,12 +16,34 @@ func modelHello() spool.ModelRequest {
 }
 
 func (s modelSuite) rateLimited(t *testing.T) {
-	p := s.open(t, ModelRateLimited)
+	if err := s.tooMany(t, ModelRateLimited); err.After != 7*time.Second {
+		t.Errorf("after %s, want 7s", err.After)
+	}
+}
+
+// rateLimitedDate allows for a test that is slow, and for a date without fractions of a second.
+func (s modelSuite) rateLimitedDate(t *testing.T) {
+	if err := s.tooMany(t, ModelRateLimitedDate); err.After < time.Second || err.After > 30*time.Second {
+		t.Errorf("after %s, want up to 30s", err.After)
+	}
+}
+
+func (s modelSuite) rateLimitedBare(t *testing.T) {
+	if err := s.tooMany(t, ModelRateLimitedBare); err.After != 0 {
+		t.Errorf("after %s, which the provider did not say", err.After)
+	}
+}
+
+func (s modelSuite) tooMany(t *testing.T, scenario ModelScenario) *spool.ModelError {
+	t.Helper()
+
+	p := s.open(t, scenario)
 	err := askModel(t.Context(), t, p.Model, modelHello(), nil).mustFail(t)
-	if err.Status != http.StatusTooManyRequests || err.After != 7*time.Second || err.Permanent() {
-		t.Errorf("status %d, after %s, permanent %t", err.Status, err.After, err.Permanent())
+	if err.Status != http.StatusTooManyRequests || err.Permanent() {
+		t.Errorf("status %d, permanent %t", err.Status, err.Permanent())
 	}
 	wantOneRequest(t, p)
+	return err
 }
 
 func (s modelSuite) unavailable(t *testing.T) {
@@ -47,89 +67,30 @@ func (s modelSuite) unauthorized(t *testing.T) {
 	wantOneRequest(t, p)
 }
 
-func (s modelSuite) streamError(t *testing.T) { s.broken(t, ModelStreamError) }
-
-func (s modelSuite) cut(t *testing.T) { s.broken(t, ModelCut) }
-
-func (s modelSuite) noFinish(t *testing.T) { s.broken(t, ModelNoFinish) }
-
-func (s modelSuite) idle(t *testing.T) { s.broken(t, ModelIdle) }
-
-// broken checks an answer that begins but does not end properly.
-func (s modelSuite) broken(t *testing.T, scenario ModelScenario) {
-	t.Helper()
-
-	p := s.open(t, scenario)
-	got := askModel(t.Context(), t, p.Model, modelHello(), nil)
-	if err := got.mustFail(t); err.Permanent() {
-		t.Errorf("%v is permanent", err)
-	}
-	if text := got.content.Text(); text != "Half" {
-		t.Errorf("text %q before the error", text)
+func (s modelSuite) contextOverflow(t *testing.T) {
+	p := s.open(t, ModelContextOverflow)
+	err := askModel(t.Context(), t, p.Model, modelHello(), nil).mustFail(t)
+	if !err.ContextOverflow || !err.Permanent() {
+		t.Errorf("%v: overflow %t, permanent %t", err, err.ContextOverflow, err.Permanent())
 	}
 	wantOneRequest(t, p)
 }
 
-func (s modelSuite) cancel(t *testing.T) {
-	p := s.open(t, ModelHang)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	got := askModel(ctx, t, p.Model, modelHello(), func(event spool.ModelEvent) {
-		if _, ok := event.(spool.TextDelta); ok {
-			cancel()
+// broken checks an answer that begins but does not end properly.
+func (s modelSuite) broken(scenario ModelScenario) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+
+		p := s.open(t, scenario)
+		got := askModel(t.Context(), t, p.Model, modelHello(), nil)
+		err := got.mustFail(t)
+		if err.Permanent() || err.Message == "" || len(err.Error()) > maxModelError {
+			t.Errorf("error %q, permanent %t", err.Error(), err.Permanent())
 		}
-	})
-	if !errors.Is(got.err, context.Canceled) {
-		t.Errorf("got %v, want the context's error", got.err)
-	}
-	wantCallerGone(t, p)
-}
-
-func (s modelSuite) cancelBeforeWords(t *testing.T) {
-	p := s.open(t, ModelHangAtOnce)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	got := askModel(ctx, t, p.Model, modelHello(), nil)
-	if !errors.Is(got.err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the context's error", got.err)
-	}
-	if _, ok := errors.AsType[*spool.ModelError](got.err); ok {
-		t.Errorf("the context's end is put on the provider: %v", got.err)
-	}
-}
-
-func (s modelSuite) cancelledAlready(t *testing.T) {
-	p := s.open(t, ModelText)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if got := askModel(ctx, t, p.Model, modelHello(), nil); !errors.Is(got.err, context.Canceled) {
-		t.Errorf("got %v, want the context's error", got.err)
-	}
-}
-
-func (s modelSuite) stopIterating(t *testing.T) {
-	p := s.open(t, ModelHang)
-	for event, err := range p.Model.Stream(t.Context(), modelHello()) {
-		if err != nil {
-			t.Fatal(err)
+		if text := got.content.Text(); text != "Half" {
+			t.Errorf("text %q before the error", text)
 		}
-		if _, ok := event.(spool.TextDelta); ok {
-			break
-		}
-	}
-	wantCallerGone(t, p)
-}
-
-// wantCallerGone waits until the provider sees that the caller has gone away.
-func wantCallerGone(t *testing.T, p ModelPeer) {
-	t.Helper()
-
-	timer := time.NewTimer(10 * time.Second)
-	defer timer.Stop()
-	select {
-	case <-p.Gone:
-	case <-timer.C:
-		t.Error("the request goes on")
+		wantOneRequest(t, p)
 	}
 }
 

@@ -32,6 +32,22 @@ func (a modelAnswer) calls() []spool.Part {
 	return spool.Message{Content: a.content}.ToolCalls()
 }
 
+// stored returns the answer as a message that was stored as JSON, as a thread stores it between one
+// request and the next.
+func (a modelAnswer) stored(t *testing.T) spool.Message {
+	t.Helper()
+
+	stored, err := a.content.MarshalStored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := spool.Message{Role: spool.RoleAssistant}
+	if err := json.Unmarshal(stored, &m.Content); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // mustFinish fails the test unless the answer finished with the given reason.
 func (a modelAnswer) mustFinish(t *testing.T, reason spool.FinishReason) {
 	t.Helper()
@@ -92,23 +108,43 @@ type modelFolder struct {
 	answer modelAnswer
 	args   map[spool.ToolCallID]string
 	open   map[spool.ToolCallID]bool
+	// block is the kind of the block of text or reasoning that is open. Empty: none is.
+	block spool.PartType
+	// begun is true after the first piece of the answer, and resumable after a resume point.
+	begun, resumable bool
 }
 
 func (f *modelFolder) add(event spool.ModelEvent) {
 	f.t.Helper()
 
 	switch e := event.(type) {
+	case spool.ResumePoint:
+		f.resumePoint(e)
+		return
+	case spool.UsageSeen:
+		f.answer.usage = e.Usage
+		return
+	case spool.Finish:
+		f.answer.finish, f.answer.usage = &e, e.Usage
+		return
+	}
+	f.begun = true
+	switch e := event.(type) {
 	case spool.TextDelta:
 		f.extend(spool.PartText, e.Text)
+	case spool.TextEnd:
+		f.endBlock(spool.PartText, e.Provider)
 	case spool.ReasoningDelta:
 		f.extend(spool.PartReasoning, e.Text)
 	case spool.ReasoningEnd:
-		f.endReasoning(e.Provider)
+		f.endBlock(spool.PartReasoning, e.Provider)
+	case spool.ProviderPart:
+		f.endBlock(spool.PartProvider, e.Provider)
 	case spool.ToolCallStart:
 		if _, twice := f.args[e.ID]; twice || e.ID == "" || e.Name == "" {
 			f.t.Errorf("tool call start %+v, after those of %v", e, f.args)
 		}
-		f.args[e.ID], f.open[e.ID] = "", true
+		f.args[e.ID], f.open[e.ID], f.block = "", true, ""
 	case spool.ToolCallDelta:
 		if !f.open[e.ID] {
 			f.t.Errorf("arguments for call %q, which is not open", e.ID)
@@ -116,48 +152,85 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 		f.args[e.ID] += e.Args
 	case spool.ToolCallEnd:
 		f.endCall(e)
-	case spool.UsageSeen:
-		f.answer.usage = e.Usage
-	case spool.Finish:
-		f.answer.finish, f.answer.usage = &e, e.Usage
 	default:
 		f.t.Errorf("unknown event %T", event)
 	}
 }
 
-func (f *modelFolder) endReasoning(provider json.RawMessage) {
-	if provider != nil && !json.Valid(provider) {
-		f.t.Errorf("provider data is no JSON: %s", provider)
+func (f *modelFolder) resumePoint(e spool.ResumePoint) {
+	f.t.Helper()
+
+	if f.begun || f.resumable || !json.Valid(e.Data) {
+		f.t.Errorf("resume point %s is no JSON, comes late or comes twice", e.Data)
 	}
+	f.resumable = true
+}
+
+// endBlock closes the open block of the kind. Data without an open block is a block of its own.
+func (f *modelFolder) endBlock(kind spool.PartType, provider json.RawMessage) {
+	f.t.Helper()
+
+	f.checkProvider(provider)
+	open := f.block == kind
+	f.block = ""
 	content := &f.answer.content
-	if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning {
-		(*content)[last].Provider = provider
-		return
+	switch {
+	case open:
+		(*content)[len(*content)-1].Provider = provider
+	case provider != nil:
+		*content = append(*content, spool.Part{Type: kind, Provider: provider})
+	case kind == spool.PartProvider:
+		f.t.Error("a provider part without data")
 	}
-	if provider != nil {
-		*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: provider})
+}
+
+// checkProvider checks that data is an object with the name of the adapter's format as its only key.
+func (f *modelFolder) checkProvider(provider json.RawMessage) {
+	f.t.Helper()
+
+	var data map[string]json.RawMessage
+	if provider != nil && (json.Unmarshal(provider, &data) != nil || len(data) != 1) {
+		f.t.Errorf("provider data is no object with one key: %s", provider)
 	}
 }
 
 func (f *modelFolder) endCall(e spool.ToolCallEnd) {
+	f.t.Helper()
+
 	if !f.open[e.ID] {
 		f.t.Errorf("end of call %q, which is not open", e.ID)
 	}
 	delete(f.open, e.ID)
+	f.checkProvider(e.Provider)
+	f.block = ""
 	if pieces := f.args[e.ID]; pieces != "" && pieces != e.Args {
 		f.t.Errorf("call %s: the pieces are %q, the whole is %q", e.ID, pieces, e.Args)
 	}
 	f.answer.content = append(f.answer.content, spool.Part{
-		Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider,
+		Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: storedArgs(f.t, e.Args), Provider: e.Provider,
 	})
+}
+
+// storedArgs returns the arguments as a thread stores them.
+func storedArgs(t *testing.T, args string) json.RawMessage {
+	t.Helper()
+
+	if json.Valid([]byte(args)) {
+		return json.RawMessage(args)
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func (f *modelFolder) extend(kind spool.PartType, text string) {
 	content := &f.answer.content
-	last := len(*content) - 1
-	if last >= 0 && (*content)[last].Type == kind && (*content)[last].Provider == nil {
-		(*content)[last].Text += text
+	if f.block == kind {
+		(*content)[len(*content)-1].Text += text
 		return
 	}
+	f.block = kind
 	*content = append(*content, spool.Part{Type: kind, Text: text})
 }

@@ -2,62 +2,17 @@ package spooltest
 
 import "github.com/spoolhq/spool"
 
-// ModelSecret is the key that the models of [TestModel] get. It must never appear in an error.
-const ModelSecret = "sk-spooltest-secret-0815"
-
-// ModelScenario says what the provider answers in one test of [TestModel]. All answers come in several
-// pieces.
-type ModelScenario string
-
-// The scenarios.
-const (
-	// ModelText: the text "Hello, world.", with 12 tokens of input and 4 of output.
-	ModelText ModelScenario = "text"
-	// ModelParallelTools: the text "Looking." and then two calls, of weather with {"city":"Oslo"} and
-	// of clock with {"zone":"UTC"}. The finish reason is the one for tool calls. If a request has tool
-	// results, the answer is the text "Done.".
-	ModelParallelTools ModelScenario = "parallel-tools"
-	// ModelReasoning: the reasoning "Thinking hard." with the signature "sig-4711", then the text
-	// "Forty-two.".
-	ModelReasoning ModelScenario = "reasoning"
-	// ModelImage: the text "A cat.".
-	ModelImage ModelScenario = "image"
-	// ModelCachedUsage: the text "Hi." with 100 tokens of input, 60 of them from a
-	// cache, and 20 of output, 8 of them reasoning.
-	ModelCachedUsage ModelScenario = "cached-usage"
-	// ModelNoUsage: the text "Hi." without any usage.
-	ModelNoUsage ModelScenario = "no-usage"
-	// ModelLength: the text "Too lo", cut by the bound of the output.
-	ModelLength ModelScenario = "length"
-	// ModelRateLimited: status 429, with a request to retry after 7 seconds.
-	ModelRateLimited ModelScenario = "rate-limited"
-	// ModelUnavailable: status 503.
-	ModelUnavailable ModelScenario = "unavailable"
-	// ModelUnauthorized: status 401, with a message that repeats the key and is longer
-	// than 10,000 bytes.
-	ModelUnauthorized ModelScenario = "unauthorized"
-	// ModelStreamError: the text "Half", then an error of the provider inside the stream.
-	ModelStreamError ModelScenario = "stream-error"
-	// ModelCut: the text "Half", then the connection breaks.
-	ModelCut ModelScenario = "cut"
-	// ModelNoFinish: the text "Half", then the stream ends cleanly, without a reason.
-	ModelNoFinish ModelScenario = "no-finish"
-	// ModelHang: the text "Half", then nothing until the caller goes away.
-	ModelHang ModelScenario = "hang"
-	// ModelHangAtOnce: not even headers until the caller goes away.
-	ModelHangAtOnce ModelScenario = "hang-at-once"
-	// ModelIdle: like ModelHang, for a model that gives up within a fraction of a second if an answer
-	// is silent.
-	ModelIdle ModelScenario = "idle"
-)
-
 // ModelPeer is a model and the provider that answers it according to a scenario.
 type ModelPeer struct {
 	Model spool.Model
-	// Requests returns the bodies that the provider has received, in order.
+	// Other is a second model of the same adapter and provider, with another name. Only [ModelSigned] needs
+	// it.
+	Other spool.Model
+	// Requests returns the bodies that the provider has received, in order. Nil for a model with
+	// [ModelFeatures.Local].
 	Requests func() []string
-	// Gone is closed when the provider of [ModelHang] or [ModelHangAtOnce] sees that the caller has
-	// gone away.
+	// Gone is closed when the provider sees that the caller has gone away, in the scenarios in which it
+	// waits for that. Nil for a model with [ModelFeatures.Local].
 	Gone <-chan struct{}
 }
 
@@ -66,8 +21,27 @@ type ModelPeer struct {
 type ModelFeatures struct {
 	// CachedUsage is true if the interface reports cached and reasoning tokens.
 	CachedUsage bool
+	// Files is true if a message may have files, such as a PDF, as data.
+	Files bool
 	// Images is true if a message may have images, by URL and as data.
 	Images bool
+	// Local is true for a model that makes up its answers, without a provider. It understands the prompts of
+	// package model/demo. Its texts are not checked, and it need not fail.
+	Local bool
+	// Pause is true if an answer may end with [spool.FinishPause].
+	Pause bool
+	// ProviderParts is true if an answer may have parts that only the provider understands.
+	ProviderParts bool
+	// RetryAfterDate is true if the provider may name the time of the next attempt as a date.
+	RetryAfterDate bool
+	// SealedReasoning is true if an answer may have reasoning that only the provider can read.
+	SealedReasoning bool
+	// SignedCalls is true if tool calls may have data that the provider wants back.
+	SignedCalls bool
 	// SignedReasoning is true if reasoning has data that the provider wants back.
 	SignedReasoning bool
+	// SignedText is true if texts may have data that the provider wants back.
+	SignedText bool
+	// TextArguments is true if the arguments of a call are a text that may be no JSON.
+	TextArguments bool
 }

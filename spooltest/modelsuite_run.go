@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -8,44 +9,94 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestModel checks that an adapter keeps the contract of [spool.Model]. Open is called once per
-// subtest. It returns a model whose key is [ModelSecret], and a provider that answers it according to
-// the scenario.
+// TestModel checks that an adapter keeps the contract of [spool.Model]. Open is called for each subtest,
+// and again for each attempt of a subtest that measures time. It returns a model whose key is
+// [ModelSecret], and a provider that answers it according to the scenario.
 func TestModel(t *testing.T, open func(t *testing.T, scenario ModelScenario) ModelPeer, features ModelFeatures) {
 	t.Helper()
 	t.Parallel()
 
 	s := modelSuite{open: open, features: features}
-	for name, test := range map[string]func(*testing.T){
-		"Text":              s.text,
-		"ParallelTools":     s.parallelTools,
-		"Reasoning":         s.reasoning,
-		"Image":             s.image,
-		"CachedUsage":       s.cachedUsage,
-		"NoUsage":           s.noUsage,
-		"Length":            s.length,
-		"RateLimited":       s.rateLimited,
-		"Unavailable":       s.unavailable,
-		"Unauthorized":      s.unauthorized,
-		"StreamError":       s.streamError,
-		"Cut":               s.cut,
-		"NoFinish":          s.noFinish,
-		"Cancel":            s.cancel,
-		"CancelBeforeWords": s.cancelBeforeWords,
-		"CancelledAlready":  s.cancelledAlready,
-		"StopIterating":     s.stopIterating,
-		"Idle":              s.idle,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t)
-		})
+	for _, group := range []map[string]func(*testing.T){s.answers(), s.errors(), s.ends()} {
+		for name, test := range group {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t)
+			})
+		}
 	}
 }
 
 type modelSuite struct {
 	open     func(t *testing.T, scenario ModelScenario) ModelPeer
 	features ModelFeatures
+}
+
+// answers are the tests of answers that finish.
+func (s modelSuite) answers() map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
+		"Text":            s.text,
+		"ParallelTools":   s.parallelTools,
+		"WholeCalls":      s.wholeCalls,
+		"BrokenArguments": s.when(s.features.TextArguments, s.brokenArguments),
+		"Reasoning":       s.reasoning,
+		"Signed":          s.signed,
+		"Foreign":         s.foreign,
+		"Image":           s.when(s.features.Images, s.image),
+		"File":            s.when(s.features.Files, s.file),
+		"Output":          s.output,
+		"OutputAfterTool": s.outputAfterTool,
+		"CachedUsage":     s.when(s.features.CachedUsage, s.cachedUsage),
+		"NoUsage":         s.provided(s.noUsage),
+		"Length":          s.length,
+		"Filter":          s.provided(s.filter),
+		"Pause":           s.when(s.features.Pause, s.pause),
+		"UnknownReason":   s.provided(s.unknownReason),
+		"UnknownEvents":   s.provided(s.unknownEvents),
+	}
+}
+
+// errors are the tests of requests that the provider refuses, and of answers that it does not finish.
+func (s modelSuite) errors() map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
+		"RateLimited":     s.provided(s.rateLimited),
+		"RateLimitedDate": s.when(s.features.RetryAfterDate, s.rateLimitedDate),
+		"RateLimitedBare": s.provided(s.rateLimitedBare),
+		"Unavailable":     s.provided(s.unavailable),
+		"Unauthorized":    s.provided(s.unauthorized),
+		"ContextOverflow": s.provided(s.contextOverflow),
+		"StreamError":     s.provided(s.broken(ModelStreamError)),
+		"Cut":             s.provided(s.broken(ModelCut)),
+		"NoFinish":        s.provided(s.broken(ModelNoFinish)),
+		"BrokenJSON":      s.provided(s.broken(ModelBrokenJSON)),
+		"WrongShape":      s.provided(s.broken(ModelWrongShape)),
+		"Idle":            s.provided(s.broken(ModelIdle)),
+	}
+}
+
+// ends are the tests of answers that somebody has to end.
+func (s modelSuite) ends() map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
+		"Cancel":            s.cancel,
+		"CancelBeforeWords": s.cancelBeforeWords,
+		"CancelledAlready":  s.cancelledAlready,
+		"StopIterating":     s.stopIterating,
+		"HugeEvent":         s.provided(s.hugeEvent),
+		"EndlessArguments":  s.provided(s.endlessArguments),
+	}
+}
+
+// when skips a test if the model lacks the feature that it needs.
+func (s modelSuite) when(feature bool, test func(*testing.T)) func(*testing.T) {
+	if feature {
+		return test
+	}
+	return func(t *testing.T) { t.Skip("the provider's interface cannot express it") }
+}
+
+// provided skips a test if the model has no provider.
+func (s modelSuite) provided(test func(*testing.T)) func(*testing.T) {
+	return s.when(!s.features.Local, test)
 }
 
 func userText(text string) spool.Message {
@@ -61,150 +112,45 @@ func modelTools() []spool.ToolSpec {
 	}
 }
 
-func (s modelSuite) text(t *testing.T) {
-	p := s.open(t, ModelText)
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{
-		Instructions:    "Instructions-in-brief",
-		Messages:        []spool.Message{userText("Prompt-in-brief")},
-		MaxOutputTokens: 4321,
-		Extra:           map[string]any{"spooltest_extra": "passed-on"},
-	}, nil)
-	got.mustFinish(t, spool.FinishStop)
-	if text := got.content.Text(); text != "Hello, world." {
-		t.Errorf("text %q", text)
+// toolResults returns a message with a result for each call.
+func toolResults(calls []spool.Part, results ...string) spool.Message {
+	m := spool.Message{Role: spool.RoleTool}
+	for i, c := range calls {
+		m.Content = append(m.Content, spool.Part{
+			Type: spool.PartToolResult, ToolCallID: c.ToolCallID, ToolName: c.ToolName, Result: json.RawMessage(results[i]),
+		})
 	}
-	if got.finish.ModelID == "" {
-		t.Error("no model id")
-	}
-	wantCount(t, "input", got.usage.Input, 12)
-	wantCount(t, "output", got.usage.Output, 4)
-	wantInRequest(t, p, 0, "Instructions-in-brief", "Prompt-in-brief", "4321", "spooltest_extra", "passed-on")
+	return m
 }
 
-func (s modelSuite) parallelTools(t *testing.T) {
-	p := s.open(t, ModelParallelTools)
-	r := spool.ModelRequest{Messages: []spool.Message{userText("How is Oslo?")}, Tools: modelTools()}
-	got := askModel(t.Context(), t, p.Model, r, nil)
-	got.mustFinish(t, spool.FinishToolCalls)
-	if text := got.content.Text(); text != "Looking." {
-		t.Errorf("text %q", text)
-	}
-	calls := got.calls()
-	if len(calls) != 2 || calls[0].ToolName != "weather" || calls[1].ToolName != "clock" {
-		t.Fatalf("calls %+v", calls)
-	}
-	wantJSON(t, calls[0].Args, `{"city":"Oslo"}`)
-	wantJSON(t, calls[1].Args, `{"zone":"UTC"}`)
-	wantInRequest(t, p, 0, "weather", "clock", "coin", "Tells the weather.")
+// wantText checks the text of an answer. The text of a local model must not be empty.
+func (s modelSuite) wantText(t *testing.T, got, want string) {
+	t.Helper()
 
-	r.Messages = append(r.Messages,
-		spool.Message{Role: spool.RoleAssistant, Content: got.content},
-		spool.Message{Role: spool.RoleTool, Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: calls[0].ToolCallID, ToolName: "weather", Result: json.RawMessage(`{"sky":"result-of-weather"}`)},
-			{Type: spool.PartToolResult, ToolCallID: calls[1].ToolCallID, ToolName: "clock", Result: json.RawMessage(`"result-of-clock"`)},
-		}})
-	next := askModel(t.Context(), t, p.Model, r, nil)
-	next.mustFinish(t, spool.FinishStop)
-	if text := next.content.Text(); text != "Done." {
-		t.Errorf("text %q after the results", text)
-	}
-	wantInRequest(t, p, 1, string(calls[0].ToolCallID), string(calls[1].ToolCallID), "result-of-weather", "result-of-clock")
-}
-
-func (s modelSuite) reasoning(t *testing.T) {
-	p := s.open(t, ModelReasoning)
-	r := spool.ModelRequest{Messages: []spool.Message{userText("The answer?")}}
-	got := askModel(t.Context(), t, p.Model, r, nil)
-	got.mustFinish(t, spool.FinishStop)
-	if got.reasoning() != "Thinking hard." || got.content.Text() != "Forty-two." {
-		t.Errorf("reasoning %q, text %q", got.reasoning(), got.content.Text())
-	}
-	if !s.features.SignedReasoning {
-		return
-	}
-	// A thread is stored as JSON between one request and the next.
-	stored, err := json.Marshal(got.content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var loaded spool.Content
-	if err := json.Unmarshal(stored, &loaded); err != nil {
-		t.Fatal(err)
-	}
-	r.Messages = append(r.Messages, spool.Message{Role: spool.RoleAssistant, Content: loaded}, userText("Sure?"))
-	askModel(t.Context(), t, p.Model, r, nil).mustFinish(t, spool.FinishStop)
-	wantInRequest(t, p, 1, "sig-4711", "Thinking hard.")
-}
-
-func (s modelSuite) image(t *testing.T) {
-	if !s.features.Images {
-		t.Skip("the provider takes no images")
-	}
-	p := s.open(t, ModelImage)
-	message := userText("What is this?")
-	message.Content = append(message.Content,
-		spool.Part{Type: spool.PartImage, Image: "https://example.com/cat.png", MIMEType: "image/png"},
-		spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo", MIMEType: "image/png"})
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{message}}, nil)
-	got.mustFinish(t, spool.FinishStop)
-	wantInRequest(t, p, 0, "https://example.com/cat.png", "iVBORw0KGgo", "What is this?")
-}
-
-func (s modelSuite) cachedUsage(t *testing.T) {
-	if !s.features.CachedUsage {
-		t.Skip("the provider does not tell cached tokens apart")
-	}
-	p := s.open(t, ModelCachedUsage)
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{userText("Hi?")}}, nil)
-	got.mustFinish(t, spool.FinishStop)
-	wantCount(t, "input", got.usage.Input, 100)
-	wantCount(t, "cache read", got.usage.CacheRead, 60)
-	wantCount(t, "output", got.usage.Output, 20)
-	wantCount(t, "reasoning", got.usage.Reasoning, 8)
-}
-
-func (s modelSuite) noUsage(t *testing.T) {
-	p := s.open(t, ModelNoUsage)
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{userText("Hi?")}}, nil)
-	got.mustFinish(t, spool.FinishStop)
-	if got.usage != (spool.Usage{}) {
-		t.Errorf("usage %+v, want nothing", got.usage)
+	if got != want && (!s.features.Local || got == "") {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func (s modelSuite) length(t *testing.T) {
-	p := s.open(t, ModelLength)
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{userText("Go on.")}}, nil)
-	got.mustFinish(t, spool.FinishLength)
-}
-
-func wantCount(t *testing.T, what string, got *int64, want int64) {
+// wantCount checks a count of tokens. A local model must report some count.
+func (s modelSuite) wantCount(t *testing.T, what string, got *int64, want int64) {
 	t.Helper()
 
 	switch {
 	case got == nil:
 		t.Errorf("%s tokens: not reported, want %d", what, want)
-	case *got != want:
+	case *got != want && !s.features.Local:
 		t.Errorf("%s tokens: %d, want %d", what, *got, want)
 	}
 }
 
-func wantJSON(t *testing.T, got json.RawMessage, want string) {
+// wantInRequest checks that the provider has received n+1 requests, and that the last one has all texts.
+func (s modelSuite) wantInRequest(t *testing.T, p ModelPeer, n int, wants ...string) {
 	t.Helper()
 
-	var value any
-	if err := json.Unmarshal(got, &value); err != nil {
-		t.Errorf("%q is no JSON: %v", got, err)
+	if s.features.Local {
 		return
 	}
-	if same, err := json.Marshal(value); err != nil || string(same) != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func wantInRequest(t *testing.T, p ModelPeer, n int, wants ...string) {
-	t.Helper()
-
 	requests := p.Requests()
 	if len(requests) != n+1 {
 		t.Fatalf("the provider got %d requests, want %d", len(requests), n+1)
@@ -214,4 +160,9 @@ func wantInRequest(t *testing.T, p ModelPeer, n int, wants ...string) {
 			t.Errorf("%q is not in the request %s", want, requests[n])
 		}
 	}
+}
+
+// hasData reports whether a text has the data, as they are or as bytes.
+func hasData(text, data string) bool {
+	return strings.Contains(text, data) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(data)))
 }

@@ -11,13 +11,17 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
+// signature is provider data with all that package json escapes. A store keeps it byte for byte.
+var signature = json.RawMessage("{\"x\":{\"model\":\"m\",\"s\":\"<x>& \\u2029\\u003c\",\"n\":12345678901234567890,\"e\":1.0e2}}")
+
 func testStoreMessageRoundTrip(s *storeTest) {
 	key := thread("t")
 	full := spool.Message{
 		ID: "m1", ThreadID: "t", AgentID: "agent", Role: spool.RoleAssistant, RunID: "r", ClientMessageID: "client",
 		CreatedAt: s.clock.Now().Add(-time.Hour),
 		Content: spool.Content{
-			{Type: spool.PartReasoning, Text: "hm", Provider: json.RawMessage(`{"s":"<x>"}`)},
+			{Type: spool.PartReasoning, Text: "hm", Provider: signature},
+			{Type: spool.PartProvider, Provider: signature},
 			{Type: spool.PartText, Text: "a\u2028“b”\x00c"},
 			{Type: spool.PartImage, Image: "data:image/png;base64,AA==", MIMEType: "image/png"},
 			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "tool", Args: json.RawMessage(`{"n":12345678901234567890}`)},
@@ -44,6 +48,11 @@ func testStoreMessageRoundTrip(s *storeTest) {
 	s.read(key, func(v spool.View) error {
 		m, err := spool.FindMessage(v, "m1")
 		s.same("message", m, full)
+		for _, p := range m.Content[:2] {
+			if string(p.Provider) != string(signature) {
+				s.Errorf("provider data %s became %s", signature, p.Provider)
+			}
+		}
 		_, unknown := spool.FindMessage(v, "m3")
 		s.fails("an unknown message", unknown, spool.NotFound)
 		// No other field applies.

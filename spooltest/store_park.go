@@ -11,7 +11,7 @@ func testStoreParks(s *storeTest) {
 	key, now := thread("t"), s.clock.Now()
 	first := spool.Park{
 		RunID: "r", ToolCallID: "z", ToolName: "tool", Step: 3, Args: json.RawMessage(`{"a":1}`),
-		Shown: json.RawMessage(`{"b":2}`), Reason: spool.ParkApproval, State: spool.ParkAnswered,
+		Shown: json.RawMessage(`{"b":2}`), Schema: json.RawMessage(`{"type":"object"}`), Resume: json.RawMessage(`["state"]`), Reason: spool.ParkApproval, State: spool.ParkAnswered,
 		Answer: &spool.Answer{
 			Approved: true, Payload: json.RawMessage(`[1]`), Args: json.RawMessage(`{"a":3}`), Reason: "why", Digest: "sha256:2", By: "somebody", At: now,
 		},
@@ -19,7 +19,11 @@ func testStoreParks(s *storeTest) {
 		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true, DistinctApprover: true, Occurrence: 2, Revision: "rev_1",
 		AgentID: "nested", Frames: []spool.ParkFrame{{AgentID: new(spool.AgentID("above")), ToolCallID: "c"}, {ToolCallID: "d"}},
 		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
+		Pending: &spool.PendingCall{
+			State: json.RawMessage(`{"task":"1"}`), After: time.Second, NextAt: now, Until: now.Add(time.Hour), Ready: true, Note: "half", Notes: 2,
+		},
 	}
+	s.full(first, ".Before.Approved", ".Before.Payload", ".Before.Reason", ".Before.Digest", ".Before.By") // as in Answer
 	second := spool.Park{RunID: "r", ToolCallID: "a", State: spool.ParkOpen}
 	third := spool.Park{RunID: "r", ToolCallID: "m", State: spool.ParkOpen}
 	foreign := spool.Park{RunID: "r2", ToolCallID: "a", State: spool.ParkOpen}

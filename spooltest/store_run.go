@@ -27,25 +27,36 @@ func fullRun(s *storeTest) spool.RunRow {
 			Reservations: []spool.Reservation{
 				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
 			},
-			Refused: 1, Since: at(8), Parks: 2,
+			Refused: 1, Cut: true, Since: at(8), Parks: 2,
 		},
 	}, RunState: spool.RunState{
 		WallTime: time.Hour, WorkerSince: at(9), Isolated: true, IsolatedDeaths: 4,
 		Children: 17, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
 		Draft: &spool.Draft{
 			Message: spool.Message{
-				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1",
+				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1", ClientMessageID: "own",
 				Content: spool.Content{{
 					Type: spool.PartToolCall, ToolCallID: "c", ToolName: "tool",
-					Args: json.RawMessage(`{"a":[1,"<&>"]}`), Provider: json.RawMessage(`{"signature":"x"}`),
+					Args: json.RawMessage(`{"a":[1,"<&>"]}`), Provider: signature,
 				}},
 			},
-			Usage: spool.TokenCount{InputTokens: 1, OutputTokens: 2, TotalTokens: 3},
+			Usage: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 2, TotalTokens: 3},
+		},
+		Resume: &spool.ResumableAnswer{
+			Model: "m", Requested: "m-1", Step: 3, Request: "digest", Data: signature, Prompt: 7, Room: 8,
+			Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: "table", Version: "2"},
+		},
+		Fallback: &spool.RunFallback{Model: "spare", Attempts: 1, Failed: []spool.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
+		Paused:   true, Revision: "rev_1", Steered: true, ToolLists: []spool.PinnedTools{{Source: "shop", List: "tools_1"}},
+		Output: &spool.RunOutput{
+			Schema:  &spool.OutputSchema{Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`)},
+			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),
 		},
 		StartKey: "key", SettledAt: at(6), SettleClaim: at(7),
-		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why"},
+		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why", Closed: true},
 		Wait: &spool.Wait{
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
+			Steers: "r2", Delivered: &spool.Delivered{RunID: "r2", MessageID: "m5"},
 			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
@@ -61,6 +72,7 @@ func fullRun(s *storeTest) spool.RunRow {
 
 func testStoreRunRoundTrip(s *storeTest) {
 	want := fullRun(s)
+	s.full(want, ".CreatedAt", ".Draft.Message.AfterSeq") // the store sets the first one, and the second one has no JSON
 	plain := spool.RunRow{Run: spool.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: spool.Completed}}
 	s.write(thread("t"), func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{want, plain}})
@@ -69,6 +81,11 @@ func testStoreRunRoundTrip(s *storeTest) {
 	s.read(thread("t"), func(v spool.View) error {
 		got, err := spool.FindRun(v, "r1")
 		s.same("run", got, want)
+		for _, data := range []json.RawMessage{got.Draft.Message.Content[0].Provider, got.Resume.Data} {
+			if string(data) != string(signature) {
+				s.Errorf("provider data %s became %s", signature, data)
+			}
+		}
 		return err
 	})
 	s.same("runs", s.all(thread("t"), "").Runs, []spool.RunRow{plain, want})
