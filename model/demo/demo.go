@@ -10,6 +10,10 @@
 //	ask <name> to <brief>                                   spawns a nested run, if the agent may
 //	ask <name> to <brief> and ask <name> to <brief>         spawns two nested runs at once
 //	slow <n>                                                streams n words, slowly
+//	misfit                                                  answers with a value that does not fit, if a value was asked for
+//
+// If a request asks for a JSON value, the answer is a small value that fits the schema: "demo" for a text, 1
+// for a number. The calls that the prompt asks for come first.
 //
 // A summary contains the beginning of each prompt. The model answers every other prompt with the prompt
 // itself. The same history always gets the same answer, with the same tool call ids.
@@ -23,7 +27,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Label is at the beginning of every text of the model.
+// Label is at the beginning of every text of the model, except JSON values.
 const Label = "(demo model, not a language model)"
 
 // ModelID is the name of the model.

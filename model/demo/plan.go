@@ -45,6 +45,11 @@ func answer(r spool.ModelRequest) plan {
 		p.call(steps[turn.stepsDone], r.Tools, digest)
 		return p
 	}
+	if r.Output != nil {
+		p.reasoning = "I was asked for a JSON value, so I make up one that fits its schema."
+		p.text = sample(r.Output.Schema, turn.prompt)
+		return p
+	}
 	if len(turn.results) > 0 {
 		p.reasoning = fmt.Sprintf("I have %s and tell what they say.", count(len(turn.results), "tool result"))
 		p.say(tellResults(turn.results))
@@ -104,6 +109,9 @@ func echo(turn turn, r spool.ModelRequest) string {
 	var b strings.Builder
 	if turn.images > 0 {
 		fmt.Fprintf(&b, "I received %s. ", count(turn.images, "image"))
+	}
+	if turn.files > 0 {
+		fmt.Fprintf(&b, "I received %s. ", count(turn.files, "file"))
 	}
 	if turn.prompt == "" {
 		b.WriteString("I was told nothing.")

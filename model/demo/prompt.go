@@ -13,6 +13,7 @@ import (
 type turn struct {
 	prompt string
 	images int
+	files  int
 	// stepsDone counts the steps with tool calls since the prompt.
 	stepsDone int
 	// results are the tool results of the last step.
@@ -29,6 +30,8 @@ func lastTurn(messages []spool.Message) turn {
 				switch p.Type {
 				case spool.PartImage:
 					t.images++
+				case spool.PartFile:
+					t.files++
 				case spool.PartText: // the last text, because a summary may precede it
 					t.prompt = strings.TrimSpace(p.Text)
 				default:

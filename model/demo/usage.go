@@ -47,7 +47,7 @@ func messageWords(m spool.Message) int64 {
 	var n int64
 	for _, p := range m.Content {
 		n += words(p.Text) + words(p.ToolName) + words(string(p.Args)) + words(string(p.Result))
-		if p.Image != "" {
+		if p.Image != "" || p.File != "" {
 			n++
 		}
 	}

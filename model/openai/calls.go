@@ -129,8 +129,9 @@ func (cs *calls) makeID(n int) spool.ToolCallID {
 	return spool.ToolCallID(fmt.Sprintf("call_%d_%s", n, cs.random))
 }
 
-// end returns the events that close the calls. It leaves out calls without a name.
-func (cs *calls) end() []spool.ModelEvent {
+// end returns the events that close the calls, with the data that save returns. It leaves out calls
+// without a name.
+func (cs *calls) end(save func(saved) json.RawMessage) []spool.ModelEvent {
 	var events []spool.ModelEvent
 	for _, c := range cs.list {
 		if c.name == "" {
@@ -140,7 +141,7 @@ func (cs *calls) end() []spool.ModelEvent {
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}
-		end := spool.ToolCallEnd{ID: c.id, Name: c.name, Args: args, Provider: saved{ExtraContent: c.extra}.raw()}
+		end := spool.ToolCallEnd{ID: c.id, Name: c.name, Args: args, Provider: save(saved{ExtraContent: c.extra})}
 		events = append(events, end)
 	}
 	return events

@@ -8,20 +8,16 @@ package openai
 import (
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/modelhttp"
+	"github.com/spoolhq/spool/internal/openaiwire"
 )
 
 // DefaultBaseURL is the URL of OpenAI's own service.
 const DefaultBaseURL = "https://api.openai.com/v1"
-
-const (
-	defaultHeaderTimeout = 120 * time.Second
-	defaultIdleTimeout   = 60 * time.Second
-)
 
 // Config configures a [Model].
 type Config struct {
@@ -109,11 +105,22 @@ type Config struct {
 	// something else.
 	ReceiptCurrency string
 
+	// ResultImages sends the images and PDFs of tool results, in a message of a user after the results, because
+	// a tool's message takes texts only. Without it, the model reads their names.
+	//
+	// Defaults to false, because many models that servers offer take no images.
+	ResultImages bool
+
 	// Secrets are further texts of 8 characters or more that errors never show. Errors never show
 	// APIKey, Headers and the secret fields of Extra in any case.
 	//
 	// Defaults to none.
 	Secrets []string
+
+	// Structured is the way to ask for a JSON value: see [spool.ModelRequest].
+	//
+	// Defaults to [StructuredNative].
+	Structured Structured
 
 	// Transport is used when HTTPClient is nil.
 	//
@@ -124,11 +131,9 @@ type Config struct {
 
 // Model is a [spool.Model] at one URL. It is safe for concurrent use.
 type Model struct {
-	config  Config
-	url     string
-	host    string
-	client  *http.Client
-	secrets []string
+	config Config
+	url    string
+	conn   *openaiwire.Conn
 }
 
 var _ spool.Model = (*Model)(nil)
@@ -142,15 +147,12 @@ func New(config Config) (*Model, error) {
 	if config.BaseURL == "" {
 		config.BaseURL = DefaultBaseURL
 	}
-	base, err := url.Parse(config.BaseURL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, spool.Errorf(spool.Invalid, "BaseURL is not an http or https URL")
+	base, err := openaiwire.BaseURL(config.BaseURL)
+	if err != nil {
+		return nil, err
 	}
-	if base.User != nil {
-		return nil, spool.Errorf(spool.Invalid, "BaseURL must not have a user, use APIKey or Headers")
-	}
-	if strings.ContainsAny(config.APIKey, "\r\n\x00 ") {
-		return nil, spool.Errorf(spool.Invalid, "APIKey has a blank or a line break in it")
+	if err := openaiwire.CheckKey(config.APIKey); err != nil {
+		return nil, err
 	}
 	if config.ContextWindow < 0 {
 		return nil, spool.Errorf(spool.Invalid, "ContextWindow must not be negative")
@@ -159,10 +161,10 @@ func New(config Config) (*Model, error) {
 		return nil, spool.Errorf(spool.Invalid, "MaxOutputTokens must not be negative")
 	}
 	if config.HeaderTimeout == 0 {
-		config.HeaderTimeout = defaultHeaderTimeout
+		config.HeaderTimeout = openaiwire.DefaultHeaderTimeout
 	}
 	if config.IdleTimeout == 0 {
-		config.IdleTimeout = defaultIdleTimeout
+		config.IdleTimeout = openaiwire.DefaultIdleTimeout
 	}
 	switch config.PromptCache {
 	case "":
@@ -170,6 +172,13 @@ func New(config Config) (*Model, error) {
 	case CacheNone, CacheKey, CacheMarks:
 	default:
 		return nil, spool.Errorf(spool.Invalid, "PromptCache must be none, key or marks")
+	}
+	switch config.Structured {
+	case "":
+		config.Structured = StructuredNative
+	case StructuredNative, StructuredTool:
+	default:
+		return nil, spool.Errorf(spool.Invalid, "Structured must be native or tool")
 	}
 	if config.MaxTokensField == "" {
 		config.MaxTokensField = "max_tokens"
@@ -186,32 +195,14 @@ func New(config Config) (*Model, error) {
 	config.Extra = maps.Clone(config.Extra)
 	config.Headers = maps.Clone(config.Headers)
 	return &Model{
-		config:  config,
-		url:     base.JoinPath("chat", "completions").String(),
-		host:    base.Host,
-		client:  newClient(config),
-		secrets: configSecrets(config, base),
+		config: config,
+		url:    base.JoinPath("chat", "completions").String(),
+		conn: &openaiwire.Conn{
+			Client: modelhttp.NewClient(config.HTTPClient, config.Transport), Key: config.APIKey, Headers: config.Headers,
+			HeaderTimeout: config.HeaderTimeout, IdleTimeout: config.IdleTimeout, Host: base.Host,
+			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base, config.Extra),
+		},
 	}, nil
-}
-
-// newClient returns the client that makes the requests. It treats a redirect as an error, because only
-// the operator's own host may get the key and the conversation.
-func newClient(config Config) *http.Client {
-	client := new(http.Client)
-	if config.HTTPClient != nil {
-		*client = *config.HTTPClient
-	} else {
-		client.Transport = config.Transport
-	}
-	if client.Transport == nil {
-		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			t = t.Clone()
-			t.MaxIdleConnsPerHost = t.MaxIdleConns // all requests go to one host
-			client.Transport = t
-		}
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return client
 }
 
 // Describe returns "openai", also for other servers with OpenAI's interface, and the model's name.

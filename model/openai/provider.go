@@ -5,37 +5,55 @@ import (
 	"reflect"
 )
 
-// saved is the data that a provider gets back with a part. The fields have their wire names, so that
-// load ignores data that another provider's model has saved.
+// format is the key of the data that the package saves with parts.
+const format = "openai-chat"
+
+// saved is the data that a provider gets back with a part. The fields have their wire names.
 //
 //nolint:tagliatelle // the provider's words
 type saved struct {
+	// Model is the configured name of the model that the data belong to.
+	Model            string            `json:"model,omitempty"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 	ExtraContent     json.RawMessage   `json:"extra_content,omitempty"`
 }
 
-func load(provider json.RawMessage) saved {
-	var s saved
-	if len(provider) == 0 || json.Unmarshal(provider, &s) != nil {
+// load returns the data of a part if they belong to the model. Data without a name were saved before
+// names were, and belong to any model.
+func (m *Model) load(provider json.RawMessage) saved {
+	if len(provider) == 0 {
 		return saved{}
 	}
-	return s
+	var data struct {
+		saved
+
+		Named *saved `json:"openai-chat"` //nolint:tagliatelle // the format's name
+	}
+	if json.Unmarshal(provider, &data) != nil {
+		return saved{}
+	}
+	switch {
+	case data.Named == nil && data.Model == "":
+		return data.saved
+	case data.Named != nil && data.Named.Model == m.config.Model:
+		return *data.Named
+	default:
+		return saved{}
+	}
 }
 
-func (s saved) raw() json.RawMessage {
+// save returns the data as they are stored with a part, or nil if there are none.
+func (m *Model) save(s saved) json.RawMessage {
 	if len(s.ReasoningDetails) == 0 && len(s.ExtraContent) == 0 {
 		return nil
 	}
-	raw, err := json.Marshal(s)
+	s.Model = m.config.Model
+	raw, err := json.Marshal(map[string]saved{format: s})
 	if err != nil {
 		return nil
 	}
 	return raw
 }
-
-func savedDetails(provider json.RawMessage) []json.RawMessage { return load(provider).ReasoningDetails }
-
-func savedExtra(provider json.RawMessage) json.RawMessage { return load(provider).ExtraContent }
 
 // detail is one entry of reasoning_details. Its text comes in fragments. They are joined, because the
 // provider signs the whole text.
@@ -94,8 +112,8 @@ func (d detail) merge(next detail) {
 	}
 }
 
-// take returns the collected details for the provider, and removes them.
-func (ds *details) take() json.RawMessage {
+// take returns the collected details, and removes them.
+func (ds *details) take() saved {
 	var s saved
 	for _, d := range ds.list {
 		if raw, err := json.Marshal(d); err == nil {
@@ -103,5 +121,5 @@ func (ds *details) take() json.RawMessage {
 		}
 	}
 	ds.list, ds.bytes = nil, 0
-	return s.raw()
+	return s
 }

@@ -1,12 +1,14 @@
 package openai
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/filepart"
+	"github.com/spoolhq/spool/internal/openaiwire"
 )
 
 // body returns the JSON of a request. Extra wins over every field except stream: the answer is always
@@ -22,24 +24,17 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	if len(r.Tools) > 0 {
 		body["tools"] = encodeTools(r.Tools)
 	}
-	if most := m.maxOutputTokens(r); most > 0 {
+	if most := openaiwire.Lower(r.MaxOutputTokens, m.config.MaxOutputTokens); most > 0 {
 		body[m.config.MaxTokensField] = most
 	}
 	if !m.config.NoStreamUsage {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
+	m.output(r).ask(body, r.Tools)
 	maps.Copy(body, m.config.Extra)
 	maps.Copy(body, r.Extra)
 	body["stream"] = true
 	return json.Marshal(body)
-}
-
-// maxOutputTokens returns the lower of the two bounds of an answer, or zero if it has none.
-func (m *Model) maxOutputTokens(r spool.ModelRequest) int {
-	if r.MaxOutputTokens > 0 && m.config.MaxOutputTokens > 0 {
-		return min(r.MaxOutputTokens, m.config.MaxOutputTokens)
-	}
-	return max(r.MaxOutputTokens, m.config.MaxOutputTokens)
 }
 
 func (m *Model) messages(r spool.ModelRequest) []wireMessage {
@@ -52,6 +47,9 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 		switch message.Role {
 		case spool.RoleTool:
 			out = append(out, encodeResults(message)...)
+			if media := m.resultMedia(message.Content); media != nil {
+				out = append(out, media)
+			}
 		case spool.RoleAssistant:
 			if encoded := m.encodeAssistant(message); encoded != nil {
 				out = append(out, encoded)
@@ -70,24 +68,46 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 }
 
 // encodeUser returns a string, which every server accepts, or a list of parts if the content has an
-// image.
+// image or a PDF.
 func encodeUser(content spool.Content) any {
 	parts := make([]map[string]any, 0, len(content))
-	images := false
+	plain := true
 	for _, p := range content {
 		switch p.Type {
 		case spool.PartText:
 			parts = append(parts, map[string]any{"type": "text", "text": p.Text})
 		case spool.PartImage:
-			images = true
+			plain = false
 			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": p.Image}})
-		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult:
+		case spool.PartFile:
+			encoded, isFile := encodeFile(p)
+			plain = plain && !isFile
+			parts = append(parts, encoded)
+		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider:
 		}
 	}
-	if !images {
-		return content.Text()
+	if !plain {
+		return parts
 	}
-	return parts
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i], _ = p["text"].(string)
+	}
+	return strings.Join(texts, "")
+}
+
+// encodeFile returns a file as a part of a message. The interface takes no URL of a file, and some servers take
+// no text files, so these become texts. IsFile is false for a text.
+func encodeFile(p spool.Part) (encoded map[string]any, isFile bool) {
+	if text, ok := filepart.Text(p); ok {
+		return map[string]any{"type": "text", "text": text}, false
+	}
+	if !filepart.IsData(p.File) || filepart.KindOf(p) != "application/pdf" {
+		return map[string]any{"type": "text", "text": filepart.Note(p)}, false
+	}
+	return map[string]any{"type": "file", "file": map[string]any{
+		"filename": cmp.Or(p.FileName, "file.pdf"), "file_data": p.File,
+	}}, true
 }
 
 // encodeAssistant returns the wire form of an assistant message. It returns nil for an empty message,
@@ -103,11 +123,11 @@ func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	for _, p := range message.Content {
 		switch p.Type {
 		case spool.PartToolCall:
-			calls = append(calls, encodeCall(p))
+			calls = append(calls, encodeCall(p, m.load(p.Provider).ExtraContent))
 		case spool.PartReasoning:
 			reasoning.WriteString(p.Text)
-			details = append(details, savedDetails(p.Provider)...)
-		case spool.PartText, spool.PartImage, spool.PartToolResult:
+			details = append(details, m.load(p.Provider).ReasoningDetails...)
+		case spool.PartText, spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartProvider:
 		}
 	}
 	if len(calls) > 0 {
@@ -125,59 +145,48 @@ func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	return out
 }
 
-func encodeCall(p spool.Part) wireMessage {
+func encodeCall(p spool.Part, extra json.RawMessage) wireMessage {
 	out := wireMessage{
 		"id":       p.ToolCallID,
 		"type":     "function",
-		"function": map[string]any{"name": p.ToolName, "arguments": encodeArgs(p.Args)},
+		"function": map[string]any{"name": p.ToolName, "arguments": openaiwire.Arguments(p.Args)},
 	}
-	if extra := savedExtra(p.Provider); extra != nil {
+	if extra != nil {
 		out["extra_content"] = extra
 	}
 	return out
-}
-
-// encodeArgs returns the text of a JSON object, whatever the model wrote. Servers parse the arguments
-// for their chat templates, and refuse a history whose arguments are not an object.
-func encodeArgs(args json.RawMessage) string {
-	args = bytes.TrimSpace(args)
-	switch {
-	case len(args) == 0, string(args) == "null":
-		return "{}"
-	case args[0] == '{' && json.Valid(args):
-		return string(args)
-	}
-	var value any = string(args)
-	if json.Valid(args) {
-		value = args
-	}
-	wrapped, err := json.Marshal(map[string]any{"invalid_arguments": value})
-	if err != nil {
-		return "{}"
-	}
-	return string(wrapped)
 }
 
 func encodeResults(message spool.Message) []wireMessage {
 	results := message.ToolResults()
 	out := make([]wireMessage, len(results))
 	for i, p := range results {
-		out[i] = wireMessage{"role": "tool", "tool_call_id": p.ToolCallID, "content": resultText(p.Result)}
+		out[i] = wireMessage{"role": "tool", "tool_call_id": p.ToolCallID, "content": openaiwire.ResultText(p.Result)}
 	}
 	return out
 }
 
-// resultText returns the text of a JSON string, and any other JSON unchanged.
-func resultText(result json.RawMessage) string {
-	var text string
-	switch {
-	case len(result) == 0:
-		return "null"
-	case json.Unmarshal(result, &text) == nil && result[0] == '"':
-		return text
-	default:
-		return string(result)
+// resultMedia returns the images and files of tool results as a message of a user, because a tool's message
+// takes texts only. It returns nil if there are none, or if the configuration does not want them.
+func (m *Model) resultMedia(content spool.Content) wireMessage {
+	if !m.config.ResultImages {
+		return nil
 	}
+	var shown spool.Content
+	var of spool.Part
+	for _, p := range content {
+		switch p.Type {
+		case spool.PartToolResult:
+			of = p
+		case spool.PartImage, spool.PartFile:
+			shown = append(shown, spool.Part{Type: spool.PartText, Text: "From the result of the call " + string(of.ToolCallID) + " of the tool " + of.ToolName + ":"}, p)
+		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary:
+		}
+	}
+	if shown == nil {
+		return nil
+	}
+	return wireMessage{"role": "user", "content": encodeUser(shown)}
 }
 
 func encodeTools(tools []spool.ToolSpec) []map[string]any {

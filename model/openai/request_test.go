@@ -95,6 +95,67 @@ func TestRequestBody(t *testing.T) {
 	}
 }
 
+// A PDF is a file, a text file a text, and any other file a text with its name.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+
+	file := func(url, name string) spool.Part {
+		return spool.Part{Type: spool.PartFile, File: url, FileName: name}
+	}
+	asks := func(files ...spool.Part) spool.ModelRequest {
+		return spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: append(spool.TextContent("Read: "), files...)}}}
+	}
+	for name, c := range map[string]struct {
+		files []spool.Part
+		want  string
+	}{
+		"texts": {
+			[]spool.Part{file("data:text/csv,a", "a.csv"), file("data:application/zip;base64,UEs=", "a.zip")},
+			`"Read: The file \"a.csv\":\n\na\n[a file \"a.zip\" of the type application/zip, which cannot be shown]"`,
+		},
+		"a PDF": {
+			[]spool.Part{file("data:application/pdf;base64,JVBERg==", "a.pdf"), file("data:application/pdf;base64,JVBERg==", "")},
+			`[{"type":"text","text":"Read: "},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERg=="}},
+				{"type":"file","file":{"filename":"file.pdf","file_data":"data:application/pdf;base64,JVBERg=="}}]`,
+		},
+		"a URL": {
+			[]spool.Part{{Type: spool.PartFile, File: "https://example.com/a.pdf", MIMEType: "application/pdf"}},
+			`"Read: [a file of the type application/pdf at https://example.com/a.pdf, which cannot be shown]"`,
+		},
+	} {
+		wantMessages(t, name, sent(t, openai.Config{}, asks(c.files...)), `[{"role":"user","content":`+c.want+`}]`)
+	}
+}
+
+func TestImagesOfResults(t *testing.T) {
+	t.Parallel()
+
+	r := spool.ModelRequest{Messages: []spool.Message{
+		{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "draw"}}},
+		{Role: spool.RoleTool, Content: spool.Content{
+			{Type: spool.PartToolResult, ToolCallID: "a", ToolName: "draw", Result: json.RawMessage(`"done"`)},
+			{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
+		}},
+	}}
+	const results = `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"draw","arguments":"{}"}}]},
+		{"role":"tool","tool_call_id":"a","content":"done"}`
+	wantMessages(t, "off", sent(t, openai.Config{}, r), `[`+results+`]`)
+	wantMessages(t, "on", sent(t, openai.Config{ResultImages: true}, r), `[`+results+`,{"role":"user","content":[
+		{"type":"text","text":"From the result of the call a of the tool draw:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}]`)
+}
+
+func wantMessages(t *testing.T, name string, got map[string]any, want string) {
+	t.Helper()
+
+	var messages any
+	if err := json.Unmarshal([]byte(want), &messages); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(messages, got["messages"]); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+}
+
 func TestRequestSwitches(t *testing.T) {
 	t.Parallel()
 

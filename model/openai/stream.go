@@ -1,19 +1,16 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/openaiwire"
 	"github.com/spoolhq/spool/internal/sse"
 )
 
@@ -25,9 +22,6 @@ const (
 	// without its arguments.
 	maxBuffered = 8 << 20
 	callWeight  = 4 << 10
-	// drainTimeout is how long reading the rest of a finished answer may take. The rest is read so that
-	// the connection can be used again.
-	drainTimeout = 100 * time.Millisecond
 
 	done = "[DONE]"
 )
@@ -47,7 +41,7 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 			}
 			return nil
 		}
-		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
+		err := m.stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
 		}
@@ -66,58 +60,27 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	if err != nil {
 		return &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
 	}
-	watch := newWatch(ctx)
-	defer watch.stop()
-
-	//nolint:contextcheck // it is ctx with the watch's own end
-	request, err := http.NewRequestWithContext(watch.ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	conn := m.conn.With(r.Extra)
+	in, err := conn.Open(ctx, http.MethodPost, m.url, body)
 	if err != nil {
-		return &spool.ModelError{Status: http.StatusBadRequest, Message: "make request", Err: err}
+		return err
 	}
-	m.setHeaders(request)
-
-	watch.start(m.config.HeaderTimeout)
-	response, err := m.client.Do(request)
-	watch.pause()
-	if err != nil {
-		return m.transportError(watch, err)
+	defer in.Close()
+	a := &answer{model: m, conn: conn, emit: m.output(r).events(emit), modelID: m.config.Model}
+	if in.Whole {
+		return a.whole(in)
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return m.statusError(watch, response)
-	}
-
-	// Closing the body also stops a transport that ignores the context.
-	unhook := context.AfterFunc(watch.ctx, func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
-	defer unhook()
-	in := &watchedBody{body: response.Body, watch: watch, first: m.config.HeaderTimeout, next: m.config.IdleTimeout}
-	a := &answer{model: m, emit: emit, modelID: m.config.Model}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
-		return a.whole(watch, in)
-	}
-	return a.events(watch, in)
-}
-
-func (m *Model) setHeaders(r *http.Request) {
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "text/event-stream")
-	if m.config.APIKey != "" {
-		r.Header.Set("Authorization", "Bearer "+m.config.APIKey)
-	}
-	for name, value := range m.config.Headers {
-		r.Header.Set(name, value)
-	}
+	return a.events(in)
 }
 
 // events reads a streamed answer.
-func (a *answer) events(watch *watch, in *watchedBody) error {
+func (a *answer) events(in *openaiwire.Answer) error {
 	reader := sse.NewReader(in, maxEvent)
 	for {
 		event, err := reader.Next()
 		switch {
 		case err == nil && event.Data == done:
-			in.next = drainTimeout
-			_, _ = io.CopyN(io.Discard, in, maxError)
+			in.Drain()
 			return a.finish()
 		case err == nil:
 			if err := a.add(event.Data); errors.Is(err, errBufferFull) {
@@ -126,25 +89,22 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 				return err
 			}
 			continue
-		case a.reason != "" && watch.ended() == nil:
+		case a.reason != "" && in.Ended() == nil:
 			// Only the end mark, and perhaps the usage, is missing.
 			return a.finish()
 		case errors.Is(err, io.EOF):
 			return a.finish()
 		default:
-			return a.model.readError(watch, err)
+			return in.Err(err)
 		}
 	}
 }
 
 // whole reads the answer of a server that does not stream although the request asked for it.
-func (a *answer) whole(watch *watch, in *watchedBody) error {
-	body, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
-	switch {
-	case err != nil:
-		return a.model.readError(watch, err)
-	case len(body) > maxEvent:
-		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
+func (a *answer) whole(in *openaiwire.Answer) error {
+	body, err := in.All(maxEvent)
+	if err != nil {
+		return err
 	}
 	if err := a.add(string(body)); err != nil && !errors.Is(err, errBufferFull) {
 		return err
@@ -155,6 +115,7 @@ func (a *answer) whole(watch *watch, in *watchedBody) error {
 // answer turns chunks into events.
 type answer struct {
 	model *Model
+	conn  *openaiwire.Conn
 	emit  func(spool.ModelEvent) error
 
 	read    chunk // reused for each chunk
@@ -166,6 +127,8 @@ type answer struct {
 	details details
 	// reasoning is true while a block of reasoning is open.
 	reasoning bool
+	// refused is true after a piece of the model's refusal to answer.
+	refused bool
 }
 
 func (a *answer) add(data string) error {
@@ -173,11 +136,11 @@ func (a *answer) add(data string) error {
 	if !a.read.plain(data) {
 		a.read = chunk{}
 		if err := json.Unmarshal([]byte(data), &a.read); err != nil {
-			return &spool.ModelError{Message: "malformed chunk: " + a.model.clean(data), Err: err}
+			return &spool.ModelError{Message: "malformed chunk: " + a.conn.Clean(data), Err: err}
 		}
 	}
 	c := &a.read
-	if err := a.model.chunkError(c); err != nil {
+	if err := chunkError(a.conn, c); err != nil {
 		return err
 	}
 	if c.Model != "" && c.Model != a.modelID {
@@ -218,6 +181,7 @@ func (a *answer) delta(d delta) error {
 	if err := a.addReasoning(d); err != nil {
 		return err
 	}
+	a.refused = a.refused || d.Refusal != ""
 	if text := string(d.Content) + d.Refusal; text != "" {
 		if err := a.endReasoning(); err != nil {
 			return err
@@ -280,7 +244,7 @@ func (a *answer) endReasoning() error {
 		return nil
 	}
 	a.reasoning = false
-	return a.emit(spool.ReasoningEnd{Provider: a.details.take()})
+	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.take())})
 }
 
 // finish emits the end of an answer. It returns an error if the server gave no finish reason.
@@ -291,19 +255,23 @@ func (a *answer) finish() error {
 	if err := a.endReasoning(); err != nil {
 		return err
 	}
-	ends := a.calls.end()
+	ends := a.calls.end(a.model.save)
 	for _, event := range ends {
 		if err := a.emit(event); err != nil {
 			return err
 		}
 	}
 	// Emit details without a text, such as encrypted reasoning after a tool call.
-	if provider := a.details.take(); provider != nil {
+	if provider := a.model.save(a.details.take()); provider != nil {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
 		}
 	}
-	return a.emit(spool.Finish{Reason: finishReason(a.reason, len(ends) > 0), Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
+	reason := finishReason(a.reason, len(ends) > 0)
+	if reason == spool.FinishStop && a.refused {
+		reason = spool.FinishFilter
+	}
+	return a.emit(spool.Finish{Reason: reason, Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
 }
 
 // finishReason maps the provider's finish reason. Some servers say "stop" after tool calls, and some

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/openaiwire"
 )
 
 // wireMessage is a message of a request. It is a map because Config.ReasoningField names one of its
@@ -13,16 +14,12 @@ type wireMessage map[string]any
 
 // chunk is one event of an answer, or the whole answer of a server that does not stream.
 type chunk struct {
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
+	Object  string   `json:"object"`
 
-	// vLLM sends the fields of an error at the top level.
-	Object  string          `json:"object"`
-	Message string          `json:"message"`
-	Type    string          `json:"type"`
-	Code    json.RawMessage `json:"code"`
+	openaiwire.Failure
 }
 
 type choice struct {
@@ -54,7 +51,7 @@ type callDelta struct {
 }
 
 // args returns the fragment of the arguments. Some servers send an object instead of text.
-func (c callDelta) args() string { return rawText(c.Function.Arguments) }
+func (c callDelta) args() string { return openaiwire.RawText(c.Function.Arguments) }
 
 // content is the text of a delta. Most servers send a string; some send a list of parts.
 type content string
@@ -62,7 +59,7 @@ type content string
 // UnmarshalJSON accepts any JSON. For an object, number or boolean, the text is its JSON.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
-		*c = content(rawText(raw))
+		*c = content(openaiwire.RawText(raw))
 		return nil
 	}
 	var parts []struct {
@@ -80,18 +77,6 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	}
 	*c = content(text.String())
 	return nil
-}
-
-// rawText returns the text of a JSON string, "" for null, and any other JSON unchanged.
-func rawText(raw json.RawMessage) string {
-	var text *string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return string(raw)
-	}
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 //nolint:tagliatelle // the provider's words

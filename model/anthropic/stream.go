@@ -1,0 +1,200 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/modelhttp"
+	"github.com/spoolhq/spool/internal/sse"
+)
+
+const (
+	// maxEvent bounds the size of an event, and of a whole answer that is not streamed.
+	maxEvent = 8 << 20
+	// maxBuffered bounds the size of what is buffered until the end of a block, because the engine can bound
+	// only what it has seen.
+	maxBuffered = 8 << 20
+	// maxBlocks bounds the blocks of an answer.
+	maxBlocks = 10_000
+	// drainTimeout is how long reading the rest of a finished answer may take. The rest is read so that
+	// the connection can be used again.
+	drainTimeout = 100 * time.Millisecond
+
+	path = "v1/messages"
+)
+
+var (
+	// errStopped says that the caller stopped iterating.
+	errStopped = errors.New("stopped iterating")
+	// errBufferFull ends an answer when it exceeds maxBuffered or maxBlocks.
+	errBufferFull = errors.New("the answer is too long")
+	// errDone ends an answer after its last event.
+	errDone = errors.New("the answer is complete")
+)
+
+// Stream asks for one answer, as described in [spool.Model]. It makes exactly one request.
+func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	return func(yield func(spool.ModelEvent, error) bool) {
+		emit := func(event spool.ModelEvent) error {
+			if !yield(event, nil) {
+				return errStopped
+			}
+			return nil
+		}
+		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
+		if err == nil || errors.Is(err, errStopped) {
+			return
+		}
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		yield(nil, err)
+	}
+}
+
+func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spool.ModelEvent) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	raw, sent, err := m.body(r)
+	if err != nil {
+		return &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
+	}
+	watch := modelhttp.NewWatch(ctx)
+	defer watch.Stop()
+
+	var response *http.Response
+	watch.Start(m.config.HeaderTimeout)
+	//nolint:contextcheck // it is ctx with the watch's own end
+	err = m.client.Execute(watch.Context(), http.MethodPost, path, raw, &response,
+		option.WithHeader("Accept", "text/event-stream"), option.WithMiddleware(m.watched(watch)))
+	watch.Pause()
+	if err != nil {
+		if response != nil && response.Body != nil {
+			_ = response.Body.Close()
+		}
+		return m.requestError(watch, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return m.statusError(response.StatusCode, response.Header, nil)
+	}
+
+	// Closing the body also stops a transport that ignores the context.
+	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
+	defer unhook()
+	a := &answer{model: m, emit: emit, name: sent.model, modelID: sent.model, output: sent.output}
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
+		return a.whole(watch, response.Body)
+	}
+	return a.events(watch, response.Body)
+}
+
+// watched returns the middleware that is nearest to the network. It puts the timer on the body, and bounds the
+// body of an error, which the SDK reads as a whole.
+func (m *Model) watched(watch *modelhttp.Watch) option.Middleware {
+	return func(request *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		response, err := next(request)
+		watch.Pause()
+		if err != nil || response == nil || response.Body == nil {
+			return response, err
+		}
+		in := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
+		response.Body = in
+		if response.StatusCode != http.StatusOK {
+			in.First = m.config.IdleTimeout
+			response.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.LimitReader(in, maxError), in}
+		}
+		return response, nil
+	}
+}
+
+// events reads a streamed answer.
+func (a *answer) events(watch *modelhttp.Watch, in io.Reader) error {
+	reader := sse.NewReader(in, maxEvent)
+	for {
+		event, err := reader.Next()
+		switch {
+		case err == nil:
+			err := a.add(event.Data)
+			switch {
+			case err == nil:
+				continue
+			case errors.Is(err, errDone):
+				drain(watch, in)
+				return a.finish()
+			case errors.Is(err, errBufferFull):
+				return a.finish()
+			default:
+				return err
+			}
+		case a.reason != "" && watch.Ended() == nil:
+			// Only the end mark is missing.
+			return a.finish()
+		case errors.Is(err, io.EOF):
+			return a.finish()
+		default:
+			return a.model.readError(watch, err)
+		}
+	}
+}
+
+// drain reads the rest of an answer, for a short time.
+func drain(watch *modelhttp.Watch, in io.Reader) {
+	timer := time.AfterFunc(drainTimeout, watch.Stop)
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, in, maxError)
+}
+
+// whole reads the answer of a server that does not stream although the request asked for it.
+func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
+	raw, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
+	switch {
+	case err != nil:
+		return a.model.readError(watch, err)
+	case len(raw) > maxEvent:
+		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
+	}
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return a.malformed(string(raw), err)
+	}
+	if err := a.model.eventError(&e); err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return a.malformed(string(raw), err)
+	}
+	for i, block := range m.Content {
+		if err := a.start(i, block); err != nil {
+			return err
+		}
+		if err := a.stop(i); err != nil {
+			return err
+		}
+	}
+	m.Content = nil
+	if err := a.begin(&m); err != nil {
+		return err
+	}
+	a.reason = m.StopReason
+	return a.finish()
+}
+
+func (a *answer) malformed(data string, err error) error {
+	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err}
+}
