@@ -3,7 +3,9 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/tool"
@@ -66,4 +68,51 @@ func ExampleFromSchema() {
 	// Output:
 	// <nil>
 	// argument word: maxLength: "elephant" contains 8 Unicode code points, more than 5
+}
+
+// A tool that begins work elsewhere, and looks at it from time to time.
+func ExampleCallFrom_pending() {
+	type in struct {
+		Month string `json:"month"`
+	}
+	type job struct{ ID string }
+	looks := 0
+	report := tool.New("report", "Makes the report of a month.",
+		func(ctx context.Context, in in) (string, error) {
+			call, _ := tool.CallFrom(ctx)
+			if call.Pending == nil { // the first call begins the work
+				state, err := json.Marshal(job{ID: "job-" + in.Month})
+				if err != nil {
+					return "", err
+				}
+				return "", spool.Pending(5*time.Second, state)
+			}
+			if looks++; looks < 2 { // a later call only looks at it
+				return "", spool.Pending(5*time.Second, call.Pending)
+			}
+			return "the report of " + in.Month, nil
+		})
+	report.PendingTimeout = time.Hour
+	report.Cancel = func(_ context.Context, call spool.ToolCall) error {
+		fmt.Println("cancel", string(call.Pending)) // the run was stopped, or has failed
+		return nil
+	}
+	fmt.Println(report.PendingTimeout, report.Cancel != nil)
+
+	call := spool.ToolCall{Args: json.RawMessage(`{"month":"May"}`)}
+	for {
+		result, err := report.Call(context.Background(), call)
+		pending, ok := errors.AsType[*spool.PendingError](err)
+		if !ok {
+			fmt.Println(string(result), err)
+			return
+		}
+		fmt.Println("wait", pending.After, string(pending.State))
+		call.Pending = pending.State
+	}
+	// Output:
+	// 1h0m0s true
+	// wait 5s {"ID":"job-May"}
+	// wait 5s {"ID":"job-May"}
+	// "the report of May" <nil>
 }

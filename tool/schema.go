@@ -16,7 +16,7 @@ var noArguments = json.RawMessage(`{"type":"object","additionalProperties":false
 // unchanged.
 //
 // FromSchema returns an [spool.Invalid] error for an invalid name, and for a schema that does not compile, is
-// not an object's, or refers to another document.
+// not an object's, refers to another document, or has patterns that together are too large to be compiled.
 func FromSchema(
 	name, description string,
 	parameters json.RawMessage,
@@ -32,7 +32,11 @@ func FromSchema(
 	if len(source) == 0 {
 		source = noArguments
 	}
-	s, err := argschema.Compile(source)
+	var s *argschema.Schema
+	err := argschema.CheckPatterns(source)
+	if err == nil {
+		s, err = argschema.Compile(source)
+	}
 	if err != nil {
 		return spool.Tool{}, spool.Errorf(spool.Invalid, "parameters of tool %s: %s", name, argschema.Bound(err.Error()))
 	}

@@ -37,7 +37,7 @@ func New[In, Out any](name, description string, fn func(ctx context.Context, in 
 	if fn == nil {
 		fail("the function is nil")
 	}
-	parameters, err := infer(reflect.TypeFor[In]())
+	parameters, err := argschema.Infer(reflect.TypeFor[In]())
 	if err != nil {
 		fail("the arguments %s have no schema: %v", reflect.TypeFor[In](), err)
 	}

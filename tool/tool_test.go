@@ -293,6 +293,7 @@ func TestFromSchemaRefuses(t *testing.T) {
 		"remote ref":   `{"type":"object","properties":{"a":{"$ref":"http://example.com/x.json"}}}`,
 		"old draft":    `{"$schema":"http://json-schema.org/draft-04/schema#","type":"object"}`,
 		"dangling ref": `{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}}}`,
+		"huge pattern": `{"type":"object","properties":{"a":{"pattern":"(?:` + strings.Repeat("a?", 60) + `){1000}"}}}`,
 	} {
 		if _, err := tool.FromSchema("x", "", json.RawMessage(parameters), echo); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: got %v", name, err)

@@ -1,4 +1,4 @@
-package httptool
+package endpoint
 
 import (
 	"errors"
@@ -9,13 +9,14 @@ import (
 
 var (
 	errOtherHost = errors.New("redirected to another host, which is not followed")
-	// errOtherMethod is the error of a redirect that would turn the POST into a GET.
+	// errOtherMethod is the error of a redirect that would turn the request into a GET.
 	errOtherMethod = errors.New("which would repeat the call as a GET and is not followed; only 307 and 308 are")
+	errCircle      = errors.New("redirected too often")
 )
 
-// sameRequest allows only redirects that keep the host, TLS and the method POST, so that no other host gets
-// the arguments and the headers. The statuses 301, 302 and 303 ask for a GET, which has no arguments and
-// whose answer says nothing about the call.
+// sameRequest allows only redirects that keep the host, TLS and the method, so that no other host gets the
+// arguments and the headers. After a POST, the statuses 301, 302 and 303 ask for a GET, which has no
+// arguments and whose answer says nothing about the call.
 func sameRequest(r *http.Request, via []*http.Request) error {
 	const most = 5
 	first := via[0]
@@ -25,7 +26,7 @@ func sameRequest(r *http.Request, via []*http.Request) error {
 	case r.Method != first.Method:
 		return fmt.Errorf("redirected with status %d, %w", r.Response.StatusCode, errOtherMethod)
 	case len(via) >= most:
-		return fmt.Errorf("redirected %d times", most)
+		return fmt.Errorf("%w: %d times", errCircle, most)
 	default:
 		return nil
 	}

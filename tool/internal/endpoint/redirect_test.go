@@ -1,4 +1,4 @@
-package httptool
+package endpoint
 
 import (
 	"errors"

@@ -1,0 +1,56 @@
+package endpoint
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"path"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxResult bounds the answer to a call, in bytes.
+func (e *Endpoint) maxResult(c spool.ToolCall) int {
+	if c.SaveArtifactFunc != nil {
+		return cmp.Or(e.config.MaxResultBytes, defaultMaxStored)
+	}
+	return cmp.Or(e.config.MaxResultBytes, defaultMaxResult)
+}
+
+// isFile reports whether an answer is neither JSON nor text.
+func isFile(body []byte) bool { return !utf8.Valid(body) }
+
+// saveFile saves an answer as an artifact, and returns the result that names it.
+func (e *Endpoint) saveFile(ctx context.Context, c spool.ToolCall, response *http.Response, body []byte) (json.RawMessage, error) {
+	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType = ""
+	}
+	saved, err := c.SaveArtifact(ctx, fileName(response), mediaType, bytes.NewReader(e.clean(body)))
+	if err != nil {
+		return nil, &spool.Error{
+			Code: spool.CodeOf(err), Message: "the tool was executed, but its answer, a file, was not saved: " + spool.MessageOf(err), Err: err,
+		}
+	}
+	return json.Marshal(map[string]spool.Artifact{"artifact": saved})
+}
+
+// fileName returns the name that the answer gives, or the end of the URL's path, or an empty string.
+func fileName(response *http.Response) string {
+	_, fields, err := mime.ParseMediaType(response.Header.Get("Content-Disposition"))
+	name := ""
+	if err == nil {
+		name = fields["filename"]
+	}
+	if name == "" && response.Request != nil {
+		name = response.Request.URL.Path
+	}
+	if name = path.Base(name); name == "." || name == "/" {
+		return ""
+	}
+	return name
+}

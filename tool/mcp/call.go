@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/spoolhq/spool"
+)
+
+// KeyMeta is the key of a call's metadata whose value is the idempotency key of the call: the same for every
+// repeat, and different for every other call.
+const KeyMeta = "io.github.spoolhq/idempotencyKey"
+
+const (
+	// maxTries bounds how often a call is sent that may be repeated.
+	maxTries = 3
+	// firstPause is the pause before the second try. Each further one is twice as long.
+	firstPause = 500 * time.Millisecond
+)
+
+// call executes a call of a tool.
+func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
+	params := &sdk.CallToolParams{
+		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey()}, Name: tool.Name, Arguments: argsOf(call),
+	}
+	if call.Resume != nil {
+		if err := s.resume(params, call); err != nil {
+			return nil, err
+		}
+	}
+	pause, busy := firstPause, 0
+	for try := 1; ; try++ {
+		result, err := s.send(ctx, tool, params)
+		unknown, isUnknown := errors.AsType[*spool.OutcomeUnknownError](err)
+		switch {
+		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries: // it is busy, and gives a state to come back with
+			busy++
+			params.RequestState, params.InputResponses = result.RequestState, nil
+		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0:
+			return nil, spool.Errorf(spool.Unavailable, "MCP server %s is busy", s.config.Name)
+		case err == nil && result.NeedsInput():
+			return nil, s.ask(tool, result)
+		case err == nil:
+			return s.result(ctx, call, result)
+		case !isUnknown || !idempotent:
+			return nil, err
+		case try == maxTries:
+			return nil, unknown.Err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+			pause *= 2
+		}
+	}
+}
+
+func argsOf(call spool.ToolCall) json.RawMessage {
+	if len(call.Args) == 0 {
+		return json.RawMessage("{}")
+	}
+	return call.Args
+}
+
+// send sends a call once. If the server has said that its session is gone, it sends the call again over a new
+// connection. The error is an [spool.OutcomeUnknownError] if the server may have executed the call.
+func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+	ctx, cancel := context.WithTimeout(parent, s.config.Timeout)
+	defer cancel()
+	for renewed := false; ; renewed = true {
+		session, release, err := s.acquire(ctx)
+		if err != nil {
+			if parent.Err() != nil {
+				return nil, parent.Err()
+			}
+			return nil, s.unreachable(err)
+		}
+		defer release()
+		if strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
+			if _, err := s.listPages(ctx, session, func([]*sdk.Tool) bool { return true }); err != nil && !isReply(err) {
+				s.drop(session)
+				return nil, s.unreachable(err)
+			}
+		}
+		traced, sent := withSent(ctx)
+		result, err := session.CallTool(traced, params)
+		if err == nil {
+			return result, nil
+		}
+		status, isStatus := errors.AsType[*statusError](err)
+		gone := isStatus && status.status == http.StatusNotFound && status.session
+		if gone || !isReply(err) && !isStatus && ctx.Err() == nil {
+			s.drop(session)
+		}
+		if gone && !renewed {
+			continue
+		}
+		if parent.Err() != nil {
+			return nil, parent.Err()
+		}
+		return nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
+	}
+}
+
+// failed returns the error of a call without a result. Sent says that the server may have got it.
+func (s *Server) failed(err error, sent, timedOut bool) error {
+	if reply, ok := replyOf(err); ok {
+		return spool.Errorf(spool.Invalid, "MCP server %s: %s", s.config.Name, cut(s.clean(reply.Message), maxErrorText))
+	}
+	if status, ok := errors.AsType[*statusError](err); ok && status.status < http.StatusInternalServerError {
+		return spool.Errorf(spool.Invalid, "MCP server %s: %s", s.config.Name, status.Error())
+	}
+	if errors.Is(err, errRedirect) {
+		return spool.Errorf(spool.Invalid, "MCP server %s: %s", s.config.Name, errRedirect.Error())
+	}
+	if !sent {
+		return s.unreachable(err)
+	}
+	message := "the connection to MCP server " + s.config.Name + " broke before the answer"
+	if timedOut {
+		message = "MCP server " + s.config.Name + " did not answer within " + s.config.Timeout.String()
+	}
+	return &spool.OutcomeUnknownError{Err: &spool.Error{Code: spool.Unavailable, Message: message, Err: s.cause(err)}}
+}
+
+// isReply reports whether an error is the server's answer to the request.
+func isReply(err error) bool {
+	_, ok := replyOf(err)
+	return ok
+}
+
+// replyOf returns the error that the server answered with. The SDK has errors of its own that look alike.
+func replyOf(err error) (*jsonrpc.Error, bool) {
+	reply, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		return nil, false
+	}
+	switch reply.Code {
+	case -32003, -32004, -32005: // the SDK's client is closing, its server is closing, its transport rejected the request
+		return nil, false
+	default:
+		return reply, true
+	}
+}

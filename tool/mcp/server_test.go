@@ -1,0 +1,272 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/mcp"
+)
+
+// asChild is the variable with which the test binary is a server over stdio.
+const asChild = "SPOOL_TEST_MCP_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asChild) != "" {
+		if err := newPeer().server.Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// peer is a real MCP server.
+type peer struct {
+	server *sdk.Server
+
+	mu    sync.Mutex
+	calls map[string]int // how often each tool took effect
+	metas []string       // the idempotency keys
+	lists int
+	posts int
+	ttl   int
+	auth  []string
+
+	release chan struct{} // ends slow calls
+}
+
+type text struct {
+	Text string `json:"text" jsonschema:"what to say"`
+}
+
+func newPeer() *peer {
+	p := &peer{calls: make(map[string]int), release: make(chan struct{})}
+	p.server = sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1"}, nil)
+	p.server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			result, err := next(ctx, method, r)
+			if list, ok := result.(*sdk.ListToolsResult); ok {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.lists++
+				list.TTLMs = p.ttl
+			}
+			return result, err
+		}
+	})
+	p.add("echo", nil, func(_ context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		key, _ := r.Params.Meta[mcp.KeyMeta].(string)
+		p.metas = append(p.metas, key)
+		return said(in.Text), nil
+	})
+	p.add("fail", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such order; the key is Bearer sesame-street"}}}, nil
+	})
+	p.add("data", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{StructuredContent: map[string]any{"sum": 7}, Content: []sdk.Content{&sdk.TextContent{Text: `{"sum":7}`}}}, nil
+	})
+	p.add("picture", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{
+			&sdk.TextContent{Text: "here"}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("12345")},
+			&sdk.ResourceLink{URI: "file:///a", Name: "a"},
+		}}, nil
+	})
+	p.add("large", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return said(strings.Repeat("ä\"", 100_000)), nil
+	})
+	yes := true
+	p.add("drop.table", &sdk.ToolAnnotations{DestructiveHint: &yes}, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return said("dropped"), nil
+	})
+	p.add("slow", &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, func(ctx context.Context, _ *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		select {
+		case <-ctx.Done():
+		case <-p.release:
+		}
+		return nil, errors.New("too late")
+	})
+	p.add("cut", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return said("uncut"), nil
+	})
+	p.add("refund", nil, p.refund)
+	p.add("many", nil, p.many)
+	p.add("pay", nil, p.pay)
+	p.add("busy", nil, func(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		if r.Params.RequestState == "again" {
+			return said("free"), nil
+		}
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{}, RequestState: "again"}, nil
+	})
+	return p
+}
+
+func said(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
+
+func (p *peer) add(name string, hints *sdk.ToolAnnotations, handle func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error)) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: name, Description: "The tool " + name + ".", Annotations: hints},
+		func(ctx context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
+			result, err := handle(ctx, r, in)
+			if err == nil && !result.IsError && result.InputRequests == nil {
+				p.count(name)
+			}
+			return result, nil, err
+		})
+}
+
+func (p *peer) count(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls[name]++
+}
+
+func (p *peer) counted(name string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[name]
+}
+
+// refund asks twice: for a reason, and then whether it is really meant.
+func (p *peer) refund(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	ask := func(field, kind, state string) *sdk.CallToolResult {
+		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{"q": &sdk.ElicitParams{
+			Mode: "form", Message: "Which " + field + "?",
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{field: map[string]any{"type": kind}}, "required": []string{field}},
+		}}}
+	}
+	answer, _ := r.Params.InputResponses["q"].(*sdk.ElicitResult)
+	switch {
+	case answer == nil:
+		return ask("reason", "string", "first"), nil
+	case answer.Action != "accept":
+		return said("nothing refunded: " + answer.Action), nil
+	case r.Params.RequestState == "first":
+		reason, _ := answer.Content["reason"].(string)
+		return ask("amount", "integer", "second:"+reason), nil
+	default:
+		reason, _ := strings.CutPrefix(r.Params.RequestState, "second:")
+		return said(fmt.Sprintf("refunded %v because of %s", answer.Content["amount"], reason)), nil
+	}
+}
+
+// many asks two questions at once.
+func (p *peer) many(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	if len(r.Params.InputResponses) == 0 {
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{
+			"b": &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://bank.example.com/login", ElicitationID: "e1"},
+			"a": &sdk.ElicitParams{Mode: "form", Message: "Name?", RequestedSchema: map[string]any{
+				"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
+			}},
+		}}, nil
+	}
+	a, okA := r.Params.InputResponses["a"].(*sdk.ElicitResult)
+	b, okB := r.Params.InputResponses["b"].(*sdk.ElicitResult)
+	if !okA || !okB {
+		return nil, errors.New("an answer is missing")
+	}
+	return said(fmt.Sprintf("%s %v %s", a.Action, a.Content["name"], b.Action)), nil
+}
+
+// pay sends a person to a URL.
+func (p *peer) pay(_ context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+	if answer, ok := r.Params.InputResponses["u"].(*sdk.ElicitResult); ok {
+		return said(answer.Action), nil
+	}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{
+		"u": &sdk.ElicitParams{Mode: "url", Message: "Pay", URL: in.Text, ElicitationID: "e1"},
+	}}, nil
+}
+
+// serve serves the peer over HTTP. A call of the tool cut takes effect, and then its connection breaks.
+func (p *peer) serve(t *testing.T, o *sdk.StreamableHTTPOptions) *httptest.Server {
+	t.Helper()
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, o)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.posts++
+		p.auth = append(p.auth, r.Header.Get("Authorization"))
+		p.mu.Unlock()
+		if r.Header.Get("Mcp-Name") == "cut" {
+			p.count("cut")
+			if p.counted("cut") < 3 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(p.release) })
+	return s
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+var stateless = &sdk.StreamableHTTPOptions{Stateless: true}
+
+// client returns a client of a server at a URL.
+func client(t *testing.T, url string, change ...func(*mcp.Config)) *mcp.Server {
+	t.Helper()
+	config := mcp.Config{Name: "shop", URL: url, Egress: mcp.Egress{AllowPrivate: true}, Timeout: 10 * time.Second}
+	for _, fn := range change {
+		fn(&config)
+	}
+	s, err := mcp.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// tools returns the tools of a server by the server's names.
+func tools(t *testing.T, s *mcp.Server, selection mcp.Selection) map[string]spool.Tool {
+	t.Helper()
+	source, err := s.Tools(selection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := source.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := source.Tools(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]spool.Tool)
+	for _, tool := range made {
+		byName[strings.TrimPrefix(tool.Name, "shop__")] = tool
+	}
+	return byName
+}
+
+func call(t *testing.T, tool spool.Tool, args string, change ...func(*spool.ToolCall)) (string, error) {
+	t.Helper()
+	c := spool.ToolCall{RunID: "r1", Step: 1, ID: "c1", Name: tool.Name, Args: json.RawMessage(args)}
+	for _, fn := range change {
+		fn(&c)
+	}
+	result, err := tool.Call(t.Context(), c)
+	return string(result), err
+}

@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spoolhq/spool/tool/internal/oauth"
+)
+
+// statusError is an HTTP answer that is no JSON-RPC message.
+type statusError struct {
+	status int
+	// session is true if the request named a session.
+	session bool
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("the server answered with status %d", e.status)
+}
+
+var errRedirect = errors.New("the server redirected to another host or method, which is not followed")
+
+// newHTTPClient returns a client for the SDK's transport. The tokens may be nil.
+func newHTTPClient(transport http.RoundTripper, headers map[string]string, tokens *oauth.Client) *http.Client {
+	return &http.Client{Transport: &roundTripper{next: transport, headers: headers, tokens: tokens}, CheckRedirect: sameRequest}
+}
+
+// sameRequest allows only redirects that keep the host, TLS and the method, so that no other host gets the
+// arguments and the headers.
+func sameRequest(r *http.Request, via []*http.Request) error {
+	const most = 5
+	first := via[0]
+	switch {
+	case !strings.EqualFold(r.URL.Host, first.URL.Host), first.URL.Scheme == "https" && r.URL.Scheme != "https", r.Method != first.Method:
+		return errRedirect
+	case len(via) >= most:
+		return fmt.Errorf("the server redirected %d times", most)
+	default:
+		return nil
+	}
+}
+
+// roundTripper adds the headers and bounds the answers. It turns an answer that is no JSON-RPC message into an
+// error of its request: the SDK would break the whole connection for it, with all calls that are under way. For
+// the same reason it reads a JSON answer to its end.
+type roundTripper struct {
+	next    http.RoundTripper
+	headers map[string]string
+	tokens  *oauth.Client // nil: requests have no access tokens
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	plain := r.Context()
+	ctx := plain
+	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+		// A request is tried again with another connection if its first one has certainly not sent it.
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GetConn: func(string) { sent.Store(false) }, GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+		})
+	}
+	r = r.Clone(ctx)
+	for name, value := range t.headers {
+		r.Header.Set(name, value)
+	}
+	response, err := t.exchange(plain, r)
+	if err != nil || r.Method != http.MethodPost {
+		return response, err
+	}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	good := response.StatusCode >= 200 && response.StatusCode < 300
+	redirect := response.StatusCode >= 300 && response.StatusCode < 400
+	if redirect || good && kind != "application/json" {
+		return response, nil // events are read, and bounded, one by one
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxMessage+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > maxMessage:
+		return nil, fmt.Errorf("the answer is larger than %d bytes", maxMessage)
+	case !good && !isRPCError(body):
+		return nil, &statusError{status: response.StatusCode, session: r.Header.Get("Mcp-Session-Id") != ""}
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, nil
+}
+
+// isRPCError reports whether a body is an error of JSON-RPC.
+func isRPCError(body []byte) bool {
+	var message struct {
+		Version string          `json:"jsonrpc"`
+		Error   json.RawMessage `json:"error"`
+	}
+	return json.Unmarshal(body, &message) == nil && message.Version != "" && len(message.Error) > 0
+}
+
+type sentKey struct{}
+
+// withSent returns a context whose requests set sent once they have a connection, and so may reach the server.
+func withSent(ctx context.Context) (context.Context, *atomic.Bool) {
+	sent := new(atomic.Bool)
+	return context.WithValue(ctx, sentKey{}, sent), sent
+}

@@ -1,0 +1,158 @@
+package openapi
+
+import (
+	"cmp"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoolhq/spool/tool/internal/argument"
+	"github.com/spoolhq/spool/tool/internal/endpoint"
+)
+
+// bodyArg is the name of the argument that becomes the body.
+const bodyArg = "body"
+
+// parameter is a parameter of an operation.
+type parameter struct {
+	argument.Param
+
+	place    string
+	node     map[string]any
+	schema   any
+	required bool
+}
+
+// parameters returns the parameters of an operation that are arguments: those of the operation and of its
+// path, in the order path, query, header.
+func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
+	var all []parameter
+	for _, holder := range []struct {
+		of    map[string]any
+		place string
+	}{{o.item, o.itemPlace}, {o.node, o.place}} {
+		items, err := list(holder.of, "parameters", holder.place)
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range items {
+			param, err := b.parameter(item, holder.place+".parameters["+strconv.Itoa(i)+"]")
+			if err != nil {
+				return nil, err
+			}
+			same := slices.IndexFunc(all, func(q parameter) bool { return q.Name == param.Name && q.In == param.In })
+			if same >= 0 { // that of the operation replaces that of the path
+				all[same] = param
+				continue
+			}
+			all = append(all, param)
+		}
+	}
+	all = slices.DeleteFunc(all, func(q parameter) bool { return b.given(q.Param, p) })
+	order := []argument.Place{argument.Path, argument.Query, argument.Header}
+	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(order, a.In), slices.Index(order, c.In)) })
+	return all, b.checkPath(o, all)
+}
+
+// given reports whether a request has a parameter without an argument: a secret, a configured header, or one
+// that follows from the call.
+func (b *sourceBuilder) given(q argument.Param, p proof) bool {
+	switch q.In {
+	case argument.Header:
+		name := textproto.CanonicalMIMEHeaderKey(q.Name)
+		return slices.Contains([]string{"Accept", "Authorization", "Content-Type", endpoint.HeaderKey}, name) || p.header.Get(name) != "" || b.configured(name)
+	case argument.Query:
+		return p.query.Has(q.Name)
+	default:
+		return false
+	}
+}
+
+func (b *sourceBuilder) checkPath(o operation, all []parameter) error {
+	template := argument.Names(o.path)
+	for _, name := range template {
+		if !slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Path && q.Name == name }) {
+			return wrong(o.place+".parameters", "the path has {"+name+"}, which is no parameter")
+		}
+	}
+	for _, q := range all {
+		if q.In == argument.Path && !slices.Contains(template, q.Name) {
+			return wrong(q.place, "the path has no {"+q.Name+"}")
+		}
+	}
+	return nil
+}
+
+// parameter reads one parameter.
+func (b *sourceBuilder) parameter(value any, place string) (parameter, error) {
+	node, place, err := b.doc.object(value, place)
+	if err != nil {
+		return parameter{}, err
+	}
+	q := parameter{Param: argument.Param{Name: text(node, "name"), In: argument.Place(text(node, "in"))}, node: node, place: place}
+	q.required = node["required"] == true || q.In == argument.Path
+	styles := []argument.Style{argument.StyleSimple}
+	switch q.In {
+	case argument.Path:
+	case argument.Header:
+		if refusedHeader(q.Name) {
+			return q, wrong(place, "the header "+q.Name+" cannot be an argument")
+		}
+	case argument.Query:
+		styles = []argument.Style{argument.StyleForm, argument.StyleSpace, argument.StylePipe, argument.StyleDeep}
+	case "cookie":
+		return q, wrong(place, "the parameter "+q.Name+" is a cookie, which is not supported")
+	default:
+		return q, wrong(place, "in must be path, query or header")
+	}
+	if q.Name == "" {
+		return q, wrong(place, "needs a name")
+	}
+	q.Style = argument.Style(cmp.Or(text(node, "style"), string(styles[0])))
+	if !slices.Contains(styles, q.Style) {
+		return q, wrong(place, "the style "+string(q.Style)+" is not supported in a "+string(q.In))
+	}
+	q.Explode = q.Style == argument.StyleForm
+	if explode, ok := node["explode"].(bool); ok {
+		q.Explode = explode
+	}
+	if content, ok := node["content"].(map[string]any); ok {
+		media, ok := content["application/json"].(map[string]any)
+		if !ok {
+			return q, wrong(place+".content", "only application/json is supported")
+		}
+		q.Style, node, place = argument.StyleJSON, media, place+".content.application/json"
+	}
+	if q.schema = node["schema"]; q.schema == nil {
+		return q, wrong(place, "needs a schema")
+	}
+	return q, nil
+}
+
+// refusedHeader reports whether a header belongs to the connection or to Spool.
+func refusedHeader(name string) bool {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	return slices.Contains([]string{
+		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	}, name) || strings.HasPrefix(name, "Spool-") || strings.HasPrefix(name, "Webhook-")
+}
+
+// argumentName returns the first free name for a parameter. Names that differ only in the case of their
+// letters are the same, as for the check of arguments.
+func argumentName(q argument.Param, taken map[string]bool) string {
+	name := valid(q.Name, ".")
+	for n, next := 1, name; ; n++ {
+		if key := strings.ToLower(next); !taken[key] {
+			taken[key] = true
+			return next
+		}
+		if next = valid(name+"_"+string(q.In), "."); n > 1 {
+			next = valid(name+"_"+string(q.In)+strconv.Itoa(n), ".")
+		}
+	}
+}
+
+// hasBody reports whether requests of a method may have a body.
+func hasBody(method string) bool { return method != http.MethodGet && method != http.MethodHead }
