@@ -31,6 +31,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
+	"github.com/spoolhq/spool/engine/internal/toollist"
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
@@ -82,10 +83,11 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if err := checkBackend(&b, c.SingleProcess); err != nil {
 		return nil, err
 	}
-	images, err := attach.New(c.Attachments)
+	files, err := attach.New(c.Attachments)
 	if err != nil {
 		return nil, err
 	}
+	files.Artifacts = c.Artifacts
 	recorder, err := c.recorder()
 	if err != nil {
 		return nil, err
@@ -102,10 +104,11 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
 		Limits: e.limits,
 	}
-	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks}
+	lists := &toollist.Lists{Store: e.store, Log: c.Log}
+	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks, ToolLists: lists}
 	e.runner = agent.New(agent.Host{
 		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
-		Threads: e.threads, Registry: agents, Revisions: e.revisions, Telemetry: recorder, Attachments: images,
+		Threads: e.threads, Registry: agents, Revisions: e.revisions, ToolLists: lists, Telemetry: recorder, Attachments: files, Artifacts: c.Artifacts,
 		Streaming: stream.Settings{
 			Live: b.Live, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
 			Grace: max(c.Stream.Grace, snapshot.RecentEnd),
@@ -113,14 +116,14 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		OnSettle: c.OnSettle, Budget: c.Budget, Limits: c.Limits, StopPoll: c.Worker.StopPoll,
 	})
 	e.intake = &intake.Handler{
-		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
+		Threads: e.threads, Registry: agents, Attachments: files, Telemetry: recorder,
 		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, Take: e.take, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
-	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention}
+	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: c.Artifacts}
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Live, Memory: int64(c.Stream.SnapshotMemory),
 	})

@@ -18,6 +18,10 @@ type LimitOptions struct {
 	// fit, the model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if AnswerBytes is
 	// more.
 	StepBytes int
+	// ResultBytes bounds the size of a tool's result in a message, if the engine stores artifacts. A longer
+	// result is saved as an artifact, and the message has the artifact and the beginning of the result. Defaults
+	// to 64 KiB.
+	ResultBytes int
 	// PromptBytes bounds the size of a start's prompt. Defaults to 262,144.
 	PromptBytes int
 	// QueueDepth bounds the ready jobs of all tenants together. Beyond the limit, starts are refused. A
@@ -52,6 +56,7 @@ func (o *LimitOptions) fill() error {
 	if err := cmp.Or(
 		or("Limits.AnswerBytes", &o.AnswerBytes, answer),
 		or("Limits.StepBytes", &o.StepBytes, max(defaultStepBytes, o.AnswerBytes)),
+		or("Limits.ResultBytes", &o.ResultBytes, 64<<10),
 		or("Limits.PromptBytes", &o.PromptBytes, 256<<10),
 		or("Limits.QueueDepth", &o.QueueDepth, 0),
 		or("Limits.TenantDepth", &o.TenantDepth, 0),

@@ -15,8 +15,11 @@ import (
 // mappers, clients of Redis and NATS, OpenID Connect.
 var leafOnly = []string{
 	"github.com/uptrace/bun", "gorm.io", "entgo.io", "github.com/redis", "github.com/go-redis",
-	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "golang.org/x/oauth2",
+	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "github.com/aws", "google.golang.org/api",
 }
+
+// neverLinked are modules that the root module requires for a package that these programs do not import.
+var neverLinked = []string{"golang.org/x/oauth2", "github.com/modelcontextprotocol"}
 
 // A program in a module of its own that imports one product resolves no module that only a
 // leaf needs.
@@ -38,6 +41,13 @@ func TestModuleGraphs(t *testing.T) {
 			linked := list(t, dir, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 			if !slices.Contains(linked, module) {
 				t.Fatalf("the program links %q, without this module", linked)
+			}
+			for _, path := range linked {
+				for _, prefix := range neverLinked {
+					if path == prefix || strings.HasPrefix(path, prefix+"/") {
+						t.Errorf("a program that imports %q links %s", imports, path)
+					}
+				}
 			}
 			for _, resolved := range slices.Concat(linked, list(t, dir, "-m", "-f", "{{.Path}}", "all")) {
 				for _, prefix := range leafOnly {

@@ -22,14 +22,15 @@ var layers = []archtest.Row{
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
 	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}, Testing: true},
 	{Place: "internal/pgtest", Ours: []string{"internal/testserver", "internal/testwait"}, Outside: []string{"github.com/jackc/pgx/v5"}, Testing: true},
+	{Place: "internal/fake/...", Ours: []string{"internal/fake/..."}, Testing: true},
 	{Place: "internal/testserver"},
 	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
-	{Place: "engine/config", Ours: []string{".", "internal/egress"}},
+	{Place: "engine/config", Ours: []string{".", "internal/egress", "internal/filepart"}},
 	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult"}},
-	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "internal/egress"}},
-	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult"}},
+	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
+	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart"}},
 	{Place: "engine/internal/live", Ours: []string{
 		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
 	}},
@@ -40,27 +41,28 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/worker", Ours: []string{".", "engine/internal/random", "engine/internal/slots"}},
 	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
 	{Place: "engine/internal/revision", Ours: []string{"."}},
+	{Place: "engine/internal/toollist", Ours: []string{"."}},
 	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/quota", Ours: []string{".", "engine/internal/random"}},
 	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/quota", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
-		".", "engine/config", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
+		".", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
 		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots",
-		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/filepart",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "engine/internal/history", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
 		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/compact", Ours: []string{
-		".", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread",
+		".", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toollist",
 	}},
 	{Place: "engine/internal/publish", Ours: []string{".", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
 	{Place: "engine/internal/settle", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/intake", Ours: []string{
 		".", "engine/config", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change",
-		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/argschema",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
 		".", "engine/config", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
@@ -83,15 +85,28 @@ var layers = []archtest.Row{
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
+	{Place: "artifact/dir", Ours: []string{"."}},
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "internal/inprocess", "backend/internal/..."}},
 	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
 	{Place: "backend/nats", Ours: []string{".", "internal/inprocess"}, Outside: []string{"github.com/nats-io/nats.go"}, OutsideInTests: []string{"github.com/nats-io/nats-server/v2"}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
 
+	{
+		Place: "model/anthropic/cloud", Ours: []string{".", "model/anthropic"},
+		Outside: []string{"github.com/anthropics/anthropic-sdk-go", "github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2"},
+	},
+	{Place: "model/anthropic", Ours: []string{".", "internal/..."}, Outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{Place: "model/demo", Ours: []string{".", "internal/..."}},
+	{Place: "model/gemini", Ours: []string{".", "internal/..."}, Outside: []string{"google.golang.org/genai"}},
 	{Place: "model/openai", Ours: []string{".", "internal/..."}},
+	{Place: "model/responses", Ours: []string{".", "internal/..."}},
 	{Place: "price", Ours: []string{"."}},
+	{Place: "tool/internal/endpoint", Ours: []string{".", "internal/egress", "server/verify/webhook"}},
+	{Place: "tool/internal/argument", Ours: []string{".", "internal/argschema"}},
+	{Place: "tool/openapi", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
+	{Place: "tool/internal/oauth", Ours: []string{"."}, Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
+	{Place: "tool/mcp", Ours: []string{".", "internal/argschema", "internal/egress", "tool/internal/oauth"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
 	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
@@ -125,6 +140,7 @@ var layers = []archtest.Row{
 	{Place: "client", Ours: []string{".", "internal/sse"}},
 	{Place: "console"},
 
+	{Place: "examples/mcpserver", Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	{Place: "examples/...", Ours: []string{"./..."}},
 	{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
 	{Place: "spec", OutsideInTests: []string{"github.com/google/jsonschema-go"}}, // fixtures, and the tests that read them
@@ -138,7 +154,7 @@ var layers = []archtest.Row{
 
 // leaves are modules of their own, so that nobody who imports the root module resolves what
 // they import. They follow the rules of the house.
-var leaves = []string{"backend/nats", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
+var leaves = []string{"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
 
 // testOutside is what any test may import beside its row.
 var testOutside = []string{"github.com/google/go-cmp"}

@@ -28,7 +28,13 @@ var crashScripts = map[string]crashScript{
 	"NestedCrash":     nestedScript,
 	"NestedLateCrash": nestedLateScript,
 	"CrashBudget":     budgetScript,
+	"CrashSteer":      steerScript,
 	"CrashTake":       takeScript,
+	"CrashProvider":   providerScript,
+	"CrashBackground": backgroundScript,
+	"CrashOutput":     outputScript,
+	"CrashFallback":   fallbackScript,
+	"CrashPending":    pendingScript,
 }
 
 // leastCalls is how many backend calls a script makes at least, so that a crash at each of them shows something.

@@ -216,7 +216,7 @@ func testExpireFailUnknown(s expireTest) {
 	close(d.gate)
 	s.working(c)
 	s.ended(spool.Failed)
-	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":"the worker died`) || s.executed() != 1 {
+	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":"the call was cut off`) || s.executed() != 1 {
 		s.Errorf("the result is %s, after %d calls", got, s.executed())
 	}
 }

@@ -40,8 +40,8 @@ func testKeyTenants(s *engineTest) {
 		s.startAs(e, thread, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann of " + string(tenant)})
 		s.until("the end", func() bool { return s.all(thread, "r1").Thread.State.Terminal() })
 		call := s.called("look")
-		if call.Thread != thread || call.RunID != "r1" || call.Subject != "ann of "+string(tenant) {
-			s.Errorf("the call is one of %s, run %s, subject %q", call.Thread, call.RunID, call.Subject)
+		if call.Thread != thread || call.RunID != "r1" || call.Subject != "ann of "+string(tenant) || call.Agent != "a" {
+			s.Errorf("the call is one of %s, run %s, agent %q, subject %q", call.Thread, call.RunID, call.Agent, call.Subject)
 		}
 		if !strings.HasPrefix(call.IdempotencyKey(), "r1/1/c1/") {
 			s.Errorf("the key is %s", call.IdempotencyKey())

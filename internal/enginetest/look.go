@@ -128,7 +128,7 @@ func (s *engineTest) script() (lines []string) {
 
 func messageLine(m spool.Message) string {
 	parts := []string{string(m.Role)}
-	for _, p := range m.Content {
+	for _, p := range m.Content.Shown() {
 		switch p.Type {
 		case spool.PartToolCall:
 			parts = append(parts, string(p.ToolCallID)+"="+p.ToolName+string(compare.Canonical(p.Args)))
@@ -160,12 +160,12 @@ func (s *engineTest) record() (lines []string) {
 
 func entryLine(e spool.Entry) string {
 	var p struct {
-		State, StreamID, Status, ToolCallID, Reason string
-		Approved                                    *bool
+		State, StreamID, Status, ToolCallID, Reason, Note string
+		Approved                                          *bool
 	}
 	_ = json.Unmarshal(e.Payload, &p)
 	line := []string{string(e.Type)}
-	for _, word := range []string{p.StreamID, p.Status, p.ToolCallID, p.Reason, p.State} {
+	for _, word := range []string{p.StreamID, p.Status, p.ToolCallID, p.Reason, p.Note, p.State} {
 		if word != "" {
 			line = append(line, word)
 		}

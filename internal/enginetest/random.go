@@ -284,7 +284,8 @@ func (c *campaign) someStart() {
 	}
 	r.WhenBusy = []spool.WhenBusy{
 		"", spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
-	}[c.n(7)]
+		spool.BusySteer, spool.BusySteer, spool.BusySteer,
+	}[c.n(10)]
 	result, err := c.some().Run(context.Background(), chat, r)
 	c.trace.addf("campaign: start %s %s in place of %q: %s, %v", r.RunID, r.WhenBusy, r.EditMessageID, asJSON(result), err)
 	if err == nil && result.Accepted {

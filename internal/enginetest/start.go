@@ -118,13 +118,14 @@ func testStartAttachments(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Say("nice"))
 	e := s.working(s.config(m))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{
-		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: pixel},
+		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: pixel}, {URL: "data:text/csv,a", Name: "a.csv"},
 	}})
 	s.ended(spool.Completed)
 	want := spool.Content{
 		{Type: spool.PartText, Text: "look"},
 		{Type: spool.PartImage, Image: "https://x.test/a.png", MIMEType: "image/png"},
 		{Type: spool.PartImage, Image: pixel},
+		{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv", FileName: "a.csv"},
 	}
 	s.same("saved", s.all(chat, "").Messages[0].Content, want)
 	s.same("asked", m.Requests()[0].Messages[0].Content, want)

@@ -16,7 +16,7 @@ var unknownTests = map[string]func(s *engineTest){
 	"Approved":      func(s *engineTest) { testUnknown(s, false, true, "", `"sent"`, 2) },
 	"Denied":        func(s *engineTest) { testUnknown(s, false, false, "", `{"cancelled":true,`, 1) },
 	"DeniedWith":    func(s *engineTest) { testUnknown(s, false, false, `{"n":1}`, `{"n":1}`, 1) },
-	"Expired":       func(s *engineTest) { testUnknown(s, false, false, "expire", `{"error":"the worker died`, 1) },
+	"Expired":       func(s *engineTest) { testUnknown(s, false, false, "expire", `{"error":"the call was cut off`, 1) },
 	"AfterApproval": func(s *engineTest) { testUnknown(s, true, true, "", `"sent"`, 2) },
 	"DeniedAfter":   func(s *engineTest) { testUnknown(s, true, false, `{"n":1}`, `{"n":1}`, 1) },
 	"Idempotent":    testUnknownIdempotent,

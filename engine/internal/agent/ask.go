@@ -2,27 +2,57 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 )
 
-// ask asks the model for the next turn and streams it.
+// ask asks the model for the next turn and streams it. If an interrupted answer to the same request can be
+// asked for again, ask does that. If the provider no longer has that answer, ask charges it and makes the request
+// anew.
 func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedRequest) (chat.Turn, error) {
-	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, l.run.Root(), l.images)
+	resume, err := l.resumed(ctx, asked.ModelRequest)
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	row := spool.UsageRow{
-		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
-		Requested: chat.RequestedOf(l.model),
+	t, err := l.askFrom(ctx, past, asked, resume)
+	if resume == nil || !t.Gone(err) {
+		return t, err
 	}
-	reserve := func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
-		return l.reserve(ctx, row, l.model, r, history.NewMeter(l.run.Context).Of(asked.weight))
+	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the provider no longer has the answer", "step", l.run.Steps+1, "error", err)
+	if err := l.chargeGone(ctx, err); err != nil {
+		return t, err
 	}
+	return l.askFrom(ctx, past, asked, nil)
+}
+
+func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage) (chat.Turn, error) {
+	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{Thread: l.s.Key, Run: l.run.Root()}, l.images)
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	request.Resume = resume
+	row := l.stepRow()
+	prompt := history.NewMeter(l.run.Context).Of(asked.weight)
 	return l.s.runner.Chat.Ask(ctx, chat.Question{
 		Thread: l.s.Key, Run: l.run, Model: l.model, Request: request, Weight: asked.weight, Past: past, Events: &l.events,
-		Row: row, Reserve: reserve,
+		Row: row,
+		Reserve: func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
+			return l.reserve(ctx, row, l.model, r, prompt)
+		},
+		SaveResume: func(ctx context.Context, data json.RawMessage) error {
+			return l.saveResume(ctx, asked, row, prompt, data)
+		},
 	})
+}
+
+// stepRow returns the ledger row of the next step's question, without its usage.
+func (l *asker) stepRow() spool.UsageRow {
+	return spool.UsageRow{
+		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.ModelInUse(),
+		Requested: chat.RequestedOf(l.model),
+	}
 }

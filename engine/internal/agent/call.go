@@ -123,7 +123,7 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	case o.stopped:
 		return nil
 	}
-	p.result = p.resultOf(o.result, "")
+	p.result = p.resultOf(l.storeResult(ctx, p, o.result), "")
 	if o.err != nil {
 		l.failedCall(ctx, p, o.err)
 	}
@@ -136,7 +136,12 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 		return nil
 	}
 	state := spool.EffectDone
-	if p.park != nil {
+	switch {
+	case p.park != nil && p.park.Reason == spool.ParkOutcomeUnknown:
+		return nil // the ledger has the call as pending, which is what unknown means
+	case p.pends():
+		return l.savePending(ctx, p)
+	case p.park != nil:
 		state = spool.EffectVoid // the tool is called again with the answer
 	}
 	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(state)}}) })
@@ -150,20 +155,50 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 
 const panicked = "the tool panicked"
 
+// maxQuestions bounds the questions of a call whose tool may ask again.
+const maxQuestions = 20
+
 // wasAsked reports whether the call has parked with a question of its own that was answered.
 func (p *plannedCall) wasAsked() bool {
-	return p.answered != nil && (p.answered.Reason != spool.ParkOutcomeUnknown || p.answered.Before != nil)
+	if p.answered != nil && p.answered.Reason == spool.ParkOutcomeUnknown {
+		return p.answered.Before != nil
+	}
+	return p.asked() > 0
 }
 
 // failedCall turns a tool's error into a result for the model, or into a park.
 func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = nil
 	var wait *spool.ParkRequest
+	var unknown *spool.OutcomeUnknownError
+	var later *spool.PendingError
+	pends := errors.As(err, &later)
+	if pends {
+		if wrong := checkPending(later); wrong != nil {
+			err, pends = wrong, false
+		}
+	}
+	parks := errors.As(err, &wait)
+	if parks {
+		if wrong := checkPark(wait); wrong != nil {
+			err, parks = wrong, false
+		}
+	}
 	switch {
-	case errors.As(err, &wait) && !p.wasAsked():
+	case pends && !p.overdue:
+		p.park = l.pendingPark(p, later)
+		return
+	case pends:
+		p.abandoned = true
+		err = spool.Errorf(spool.Unavailable, "the work of the call was not done within %s, and was given up", cmp.Or(p.tool.PendingTimeout, spool.DefaultPendingTimeout))
+	case parks && (!p.wasAsked() || wait.Resume != nil && p.answered.Occurrence < maxQuestions):
 		p.park = l.parkFor(p, wait)
 		return
-	case errors.As(err, &wait):
+	case errors.As(err, &unknown) && !p.tool.Idempotent:
+		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "outcome of a tool call is unknown", "tool", p.call.Name, "error", err)
+		p.park = l.lostWork(p)
+		return
+	case parks:
 		err = errors.New("the tool parked again after it was answered")
 	case spool.CodeOf(err) == spool.Internal:
 		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
@@ -272,7 +307,7 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 			continue
 		}
 		results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
-		landed(&c, p)
+		landed(tx, &c, p)
 	}
 	if err := tx.Write(c); err != nil {
 		return nil, err
@@ -283,23 +318,19 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 	return thread.SaveResults(tx, results)
 }
 
-// landed notes in the effect ledger, and in the answered park, that a call has its result.
-func landed(c *spool.Changes, p *plannedCall) {
+// landed notes in the effect ledger, and in the call's park, that a call has its result.
+func landed(tx *thread.Tx, c *spool.Changes, p *plannedCall) {
 	if (p.ran || p.spawns) && !p.saved {
 		c.Effects = append(c.Effects, p.effect(spool.EffectDone))
 	}
-	if p.answered != nil {
-		park := *p.answered
-		park.Landed = true
-		c.Parks = append(c.Parks, park)
-	}
+	p.landPark(tx, c)
 }
 
 // cancelUnfinished gives every call without a result the result of a cancelled call.
 func cancelUnfinished(plan []*plannedCall, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
-			p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
+			p.abandon(reason)
 		}
 	}
 }
@@ -318,5 +349,5 @@ func (p *plannedCall) resultOf(result json.RawMessage, failure string) json.RawM
 	if p.answered == nil {
 		return toolresult.Ran(result, failure)
 	}
-	return toolresult.Ran(result, failure, p.call.Answer, p.answered.Answer)
+	return toolresult.Ran(result, failure, p.call.Answer, p.answered.Before, p.answered.Answer)
 }

@@ -75,8 +75,8 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 // begin returns the segment of a run that was claimed.
 func (r *Runner) begin(ctx context.Context, claimed *thread.Segment) *segment {
 	agent, err := r.agentOf(ctx, claimed.Run)
-	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent)
-	s.noAgent = err
+	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent.Permitted(claimed.Run))
+	s.configured, s.noAgent = agent, err
 	return s
 }
 

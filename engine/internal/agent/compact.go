@@ -21,8 +21,14 @@ const worthwhile = 10
 // provider refuses the prompt as a context overflow before any part of an answer came, askFitting
 // shortens the prompt and asks once more. It adds new summaries to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
-	to := l.s.runner.Compactor.Context.LimitsOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
+	to := l.s.runner.Compactor.Context.LimitsOf(l.run.ModelInUse(), l.model, l.agent.MaxOutputTokens)
+	room := int64(0)
+	if answer := l.run.Resume; answer != nil && answer.Room > 0 { // the same prompt again
+		room = answer.Room
+		to = l.s.runner.Compactor.Context.LimitsWith(room, to.AnswerTokens)
+	}
 	fitted, err := l.fit(ctx, past, to, false)
+	fitted.room = room
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -35,7 +41,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	l.s.runner.Concerning(l.s.Key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, refused, spool.OutcomeError); err != nil {
+		if err := chargeCutOff(tx, refused, spool.OutcomeError, false); err != nil {
 			return err
 		}
 		return tx.Put()
@@ -45,6 +51,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	// The assumed window is wrong: the refused size is a better bound.
 	less := l.s.runner.Compactor.Context.LimitsWith(min(to.Budget, size*3/4), to.AnswerTokens)
 	fitted, err = l.fit(ctx, past, less, true)
+	fitted.room = less.Budget
 	switch {
 	case err != nil:
 		return chat.Turn{}, err
@@ -60,11 +67,15 @@ type weightedRequest struct {
 	spool.ModelRequest
 
 	weight history.Weight
+	// room is the bound of a prompt that is shortened because the provider refused the whole one. Zero: it is not.
+	room int64
 }
 
 // weigh returns the request for a history.
 func (l *asker) weigh(past *history.Messages) weightedRequest {
 	messages, w := past.Prompt()
+	messages, repair := l.withRepair(messages)
+	w.Add(repair)
 	r := weightedRequest{ModelRequest: l.agent.Request(l.run, messages), weight: w}
 	r.weight.Add(history.WeighAround(r.ModelRequest))
 	return r
@@ -81,6 +92,9 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	}
 	c, some := past.Recall.Plan(m, to.Tail, l.run.ID)
 	again := l.failed == 0 || size >= l.failed+to.Budget/worthwhile
+	if l.run.Resume != nil && !must { // another prompt would lose the answer that the run asks for again
+		some = false
+	}
 	if some && (must || again && m.Part(c.Weight) >= to.Budget/worthwhile) {
 		summary, err := l.compact(ctx, past, c, m, to)
 		switch {
@@ -97,7 +111,8 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	}
 	if size > to.Budget {
 		around := history.Weigh(l.agent.Request(l.run, nil))
-		request.ModelRequest = l.agent.Request(l.run, past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		squeezed, _ := l.withRepair(past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		request.ModelRequest = l.agent.Request(l.run, squeezed)
 		request.weight = history.Weigh(request.ModelRequest)
 	}
 	return request, nil
@@ -106,7 +121,7 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 // compact asks a model for a summary of older messages and saves it. The summary replaces these
 // messages in prompts. The messages stay in the store.
 func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
-	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
+	s := l.s.runner.Compactor.NewSummary(l.run.ModelInUse(), l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
 	s.Tenant = l.s.Key.Tenant

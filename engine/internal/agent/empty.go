@@ -31,10 +31,7 @@ func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.T
 	if err != nil {
 		return first, err
 	}
-	thought := slices.Clone(first.Message.Content)
-	for i := range thought {
-		thought[i].Provider = nil // the provider's signature belongs to another answer
-	}
+	thought := first.Message.Content.Shown() // the provider's data belongs to another answer
 	second, err := l.askFitting(ctx, past)
 	second.Message.Content = slices.Concat(thought, second.Message.Content)
 	if cut, ok := errors.AsType[*chat.CutOffError](err); ok {

@@ -16,7 +16,7 @@ const yieldedSlot = "the run waits for its turn"
 // due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeAborted); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, s.main.plan); err != nil {

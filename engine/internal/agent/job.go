@@ -14,8 +14,14 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
 	}
-	if j.Kind == spool.JobSettle {
+	switch j.Kind {
+	case spool.JobSettle:
 		return r.hook.Again(ctx, j)
+	case spool.JobPoll:
+		return r.poll(ctx, j)
+	case spool.JobCancel:
+		return r.cancelCall(ctx, j)
+	default:
 	}
 	c, err := r.claim(ctx, j)
 	if err != nil {

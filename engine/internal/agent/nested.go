@@ -19,7 +19,7 @@ import (
 // attemptError says that an attempt of a nested run failed and that the run will have another attempt.
 // The segment ends once its other calls are done.
 type attemptError struct {
-	attempts int // of the nested run, including this one
+	attempts int // of the nested run, including this one; 0: it goes on with another model, at once
 	err      error
 }
 
@@ -172,7 +172,7 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 // child returns the loop of a nested run.
 func (l *loop) child(run spool.RunRow) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
-	model := cmp.Or(l.s.runner.Registry.Model(run.Model, agent), l.model)
+	model := cmp.Or(l.s.runner.Registry.Model(run.ModelInUse(), agent), l.model)
 	return newLoop(l.s, l.runState, agent, model, run)
 }
 
@@ -192,10 +192,10 @@ func (l *runState) frames() []spool.ParkFrame {
 // nestedResult returns what the parent run's model reads about a nested run that has ended.
 func nestedResult(run spool.RunRow) json.RawMessage {
 	result := struct {
-		AgentID spool.AgentID `json:"agentId"`
-		Result  *string       `json:"result,omitempty"`
-		Note    string        `json:"note,omitempty"`
-		Error   string        `json:"error,omitempty"`
+		AgentID spool.AgentID   `json:"agentId"`
+		Result  json.RawMessage `json:"result,omitempty"`
+		Note    string          `json:"note,omitempty"`
+		Error   string          `json:"error,omitempty"`
 	}{AgentID: run.AgentID()}
 	if run.State == spool.Failed {
 		result.Error = cmp.Or(run.Error, "the nested run failed")
@@ -205,7 +205,10 @@ func nestedResult(run spool.RunRow) json.RawMessage {
 	if run.Result != nil {
 		text = run.Result.Text
 	}
-	result.Result = &text
+	result.Result = toolresult.JSON(text)
+	if run.OutputValue() != nil && json.Valid([]byte(text)) { // it is the value, and not cut
+		result.Result = json.RawMessage(text)
+	}
 	if run.StopReason != spool.StopCompleted {
 		result.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
 	}

@@ -43,7 +43,7 @@ var errStepAbandoned = errors.New("the step was given up")
 func (l *loop) handBack(ctx context.Context, cause error) error {
 	l.events.EndBlock(ctx)
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeAborted); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, l.plan); err != nil {
@@ -63,17 +63,18 @@ func (l *loop) handBack(ctx context.Context, cause error) error {
 func (l *loop) fail(ctx context.Context, cause error) error {
 	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
-	final := permanent(cause)
+	var next attempt
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeError); err != nil {
+		next = l.failedAttempt(ctx, tx.Run, cause)
+		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again && !tx.Stopping()); err != nil {
 			return err
 		}
-		tx.Run.Attempts++
+		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		switch {
 		case tx.Stopping(): // the stop came between two polls
 			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
-		case final || tx.Run.Attempts >= l.s.runner.Rules.Retry.Attempts:
-			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
+		case !next.again:
+			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: next.reason}, "")
 		}
 		return tx.Put()
 	})
@@ -86,7 +87,7 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	if c, ok := errors.AsType[*chat.CutOffError](cause); ok { // the ledger already has its usage
 		cause = c.Err
 	}
-	return &attemptError{attempts: l.run.Attempts, err: cause}
+	return &attemptError{attempts: next.number, err: cause}
 }
 
 // started announces a nested run. Each stream in which the run is active gets one announcement.

@@ -22,8 +22,11 @@ func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
 		DistinctApprover: l.distinctApprover(p, reason), Revision: l.s.main.self.Revision,
 	}
-	if p.answered != nil {
-		park.Occurrence = max(p.answered.Occurrence, 1) + 1
+	if n := p.asked(); n > 0 {
+		park.Occurrence = n + 1
+	}
+	if reason == spool.ParkApproval && l.agent.FromSource[call.Name] { // a process that answers may not have the list
+		park.Schema = p.tool.Parameters
 	}
 	return park
 }
@@ -46,6 +49,26 @@ func (l *calls) distinctApprover(p *plannedCall, reason string) bool {
 	return false
 }
 
+// maxParkState bounds the schema and the state of a tool's park, in bytes each. Every segment reads them, and clients
+// get the schema.
+const maxParkState = 2 << 20
+
+// checkPark returns an error for a park that cannot be stored.
+func checkPark(r *spool.ParkRequest) error {
+	for name, text := range map[string]json.RawMessage{"the schema of the question": r.Schema, "the state of the question": r.Resume} {
+		if len(text) > maxParkState {
+			return spool.Errorf(spool.Limit, "%s has more than %d bytes", name, maxParkState)
+		}
+		if text == nil {
+			continue
+		}
+		if err := spool.CheckJSON(name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // parkFor returns the park that a tool asked for. A client sees the tool's payload; the call resumes
 // with its own arguments.
 func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
@@ -59,7 +82,35 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 			p.Shown = shown
 		}
 	}
+	p.Schema, p.Resume = r.Schema, r.Resume
+	if before := call.answered; before != nil && before.State == spool.ParkPending {
+		p.Pending = before.Pending // what is to be cancelled if the run ends
+	}
 	return p
+}
+
+// unknownPark returns the park that asks for the outcome of a call.
+func (l *calls) unknownPark(p *plannedCall) *spool.Park {
+	park := l.newPark(p, spool.ParkOutcomeUnknown, 0)
+	park.Before, park.Resume = p.call.Answer, p.call.Resume
+	switch before := p.answered; {
+	case before == nil:
+	case before.State == spool.ParkPending: // the call as it began the work
+		park.Before, park.Resume = before.Before, before.Resume
+	default:
+		park.Pending = before.Pending
+	}
+	return park
+}
+
+// lostWork returns the park that asks for the outcome of a call whose tool does not know it. If its work had begun,
+// an approval begins the work anew.
+func (l *calls) lostWork(p *plannedCall) *spool.Park {
+	park := l.unknownPark(p)
+	if park.Pending != nil {
+		park.Before, park.Resume, park.Pending = nil, nil, nil
+	}
+	return park
 }
 
 // park writes the parks of a step. They become open with the transition of the dispatched run, for the
@@ -70,11 +121,15 @@ func (l *calls) park(tx *thread.Tx) error {
 		if p.park == nil {
 			continue
 		}
+		if p.pends() {
+			p.begin(tx.Now)
+		} else {
+			p.park.CreatedAt = tx.Now
+			p.park.Digest = p.park.DigestOf(nil)
+		}
 		park := *p.park
-		park.CreatedAt = tx.Now
-		park.Digest = park.DigestOf(nil)
 		c.Parks = append(c.Parks, park)
-		if p.ran { // the tool parked itself and is called again with the answer
+		if p.ran && park.Reason != spool.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
 			c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 		}
 	}

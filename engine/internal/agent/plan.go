@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -35,6 +36,12 @@ type plannedCall struct {
 	spawns bool
 	// waits is true if the call's nested run waits.
 	waits bool
+	// overdue is true for a pending call whose time is over.
+	overdue bool
+	// abandoned is true if nobody waits for the work of the call any more.
+	abandoned bool
+	// left is the park of an abandoned call that became pending in this segment, or nil.
+	left *spool.Park
 	// nested is the loop of the nested run in this segment, or nil.
 	nested *loop
 }
@@ -73,8 +80,8 @@ func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 }
 
 // planCalls plans the calls of a step. If a worker died in the step, effects has the step's effect
-// ledger; otherwise it is nil.
-func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
+// ledger, and pending the parks of its pending calls; otherwise they are nil.
+func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect, pending map[spool.ToolCallID]spool.Park) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
 		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
@@ -82,7 +89,10 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 		tool, known := l.agent.Tool(c.ToolName)
 		p.tool, p.spawns = tool, l.agent.Spawns(c.ToolName)
 		effect := effectOf(effects, c.ToolCallID)
+		waits, isPending := pending[c.ToolCallID]
 		switch {
+		case isPending:
+			p.park = &waits
 		case effect.State == spool.EffectDone:
 			p.result, p.saved = effect.Result, true
 		case effect.State == spool.EffectPending:
@@ -135,8 +145,7 @@ func (l *calls) planUnknown(p *plannedCall) {
 		p.begun = true
 		return
 	}
-	p.park = l.newPark(p, spool.ParkOutcomeUnknown, 0)
-	p.park.Before = p.call.Answer
+	p.park = l.unknownPark(p)
 }
 
 // planDraft resumes a step whose worker died or shut down while its tools ran.
@@ -146,13 +155,32 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	step := l.run.Steps + 1
-	effects, err := l.effects(ctx, step)
+	var effects []spool.Effect
+	var parks []spool.Park
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
+		if effects, err = v.Effects(l.run.ID, step); err != nil || len(effects) == 0 {
+			return err
+		}
+		parks, err = v.Parks(l.run.Root())
+		return err
+	})
 	if err != nil {
-		return false, err
+		return false, storeError{err}
 	}
 	l.replayDraft(ctx, draft)
-	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
+	pending := make(map[spool.ToolCallID]spool.Park)
+	for _, p := range parks {
+		if l.ofDraft(p) {
+			pending[p.ToolCallID] = p
+		}
+	}
+	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects, pending)
 	return true, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: pendingEffects(l.plan)}) })
+}
+
+// ofDraft reports whether a park is of a call that became pending in the step of the draft.
+func (l *calls) ofDraft(p spool.Park) bool {
+	return l.run.Draft != nil && p.State == spool.ParkPending && !p.Landed && p.AgentID == l.run.AgentID() && p.Step > l.run.Steps
 }
 
 // planLanding resumes the last step's calls that waited: calls whose parks are resolved, and calls
@@ -163,18 +191,19 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 	}
 	var parks []spool.Park
 	var waiting []*plannedCall
+	var now time.Time
 	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		parks, l.open = nil, 0
+		parks, l.open, now = nil, 0, v.Now()
 		all, err := v.Parks(l.run.Root())
 		if err != nil {
 			return err
 		}
 		for _, p := range all {
 			switch {
-			case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget:
-			case p.State == spool.ParkOpen:
+			case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget || l.ofDraft(p):
+			case p.State == spool.ParkOpen, p.State == spool.ParkPending && !p.Pending.Ready:
 				l.open++
-			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired:
+			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired || p.State == spool.ParkPending:
 				parks = append(parks, p)
 			}
 		}
@@ -193,7 +222,12 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		l.plan = append(l.plan, l.planAnswered(park, effectOf(effects, park.ToolCallID)))
+		effect := effectOf(effects, park.ToolCallID)
+		if park.State == spool.ParkPending {
+			l.plan = append(l.plan, l.planPending(park, effect, now))
+			continue
+		}
+		l.plan = append(l.plan, l.planAnswered(park, effect))
 	}
 	if l.parent == nil && len(parks) == 0 {
 		return true, nil // there is nothing to write
@@ -233,7 +267,7 @@ func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
 	tool, known := l.agent.Tool(park.ToolName)
-	p.tool, p.call.Answer = tool, park.Answer
+	p.tool, p.call.Answer, p.call.Resume = tool, park.Answer, park.Resume
 	if park.Answer != nil && park.Answer.Args != nil {
 		p.call.Args = park.Answer.Args
 	}
@@ -241,9 +275,17 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 	if unknown { // the question was about the outcome, so the call's earlier answer still applies
 		p.call.Answer = park.Before
 	}
+	if park.Pending != nil { // the work of the call has begun
+		p.call.Pending = park.Pending.State
+	}
+	resumes := park.Resume != nil && !unknown && known
 	switch {
 	case effect.State == spool.EffectDone:
 		p.result, p.saved = effect.Result, true
+	case park.State == spool.ParkExpired && resumes, park.Answer != nil && !park.Answer.Approved && resumes:
+		if effect.State == spool.EffectPending {
+			l.planUnknown(p)
+		}
 	case park.State == spool.ParkExpired:
 		p.result = toolresult.Expired(park)
 	case !park.Answer.Approved && unknown:
@@ -271,7 +313,7 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
 		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
-		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name),
+		Agent: l.run.Agent, Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name), SaveArtifactFunc: l.saveArtifactFunc(l.run.CallKey(step, id)),
 	}
 }
 
@@ -307,6 +349,9 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 // interrupted stream.
 func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
+		if p.Type != spool.PartToolCall && p.Text == "" { // only its provider understands it
+			continue
+		}
 		switch p.Type {
 		case spool.PartReasoning:
 			l.events.Reasoning(ctx, p.Text)

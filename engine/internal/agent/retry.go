@@ -14,24 +14,25 @@ import (
 func (s *segment) failed(ctx context.Context, cause error) error {
 	s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
-	reason := failureText(cause)
-	final := permanent(cause)
 	nested, isNested := errors.AsType[*attemptError](cause)
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeError); err != nil {
+		next := s.main.failedAttempt(ctx, tx.Run, cause)
+		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again); err != nil {
 			return err
 		}
 		switch {
 		case tx.Stopping():
 			return errStopped
+		case isNested && nested.attempts == 0:
+			return thread.RetryLater(tx, 0, failureText(cause))
 		case isNested: // the nested run has counted the attempt
-			return thread.RetryLater(tx, tx.RetryDelay(nested.attempts, cause), reason)
+			return thread.RetryLater(tx, tx.RetryDelay(nested.attempts, cause), failureText(cause))
 		}
-		tx.Run.Attempts++
-		if final || tx.Run.Attempts >= s.runner.Rules.Retry.Attempts {
-			return thread.Finish(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
+		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
+		if !next.again {
+			return thread.Finish(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: next.reason})
 		}
-		return thread.RetryLater(tx, tx.RetryDelay(tx.Run.Attempts, cause), reason)
+		return thread.RetryLater(tx, tx.RetryDelay(next.number, cause), next.reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // the stop came between two polls
@@ -45,10 +46,11 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	return nil
 }
 
-// chargeCutOff charges the usage of an interrupted answer.
-func chargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome) error {
+// chargeCutOff charges the usage of an interrupted answer. If the run asks again, an answer that can be
+// resumed is not charged: it is charged when it ends.
+func chargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome, asksAgain bool) error {
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
-	if !ok {
+	if !ok || asksAgain && cut.Resumable() && tx.Run.Resume != nil {
 		return nil
 	}
 	tx.Add(cut.Turn.Usage.Count())

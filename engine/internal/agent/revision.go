@@ -11,10 +11,10 @@ import (
 // errUnkept rolls a claim back whose segment would name a revision that the store does not have yet.
 var errUnkept = errors.New("the agent's revision is not stored")
 
-// agentOf returns the agent of a claimed run's segment: the one of the run's revision, with the run's
+// agentOf returns the agent of a claimed run's segment: the one of the run's revision, without the run's
 // permissions. With an error it returns the process's agent, which must not execute the segment.
 func (r *Runner) agentOf(ctx context.Context, run spool.RunRow) (*registry.Agent, error) {
-	present := r.Registry.OfDispatched(run)
+	present := r.Registry.Configured(run)
 	if present == nil || run.Revision == present.Revision {
 		return present, nil
 	}
@@ -26,7 +26,7 @@ func (r *Runner) agentOf(ctx context.Context, run spool.RunRow) (*registry.Agent
 	default:
 		var pinned *registry.Agent
 		if pinned, err = r.Registry.Pinned(run.Revision, content); err == nil {
-			return pinned.Permitted(run), nil
+			return pinned, nil
 		}
 	}
 	return present, &spool.Error{

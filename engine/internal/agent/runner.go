@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/settle"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
+	"github.com/spoolhq/spool/engine/internal/toollist"
 )
 
 // Host contains the dependencies of a runner.
@@ -29,11 +31,14 @@ type Host struct {
 	Streaming   stream.Settings
 	Registry    *registry.Registry
 	Revisions   *revision.Revisions
+	ToolLists   *toollist.Lists
 	Telemetry   *telemetry.Recorder
-	Attachments *attach.Images
+	Attachments *attach.Files
 	Compactor   *compact.Compactor
 	Chat        *chat.Client
 	Publisher   *publish.Publisher
+	// Artifacts stores files and large results. Nil: the engine stores none.
+	Artifacts spool.ArtifactStore
 	// OnSettle is called for each run before its end state is written. Nil: no hook.
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 
@@ -49,6 +54,8 @@ type Runner struct {
 	hook           settle.Hook
 	activeSegments atomic.Int64
 	isolationSlot  isolationSlot
+	// leftOut has the tools that the last warning named, by the names of the agents.
+	leftOut sync.Map
 }
 
 func New(h Host) *Runner {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,14 +23,18 @@ type segment struct {
 	runner *Runner
 	publish.Segment
 
-	main    *loop // the loop of the dispatched run
-	noAgent error // why the agent of the run's revision cannot be used, or nil
+	main *loop // the loop of the dispatched run
+	// configured is the agent of the run's revision before the run narrows it. Nil: the process lacks it.
+	configured *registry.Agent
+	noAgent    error // why the agent of the run's revision cannot be used, or nil
 	// messages are those of the thread, if the start of the run has created it. Nil: they have to be read.
 	messages []spool.Message
 
 	slot      *slots.Slot     // the worker's slot; nil for none
 	isolation *isolationClaim // held until an isolated run has saved a step
 	overTime  atomic.Bool     // the run has reached the wall time limit of all runs
+	// hasArtifacts says that the thread has artifacts.
+	hasArtifacts atomic.Bool
 
 	budgeted    bool   // whether the run has a budget
 	budgetFreed signal // sent when some of the budget may be free again
@@ -40,11 +45,11 @@ type segment struct {
 
 // The causes with which a segment's context ends, besides the worker's own.
 var (
-	errStopped = errors.New("the run was stopped")
+	errStopped = fmt.Errorf("the run was stopped: %w", spool.ErrStopped)
 	errLost    = errors.New("another worker has the lease")
 	errLapsed  = errors.New("the lease could not be renewed")
 	// errOutOfTime ends a run whose time budget is exhausted.
-	errOutOfTime = errors.New("the run has had its time")
+	errOutOfTime = fmt.Errorf("the run has had its time: %w", spool.ErrStopped)
 )
 
 // saveTimeout bounds a write that continues after the segment's context has ended.
@@ -60,7 +65,7 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
-	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.Model, agent), run), run.Allowance != nil
+	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.ModelInUse(), agent), run), run.Allowance != nil
 	return s
 }
 
@@ -85,6 +90,12 @@ func (s *segment) execute(worker context.Context) error {
 	defer s.limitTime(cancel)()
 
 	err := s.noAgent
+	if err == nil {
+		err = s.resolveTools(ctx)
+	}
+	if err == nil {
+		err = s.lookForArtifacts(ctx)
+	}
 	if err == nil {
 		err = s.main.advance(ctx)
 	}

@@ -27,14 +27,15 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	if done, err := l.landBudget(ctx); done || err != nil {
 		return err
 	}
+	l.offerArtifacts()
 	stepped := false // a segment saves at least one step before it yields its slot
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
 		switch {
 		case err != nil:
 			return err
-		case !planned && l.open > 0: // an earlier worker parked it and died
-			return nil
+		case !planned && l.open > 0 && l.run.Draft == nil:
+			return l.parkAgain(ctx)
 		case !planned:
 			continue
 		}
@@ -57,20 +58,23 @@ func (l *loop) advance(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		turn, err := l.askSpeaking(ctx, past)
+		turns, err := l.takeSteers(ctx, past)
+		if err != nil {
+			return err
+		}
+		past.Add(turns...)
+		l.offerArtifacts()
+		turn, done, err := l.askModels(ctx, past)
+		if done {
+			return nil
+		}
 		if err != nil {
 			if short, ok := errors.AsType[*exhaustedError](err); ok {
 				return l.exhausted(ctx, short.reason)
 			}
 			return err
 		}
-		if turn.Reason != spool.FinishToolCalls || len(turn.Message.ToolCalls()) == 0 {
-			return l.saveLastStep(ctx, turn)
-		}
-		if err := l.saveDraft(ctx, turn); err != nil {
-			return err
-		}
-		saved, done, err := l.act(ctx)
+		saved, done, err := l.proceed(ctx, turn)
 		if done || err != nil {
 			return err
 		}
@@ -79,17 +83,33 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	}
 }
 
+// proceed saves the step of an answer and returns its messages. It reports whether the run has ended or
+// parked.
+func (l *loop) proceed(ctx context.Context, turn chat.Turn) (saved []spool.Message, done bool, err error) {
+	switch {
+	case turn.Paused():
+		saved, err = l.savePaused(ctx, turn)
+		return saved, false, err
+	case !turn.Calls():
+		return l.saveLastStep(ctx, turn)
+	}
+	if err := l.saveDraft(ctx, turn); err != nil {
+		return nil, false, err
+	}
+	return l.act(ctx)
+}
+
 // finishIfDone ends a run that needs no further step: it has had all its steps, or a worker saved its
 // last answer and died before it could end the run.
 func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.answer = history.LastAnswer(past.All)
 	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
-		len(last.ToolCalls()) == 0 && l.run.Steps > 0 &&
+		len(last.ToolCalls()) == 0 && l.run.Steps > 0 && !l.run.Paused && !l.rejected() &&
 		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 	switch {
 	case answered:
-		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+		return l.finishAnswered(ctx, last)
 	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
 		switch reason, err := l.exhaustedBudget(ctx); {
 		case err != nil:
@@ -113,13 +133,16 @@ func (l *runState) maxSteps() int {
 }
 
 // saveLastStep saves the last step and ends the run, in one transaction unless a settle hook has to
-// run in between.
-func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
+// run in between. If the answer does not fit the run's schema and the model is asked again, saveLastStep
+// returns the saved messages and false.
+func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Message, done bool, err error) {
 	results := t.CancelledCalls()
-	l.answer = t.Message.Text()
+	if text := t.Message.Text(); text != "" || !l.run.Paused {
+		l.answer = text
+	}
 	var short spool.StopReason
-	err := l.commit(ctx, func(tx *thread.Tx) error {
-		short = ""
+	err = l.commit(ctx, func(tx *thread.Tx) (err error) {
+		short, done = "", true
 		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
@@ -127,7 +150,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 		for _, p := range results {
 			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
-		if _, err := thread.SaveStep(tx, t.Message.Content, results, t.Usage.Count(), string(t.Reason)); err != nil {
+		if saved, err = thread.SaveStep(tx, t.Message.Content, results, t.Usage.Count(), string(t.Reason)); err != nil {
 			return err
 		}
 		ending := t.Completion()
@@ -146,15 +169,38 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 				return err
 			}
 		}
+		if whole := t.Completion().Reason; whole == spool.StopCompleted || whole == spool.StopEmpty {
+			ending, err = l.checkOutput(tx, ending, saved)
+		}
+		if done = ending.State != ""; !done || err != nil {
+			return cmp.Or(err, tx.Put())
+		}
 		return l.finishIn(tx, ending)
 	})
 	switch {
 	case err != nil:
-		return err
+		return nil, true, err
 	case short != "":
-		return l.exhausted(ctx, short)
+		return nil, true, l.exhausted(ctx, short)
+	case !done:
+		return saved, false, nil
 	}
-	return l.afterFinish(ctx)
+	return nil, true, l.afterFinish(ctx)
+}
+
+// savePaused saves an answer that its provider has paused. The run goes on with another question.
+func (l *loop) savePaused(ctx context.Context, t chat.Turn) (saved []spool.Message, err error) {
+	err = l.commit(ctx, func(tx *thread.Tx) error {
+		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
+			return err
+		}
+		t.CountPrompt(tx)
+		if saved, err = thread.SaveStep(tx, t.Message.Content, nil, t.Usage.Count(), string(t.Reason)); err != nil {
+			return err
+		}
+		return tx.PutUnseen()
+	})
+	return saved, err
 }
 
 // exhaustedBudget returns the stop reason of an exhausted budget, or "".
@@ -174,7 +220,7 @@ func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason
 func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.events.EndBlock(ctx)
 	l.s.Writer.Flush(ctx)
-	l.plan = l.planCalls(ctx, t.Message.ToolCalls(), l.run.Steps+1, nil)
+	l.plan = l.planCalls(ctx, t.Message.ToolCalls(), l.run.Steps+1, nil, nil)
 	var refused []*plannedCall
 	err := l.update(ctx, func(tx *thread.Tx) error {
 		t.CountPrompt(tx)

@@ -1,8 +1,7 @@
-// Package attach validates the images of user turns, and fetches them for the model if the
+// Package attach validates the images and files of user turns, and fetches them for the model if the
 // configuration says so.
 //
-// It connects to hosts only through internal/egress. It imports the root package, engine/config and
-// internal/egress, and knows neither the store nor the run.
+// It connects to hosts only through internal/egress, and knows neither the store nor the run.
 package attach
 
 import (
@@ -18,27 +17,37 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/internal/filepart"
 )
 
-// maxURL bounds the URL of a remote image, in bytes.
-const maxURL = 8 << 10
+const (
+	// maxURL bounds the URL of a remote file, in bytes.
+	maxURL = 8 << 10
+	// maxName bounds the name of a file, in characters.
+	maxName = 200
+)
 
-// Images validates and fetches images. It is safe for concurrent use.
-type Images struct {
+// Files validates and fetches images and other files. It is safe for concurrent use.
+type Files struct {
 	config.AttachmentOptions
+
+	// Artifacts stores artifacts. Nil: the engine stores none.
+	Artifacts spool.ArtifactStore
 
 	hosts  *egress.Hosts
 	client *http.Client // nil without Fetch
 }
 
-// New returns an Images for options whose defaults are filled in. It returns an [spool.Invalid] error
+// New returns a Files for options whose defaults are filled in. It returns an [spool.Invalid] error
 // that names an invalid option.
-func New(o config.AttachmentOptions) (*Images, error) {
-	a := &Images{AttachmentOptions: o}
+func New(o config.AttachmentOptions) (*Files, error) {
+	a := &Files{AttachmentOptions: o}
 	hosts, err := egress.NewHosts(o.Egress)
 	if err != nil {
 		return nil, spool.Errorf(spool.Invalid, "Config.Attachments.Egress.%s", spool.MessageOf(err))
@@ -55,42 +64,77 @@ func New(o config.AttachmentOptions) (*Images, error) {
 	return a, nil
 }
 
-// CheckAll returns an [spool.Invalid] error that names the refused attachment.
-func (a *Images) CheckAll(all []spool.Attachment) error {
+// Parts returns the parts of a user turn for its attachments. It returns an [spool.Invalid] error that names
+// the refused attachment.
+func (a *Files) Parts(all []spool.Attachment) (spool.Content, error) {
 	if len(all) > a.MaxCount {
-		return spool.Errorf(spool.Invalid, "attachments has more than %d images", a.MaxCount)
+		return nil, spool.Errorf(spool.Invalid, "attachments has more than %d files", a.MaxCount)
 	}
+	var parts spool.Content
 	for i, one := range all {
-		if err := a.check(one); err != nil {
-			return spool.Errorf(spool.Invalid, "attachments[%d].%s", i, spool.MessageOf(err))
+		part, err := a.part(one)
+		if err != nil {
+			return nil, spool.Errorf(spool.Invalid, "attachments[%d].%s", i, spool.MessageOf(err))
 		}
+		parts = append(parts, part)
 	}
-	return nil
+	return parts, nil
 }
 
-func (a *Images) check(one spool.Attachment) error {
+// part returns the part for an attachment.
+func (a *Files) part(one spool.Attachment) (spool.Part, error) {
+	if id, isArtifact := spool.ArtifactOf(one.URL); isArtifact && one.ArtifactID == "" {
+		one.ArtifactID, one.URL = id, ""
+	}
+	if one.ArtifactID != "" {
+		return a.artifactPart(one)
+	}
+	kind, err := a.check(one)
+	switch {
+	case err != nil:
+		return spool.Part{}, err
+	case !validName(one.Name):
+		return spool.Part{}, errName
+	case isImage(kind):
+		return spool.Part{Type: spool.PartImage, Image: one.URL, MIMEType: one.MediaType}, nil
+	default:
+		return spool.Part{Type: spool.PartFile, File: one.URL, MIMEType: kind, FileName: one.Name}, nil
+	}
+}
+
+var errName = spool.Errorf(spool.Invalid, "name must have up to %d characters and no control characters", maxName)
+
+func validName(name string) bool {
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// check returns the media type of an attachment. It is empty for a URL whose type nothing says.
+func (a *Files) check(one spool.Attachment) (kind string, err error) {
 	u, err := url.Parse(one.URL)
 	switch {
 	case one.URL == "":
-		return spool.Errorf(spool.Invalid, "url is required")
+		return "", spool.Errorf(spool.Invalid, "url or artifactId is required")
 	case err != nil:
-		return spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
+		return "", spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
 	case u.Scheme == "data":
 		return a.checkData(one)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
+		return "", spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
 	case u.User != nil:
-		return spool.Errorf(spool.Invalid, "url must not have credentials")
+		return "", spool.Errorf(spool.Invalid, "url must not have credentials")
 	case len(one.URL) > maxURL:
-		return spool.Errorf(spool.Invalid, "url is longer than %d bytes", maxURL)
+		return "", spool.Errorf(spool.Invalid, "url is longer than %d bytes", maxURL)
 	case a.hosts.Check(u.Hostname()) != nil:
-		return spool.Errorf(spool.Invalid, "url names a host that is not allowed")
+		return "", spool.Errorf(spool.Invalid, "url names a host that is not allowed")
 	}
-	return a.checkType(one.MediaType)
+	if one.MediaType == "" {
+		return a.kindOfName(u.Path), nil
+	}
+	return mediaType(one.MediaType), a.checkType(one.MediaType)
 }
 
 // checkType returns an error for a media type that is not accepted. It accepts an empty type.
-func (a *Images) checkType(media string) error {
+func (a *Files) checkType(media string) error {
 	if media != "" && !slices.Contains(a.MediaTypes, mediaType(media)) {
 		return spool.Errorf(spool.Invalid, "mediaType must be %s", strings.Join(a.MediaTypes, ", "))
 	}
@@ -110,33 +154,32 @@ func mediaType(media string) string {
 	}
 }
 
-// checkData validates the data of a data URL as well as its declared type.
-func (a *Images) checkData(one spool.Attachment) error {
+// checkData returns the type of a data URL. It validates the data as well as their declared type.
+func (a *Files) checkData(one spool.Attachment) (kind string, err error) {
 	declared, text, encoded, ok := cutData(one.URL)
 	if !ok {
-		return spool.Errorf(spool.Invalid, "url is no data URL that can be read")
+		return "", spool.Errorf(spool.Invalid, "url is no data URL that can be read")
 	}
 	for _, media := range []string{one.MediaType, declared} {
 		if err := a.checkType(media); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if one.MediaType != "" && declared != "" && mediaType(one.MediaType) != mediaType(declared) {
-		return spool.Errorf(spool.Invalid, "mediaType is not the one of the data URL")
+		return "", spool.Errorf(spool.Invalid, "mediaType is not the one of the data URL")
 	}
 	if len(text) > 3*a.MaxBytes+4 { // each byte may be percent-encoded
-		return spool.Errorf(spool.Invalid, "url holds more than %d bytes", a.MaxBytes)
+		return "", spool.Errorf(spool.Invalid, "url holds more than %d bytes", a.MaxBytes)
 	}
 	data, err := decodeData(text, encoded)
 	if err != nil {
-		return spool.Errorf(spool.Invalid, "url is no data URL that can be read")
+		return "", spool.Errorf(spool.Invalid, "url is no data URL that can be read")
 	}
 	media := one.MediaType
 	if media == "" {
 		media = declared
 	}
-	_, err = a.inspect(data, media)
-	return err
+	return a.inspect(data, media)
 }
 
 // cutData splits a data URL into its media type and its data. Encoded is true for base64.
@@ -155,38 +198,50 @@ func decodeData(text string, encoded bool) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(plain, "="))
 }
 
-// inspect returns the media type of an image's data. It returns an [spool.Invalid] error that names
-// url if the data is too large, not an accepted image, or not of the declared type.
-func (a *Images) inspect(data []byte, declared string) (media string, err error) {
+// inspect returns the media type of a file's data. It returns an [spool.Invalid] error that names
+// url if the data are too large, not of an accepted type, or not of the declared type.
+func (a *Files) inspect(data []byte, declared string) (media string, err error) {
 	found := mediaType(http.DetectContentType(data))
+	if kind := mediaType(declared); filepart.IsText(kind) && strings.HasPrefix(found, "text/") {
+		found = kind // a text does not tell which
+	}
 	switch {
 	case len(data) > a.MaxBytes:
 		return "", spool.Errorf(spool.Invalid, "url holds more than %d bytes", a.MaxBytes)
-	case !slices.Contains(a.MediaTypes, found):
-		return "", spool.Errorf(spool.Invalid, "url holds no image of a type that is accepted")
+	case len(data) == 0, !slices.Contains(a.MediaTypes, found):
+		return "", spool.Errorf(spool.Invalid, "url holds no file of a type that is accepted")
 	case declared != "" && mediaType(declared) != found:
 		return "", spool.Errorf(spool.Invalid, "url holds %s, and is said to be %s", found, mediaType(declared))
-	}
-	size, _, err := image.DecodeConfig(bytes.NewReader(data))
-	switch {
-	case errors.Is(err, image.ErrFormat): // the standard library cannot decode this format
-		return found, nil
-	case err != nil:
-		return "", spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
-	case size.Width <= 0 || size.Height <= 0 || size.Width > a.MaxPixels/size.Height:
-		return "", spool.Errorf(spool.Invalid, "url holds an image of more than %d pixels", a.MaxPixels)
-	case found == "image/png" && !wholePNG(data):
-		return "", spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
+	case isImage(found):
+		return found, a.inspectImage(data, found)
+	case filepart.IsText(found):
+		return found, a.inspectText(data)
 	default:
 		return found, nil
 	}
 }
 
-// maxRedirects bounds the redirects of an image's URL.
+func (a *Files) inspectImage(data []byte, found string) error {
+	size, _, err := image.DecodeConfig(bytes.NewReader(data))
+	switch {
+	case errors.Is(err, image.ErrFormat): // the standard library cannot decode this format
+		return nil
+	case err != nil:
+		return spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
+	case size.Width <= 0 || size.Height <= 0 || size.Width > a.MaxPixels/size.Height:
+		return spool.Errorf(spool.Invalid, "url holds an image of more than %d pixels", a.MaxPixels)
+	case found == "image/png" && !wholePNG(data):
+		return spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
+	default:
+		return nil
+	}
+}
+
+// maxRedirects bounds the redirects of a URL.
 const maxRedirects = 3
 
 // redirect validates each redirect like a requested URL. It forwards nothing from the previous request.
-func (a *Images) redirect(r *http.Request, via []*http.Request) error {
+func (a *Files) redirect(r *http.Request, via []*http.Request) error {
 	switch before := via[len(via)-1].URL; {
 	case len(via) > maxRedirects:
 		return spool.Errorf(spool.Invalid, "leads on more than %d times", maxRedirects)

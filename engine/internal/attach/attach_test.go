@@ -10,6 +10,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/spoolhq/spool/internal/egress"
 )
 
-func testAttachments(t *testing.T, o config.AttachmentOptions) *Images {
+func testAttachments(t *testing.T, o config.AttachmentOptions) *Files {
 	t.Helper()
 
 	if err := config.Fill(&o); err != nil {
@@ -102,7 +103,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
 		"allowed host":   {o: config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
 
-		"none":            {want: "url is required"},
+		"none":            {want: "url or artifactId is required"},
 		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
 		"no scheme":       {url: "example.com/a.png", want: "url must be an http, https or data URL"},
 		"no host":         {url: "https:///a.png", want: "url must be an http, https or data URL"},
@@ -120,15 +121,15 @@ func TestAttachmentChecks(t *testing.T) {
 		"localhost":       {url: "http://LocalHost./", want: "url names a host that is not allowed"},
 		"internal":        {url: "http://db.internal/", want: "url names a host that is not allowed"},
 		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
-		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
-		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
+		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp, application/pdf, text/plain"},
+		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png"},
 		"other type only": {o: config.AttachmentOptions{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
 
 		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
 		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
 		"data, bad %":     {url: "data:image/png,%zz", want: "url"},
-		"data, empty":     {url: "data:image/png;base64,", want: "url holds no image of a type that is accepted"},
-		"data, html":      {url: dataURL("image/png", []byte("<html><script>")), want: "url holds no image of a type that is accepted"},
+		"data, empty":     {url: "data:image/png;base64,", want: "url holds no file of a type that is accepted"},
+		"data, html":      {url: dataURL("image/png", []byte("<html><script>")), want: "url holds no file of a type that is accepted"},
 		"data, svg":       {url: dataURL("image/svg+xml", []byte("<svg/>")), want: "mediaType must be"},
 		"data, other":     {url: dataURL("image/png", pic("gif")), want: "url holds image/gif, and is said to be image/png"},
 		"data, differs":   {url: dataURL("image/png", pic("png")), media: "image/gif", want: "mediaType is not the one of the data URL"},
@@ -143,7 +144,7 @@ func TestAttachmentChecks(t *testing.T) {
 			t.Parallel()
 
 			a := testAttachments(t, c.o)
-			err := a.CheckAll([]spool.Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
+			_, err := a.Parts([]spool.Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
 			got := spool.MessageOf(err)
 			switch {
 			case c.want == "" && err != nil, c.want != "" && !strings.HasPrefix(got, "attachments[1]."+c.want):
@@ -153,11 +154,55 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if err := testAttachments(t, config.AttachmentOptions{}).CheckAll(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
+	if _, err := testAttachments(t, config.AttachmentOptions{}).Parts(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
 		t.Errorf("nine: %v", err)
 	}
 	if _, err := New(config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
 		t.Errorf("a bad policy: %v", err)
+	}
+}
+
+// Files that are no images become files of the turn, with their types.
+func TestParts(t *testing.T) {
+	t.Parallel()
+
+	pdf := dataURL("application/pdf", []byte("%PDF-1.7\n"))
+	for name, c := range map[string]struct {
+		o    config.AttachmentOptions
+		one  spool.Attachment
+		want spool.Part
+		err  string
+	}{
+		"image":        {one: spool.Attachment{URL: "https://example.com/a"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a"}},
+		"pdf":          {one: spool.Attachment{URL: pdf, Name: "a.pdf"}, want: spool.Part{Type: spool.PartFile, File: pdf, MIMEType: "application/pdf", FileName: "a.pdf"}},
+		"pdf untyped":  {one: spool.Attachment{URL: "data:;base64,JVBERi0xLjcK"}, want: spool.Part{Type: spool.PartFile, File: "data:;base64,JVBERi0xLjcK", MIMEType: "application/pdf"}},
+		"pdf by URL":   {one: spool.Attachment{URL: "https://example.com/A.PDF?x"}, want: spool.Part{Type: spool.PartFile, File: "https://example.com/A.PDF?x", MIMEType: "application/pdf"}},
+		"markdown":     {one: spool.Attachment{URL: "data:text/markdown,<h1>a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/markdown,<h1>a", MIMEType: "text/markdown"}},
+		"json":         {one: spool.Attachment{URL: "data:application/json,{}"}, want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"}},
+		"text untyped": {one: spool.Attachment{URL: "data:,a"}, want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"}},
+		"images only": {
+			o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: spool.Attachment{URL: "https://example.com/a.pdf"},
+			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.pdf"},
+		},
+
+		"no pdf":      {o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: spool.Attachment{URL: pdf}, err: "mediaType must be image/png"},
+		"not a pdf":   {one: spool.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf"},
+		"html":        {one: spool.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
+		"bytes":       {one: spool.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted"},
+		"latin":       {one: spool.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
+		"long text":   {o: config.AttachmentOptions{MaxTextBytes: 3}, one: spool.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
+		"long name":   {one: spool.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters"},
+		"broken name": {one: spool.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters"},
+	} {
+		parts, err := testAttachments(t, c.o).Parts([]spool.Attachment{c.one})
+		switch {
+		case c.err != "":
+			if !strings.HasPrefix(spool.MessageOf(err), "attachments[0]."+c.err) || spool.CodeOf(err) != spool.Invalid {
+				t.Errorf("%s: %v", name, err)
+			}
+		case err != nil, len(parts) != 1, !reflect.DeepEqual(parts[0], c.want):
+			t.Errorf("%s: %+v, %v", name, parts, err)
+		}
 	}
 }
 
@@ -174,7 +219,7 @@ func FuzzAttachment(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, url, media string) {
-		err := a.check(spool.Attachment{URL: url, MediaType: media})
+		_, err := a.check(spool.Attachment{URL: url, MediaType: media})
 		if err != nil && spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("code %s: %v", spool.CodeOf(err), err)
 		}

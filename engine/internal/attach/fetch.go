@@ -4,84 +4,148 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/filepart"
 )
 
-// imageGone is what a model reads instead of an unavailable image of an earlier turn.
-const imageGone = "[an image that is not available any more]"
+// What a model reads instead of an unavailable image or file of an earlier turn.
+const (
+	imageGone = "[an image that is not available any more]"
+	fileGone  = "[a file %sthat is not available any more]"
+)
 
-// Fetched maps the URLs of a segment's images to the fetched parts. The part of an unavailable image is
+// Fetched maps the URLs of a segment's images and files to the fetched parts. The part of an unavailable one is
 // a text.
 type Fetched map[string]spool.Part
 
-// Inline returns the request with images' data instead of their URLs, if the configuration says so. It
-// adds fetched images to known. It replaces an unavailable image of another run by a text, because such
-// an image would block the thread for ever.
-func (a *Images) Inline(ctx context.Context, r spool.ModelRequest, run spool.RunID, known Fetched) (spool.ModelRequest, error) {
-	if a.client == nil || !slices.ContainsFunc(r.Messages, hasRemoteImage) {
+// Inline returns the request with the data of artifacts, and of images and files instead of their URLs if the
+// configuration says so. It adds what it read to known. It replaces an unavailable file of another run by a text,
+// because such a file would block the thread for ever. If a request has no room for all artifacts, the newest have it.
+func (a *Files) Inline(ctx context.Context, r spool.ModelRequest, p Prompt, known Fetched) (spool.ModelRequest, error) {
+	if !slices.ContainsFunc(r.Messages, a.mayHaveFiles) {
 		return r, nil
 	}
+	in := inliner{Files: a, Prompt: p, known: known, room: int64(a.MaxPromptBytes), shown: make(map[spool.ArtifactID]bool)}
 	r.Messages = slices.Clone(r.Messages)
-	for i, m := range r.Messages {
-		if !hasRemoteImage(m) {
+	for i, m := range slices.Backward(r.Messages) {
+		if !a.mayHaveFiles(m) {
 			continue
 		}
-		m.Content = slices.Clone(m.Content)
-		for n, p := range m.Content {
-			if !isRemoteImage(p) {
-				continue
-			}
-			part, err := a.image(ctx, p, m.RunID == run, known)
-			if err != nil {
-				return r, err
-			}
-			m.Content[n] = part
+		content, err := in.content(ctx, m)
+		if err != nil {
+			return r, err
 		}
-		r.Messages[i] = m
+		r.Messages[i].Content = content
 	}
 	return r, nil
 }
 
-func hasRemoteImage(m spool.Message) bool { return slices.ContainsFunc(m.Content, isRemoteImage) }
-
-func isRemoteImage(p spool.Part) bool {
-	return p.Type == spool.PartImage && !strings.HasPrefix(strings.ToLower(p.Image), "data:")
+// content returns the content of a message with the data of its files.
+func (in *inliner) content(ctx context.Context, m spool.Message) (spool.Content, error) {
+	if m.Role == spool.RoleTool {
+		return in.results(ctx, m.Content)
+	}
+	content := slices.Clone(m.Content)
+	for n, p := range slices.Backward(content) {
+		var err error
+		switch id, isArtifact := spool.ArtifactOf(source(p)); {
+		case isArtifact && in.Artifacts != nil:
+			content[n], err = in.attached(ctx, p, id)
+		case isArtifact:
+			content[n] = note(spool.Artifact{ID: id}, "which is not available any more")
+		case isRemote(p) && in.client != nil:
+			content[n], err = in.remote(ctx, p, m.RunID == in.Run, in.known)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
 }
 
-// image returns the image as a part with its data, and fetches it once in a segment. If an image is
-// unavailable and needed is false, the part is a text.
-func (a *Images) image(ctx context.Context, p spool.Part, needed bool, known Fetched) (spool.Part, error) {
-	from := p.Image
-	if part, ok := known[from]; ok && (part.Type == spool.PartImage || !needed) {
+func (a *Files) mayHaveFiles(m spool.Message) bool {
+	if m.Role == spool.RoleTool {
+		return a.Artifacts != nil
+	}
+	return slices.ContainsFunc(m.Content, isRemote)
+}
+
+func isRemote(p spool.Part) bool {
+	from := source(p)
+	return from != "" && !filepart.IsData(from)
+}
+
+// source returns the URL of an image or a file, and an empty string for another part.
+func source(p spool.Part) string {
+	switch p.Type { //nolint:exhaustive // the other parts have none
+	case spool.PartImage:
+		return p.Image
+	case spool.PartFile:
+		return p.File
+	default:
+		return ""
+	}
+}
+
+// withData returns the image or the file with its data instead of its URL.
+func withData(p spool.Part, data []byte, media string) spool.Part {
+	from := "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data)
+	if p.MIMEType = media; p.Type == spool.PartImage {
+		p.Image = from
+	} else {
+		p.File = from
+	}
+	return p
+}
+
+// gone returns the text instead of an unavailable part.
+func gone(p spool.Part) spool.Part {
+	text := imageGone
+	if p.Type == spool.PartFile {
+		name := ""
+		if p.FileName != "" {
+			name = strconv.Quote(p.FileName) + " "
+		}
+		text = fmt.Sprintf(fileGone, name)
+	}
+	return spool.Part{Type: spool.PartText, Text: text}
+}
+
+// remote returns the image or the file with its data, and fetches it once in a segment. If it is unavailable and
+// needed is false, the part is a text.
+func (a *Files) remote(ctx context.Context, p spool.Part, needed bool, known Fetched) (spool.Part, error) {
+	from := source(p)
+	if part, ok := known[from]; ok && (part.Type != spool.PartText || !needed) {
 		return part, nil
 	}
 	data, media, err := a.fetch(ctx, from, p.MIMEType)
 	if err != nil && (needed || ctx.Err() != nil) {
 		return p, err
 	}
-	part := spool.Part{Type: spool.PartText, Text: imageGone}
+	part := gone(p)
 	if err == nil {
-		p.Image, p.MIMEType = "data:"+media+";base64,"+base64.StdEncoding.EncodeToString(data), media
-		part = p
+		part = withData(p, data, media)
 	}
 	known[from] = part
 	return part, nil
 }
 
-// fetch returns an image's data and media type. Its errors name only the host, because the rest of
+// fetch returns a file's data and media type. Its errors name only the host, because the rest of
 // a URL may be secret. They are [spool.Invalid] for a permanent failure, and [spool.Unavailable]
 // for a temporary one.
-func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
+func (a *Files) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
-		return nil, "", spool.Errorf(spool.Invalid, "an image has a URL that cannot be read")
+		return nil, "", spool.Errorf(spool.Invalid, "an attachment has a URL that cannot be read")
 	}
 	host := request.URL.Hostname()
 	if err := a.hosts.Check(host); err != nil {
@@ -111,7 +175,7 @@ func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, stri
 }
 
 // unreachable returns the error of a fetch that got no complete response.
-func (a *Images) unreachable(host string, err error) error {
+func (a *Files) unreachable(host string, err error) error {
 	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fetchError(spool.Unavailable, host, "does not come within "+a.FetchTimeout.String(), nil)
 	}

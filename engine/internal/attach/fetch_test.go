@@ -65,7 +65,7 @@ func imageHost(t *testing.T) (url string) {
 }
 
 // resolving makes a fetcher resolve every name to one address.
-func resolving(a *Images, to [4]byte) {
+func resolving(a *Files, to [4]byte) {
 	transport, _ := a.client.Transport.(*egress.Transport)
 	transport.Resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -128,7 +128,7 @@ func TestFetch(t *testing.T) {
 		"to a user":     {url: host + "/to?url=http://user:p4ss@127.0.0.1:" + port + "/a.png", want: "leads on to a URL with credentials", code: spool.Invalid},
 		"private name":  {url: "http://images.example.com/a.png", at: &[4]byte{10, 0, 0, 1}, want: "is at an address that is not allowed", code: spool.Invalid},
 		"metadata name": {url: "http://images.example.com/a.png", at: &[4]byte{169, 254, 169, 254}, want: "is at an address that is not allowed", code: spool.Invalid},
-		"page":          {url: host + "/page", want: "is not accepted: its url holds no image", code: spool.Invalid},
+		"page":          {url: host + "/page", want: "is not accepted: its url holds no file", code: spool.Invalid},
 		"other type":    {url: host + "/a.gif", declared: "image/png", want: "is not accepted: its url holds image/gif, and is said to be image/png", code: spool.Invalid},
 		"bomb":          {url: host + "/bomb", want: "is not accepted: its url holds an image of more than", code: spool.Invalid},
 		"too large":     {url: host + "/large", want: "is not accepted: its url holds more than 2000 bytes", code: spool.Invalid},

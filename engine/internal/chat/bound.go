@@ -34,6 +34,10 @@ func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, boo
 		}
 	case spool.ReasoningEnd:
 		size += len(ev.Provider)
+	case spool.TextEnd:
+		size += len(ev.Provider)
+	case spool.ProviderPart:
+		size += len(ev.Provider)
 	case spool.ToolCallStart:
 		size += callWeight + len(ev.ID) + len(ev.Name)
 	case spool.ToolCallDelta:

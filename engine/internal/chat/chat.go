@@ -6,6 +6,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -51,6 +52,8 @@ type Question struct {
 	// Reserve reserves budget for the request, and returns the budget that limits the answer, or "". It is
 	// called directly before the model.
 	Reserve func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error)
+	// SaveResume saves the data of a resume point.
+	SaveResume func(ctx context.Context, data json.RawMessage) error
 }
 
 type call struct {
@@ -80,11 +83,13 @@ func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	t := Turn{
 		Message: spool.Message{Role: spool.RoleAssistant}, Capped: capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
 		weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
-		bound: bound{left: c.MaxAnswerBytes}, random: c.Random,
+		bound: bound{left: c.MaxAnswerBytes}, random: c.Random, resumable: q.Request.Resume != nil,
 	}
 	asked := call{Client: c, Question: q}
 	err = asked.listen(calling, q.Request, &t)
-	t.Message.Content = t.gathered.Content()
+	if t.Message.Content = t.gathered.Content(); t.bound.exceeded { // what the data signs may be missing
+		t.Message.Content = t.Message.Content.Shown()
+	}
 	if cause := ctx.Err(); cause != nil && err == nil && t.Reason == "" {
 		err = cause
 	}
@@ -106,7 +111,7 @@ func (c *call) logger() *slog.Logger {
 // listen copies an answer to the stream and into t. It turns a panic of the model into an error.
 func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) (err error) {
 	ctx, span := c.Telemetry.Chat(ctx, c.Thread.ID, spool.UsageRow{
-		RunID: c.Run.ID, Agent: c.Run.Agent, Step: c.Run.Steps + 1, Model: c.Run.Model,
+		RunID: c.Run.ID, Agent: c.Run.Agent, Step: c.Run.Steps + 1, Model: c.Row.Model,
 	}, request)
 	defer func() { span.Done(err) }()
 	defer func() {
@@ -117,6 +122,15 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 	for event, err := range span.Watch(c.Model.Stream(ctx, request)) {
 		if err != nil {
 			return err
+		}
+		if event, err = withData(event); err != nil {
+			return err
+		}
+		if point, ok := event.(spool.ResumePoint); ok {
+			if err := c.saveResume(ctx, point, t); err != nil {
+				return err
+			}
+			continue
 		}
 		event, whole := t.fit(event)
 		if event != nil {
@@ -157,8 +171,19 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 			w.Reasoning(ctx, ev.Text)
 			t.gathered.AddText(spool.PartReasoning, ev.Text)
 		}
+	case spool.TextEnd:
+		if t.gathered.End(spool.PartText, ev.Provider) {
+			w.EndBlock(ctx)
+		}
 	case spool.ReasoningEnd:
-		t.gathered.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
+		if t.gathered.End(spool.PartReasoning, ev.Provider) {
+			w.EndBlock(ctx)
+		}
+	case spool.ProviderPart:
+		if ev.Provider != nil {
+			w.EndBlock(ctx)
+			t.gathered.Add(spool.Part{Type: spool.PartProvider, Provider: ev.Provider})
+		}
 	case spool.ToolCallStart:
 		if ev.Name == "" { // a call without a name cannot be executed
 			return
@@ -210,7 +235,7 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 // writes the row, because pricing may take too long for a transaction.
 func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
-	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0) {
+	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0 || t.resumable) {
 		c.guess(t)
 	}
 	t.row.Cost = c.Price(ctx, c.Model, t.row, t.receipt)
@@ -223,6 +248,6 @@ func (c *call) guess(t *Turn) {
 		t.row.Guess.Input = new(history.NewMeter(c.Run.Context).Of(t.weight))
 	}
 	if t.Usage.Output == nil {
-		t.row.Guess.Output = new(guessTokens(t.Message.Content))
+		t.row.Guess.Output = new(guessTokens(t.gathered.Content()))
 	}
 }

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -13,10 +12,14 @@ import (
 // priceTimeout bounds a call of the pricer.
 const priceTimeout = 5 * time.Second
 
-// guessTokens estimates a value's tokens from the length of its JSON.
-func guessTokens(v any) int64 {
-	text, err := json.Marshal(v)
-	if err != nil || string(text) == "null" {
+// guessTokens estimates the tokens of content from the length of its stored form, because a provider charges
+// for encrypted reasoning too.
+func guessTokens(c spool.Content) int64 {
+	if len(c) == 0 {
+		return 0
+	}
+	text, err := c.MarshalStored()
+	if err != nil {
 		return 0
 	}
 	return int64(len(text)+3) / 4

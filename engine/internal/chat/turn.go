@@ -35,6 +35,8 @@ type Turn struct {
 	gathered history.Gathered               // the content so far
 	random   random.Source
 	bound    bound
+	// resumable is true if the answer has a resume point.
+	resumable bool
 }
 
 // uniqueID returns an id for a call that is unique in its thread and valid on the wire. It is needed
@@ -84,14 +86,33 @@ type CutOffError struct {
 func (c *CutOffError) Error() string { return c.Err.Error() }
 func (c *CutOffError) Unwrap() error { return c.Err }
 
-// Empty reports whether the model finished an answer without text and without calls.
+// Empty reports whether the model finished an answer without text and without calls. A paused answer is
+// empty if it has nothing for the provider to continue from.
 func (t *Turn) Empty() bool {
 	if t.Reason == spool.FinishLength || t.Reason == spool.FinishFilter { // the reason explains the empty answer
 		return false
 	}
 	return !slices.ContainsFunc(t.Message.Content, func(p spool.Part) bool {
-		return p.Type != spool.PartReasoning && (p.Type != spool.PartText || strings.TrimSpace(p.Text) != "")
+		switch p.Type {
+		case spool.PartText:
+			return strings.TrimSpace(p.Text) != "" || t.paused() && p.Provider != nil
+		case spool.PartReasoning, spool.PartProvider:
+			return t.paused() && p.Provider != nil
+		default:
+			return true
+		}
 	})
+}
+
+// Paused reports whether the provider interrupted the answer and goes on with it when it gets it back. The
+// calls of a paused answer run first.
+func (t *Turn) Paused() bool { return t.paused() && len(t.Message.ToolCalls()) == 0 && !t.Empty() }
+
+func (t *Turn) paused() bool { return t.Reason == spool.FinishPause }
+
+// Calls reports whether the run continues with the answer's calls.
+func (t *Turn) Calls() bool {
+	return (t.Reason == spool.FinishToolCalls || t.paused()) && len(t.Message.ToolCalls()) > 0
 }
 
 // Completion returns how the run ends with this last answer.
@@ -117,10 +138,11 @@ func (t *Turn) CancelledCalls() spool.Content {
 	return results
 }
 
-// Charge writes the turn's ledger row.
+// Charge writes the turn's ledger row. The run does not ask for the answer again.
 func (t *Turn) Charge(tx *thread.Tx, outcome spool.Outcome) error {
 	row := t.row
 	row.Outcome = outcome
+	tx.Run.Resume = nil
 	return tx.Charge(row)
 }
 
@@ -136,11 +158,11 @@ func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 }
 
 // Storable returns the part of an interrupted answer that can become a message: its text and reasoning,
-// or nothing if it has no text.
+// or nothing if it has no text. It has no provider data, because what the data signs may be missing.
 func Storable(content spool.Content) spool.Content {
 	var out spool.Content
 	text := false
-	for _, p := range content {
+	for _, p := range content.Shown() {
 		if p.Type == spool.PartText || p.Type == spool.PartReasoning {
 			out = append(out, p)
 			text = text || p.Type == spool.PartText
@@ -161,12 +183,29 @@ func callSuffix(run spool.RunRow) string {
 	return "-" + string(run.ID[len(run.ID)-6:])
 }
 
+// Seen reports whether clients have seen a part of the answer.
+func (t *Turn) Seen() bool { return len(t.Message.Content.Shown()) > 0 || len(t.ids) > 0 }
+
 // Overflowed reports whether the provider refused the prompt as a context overflow before the
 // answer began.
 func (t *Turn) Overflowed(err error) bool {
 	no, ok := errors.AsType[*spool.ModelError](err)
 	return ok && no.ContextOverflow && len(t.Message.Content) == 0 && len(t.ids) == 0
 }
+
+// Gone reports whether the provider no longer has the answer that the request asked for again, and has sent
+// nothing of it.
+func (t *Turn) Gone(err error) bool {
+	return t.resumable && isGone(err) && len(t.Message.Content) == 0 && len(t.ids) == 0
+}
+
+func isGone(err error) bool {
+	gone, ok := errors.AsType[*spool.ModelError](err)
+	return ok && gone.Gone
+}
+
+// Resumable reports whether another request can ask for an answer again that ended with an error.
+func (c *CutOffError) Resumable() bool { return c.Turn.resumable && !isGone(c.Err) }
 
 // Exceeded reports whether the answer was cut because it was too long.
 func (t *Turn) Exceeded() bool { return t.bound.exceeded }

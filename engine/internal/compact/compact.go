@@ -4,6 +4,7 @@ package compact
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toollist"
 )
 
 // saveTimeout bounds the save of a summary, which is already paid for.
@@ -34,6 +36,8 @@ type Compactor struct {
 	Registry *registry.Registry
 	Context  history.Context
 	Chat     *chat.Client
+	// ToolLists has the tools of the sources, which are a part of each prompt.
+	ToolLists *toollist.Lists
 
 	compacting inProgress
 }
@@ -90,7 +94,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	if err != nil {
 		return spool.CompactResult{}, err
 	}
-	agent = agent.Permitted(before.run)
+	agent = c.withTools(ctx, agent, before.run).Permitted(before.run)
 	model := c.Registry.Model(before.run.Model, agent)
 	m, recall := history.NewMeter(before.run.Context), history.RecallOf(before.history)
 	to := c.Context.LimitsOf(before.run.Model, model, agent.MaxOutputTokens)
@@ -126,6 +130,29 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		return spool.CompactResult{}, &spool.Error{Code: spool.Unavailable, Message: "The summary failed", Err: failed}
 	}
 	return spool.CompactResult{Compacted: true, SummarizedMessages: len(plan.Gone)}, nil
+}
+
+// withTools returns the agent with the tools that its sources had in the run, for the size of the prompt. If a list
+// cannot be read, it returns the agent without the tools of all sources: the summary is more important than its size.
+func (c *Compactor) withTools(ctx context.Context, agent *registry.Agent, run spool.RunRow) *registry.Agent {
+	lists := make(map[string]json.RawMessage, len(run.ToolLists))
+	for _, p := range run.ToolLists {
+		list, err := c.ToolLists.Get(ctx, p.List)
+		if err != nil {
+			return agent
+		}
+		lists[p.Source] = list
+	}
+	for _, source := range agent.Sources() {
+		if _, known := lists[source.Name()]; !known {
+			return agent
+		}
+	}
+	with, err := agent.WithLists(lists)
+	if err != nil {
+		return agent
+	}
+	return with
 }
 
 // readIdle reads a thread and refuses it if it has an active run.

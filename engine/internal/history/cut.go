@@ -26,9 +26,9 @@ func (c Compaction) Content(text string) spool.Content {
 }
 
 // Plan divides the recall into the messages to summarise and the newest messages, which stay verbatim
-// and have up to tail tokens. It divides before a user or agent message, never between a call and its
-// result. Three things always stay: the last step, the turn that the run answers, and every step of the
-// run that has a call without a result. Plan returns false if no message is left to summarise.
+// and have up to tail tokens. It divides between whole steps: see borders. Three things always stay: the
+// last step, the turn that the run answers, and every step of the run that has a call without a result.
+// Plan returns false if no message is left to summarise.
 func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
 	turn := turnOf(r.live[:cut], run)
@@ -55,47 +55,79 @@ func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 	if len(borders) == 0 {
 		return 0
 	}
-	last := borders[len(borders)-1]
+	last := borders[lastStep(r.live, borders)]
 	var w Weight
 	at := len(r.live)
 	for _, b := range slices.Backward(borders) {
 		for _, msg := range r.live[b:at] {
 			w.Add(weighMessage(msg))
 		}
-		if b != last && m.Part(w) > tail {
+		if b < last && m.Part(w) > tail {
 			break
 		}
 		at = b
 	}
-	for _, b := range borders { // a step with a waiting call stays
-		if b < at && r.live[b].RunID == run && run != "" && unanswered(r.live[b:]) {
+	for i, b := range borders { // a step with a waiting call stays
+		if b < at && r.live[b].RunID == run && run != "" && unanswered(r.live[b:end(borders, i, r.live)]) {
 			return b
 		}
 	}
 	return at
 }
 
-// borders returns the indexes at which the live messages may be divided.
+// borders returns the indexes at which the live messages may be divided. A step stays whole: its answer, the
+// results of the answer's calls, and the answers that continue a paused one. Its parts may be signed
+// together.
 func borders(live []spool.Message) (at []int) {
 	for i, m := range live {
-		if m.Role != spool.RoleTool {
+		if m.Role != spool.RoleTool && (i == 0 || !continues(live[i-1], m)) {
 			at = append(at, i)
 		}
 	}
 	return at
 }
 
-// unanswered reports whether a call of the first message has no result.
-func unanswered(live []spool.Message) bool {
-	calls := live[0].ToolCalls()
-	if len(calls) == 0 {
-		return false
+// lastStep returns the index of the border at which the last step begins. Messages of steers that end the
+// history are one step, because no model has read any of them.
+func lastStep(live []spool.Message, borders []int) int {
+	last := len(borders) - 1
+	for last > 0 && ofOneRun(live[borders[last-1]], live[borders[last]]) {
+		last--
 	}
-	results := resultsAfter(live[1:])
-	return slices.ContainsFunc(calls, func(p spool.Part) bool {
-		_, ok := results[p.ToolCallID]
-		return !ok
-	})
+	return last
+}
+
+// ofOneRun reports whether both messages are user turns of the same run.
+func ofOneRun(a, b spool.Message) bool {
+	return a.Role == spool.RoleUser && b.Role == spool.RoleUser && a.RunID == b.RunID && a.RunID != ""
+}
+
+// continues reports whether a message continues an answer: a run answers again without results in between
+// only after a pause, or after a limit has cut its answer.
+func continues(answer, m spool.Message) bool {
+	return m.Role == spool.RoleAssistant && answer.Role == spool.RoleAssistant && m.RunID == answer.RunID && len(answer.ToolCalls()) == 0
+}
+
+// end returns the index after the messages of the i-th step.
+func end(borders []int, i int, live []spool.Message) int {
+	if i+1 < len(borders) {
+		return borders[i+1]
+	}
+	return len(live)
+}
+
+// unanswered reports whether a call of a step has no result.
+func unanswered(step []spool.Message) bool {
+	for i, m := range step {
+		results := resultsAfter(step[i+1:])
+		if slices.ContainsFunc(m.ToolCalls(), func(p spool.Part) bool {
+			_, ok := results[p.ToolCallID]
+			return !ok
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 const (
@@ -125,7 +157,12 @@ func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 // withoutOldest drops the oldest steps until the prompt is within the bound, with results cut to limit
 // bytes. It keeps the last step and the turn that the run answers.
 func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) Recall {
-	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
+	turn, borders := turnOf(r.live, run), borders(r.live)
+	last := 0
+	if len(borders) > 0 {
+		last = lastStep(r.live, borders)
+	}
+	borders = append(borders, len(r.live))
 	steps := make([]Weight, len(borders)-1)
 	var total Weight
 	for i := range steps {
@@ -137,7 +174,7 @@ func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) 
 		from, to := borders[i], borders[i+1]
 		around := total
 		around.Add(weighMessage(spool.Message{Content: r.preface()}))
-		if m.Part(around) <= bound || from == turn || i == len(steps)-1 {
+		if m.Part(around) <= bound || from == turn || i >= last {
 			kept = append(kept, r.live[from:to]...)
 			continue
 		}

@@ -3,8 +3,11 @@ package history
 import (
 	"encoding/json"
 	"math"
+	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/internal/filepart"
 )
 
 const (
@@ -18,6 +21,11 @@ const (
 	// maxBytes bounds the bytes per token that a count implies, because some servers do not count
 	// cached tokens.
 	maxBytes = 10
+	// fileImages is how many images the smallest file counts as. A page of a PDF has about as many tokens as an
+	// image.
+	fileImages = 4
+	// bytesPerPage is how large a page of a file is assumed to be.
+	bytesPerPage = 64 << 10
 	// messageBytes is the overhead of a message, and toolBytes the overhead of a tool or a call.
 	messageBytes, toolBytes = 12, 24
 )
@@ -58,21 +66,38 @@ func weighMessage(m spool.Message) Weight {
 	for _, p := range m.Content {
 		switch p.Type {
 		case spool.PartText, spool.PartSummary:
-			w.Bytes += int64(len(p.Text))
+			w.Bytes += int64(len(p.Text)) + dataBytes(p)
 		case spool.PartReasoning:
 			if p.Provider != nil { // other reasoning is not sent again
-				w.Bytes += int64(len(p.Text))
+				w.Bytes += max(int64(len(p.Text)), dataBytes(p))
 			}
+		case spool.PartProvider:
+			w.Bytes += dataBytes(p)
 		case spool.PartImage:
 			w.Images++
+		case spool.PartFile:
+			if filepart.IsText(filepart.KindOf(p)) && filepart.IsData(p.File) {
+				w.Bytes += int64(len(p.File)) * 3 / 4
+				continue
+			}
+			w.Images += max(fileImages, int64(len(p.File)/bytesPerPage))
 		case spool.PartToolCall:
-			w.Bytes += int64(len(p.ToolName)+len(p.Args)) + toolBytes
+			w.Bytes += int64(len(p.ToolName)+len(p.Args)) + toolBytes + dataBytes(p)
 		case spool.PartToolResult:
 			w.Bytes += textLen(p.Result) + toolBytes
+			for _, named := range toolresult.ArtifactsOf(p.Result) {
+				if strings.HasPrefix(named.MediaType, "image/") {
+					w.Images++
+				}
+			}
 		}
 	}
 	return w
 }
+
+// dataBytes returns the weight of a part's provider data. Most of it is base64 of what the part says, or of the
+// reasoning before it.
+func dataBytes(p spool.Part) int64 { return int64(len(p.Provider)) * 3 / 4 }
 
 // textLen returns the approximate length of a result's text, without the escapes of JSON.
 func textLen(raw json.RawMessage) int64 {

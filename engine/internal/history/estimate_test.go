@@ -129,6 +129,7 @@ func TestWeigh(t *testing.T) {
 		"broken result":      {part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"\`)}), toolBytes},
 		"call":               {part(spool.Part{Type: spool.PartToolCall, ToolName: "ab", Args: json.RawMessage(`{}`)}), 4 + toolBytes},
 		"instructions":       {Weigh(spool.ModelRequest{Instructions: "abcd"}).Bytes, 4},
+		"image of a result":  {Weigh(spool.ModelRequest{Messages: []spool.Message{{Content: spool.Content{{Type: spool.PartToolResult, Result: json.RawMessage(`{"artifact":{"id":"a","mediaType":"image/png"}}`)}}}}}).Images, 1},
 		"tool":               {Weigh(spool.ModelRequest{Tools: []spool.ToolSpec{{Name: "a", Description: "bc", Parameters: json.RawMessage(`{}`)}}}).Bytes, 5 + toolBytes},
 	} {
 		if c.got != c.want {

@@ -1,6 +1,10 @@
 package history
 
-import "github.com/spoolhq/spool"
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
 
 // Gathered is the content of an answer so far. It joins text that arrives in many small pieces only
 // once.
@@ -20,17 +24,19 @@ func (g *Gathered) AddText(t spool.PartType, text string) {
 	g.text = append(g.text, text...)
 }
 
-// EndReasoning closes an open reasoning block and adds the provider data to it. If no block is open, it
-// adds the data as a new block. Without provider data it does nothing.
-func (g *Gathered) EndReasoning(part spool.Part) {
+// End closes an open block of the given type and adds the provider data to it. If no such block is open, it
+// adds the data as a block without text, or nothing if there is no data. It reports whether it did anything.
+func (g *Gathered) End(t spool.PartType, data json.RawMessage) bool {
 	switch last := len(g.Parts) - 1; {
-	case part.Provider == nil:
-	case g.open && g.Parts[last].Type == spool.PartReasoning:
+	case g.open && g.Parts[last].Type == t:
 		g.close()
-		g.Parts[last].Provider = part.Provider
+		g.Parts[last].Provider = data
+	case data != nil:
+		g.Add(spool.Part{Type: t, Provider: data})
 	default:
-		g.Add(part)
+		return false
 	}
+	return true
 }
 
 // Add adds a whole part.

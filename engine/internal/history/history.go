@@ -165,14 +165,12 @@ func afterSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 	}
 	older := run.Context.Messages - (counted + 1)
 	known := []spool.Message{through}
-	if newest[0].RunID != "" && (through.Role != spool.RoleUser || through.RunID != newest[0].RunID) {
-		turns, err := v.Messages(spool.MessageQuery{
-			Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID, Limit: 1,
-		})
+	if newest[0].RunID != "" {
+		turns, err := v.Messages(spool.MessageQuery{Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID})
 		if err != nil {
 			return nil, err
 		}
-		known = slices.Concat(turns, known)
+		known = slices.Concat(turns[:min(1, len(turns))], known) // the later ones are of steers
 	}
 	return New(withClientContext(run, slices.Concat(known, messages)), older-len(known)), nil
 }

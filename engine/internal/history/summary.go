@@ -120,12 +120,22 @@ func transcript(m spool.Message) (lines []string) {
 	for _, p := range m.Content {
 		switch p.Type {
 		case spool.PartImage:
+			if id, ok := spool.ArtifactOf(p.Image); ok { // the model can look at it again
+				text += "[image " + string(id) + "]"
+				continue
+			}
 			images++
+		case spool.PartFile:
+			text += "[file " + p.FileName
+			if id, ok := spool.ArtifactOf(p.File); ok {
+				text += ", " + string(id)
+			}
+			text += "]"
 		case spool.PartToolCall:
 			lines = append(lines, "agent calls "+p.ToolName+": "+string(p.Args))
 		case spool.PartToolResult:
 			lines = append(lines, "result of "+p.ToolName+": "+string(p.Result))
-		case spool.PartText, spool.PartReasoning, spool.PartSummary:
+		case spool.PartText, spool.PartReasoning, spool.PartSummary, spool.PartProvider:
 		}
 	}
 	text += strings.Repeat("[image]", images)

@@ -29,8 +29,23 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 		return err
 	}
 	d.Run = row.Run
+	if row.Wait != nil {
+		d.Delivered = row.Wait.Delivered
+	}
+	if row.State == spool.Completed {
+		d.Output = row.OutputValue()
+	}
 	if d.Revision, err = revisionOf(v, row); err != nil {
 		return err
+	}
+	thread, err := v.Thread()
+	if err != nil {
+		return err
+	}
+	if thread.RunID == id {
+		if d.Queue, err = record.QueueOf(v, thread, false); err != nil {
+			return err
+		}
 	}
 	under, err := record.Nested(v, d.Run.Root())
 	if err != nil {

@@ -13,6 +13,12 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 		Parks: []spool.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
 		EnqueuedAt: run.EnqueuedAt, EndedAt: run.EndedAt,
 	}
+	if run.Wait != nil {
+		o.Delivered = run.Wait.Delivered
+	}
+	if run.State == spool.Completed {
+		o.Output = run.OutputValue()
+	}
 	if run.Segments > 0 {
 		o.StartedAt = run.StartedAt
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/internal/argschema"
 )
 
 // Answer answers several parks of the thread's run at once.
@@ -97,14 +98,15 @@ func checkResponse(r *spool.Response) error {
 	return nil
 }
 
-// checkEdit checks edited arguments with the tool that would get them. The tool's check is application
-// code, so it runs outside the transaction. If no park waits for the response, checkEdit accepts it and
-// the transaction refuses it later.
+// checkEdit checks edited arguments with the tool that would get them, and the payload of an approving answer
+// with the park's schema. The tool's check is application code, so it runs outside the transaction. If no park
+// waits for the response, checkEdit accepts it and the transaction refuses it later.
 func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
-	if r.Args == nil {
+	if !r.Approved {
 		return nil
 	}
 	var tool spool.Tool
+	var park spool.Park
 	found, known := false, false
 	err := h.Store.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
@@ -120,7 +122,10 @@ func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Re
 			if p.ToolCallID != r.ToolCallID || p.State != spool.ParkOpen {
 				continue
 			}
-			found = true
+			found, park = true, p
+			if r.Args == nil {
+				continue
+			}
 			agent, err := h.Registry.OfRun(v, p.CallerID())
 			if err != nil {
 				return err
@@ -136,8 +141,26 @@ func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Re
 		return nil
 	case err != nil:
 		return err
+	case park.Schema != nil && park.Reason != spool.ParkApproval:
+		return checkSchema("payload", park.Schema, r.Payload)
+	case r.Args == nil:
+		return nil
+	case !known && park.Schema != nil:
+		return checkSchema("arguments", park.Schema, r.Args)
 	case !known:
 		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
 	}
 	return registry.CheckEdited(h.Log, tool, r.Args)
+}
+
+// checkSchema checks a value with the schema of a park.
+func checkSchema(field string, schema, value json.RawMessage) error {
+	s, err := argschema.Foreign(schema)
+	if err != nil { // the tool of the call checks the value again
+		return nil //nolint:nilerr // a schema that nobody can read allows every value
+	}
+	if err := s.Check(value); err != nil {
+		return spool.Errorf(spool.Invalid, "%s: %s", field, spool.MessageOf(err))
+	}
+	return nil
 }

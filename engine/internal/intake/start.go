@@ -27,7 +27,7 @@ type Handler struct {
 	// HostTx is the [spool.Backend.HostTx].
 	HostTx      string
 	Registry    *registry.Registry
-	Attachments *attach.Images
+	Attachments *attach.Files
 	Admission   *admission.Counts
 	Telemetry   *telemetry.Recorder
 	// CheckRoom refuses a tenant that has reached its storage limit.
@@ -85,7 +85,7 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 func (h *Handler) start(
 	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
 ) (spool.RunResult, func(), error) {
-	agent, err := h.checkStart(&key, &r)
+	agent, files, err := h.checkStart(&key, &r)
 	if err != nil {
 		return spool.RunResult{}, nil, err
 	}
@@ -103,8 +103,13 @@ func (h *Handler) start(
 	case !room:
 		return spool.RunResult{ThreadID: key.ID, Reason: spool.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil, nil
 	}
+	if files, err = h.Attachments.Store(ctx, key, files); err != nil {
+		h.Admission.Release(key.Tenant, admitted)
+		return spool.RunResult{}, nil, err
+	}
 	var out thread.Started
 	request := transitionOf(r, agent)
+	request.Content = append(request.Content, files...)
 	request.Take = worker.forTicket
 	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
@@ -118,7 +123,9 @@ func (h *Handler) start(
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		result := spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}
+		result := spool.RunResult{
+			Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position, Steers: out.Steers,
+		}
 		return result, func() { h.accepted(ctx, key, r.RunID, out, worker) }, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
@@ -157,7 +164,7 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey str
 	run := runs[0]
 	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
 	if run.Wait != nil {
-		result.Position = run.Wait.Position
+		result.Position, result.Steers = run.Wait.Position, run.Wait.Steers
 	}
 	return result, true, nil
 }
@@ -168,6 +175,10 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 	if !r.Client.Empty() {
 		client = &r.Client
 	}
+	var output *spool.RunOutput
+	if r.Output != nil {
+		output = &spool.RunOutput{Schema: r.Output}
+	}
 	return thread.StartRequest{
 		Run: spool.RunRow{
 			Run: spool.Run{
@@ -175,6 +186,7 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 			},
 			RunState: spool.RunState{
 				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions, Client: client,
+				Output: output,
 			},
 		},
 		Content: contentOf(r), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,
@@ -182,8 +194,8 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 	}
 }
 
-// checkStart fills in a request's defaults and validates it.
-func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registry.Agent, error) {
+// checkStart fills in a request's defaults and validates it. Files are the parts of its attachments.
+func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, err error) {
 	if key.ID == "" {
 		key.ID = spool.ThreadID(h.Rules.Random.ID("thr"))
 	}
@@ -201,15 +213,15 @@ func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*regi
 			continue
 		}
 		if err := spool.CheckID(id.field, id.value); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	agent := h.Registry.For(r.Agent, key.Tenant, r.Scopes)
+	agent = h.Registry.For(r.Agent, key.Tenant, r.Scopes)
 	if agent == nil {
-		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
+		return nil, nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
 	}
 	if r.Model == "" {
 		r.Model = agent.Model
@@ -218,50 +230,48 @@ func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*regi
 		r.WhenBusy = spool.BusyReject
 	}
 	if !h.Registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
-		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
+		return nil, nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
 	switch {
 	case r.Prompt == "" && len(r.Attachments) == 0:
-		return nil, spool.Errorf(spool.Invalid, "prompt is required")
+		return nil, nil, spool.Errorf(spool.Invalid, "prompt is required")
 	case len(r.Prompt) > h.MaxPromptBytes:
-		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", h.MaxPromptBytes)
+		return nil, nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", h.MaxPromptBytes)
 	case !utf8.ValidString(r.Prompt):
-		return nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
+		return nil, nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
 	case !r.WhenBusy.Known():
-		return nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt or rollback")
+		return nil, nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
 	case r.MaxSteps < 0:
-		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
+		return nil, nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
 	if err := budget.CheckStart(r.Budget, h.Priced); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.Budget = r.Budget.Or(agent.Budget).Or(h.Budget.Default).Within(h.Budget.Max)
 	if err := spool.CheckHostState(r.HostState); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	options, err := registry.AllowedOptions(agent, r.ProviderOptions)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.ProviderOptions = options
+	if err := registry.CheckStartOutput(agent, r.Output); err != nil {
+		return nil, nil, err
+	}
 	if r.Client, err = agent.Permitted(spool.RunRow{Run: spool.Run{Tenant: key.Tenant}, RunState: spool.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := h.Attachments.CheckAll(r.Attachments); err != nil {
-		return nil, err
-	}
-	return agent, nil
+	files, err = h.Attachments.Parts(r.Attachments)
+	return agent, files, err
 }
 
+// contentOf returns the text of a user turn.
 func contentOf(r spool.StartRequest) spool.Content {
-	var content spool.Content
-	if r.Prompt != "" {
-		content = spool.TextContent(r.Prompt)
+	if r.Prompt == "" {
+		return nil
 	}
-	for _, a := range r.Attachments {
-		content = append(content, spool.Part{Type: spool.PartImage, Image: a.URL, MIMEType: a.MediaType})
-	}
-	return content
+	return spool.TextContent(r.Prompt)
 }
 
 // title returns the default title of a thread.

@@ -22,12 +22,43 @@ func TurnsAt(v spool.View, seq int64) ([]spool.Message, error) {
 	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
 }
 
-// Encoded returns the view as one that yields its messages encoded.
+// Encoded returns the view as one that yields its messages in their wire form.
 func Encoded(v spool.View) spool.EncodedMessages {
 	if encoded, ok := v.(spool.EncodedMessages); ok {
-		return encoded
+		return shownView{encoded}
 	}
 	return encodingView{v}
+}
+
+// shownView leaves provider data out of stored messages.
+type shownView struct{ spool.EncodedMessages }
+
+// EachMessage calls fn with the content in its wire form.
+func (v shownView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+	return v.EncodedMessages.EachMessage(q, func(m spool.Message, content []byte) error {
+		content, err := shown(content)
+		if err != nil {
+			return err
+		}
+		return fn(m, content)
+	})
+}
+
+// shown returns the wire form of stored content. It decodes only content that may have provider data.
+func shown(stored []byte) ([]byte, error) {
+	if !spool.MayHaveProviderData(stored) {
+		return stored, nil
+	}
+	var content spool.Content
+	if err := content.UnmarshalJSON(stored); err != nil {
+		return nil, spool.Wrap(spool.Internal, "a message cannot be decoded", err)
+	}
+	visible := content.Shown()
+	if len(content) == 0 || len(visible) == len(content) && &visible[0] == &content[0] {
+		return stored, nil // only a tool's JSON has the word
+	}
+	text, err := json.Marshal(visible)
+	return text, spool.Wrap(spool.Internal, "a message cannot be encoded", err)
 }
 
 // encodingView encodes the messages of a store that does not keep them encoded.

@@ -25,7 +25,7 @@ func TestOpenCallsKeepTheLastQuestion(t *testing.T) {
 		record[i].Seq = int64(i + 1)
 	}
 	var left []int64
-	for _, e := range (OpenCalls{"twice": true}).Entries(record) {
+	for _, e := range (OpenCalls{"twice": spool.ParkOpen}).Entries(record) {
 		left = append(left, e.Seq)
 	}
 	if want := []int64{1, 6, 7, 8}; !slices.Equal(left, want) {
@@ -40,7 +40,7 @@ func TestOpenCallsKeepNewerQuestions(t *testing.T) {
 	item := func(seq int64, call spool.ToolCallID) spool.Item {
 		return spool.NewItem(spool.ItemInputRequired, spool.Offset{Fence: 1, N: seq}, seq, spool.InputRequired{ToolCallID: call})
 	}
-	left := OpenCalls{"open": true}.Items([]spool.Item{item(2, "over"), item(3, "open"), item(5, "new")}, 4)
+	left := OpenCalls{"open": spool.ParkOpen}.Items([]spool.Item{item(2, "over"), item(3, "open"), item(5, "new")}, 4)
 	if len(left) != 2 || left[0].Seq != 3 || left[1].Seq != 5 {
 		t.Errorf("the items %v are left", left)
 	}

@@ -16,9 +16,10 @@ import (
 // not JSON.
 func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 	content = spool.AgentContent{
-		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()),
+		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()), ToolSources: sourceContents(a.ToolSources),
 		MaxSteps: a.MaxSteps, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
 		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools, ClientContext: a.ClientContext,
+		Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a),
 	}
 	if content.Extra, err = extraContent(a.Extra); err != nil {
 		return content, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has an Extra that is not JSON: %s", a.Name, err)
@@ -32,8 +33,9 @@ func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 	}
 	for name, p := range a.Spawn.Profiles {
 		profile := spool.ProfileContent{
-			Name: name, Description: p.Description, Instructions: p.Instructions, Tools: toolContents(p.Tools),
-			MaxSteps: a.profiles[name].MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Spawns: p.Spawns,
+			Name: name, Description: p.Description, Instructions: p.Instructions, Tools: toolContents(p.Tools), ToolSources: sourceContents(p.ToolSources),
+			MaxSteps: a.profiles[name].MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Output: p.Output, Spawns: p.Spawns,
+			Fallbacks: c.modelContents(p.Fallbacks),
 		}
 		if p.Model != "" {
 			profile.Model = c.modelContent(p.Model)
@@ -141,7 +143,10 @@ func (r *Registry) Pinned(id spool.RevisionID, content spool.AgentContent) (*Age
 	a.Extra = pinnedExtra(content.Extra, present.Extra)
 	a.DistinctApprover = content.DistinctApprover || present.DistinctApprover
 	a.OnBudget, a.ClientTools, a.ClientContext = content.OnBudget, content.ClientTools, content.ClientContext
+	a.Output, a.FixedOutput = content.Output, content.FixedOutput
+	a.pinFallbacks(content.Fallback)
 	a.Tools, a.Spawn = pinnedTools(content.Tools, present.ownTools()), nil
+	a.ToolSources = pinnedSources(content.ToolSources, present.ToolSources)
 	if s := content.Spawn; s != nil {
 		a.Spawn = &spool.Spawn{
 			Profiles: make(map[string]spool.Profile, len(s.Profiles)), Open: s.Open, MaxDepth: s.MaxDepth, MaxConcurrent: s.MaxConcurrent,
@@ -161,7 +166,8 @@ func pinnedProfile(p spool.ProfileContent, above *Agent) spool.Profile {
 	}
 	return spool.Profile{
 		Description: p.Description, Instructions: p.Instructions, Model: p.Model.Name, Tools: pinnedTools(p.Tools, slices.Concat(present.Tools, above.ownTools())),
-		MaxSteps: p.MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Extra: pinnedExtra(p.Extra, present.Extra), Spawns: p.Spawns,
+		ToolSources: pinnedSources(p.ToolSources, slices.Concat(present.ToolSources, above.ToolSources)), MaxSteps: p.MaxSteps, MaxOutputTokens: p.MaxOutputTokens,
+		Extra: pinnedExtra(p.Extra, present.Extra), Output: p.Output, Spawns: p.Spawns, Fallbacks: modelNames(p.Fallbacks),
 	}
 }
 
@@ -178,6 +184,19 @@ func pinnedTools(contents []spool.ToolContent, present []spool.Tool) []spool.Too
 		tools = append(tools, tool)
 	}
 	return tools
+}
+
+// pinnedSources returns the process's sources of a revision in the process's order, one of each name. A source that the
+// process lacks is left out.
+func pinnedSources(names []string, present []spool.ToolSource) []spool.ToolSource {
+	var sources []spool.ToolSource
+	for _, s := range present {
+		if slices.Contains(names, s.Name()) {
+			sources = append(sources, s)
+			names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == s.Name() })
+		}
+	}
+	return sources
 }
 
 // pinnedTool returns the process's tool. It asks a person if the tool of the revision or that of the process

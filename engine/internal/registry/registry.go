@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/internal/argschema"
 )
 
 const defaultMaxSteps = 25
@@ -42,8 +43,14 @@ type Agent struct {
 
 	// AtClient names the tools that the client of the run's start executes.
 	AtClient map[string]bool
+	// FromSource names the tools that come from the tool sources.
+	FromSource map[string]bool
+	// LeftOut names the tools of the sources that the agent does not get, each after its source.
+	LeftOut []string
 	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
+
+	output *argschema.Schema // of Output; nil for none
 
 	// Revision is the id of Content, which is what the agent was configured as. Profiles have none.
 	Revision     spool.RevisionID
@@ -91,6 +98,9 @@ func (c Config) checkAgent(a *Agent) error {
 	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Priced), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
 		return err
 	}
+	if err := c.checkFallbacks(a, where); err != nil {
+		return err
+	}
 	a.OnBudget = cmp.Or(a.OnBudget, c.OnBudget)
 	a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
 	if !a.WhenBusy.Known() {
@@ -109,11 +119,14 @@ func (c Config) checkAgent(a *Agent) error {
 	}
 	a.ClientTools = cmp.Or(a.ClientTools, defaultClientTools)
 	a.ClientContext = cmp.Or(a.ClientContext, defaultClientContext)
-	if err := a.checkTools(); err != nil {
+	if err := cmp.Or(a.checkTools(), a.checkSources()); err != nil {
 		return err
 	}
 	if err := a.checkProviderOptions(); err != nil {
 		return err
+	}
+	if err := a.compileOutput(); err != nil {
+		return spool.Errorf(spool.Invalid, "%s%s", where, spool.MessageOf(err))
 	}
 	return c.checkSpawn(a)
 }
@@ -134,6 +147,9 @@ func (a *Agent) checkTools() error {
 		if err := t.Expiry.Check(); err != nil {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose %s", a.Name, t.Name, spool.MessageOf(err))
 		}
+		if t.PendingTimeout < 0 {
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose PendingTimeout is negative", a.Name, t.Name)
+		}
 		seen[t.Name] = true
 	}
 	return nil
@@ -147,6 +163,16 @@ func (a *Agent) Tool(name string) (spool.Tool, bool) {
 		}
 	}
 	return spool.Tool{}, false
+}
+
+// WithTool returns the agent with a tool of the engine, unless the agent has a tool of its name.
+func (a *Agent) WithTool(t spool.Tool) *Agent {
+	if _, has := a.Tool(t.Name); has {
+		return a
+	}
+	own := *a
+	own.Tools = append(slices.Clip(a.Tools), t)
+	return &own
 }
 
 // ByName returns the named agent, or the default one for "". It returns [spool.ErrUnknownAgent] if
@@ -207,6 +233,10 @@ func (r *Registry) For(name string, tenant spool.Tenant, scopes []string) *Agent
 func (r *Registry) HasModelFor(name string, tenant spool.Tenant, scopes []string) bool {
 	return r.Models[name] != nil && r.ModelAccess[name].Allows(tenant, scopes)
 }
+
+// Configured returns the agent of a dispatched run as it is configured, without the run's permissions. It
+// returns nil if this process lacks the agent.
+func (r *Registry) Configured(run spool.RunRow) *Agent { return r.byName[run.Agent] }
 
 // OfDispatched returns the agent of a dispatched run, with the run's permissions. It returns nil if
 // this process lacks the agent.

@@ -13,6 +13,7 @@ func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelR
 	r := spool.ModelRequest{
 		Instructions: a.Instructions, Messages: messages,
 		MaxOutputTokens: a.MaxOutputTokens, Extra: Extra(a, run),
+		Output:   a.OutputOf(run),
 		CacheKey: cacheKey(spool.ThreadKey{Tenant: run.Tenant, ID: run.ThreadID}, run.AgentID()),
 	}
 	for _, t := range a.Tools {

@@ -41,12 +41,17 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 	return spool.DeleteResult{Accepted: true}, nil
 }
 
-// afterDelete removes a deleted thread's run streams, and tells the clients that follow the thread.
+// afterDelete removes a deleted thread's run streams and artifacts, and tells the clients that follow the thread.
 func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
 	if err := r.Live.Delete(ctx, key); err != nil {
 		r.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
+	}
+	if r.Artifacts != nil {
+		if err := r.Artifacts.DeleteArtifacts(ctx, key); err != nil {
+			r.Concerning(key, "").ErrorContext(ctx, "delete artifacts", "error", err)
+		}
 	}
 	r.Live.Wake(key, spool.WakeDeleted, nil)
 }

@@ -20,6 +20,8 @@ type Remover struct {
 
 	// Retention.Threads is zero if threads are kept for ever.
 	Retention config.RetentionOptions
+	// Artifacts stores artifacts. Nil: the engine stores none.
+	Artifacts spool.ArtifactStore
 
 	// auditPruned is when old audit entries were last removed, in Unix ns.
 	auditPruned atomic.Int64

@@ -4,6 +4,7 @@ package settle
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,10 +37,14 @@ type Hook struct {
 
 // Of returns the hook's argument for a run that ends.
 func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
+	var output json.RawMessage
+	if ending.State == spool.Completed {
+		output = r.OutputValue()
+	}
 	return spool.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
 		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
-		HostState: r.HostState,
+		HostState: r.HostState, Output: output,
 	}
 }
 

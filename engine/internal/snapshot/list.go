@@ -102,7 +102,7 @@ func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
 	var scratch []byte
 	if encoded, ok := v.(spool.EncodedMessages); ok {
 		return encoded.EachMessage(q, func(m spool.Message, content []byte) error {
-			if err := json.Unmarshal(content, &m.Content); err != nil {
+			if err := m.Content.UnmarshalJSON(content); err != nil {
 				return spool.Wrap(spool.Internal, "a message cannot be decoded", err)
 			}
 			return l.addFormed(m, &scratch)
@@ -131,6 +131,7 @@ func (l *encodedList) add(m spool.Message, content []byte) error {
 
 // addFormed adds a message in the form of the list.
 func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
+	m.Content = m.Content.Shown()
 	text, next, err := l.form.AppendMessage((*scratch)[:0], m)
 	if err != nil {
 		return err

@@ -72,6 +72,15 @@ func (t *Recorder) ProviderWait(ctx context.Context, model string) (done func())
 	}
 }
 
+// Fallback counts a move of a run to another model, by the model that has failed and the class of its failure.
+func (t *Recorder) Fallback(ctx context.Context, moved spool.ModelFallback) {
+	if t == nil {
+		return
+	}
+	from := t.model(moved.From)
+	t.fallbacks.Add(ctx, 1, labels(attrProvider.String(from.provider), attrRequestModel.String(from.model), attrErrorType.String(string(moved.Cause))))
+}
+
 // Watch yields the events of an answer unchanged. It notes them for the span, with the time of the
 // first event.
 func (c *ChatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {

@@ -22,6 +22,7 @@ type meters struct {
 	claims        metric.Float64Histogram
 	updates       metric.Float64Histogram
 	failedLogins  metric.Int64Counter
+	fallbacks     metric.Int64Counter
 	providerWaits metric.Int64UpDownCounter
 	providerWait  metric.Float64Histogram
 }
@@ -58,6 +59,7 @@ func newMeters(m metric.Meter) (meters, error) {
 		metric.WithDescription("Model calls that wait for a limit of their provider."))
 	problems = append(problems, err)
 	out.providerWait = seconds(metricProviderWait, "Of a model call's wait for a limit of its provider.", waitBounds)
+	out.fallbacks = counter(metricFallbacks, "{move}", "Moves of a run to another model, because one has failed.")
 	out.failedLogins = counter(metricFailedLogins, "{request}", "Requests whose credentials were missing or wrong.")
 	return out, errors.Join(problems...)
 }

@@ -80,6 +80,7 @@ const (
 	metricStreamsOpen   = "spool.streams.open"
 	metricStoreUpdate   = "spool.store.update.duration"
 	metricProviderWaits = "spool.provider.waiting"
+	metricFallbacks     = "spool.model.fallbacks"
 	metricProviderWait  = "spool.provider.wait.duration"
 	metricFailedLogins  = "spool.auth.failures"
 )

@@ -52,12 +52,13 @@ func (c *ToolSpan) Done(result json.RawMessage, err error) {
 	defer c.span.End()
 	outcome := string(spool.OutcomeFinished)
 	var park *spool.ParkRequest
+	var pending *spool.PendingError
 	switch {
 	case err == nil:
 		if c.t.contents {
 			c.span.SetAttributes(attrToolResult.String(cut(string(result))))
 		}
-	case errors.As(err, &park):
+	case errors.As(err, &park), errors.As(err, &pending):
 		outcome = outcomeParked
 	case c.ctx.Err() != nil:
 		outcome = string(spool.OutcomeAborted)

@@ -82,7 +82,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 		}
 	}
 	switch {
-	case park == nil:
+	case park == nil, park.State == spool.ParkPending:
 		return false, ErrNoPark
 	case park.State != spool.ParkOpen, !tx.Now.Before(park.ExpiresAt):
 		return false, Refuse(spool.ReasonAnswered, "This request was already answered")

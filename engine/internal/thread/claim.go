@@ -160,7 +160,7 @@ type action int
 const (
 	doRun     action = iota // the worker executes the next segment
 	doNothing               // the job is obsolete
-	doWait                  // a person has to answer first
+	doWait                  // a person has to answer first, or a tool
 	doBackOff               // the run waits for a while, and then runs isolated
 	doFinish                // the run ends
 )
@@ -186,6 +186,8 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 
 	case len(f.open) > 0:
 		return decision{do: doWait, reason: "the run waits for input"}
+	case f.waits:
+		return decision{do: doWait, reason: "the run waits for a tool"}
 	case f.failing != nil:
 		return end("nobody has answered in time", *f.failing)
 
@@ -240,7 +242,7 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 	}
 	switch next.do {
 	case doFinish:
-		decideEnding(tx, next.ending)
+		err = decideEnding(tx, next.ending, c)
 		tx.lease()
 	case doRun:
 		tx.Run.Isolated = next.isolated

@@ -9,7 +9,7 @@ import (
 // Dead fails the run of a job that the queue has given up. It returns [ErrUnchanged] if the job is
 // obsolete: the run has ended, another run has the thread, or a worker has the lease.
 func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error) {
-	moved := tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
+	moved := j.Kind == spool.JobCancel || tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
 		j.Segment != 0 && j.Segment <= tx.Run.Segments && tx.Run.State != spool.Running
 	if moved {
 		return s, ErrUnchanged

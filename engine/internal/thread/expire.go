@@ -12,10 +12,13 @@ type expiry struct {
 	// failing is the ending of a run that fails because nobody answered in time. Nil: the run
 	// continues.
 	failing *spool.Ending
+	// waits is true if the run waits for pending calls, and a segment would have nothing to do.
+	waits bool
 }
 
 // expire handles the open parks that are due: it warns about each one, extends it or expires it.
 func expire(tx *Tx, parks []spool.Park, c *spool.Changes) (x expiry, err error) {
+	ready := false
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
 			if err := expirePark(tx, &p, c); err != nil {
@@ -25,6 +28,7 @@ func expire(tx *Tx, parks []spool.Park, c *spool.Changes) (x expiry, err error) 
 		if p.State == spool.ParkOpen {
 			x.open = append(x.open, p)
 		}
+		x.waits, ready = x.waits || waits(p), ready || !waits(p) && p.State != spool.ParkOpen
 		if x.failing == nil && FailsRun(p) {
 			x.failing = &spool.Ending{
 				State: spool.Failed, Reason: spool.StopFailed, Error: "nobody answered the call of " + p.ToolName + " in time",
@@ -34,6 +38,7 @@ func expire(tx *Tx, parks []spool.Park, c *spool.Changes) (x expiry, err error) 
 	if x.failing != nil {
 		x.open = nil
 	}
+	x.waits = x.waits && !ready
 	return x, nil
 }
 
@@ -87,24 +92,26 @@ func Reclaim(tx *Tx) (moved bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrUnchanged
 	}
-	open, c, err := expireNow(tx)
+	x, _, c, err := expireNow(tx)
 	if err != nil {
 		return false, err
 	}
-	return len(open) == 0, tx.Write(c)
+	return x.moves(), tx.Write(c)
 }
 
+// moves reports whether the run can have its next segment.
+func (x expiry) moves() bool { return len(x.open) == 0 && !x.waits }
+
 // expireNow expires the parks of a parked run, and adds a ticket if no park is open any more.
-func expireNow(tx *Tx) (open []spool.Park, c spool.Changes, err error) {
-	parks, err := tx.Parks()
-	if err != nil {
-		return nil, c, err
+func expireNow(tx *Tx) (x expiry, parks []spool.Park, c spool.Changes, err error) {
+	if parks, err = tx.Parks(); err != nil {
+		return x, nil, c, err
 	}
-	x, err := expire(tx, parks, &c)
-	if len(x.open) == 0 {
+	x, err = expire(tx, parks, &c)
+	if x.moves() {
 		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0))
 	}
-	return x.open, c, err
+	return x, parks, c, err
 }
 
 // Redispatch adds a job to a run that has neither a worker nor a job. It returns [ErrUnchanged] if the
@@ -116,12 +123,17 @@ func Redispatch(tx *Tx) error {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return tx.Write(spool.Changes{Jobs: []spool.Job{tx.ticket(spool.JobReclaim, 0)}})
 	}
-	open, c, err := expireNow(tx)
+	x, parks, c, err := expireNow(tx)
 	if err != nil {
 		return err
 	}
-	for _, p := range open {
+	for _, p := range x.open {
 		c.Jobs = append(c.Jobs, expiryJob(tx, p))
+	}
+	for _, p := range parks {
+		if waits(p) {
+			c.Jobs = append(c.Jobs, pollJob(tx, p))
+		}
 	}
 	return tx.Write(c)
 }

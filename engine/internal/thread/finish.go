@@ -13,9 +13,13 @@ import (
 // [Settle] writes the end state after the hook has returned.
 func Finish(tx *Tx, ending spool.Ending) error {
 	if tx.Settles {
+		var c spool.Changes
+		if err := chargeOpen(tx, &c); err != nil {
+			return err
+		}
 		tx.dropDraft()
 		tx.Run.Ending = &ending
-		return tx.save(spool.Changes{})
+		return tx.save(c)
 	}
 	return finish(tx, ending, spool.Changes{})
 }
@@ -79,7 +83,7 @@ func finishTree(tx *Tx, ending spool.Ending, c *spool.Changes) error {
 		return err
 	}
 	tx.Thread.State, tx.Run.Ending = ending.State, nil
-	c.Usage = append(c.Usage, tx.price(tx.reservations(spool.OutcomeAborted))...)
+	c.Usage = append(c.Usage, tx.price(tx.reservations(spool.OutcomeAborted, nil))...)
 	tx.release()
 	return nil
 }
@@ -119,8 +123,11 @@ func closeLastSegment(tx *Tx, ending spool.Ending) *spool.Entry {
 		}
 	}
 	usage := tx.Run.TokenCount
+	if value := tx.Run.OutputValue(); ending.State == spool.Completed && len(value) <= spool.MaxOutputEvent {
+		ended.Output = value
+	}
 	return tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{
-		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason,
+		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason, Output: ended.Output,
 	}, ended)
 }
 
@@ -146,19 +153,46 @@ func finishUnleased(tx *Tx, ending spool.Ending, t tree, c spool.Changes) (*Unse
 		}
 		return nil, finish(tx, endingNow(tx, ending), spool.Changes{})
 	}
-	decideEnding(tx, ending)
+	if err := decideEnding(tx, ending, &c); err != nil {
+		return nil, err
+	}
 	tx.lease()
 	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: t.saved}, tx.save(c)
 }
 
-// decideEnding stores the ending of a run without a worker, unless the run already has one.
-func decideEnding(tx *Tx, ending spool.Ending) {
-	if tx.Run.Ending == nil {
-		ending = endingNow(tx, ending)
-		ending.Closed = true
-		tx.Run.Ending = &ending
-		tx.dropDraft()
+// decideEnding stores the ending of a run without a worker, unless the run already has one. It adds what the run
+// owes to c, before the settle hook is told the costs.
+func decideEnding(tx *Tx, ending spool.Ending, c *spool.Changes) error {
+	if tx.Run.Ending != nil {
+		return nil
 	}
+	if err := chargeOpen(tx, c); err != nil {
+		return err
+	}
+	ending = endingNow(tx, ending)
+	ending.Closed = true
+	tx.Run.Ending = &ending
+	tx.dropDraft()
+	return nil
+}
+
+// chargeOpen charges the answers that the tree does not ask for again, and the reservations of calls that will not
+// end. The caller stores the dispatched run.
+func chargeOpen(tx *Tx, c *spool.Changes) error {
+	runs, err := activeNested(tx)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if run.Resume != nil {
+			nested := tx.nested(run)
+			c.Usage = append(c.Usage, nested.abandonAnswer(spool.OutcomeAborted)...)
+			c.Runs = append(c.Runs, nested.Run)
+		}
+	}
+	c.Usage = append(c.Usage, tx.abandonAnswer(spool.OutcomeAborted)...)
+	c.Usage = append(c.Usage, tx.price(tx.reservations(spool.OutcomeAborted, nil))...)
+	return nil
 }
 
 // endingNow returns the run's ending, which is cancelled if the run was asked to stop.
@@ -190,6 +224,7 @@ func finishRun(tx *Tx, ending spool.Ending, c *spool.Changes) error {
 	if err := closeCalls(tx, ending, c); err != nil {
 		return err
 	}
+	c.Usage = append(c.Usage, tx.abandonAnswer(spool.OutcomeAborted)...)
 	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
 	tx.dropDraft()
 	return nil
@@ -232,13 +267,17 @@ func closeParks(tx *Tx, ending spool.Ending, c *spool.Changes) (spool.Content, e
 		if p.AgentID != tx.Run.AgentID() {
 			continue
 		}
+		if p.Pending != nil {
+			Abandon(tx, c, p)
+		}
 		result := toolresult.Expired(p)
 		if p.State != spool.ParkExpired {
 			p.State, result = spool.ParkClosed, toolresult.CancelledBy(ending)
 		}
 		p.Landed = true
 		c.Parks, c.CancelJobs = append(c.Parks, p), append(c.CancelJobs, expiryKey(p))
-		if p.Reason != spool.ParkBudget { // a park for a budget belongs to no call
+		unsaved := p.State == spool.ParkClosed && p.Pending != nil && p.Step > tx.Run.Steps // the step was lost with its draft
+		if p.Reason != spool.ParkBudget && !unsaved {                                       // a park for a budget belongs to no call
 			content = append(content, toolresult.Part(p.ToolCallID, p.ToolName, result))
 		}
 	}

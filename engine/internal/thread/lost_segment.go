@@ -34,10 +34,10 @@ func closeLostSegment(tx *Tx, t tree, reason string, c *spool.Changes) *LostStre
 }
 
 // lostCalls returns ledger rows for the model calls that were under way, or about to be made, when a
-// worker died. Their usage is unknown.
+// worker died. Their usage is unknown. An answer that can be asked for again is not lost.
 func lostCalls(tx *Tx, t tree) (rows []spool.UsageRow) {
 	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // a run with such a budget reserves each call before it is made
-		return tx.reservations(spool.OutcomeLost)
+		return tx.reservations(spool.OutcomeLost, resuming(t.runs))
 	}
 	for _, r := range t.runs {
 		if wasCallingModel(r, t) {
@@ -53,7 +53,7 @@ func lostCalls(tx *Tx, t tree) (rows []spool.UsageRow) {
 // wasCallingModel reports whether a worker that executed the run can only have been calling the model:
 // the run has no draft, and waits neither for a call of its own nor for a nested run.
 func wasCallingModel(r spool.RunRow, t tree) bool {
-	if r.State != spool.Running || r.Draft != nil || r.Ending != nil {
+	if r.State != spool.Running || r.Resume != nil || r.Draft != nil || r.Ending != nil {
 		return false
 	}
 	for _, p := range t.parks {

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -21,8 +22,8 @@ func ResumeNested(tx *Tx) error {
 }
 
 // Park is the transition to WAITING_FOR_INPUT. It opens the parks of all runs of the tree, which nobody
-// could answer before. It writes their entries and expiry jobs, and releases the lease. The stream gets
-// an item for each entry, after all the entries, and then ends.
+// could answer before, and begins the looks at pending calls. It writes their entries and jobs, and releases the lease. The stream gets
+// an item for each question, after all the entries, and then ends.
 func Park(tx *Tx) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -30,6 +31,9 @@ func Park(tx *Tx) error {
 	}
 	var c spool.Changes
 	for _, park := range parks {
+		if waits(park) && park.Pending.NextAt.IsZero() {
+			schedule(tx, &c, park)
+		}
 		if park.State != spool.ParkOpen || !park.ExpiresAt.IsZero() {
 			continue
 		}
@@ -46,14 +50,20 @@ func Park(tx *Tx) error {
 		return err
 	}
 	for _, entry := range c.Entries {
-		tx.Item(spool.ItemInputRequired, entry.Payload)
+		if entry.Type == spool.EntryInputRequired {
+			tx.Item(spool.ItemInputRequired, entry.Payload)
+		}
 	}
 	ended := tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
 	if err := tx.move(spool.WaitingForInput); err != nil {
 		return err
 	}
 	tx.release()
-	return tx.save(spool.Changes{Entries: []*spool.Entry{ended}})
+	c = spool.Changes{Entries: []*spool.Entry{ended}}
+	if !slices.ContainsFunc(parks, isOpen) && slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkPending && p.Pending.Ready }) {
+		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0)) // a look has found it ready while the segment ran
+	}
+	return tx.save(c)
 }
 
 // InputRequired returns the payload of the record entry about an open park.
@@ -67,7 +77,10 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 		Reason: p.Reason, Revision: p.Revision, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
-	if p.Reason == spool.ParkApproval { // only an approval may edit the arguments
+	switch {
+	case p.Schema != nil:
+		required.InputSchema = p.Schema
+	case p.Reason == spool.ParkApproval: // only an approval may edit the arguments
 		var err error
 		if required.InputSchema, err = r.Parameters(v, p); err != nil {
 			return required, err

@@ -19,6 +19,9 @@ func Redrive(tx *Tx, dead spool.QueuedJob, fresh spool.RunID) (moved spool.RunID
 	if err != nil {
 		return "", err
 	}
+	if dead.Kind == spool.JobCancel {
+		return "", Refuse(spool.ReasonMovedOn, "The work of a call is cancelled only once")
+	}
 	if dead.Kind == spool.JobSettle {
 		return run.ID, requeueSettle(tx, run, dead.Job)
 	}
@@ -65,6 +68,9 @@ func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
 			State: spool.Queued, MaxSteps: failed.MaxSteps, StartedBy: failed.StartedBy,
 		},
 		RunState: failed.Given(),
+	}
+	if o := failed.Output; o != nil && o.Schema != nil {
+		next.Output = &spool.RunOutput{Schema: o.Schema}
 	}
 	if failed.Allowance != nil {
 		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}

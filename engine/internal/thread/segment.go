@@ -27,7 +27,11 @@ func requeue(tx *Tx, next spool.Job, ended spool.RunEnded) error {
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
-	c.Usage = tx.price(tx.reservations(spool.OutcomeAborted))
+	resumes, err := tx.resumes()
+	if err != nil {
+		return err
+	}
+	c.Usage = tx.price(tx.reservations(spool.OutcomeAborted, resumes))
 	tx.release()
 	return tx.save(c)
 }

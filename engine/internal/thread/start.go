@@ -40,6 +40,8 @@ type Take struct {
 type Started struct {
 	// Position is the run's position among the waiting runs, or zero if the run has the thread.
 	Position int
+	// Steers is the active run that a steer is for, or empty.
+	Steers spool.RunID
 	// Stopped is what has to follow if the start has stopped another run.
 	Stopped Stopped
 	// Audit has the entries for the audit log.

@@ -17,7 +17,7 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 		return nil, err
 	}
 	tx.Run.Steps++
-	tx.Run.Draft = nil
+	tx.Run.Draft, tx.Run.Paused = nil, reason == string(spool.FinishPause)
 	stepFinished(tx, reason, usage)
 	if a := tx.Run.Allowance; tx.root != nil {
 		tx.Run.Allowance = nil
@@ -58,6 +58,11 @@ func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 // progressed too.
 func progressed(tx *Tx) {
 	tx.Run.Attempts, tx.Run.Deaths = 0, 0
+	if f := tx.Run.Fallback; f != nil { // the run stays with the model that has answered
+		if tx.Run.Fallback = nil; f.Model != "" {
+			tx.Run.Fallback = &spool.RunFallback{Model: f.Model}
+		}
+	}
 	root := tx.Root()
 	root.Run.Isolated, root.Run.IsolatedDeaths = false, 0
 	if tx.root != nil {

@@ -55,7 +55,14 @@ func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 	case run.QueuePosition == 0:
 		return Stopped{State: run.State}, ErrUnchanged
 	}
-	return Stopped{State: run.State}, stopOneWaiting(tx, run)
+	if err := stopOneWaiting(tx, run); err != nil {
+		return Stopped{}, err
+	}
+	if run.Wait.WhenBusy == spool.BusySteer && tx.Run.State.Active() { // it may have been in the way of another steer
+		tx.Run.Steered = true
+		return Stopped{State: run.State}, tx.Put()
+	}
+	return Stopped{State: run.State}, nil
 }
 
 // stopAllWaiting stops all waiting runs and returns how many they were.

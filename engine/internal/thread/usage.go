@@ -2,6 +2,7 @@ package thread
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
@@ -63,12 +64,17 @@ func (tx *Tx) sameCurrency(row spool.UsageRow) bool {
 }
 
 // reservations returns ledger rows for the model calls whose outcome nobody will report. They count the
-// whole prompt as read. The size of the answer is unknown.
-func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
-	if tx.Run.Allowance == nil {
+// whole prompt as read. The size of the answer is unknown. The agents in resumes ask for their answers again,
+// so their reservations are just freed.
+func (tx *Tx) reservations(outcome spool.Outcome, resumes map[spool.AgentID]bool) (rows []spool.UsageRow) {
+	a := tx.Run.Allowance
+	if a == nil {
 		return nil
 	}
-	for _, reserved := range tx.Run.Allowance.Reservations {
+	a.Reservations = slices.DeleteFunc(slices.Clone(a.Reservations), func(r spool.Reservation) bool {
+		return r.Kind == spool.UsageStep && resumes[r.AgentID]
+	})
+	for _, reserved := range a.Reservations {
 		rows = append(rows, spool.UsageRow{
 			RunID: tx.Run.ID, AgentID: reserved.AgentID, Agent: reserved.Agent, Kind: reserved.Kind, Step: reserved.Step,
 			Model: reserved.Model, Outcome: outcome, Guess: spool.Usage{Input: new(reserved.Input)}, Cost: reserved.Prompt,

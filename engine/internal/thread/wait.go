@@ -3,14 +3,20 @@ package thread
 import (
 	"cmp"
 	"errors"
+	"math"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// afterStops is one less than the first queue position of the runs that wait without stopping another
-// run. Runs that stop another run have lower positions, in order of arrival.
-const afterStops int64 = 1 << 32
+// Positions in the queue begin in one of three places: runs that stop another run come first, then steers,
+// then all others. Within each class, runs have the order of their arrival.
+const (
+	// afterStops is one less than the first position of the steers.
+	afterStops int64 = 1 << 31
+	// afterSteers is one less than the first position of the runs that only wait.
+	afterSteers int64 = 1 << 32
+)
 
 // joinQueue starts a run on a thread that has an active run: the new run waits. A start that stops the
 // active run is next. It gets the thread at once if no worker has leased the active run.
@@ -32,6 +38,9 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	run.Wait = &spool.Wait{
 		WhenBusy: s.WhenBusy, Content: s.Content, ClientMessageID: s.ClientMessageID, EditMessageID: s.EditMessageID,
 	}
+	if s.WhenBusy == spool.BusySteer {
+		out.Steers = steers(tx, run.Wait)
+	}
 	if waiting, err = makeRoom(tx, &run, waiting, s.MayNotStop); err != nil {
 		return out, err
 	}
@@ -39,7 +48,11 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		return out, Refuse(spool.ReasonQueueFull, "Too many runs wait for the thread")
 	}
 	run.QueuePosition = positionFor(s.WhenBusy, waiting)
-	if err := tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}}); err != nil {
+	c := spool.Changes{NewRuns: []spool.RunRow{run}}
+	if out.Steers != "" {
+		c.Runs = []spool.RunRow{tx.Run}
+	}
+	if err := tx.Write(c); err != nil {
 		return out, err
 	}
 	if s.WhenBusy.Stops() {
@@ -64,9 +77,10 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool) ([]spool.RunRow, error) {
 	left := make([]spool.RunRow, 0, len(waiting))
 	for _, r := range waiting {
+		waits := r.Wait.WhenBusy == spool.BusyEnqueue || r.Wait.WhenBusy == spool.BusyLatest
 		switch stops := r.Wait.WhenBusy.Stops(); {
-		case run.Wait.WhenBusy == spool.BusyLatest && !stops && mayNotStop && r.StartedBy != run.StartedBy:
-		case run.Wait.WhenBusy == spool.BusyLatest && !stops:
+		case run.Wait.WhenBusy == spool.BusyLatest && waits && mayNotStop && r.StartedBy != run.StartedBy:
+		case run.Wait.WhenBusy == spool.BusyLatest && waits:
 			if err := supersede(tx, r, run); err != nil {
 				return nil, err
 			}
@@ -97,8 +111,8 @@ func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow
 		}
 	}
 	if last < 0 {
-		turns, err := tx.Store.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Limit: 1})
-		if err == nil && len(turns) > 0 && turns[0].RunID == tx.Run.ID {
+		turns, err := tx.Store.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Run: tx.Run.ID})
+		if err == nil && len(turns) > 0 { // the later ones are of steers
 			run.Wait.RollbackMessageID = turns[0].ID
 		}
 		return waiting, err
@@ -119,13 +133,16 @@ func supersede(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
 
 // positionFor returns the queue position of a new run.
 func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
-	position := afterStops
-	if w.Stops() {
-		position = 0
+	position, end := afterSteers, int64(math.MaxInt64)
+	switch {
+	case w.Stops():
+		position, end = 0, afterStops
+	case w == spool.BusySteer:
+		position, end = afterStops, afterSteers
 	}
-	for _, r := range waiting {
-		if r.Wait.WhenBusy.Stops() == w.Stops() {
-			position = r.QueuePosition // waiting is in order
+	for _, r := range waiting { // waiting is in order
+		if r.QueuePosition > position && r.QueuePosition <= end {
+			position = r.QueuePosition
 		}
 	}
 	return position + 1
@@ -167,8 +184,8 @@ func startNext(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range waiting {
-		r.Context = tx.Run.Context
+	for i, r := range waiting {
+		r.Context, r.Steered = tx.Run.Context, anySteers(waiting[i+1:])
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := startWaiting(next)
 		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that the run edits is gone
@@ -205,6 +222,6 @@ func startWaiting(tx *Tx) error {
 	turn.ClientMessageID = wait.ClientMessageID
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
 	tx.Run.QueuePosition = 0
-	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position}
+	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position, Steers: wait.Steers}
 	return tx.save(spool.Changes{Messages: []*spool.Message{turn}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)}})
 }

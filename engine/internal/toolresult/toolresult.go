@@ -48,7 +48,7 @@ func Refused() json.RawMessage {
 // Expired returns the result of a call whose park expired.
 func Expired(p spool.Park) json.RawMessage {
 	if p.Reason == spool.ParkOutcomeUnknown {
-		return LateError("the worker died during this call; whether it took effect is not known")
+		return LateError("the call was cut off, and whether it took effect is not known")
 	}
 	return json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
 }

@@ -62,13 +62,13 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []PositionedFram
 		if err != nil {
 			return frames, err
 		}
-		frames = append(frames, s.before(entry.Seq, w)...)
-		if w.Reading && w.itemsFirst(entry) {
+		if w.Reading && w.itemsFirst(entry) { // they also come before the turns that are before the entry
 			if len(frames) > 0 {
 				return frames, nil
 			}
-			return w.await(ctx, entry, s.now.Sub(entry.CreatedAt))
+			return w.await(ctx, s)
 		}
+		frames = append(frames, s.before(entry.Seq, w)...)
 		retracted, err := w.retract(ctx, entry)
 		frames = append(frames, retracted...)
 		if err != nil {
@@ -206,13 +206,15 @@ func (w *Walker) itemsFirst(entry *spool.Entry) bool {
 	}
 }
 
-// await returns the items that come before an entry of the given age. If an item does not come in time, it was
-// lost with its worker. Then the walker passes the entry. But before a RUN_ENDED entry it ends the stream and
-// reads the end.
+// await returns the items that come before the first entry of a stretch. If an item does not come in time, it was
+// lost with its worker. Then the walker passes the entry, with the turns before it. But before a RUN_ENDED entry
+// it ends the stream and reads the end.
 //
 // The items after a lost one are lost too. So the walker waits once for a stream, unless an entry is so young that
 // its item may still come.
-func (w *Walker) await(ctx context.Context, entry *spool.Entry, age time.Duration) ([]PositionedFrame, error) {
+func (w *Walker) await(ctx context.Context, s *stretch) ([]PositionedFrame, error) {
+	entry := &s.entries[0]
+	age := s.now.Sub(entry.CreatedAt)
 	frames, err := w.items(ctx)
 	if len(frames) > 0 || err != nil || !w.Reading {
 		return frames, err
@@ -227,7 +229,8 @@ func (w *Walker) await(ctx context.Context, entry *spool.Entry, age time.Duratio
 	}
 	w.gaveUp = true
 	if entry.Type != spool.EntryRunEnded {
-		return []PositionedFrame{w.pass(entry)}, nil
+		frames = s.before(entry.Seq, w)
+		return append(frames, w.pass(entry)), nil
 	}
 	w.from.EndStream(ctx, w.stream(), *entry)
 	return w.items(ctx)

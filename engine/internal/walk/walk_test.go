@@ -295,6 +295,33 @@ func TestWalkWaitsForItems(t *testing.T) {
 	})
 }
 
+// The message of a steer has no position of its own among the items: it comes with the entry behind it, after the
+// items that the entry waits for.
+func TestWalkWaitsWithTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, true, 4, 5)
+		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		s.wantNext(w, "TEXT_MESSAGE_CONTENT")
+		s.wantNext(w, "=note")
+		s.update(func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Messages: []*spool.Message{s.message("steer", spool.RoleUser)}})
+		})
+		s.record(note(4))
+		s.wantNext(w)
+		s.check(s.streams.Append(t.Context(), s.key(), items()[3:4]))
+		s.wantNext(w, "STEP_FINISHED")
+		s.wantNext(w, "=MESSAGE_APPENDED", "=note")
+		s.update(func(tx spool.Tx) error {
+			return tx.Write(spool.Changes{Messages: []*spool.Message{s.message("steer2", spool.RoleUser)}})
+		})
+		s.record(note(5))
+		s.wantNext(w)
+		<-time.After(healAfter)
+		s.wantNext(w, "=MESSAGE_APPENDED", "=note") // whose item never comes
+	})
+}
+
 // lostTail returns a scene whose worker has died: two more entries and the end of the segment are in the record,
 // and none of their items in the stream.
 func lostTail(t *testing.T) *scene {

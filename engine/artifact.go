@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/artifact"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// Artifacts returns the artifacts of a thread, by their ids. It returns a [spool.NotFound] error for a thread that
+// does not exist.
+func (e *Engine) Artifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Artifact, error) {
+	if err := e.hasArtifacts(ctx, key); err != nil {
+		return nil, err
+	}
+	return e.config.Artifacts.Artifacts(ctx, key)
+}
+
+// OpenArtifact returns an artifact of a thread with its data, which the caller closes. It returns a [spool.NotFound]
+// error for a thread that does not exist or does not have the artifact.
+func (e *Engine) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+	if err := e.hasArtifacts(ctx, key); err != nil {
+		return spool.Artifact{}, nil, err
+	}
+	return e.config.Artifacts.OpenArtifact(ctx, key, id)
+}
+
+// SaveArtifact saves an artifact of a thread, which a later start can attach by its id. The same data are saved once.
+// It returns a [spool.NotFound] error for a thread that does not exist, the error of [spool.ErrNoArtifacts] if the engine
+// stores none, and the errors of [spool.ArtifactStore].
+func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
+	if err := e.hasArtifacts(ctx, key); err != nil {
+		return spool.Artifact{}, err
+	}
+	if err := e.runner.CheckRoom(ctx, key.Tenant); err != nil {
+		return spool.Artifact{}, err
+	}
+	a.Key = "upload:" + artifact.Name(a.Name)
+	return artifact.Save(ctx, e.config.Artifacts, key, a)
+}
+
+// hasArtifacts returns an error if the engine stores no artifacts, or if the caller has no such thread.
+func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
+	if e.config.Artifacts == nil {
+		return spool.ErrNoArtifacts
+	}
+	return record.View(ctx, e.store, key, func(spool.View, spool.Thread) error { return nil })
+}

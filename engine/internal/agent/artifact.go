@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/artifact"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// lookForArtifacts finds out whether the thread has artifacts, when a segment begins.
+func (s *segment) lookForArtifacts(ctx context.Context) error {
+	if s.runner.Artifacts == nil {
+		return nil
+	}
+	all, err := s.runner.Artifacts.Artifacts(ctx, s.Key)
+	if err != nil {
+		return storeError{err}
+	}
+	s.hasArtifacts.Store(len(all) > 0)
+	return nil
+}
+
+// offerArtifacts gives the loop's agent the tool that reads artifacts once the thread has any.
+func (l *runState) offerArtifacts() {
+	if l.s.hasArtifacts.Load() {
+		l.agent = l.agent.WithTool(artifactTool(l.s.runner.Artifacts, l.s.runner.Limits.ResultBytes))
+	}
+}
+
+// saveArtifactFunc returns the function with which a call saves its files, or nil if the engine stores none.
+func (l *calls) saveArtifactFunc(key string) func(context.Context, spool.NewArtifact) (spool.Artifact, error) {
+	s := l.s
+	if s.runner.Artifacts == nil {
+		return nil
+	}
+	return func(ctx context.Context, a spool.NewArtifact) (spool.Artifact, error) {
+		a.Key = key
+		saved, err := artifact.Save(ctx, s.runner.Artifacts, s.Key, a)
+		if err == nil {
+			s.hasArtifacts.Store(true)
+		}
+		return saved, err
+	}
+}
+
+// storeResult returns a result that is small enough for a message: the result itself, or the reference to its artifact.
+// A result that cannot be saved stays as it is.
+func (l *calls) storeResult(ctx context.Context, p *plannedCall, result json.RawMessage) json.RawMessage {
+	if l.s.runner.Artifacts == nil || p.spawns || len(result) <= l.s.runner.Limits.ResultBytes || p.call.Name == spool.ArtifactTool {
+		return result
+	}
+	text, mediaType, extension := toolresult.AsText(result)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout) // the tool has run
+	defer cancel()
+	saved, err := p.call.SaveArtifact(ctx, p.call.Name+extension, mediaType, strings.NewReader(text))
+	if err != nil {
+		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "a large tool result was not saved as an artifact", "tool", p.call.Name, "bytes", len(result), "error", err)
+		return result
+	}
+	return toolresult.Stored(saved, text)
+}

@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// asked returns how many questions the call has asked.
+func (p *plannedCall) asked() int {
+	switch {
+	case p.answered == nil:
+		return 0
+	case p.answered.State == spool.ParkPending:
+		return p.answered.Occurrence
+	default:
+		return max(p.answered.Occurrence, 1)
+	}
+}
+
+// checkPending returns an error for a pending call that cannot be stored. It fills in the defaults.
+func checkPending(e *spool.PendingError) error {
+	if e.State == nil {
+		e.State = json.RawMessage("null")
+	}
+	if len(e.State) > maxParkState {
+		return spool.Errorf(spool.Limit, "the state of the pending call has more than %d bytes", maxParkState)
+	}
+	return spool.CheckJSON("the state of the pending call", e.State)
+}
+
+// pendingPark returns the park of a call whose tool is not done.
+func (l *calls) pendingPark(p *plannedCall, e *spool.PendingError) *spool.Park {
+	park := l.newPark(p, spool.ParkToolPending, 0)
+	park.State, park.Occurrence, park.Schema = spool.ParkPending, p.asked(), nil
+	park.Pending = &spool.PendingCall{State: e.State, After: e.Bounded(), Note: thread.ShortNote(e.Note)}
+	switch before := p.answered; {
+	case p.call.Pending == nil: // the work begins
+		park.Before, park.Resume = p.call.Answer, p.call.Resume
+	case before != nil && before.State == spool.ParkPending:
+		park.Before, park.Resume, park.CreatedAt = before.Before, before.Resume, before.CreatedAt
+		park.Pending.Until, park.Pending.Notes = before.Pending.Until, before.Pending.Notes
+	}
+	return park
+}
+
+// begin fills in the times of a pending call that is about to be stored.
+func (p *plannedCall) begin(now time.Time) {
+	if p.park.CreatedAt.IsZero() {
+		p.park.CreatedAt = now
+	}
+	if p.park.Pending.Until.IsZero() {
+		p.park.Pending.Until = now.Add(cmp.Or(p.tool.PendingTimeout, spool.DefaultPendingTimeout))
+	}
+}
+
+// pends reports whether the call has become pending and waits for its tool.
+func (p *plannedCall) pends() bool { return p.park != nil && p.park.State == spool.ParkPending }
+
+// savePending stores a call that has become pending while other calls of its step run.
+func (l *calls) savePending(ctx context.Context, p *plannedCall) error {
+	return l.update(ctx, func(tx *thread.Tx) error {
+		p.begin(tx.Now)
+		return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(spool.EffectVoid)}, Parks: []spool.Park{*p.park}})
+	})
+}
+
+// abandon ends a call that has no result: nobody waits for its work any more.
+func (p *plannedCall) abandon(reason string) {
+	p.abandoned = true
+	if p.pends() {
+		p.left = p.park
+	}
+	p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
+}
+
+// landPark notes in the call's park that the call has its result.
+func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
+	from := cmp.Or(p.left, p.answered)
+	if from == nil {
+		return
+	}
+	park := *from
+	park.Landed = true
+	if park.CreatedAt.IsZero() {
+		park.CreatedAt = tx.Now
+	}
+	gone := p.abandoned || !p.ran && !p.saved // the tool has not given the result
+	switch {
+	case park.State == spool.ParkPending && gone:
+		park.State = spool.ParkClosed
+	case park.State == spool.ParkPending:
+		park.State = spool.ParkDone
+	}
+	if gone && park.Pending != nil {
+		thread.Abandon(tx, c, park)
+	}
+	c.Parks = append(c.Parks, park)
+}
+
+// planPending plans a call whose tool is asked for the result. A look is repeated after a crash.
+func (l *calls) planPending(park spool.Park, effect spool.Effect, now time.Time) *plannedCall {
+	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, begun: true}
+	tool, known := l.agent.Tool(park.ToolName)
+	p.tool, p.call.Pending = tool, park.Pending.State
+	p.overdue = !now.Before(park.Pending.Until)
+	switch {
+	case effect.State == spool.EffectDone:
+		p.result, p.saved = effect.Result, true
+	case !known:
+		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
+	}
+	return p
+}
+
+// parkAgain parks a run that has nothing to do before calls are answered or their tools are done.
+func (l *loop) parkAgain(ctx context.Context) error {
+	if l.parent != nil { // an earlier worker parked it and died
+		return nil
+	}
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		if tx.Stopping() {
+			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		}
+		return thread.Park(tx)
+	})
+	switch {
+	case err != nil:
+		return err
+	case l.run.State == spool.WaitingForInput:
+		l.parked()
+		return nil
+	}
+	return l.afterFinish(ctx)
+}
