@@ -17,7 +17,7 @@ type RunRequest struct {
 	Prompt string `json:"prompt"`
 	// Agent names the agent. Defaults to the server's first.
 	Agent string `json:"agent,omitempty"`
-	// Attachments are images of the turn.
+	// Attachments are images and files of the turn.
 	Attachments []spool.Attachment `json:"attachments,omitempty"`
 	// Budget bounds the run together with its nested runs. Each zero field defaults to that of the agent. The
 	// wall time is rounded up to milliseconds.
@@ -36,6 +36,8 @@ type RunRequest struct {
 	MaxSteps int `json:"maxSteps,omitempty"`
 	// Model names the model. Defaults to the agent's.
 	Model string `json:"model,omitempty"`
+	// Output asks for a JSON value as the answer: see [spool.RunOutcome.Output]. Nil: the agent's.
+	Output *spool.OutputSchema `json:"output,omitempty"`
 	// ProviderOptions is a JSON object with fields of the requests to the model's provider. Nil: none.
 	ProviderOptions json.RawMessage `json:"providerOptions,omitempty"`
 	// RunID is the caller's choice of id, which a tenant may use once. Defaults to a new id.

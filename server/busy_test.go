@@ -23,7 +23,7 @@ func TestRunWhenBusy(t *testing.T) {
 		{runPath, `{"threadId":"t1","prompt":"x","whenBusy":"reject"}`, 409, `{"accepted":false,"threadId":"t1","reason":"active_run","error":"Thread has an active run"}`},
 		{runPath, `{"threadId":"t1","runId":"r2","prompt":"two","whenBusy":"enqueue"}`, 202, `{"accepted":true,"threadId":"t1","runId":"r2","state":"QUEUED","position":1}`},
 		{runPath, `{"threadId":"t1","runId":"r3","prompt":"three","whenBusy":"enqueue"}`, 202, `{"accepted":true,"threadId":"t1","runId":"r3","state":"QUEUED","position":2}`},
-		{runPath, `{"threadId":"t1","prompt":"x","whenBusy":"later"}`, 400, `{"error":"whenBusy must be reject, enqueue, latest, interrupt or rollback","code":"invalid"}`},
+		{runPath, `{"threadId":"t1","prompt":"x","whenBusy":"later"}`, 400, `{"error":"whenBusy must be reject, enqueue, latest, interrupt, rollback or steer","code":"invalid"}`},
 		{runPath, `{"threadId":"t1","prompt":"x","whenBusy":7}`, 400, `{"error":"whenBusy must be a string","code":"invalid"}`},
 		{controlPath, `{"threadId":"t1","runId":"r2"}`, 200, `{"accepted":true}`},
 		{controlPath, `{"threadId":"t1","runId":"r2"}`, 409, `{"accepted":false,"reason":"not_active","error":"Cannot stop run in state CANCELLED"}`},

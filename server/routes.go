@@ -64,6 +64,8 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, t.op("listEvents", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, t.op("getUsage", ScopeRead, rest.Fails(notFound))...)
 
+	rest.Get[threads.ArtifactInput, *rest.File](r, "/api/agent/artifacts/{artifactId}", thread.Artifact, t.op("getArtifact", ScopeRead, rest.Fails(notFound))...)
+
 	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, t.op("listBranches", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, t.op("getBranch", ScopeRead, rest.Fails(notFound))...)
 	rest.Post[threads.RestoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, t.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)

@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -89,18 +90,22 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	clock := &holdClock{}
 	b := &bundle{backend: memory.New(&memory.Options{Clock: clock}), clock: clock, logged: &syncWriter{}}
 	log := slog.New(slog.NewTextHandler(b.logged, nil))
+	models := bounds.Models
+	if models == nil {
+		models = map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})}
+	}
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{
 		Agents: []engine.Agent{
 			{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}},
 			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
 		},
-		Models:   map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})},
+		Models:   models,
 		Stream:   engine.StreamOptions{FlushEvery: -1},
 		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
-		WhenBusy: bounds.WhenBusy,
-		Worker:   engine.WorkerOptions{Poll: 50 * time.Millisecond},
-		Log:      log,
+		WhenBusy: bounds.WhenBusy, Artifacts: &spooltest.Artifacts{},
+		Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
+		Log:    log,
 	})
 	if err != nil {
 		t.Fatal(err)

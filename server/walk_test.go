@@ -24,7 +24,7 @@ import (
 const marker = "marker-of-a"
 
 // walkCase is how a tenant asks an operation for what belongs to another. In query, path and
-// body, THREAD, RUN, MESSAGE, CALL, BRANCH, JOB, EVENT and MARK stand for what tenant a has: a
+// body, THREAD, RUN, MESSAGE, CALL, BRANCH, JOB, EVENT, ARTIFACT and MARK stand for what tenant a has: a
 // thread that waits, its run, its first turn, the call that waits, a branch, a dead job, the
 // key of an event, and the mark of a page of its list.
 type walkCase struct {
@@ -85,6 +85,7 @@ var walk = map[string][]walkCase{
 	},
 	"createStreamToken": {{body: `{"threadId":"THREAD"}`, owner: 200, other: 404}},
 	"getUsage":          {{query: "threadId=THREAD", owner: 200, other: 404}},
+	"getArtifact":       {{query: "threadId=THREAD&artifactId=ARTIFACT", owner: 200, other: 404}},
 	"listBranches":      {{query: "threadId=THREAD", owner: 200, other: 404}},
 	"getBranch":         {{query: "threadId=THREAD&branchId=BRANCH", owner: 200, other: 404}},
 	"restoreBranch":     {{body: `{"threadId":"THREAD","branchId":BRANCH}`, owner: 409, other: 409}},
@@ -221,8 +222,12 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
 	asked := toolCallID(t, kept.until(t, entry(spool.EntryInputRequired)))
 	kept.until(t, entry(spool.EntryRunEnded)) // nothing more of the run comes
+	artifact, err := b.engine.SaveArtifact(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, spool.NewArtifact{Data: strings.NewReader(marker)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return walked{b, strings.NewReplacer(
-		"THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
+		"ARTIFACT", string(artifact.ID), "THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
 		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK", url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
 		"TOKEN", b.streamToken(t, tokenA, "dead"),
 	)}

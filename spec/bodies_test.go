@@ -136,7 +136,10 @@ func TestBodiesAreComplete(t *testing.T) {
 				content = append(content, r.Content)
 			}
 			for _, c := range content {
-				for _, m := range c {
+				for kind, m := range c {
+					if kind == "*/*" { // the data of a file
+						continue
+					}
 					name, ok := strings.CutPrefix(m.Schema.Ref, schemas)
 					if !ok {
 						t.Errorf("%s %s: a body is no component", method, path)

@@ -20,6 +20,9 @@ func (t *Thread) correct(s *spool.Snapshot) {
 		at = -1 // the view does not go back so far: the messages stay where they were, or come last
 	}
 	for _, m := range t.messages[turn+1:] {
+		if slices.ContainsFunc(s.Messages, func(corrected spool.Message) bool { return corrected.ID == m.ID }) {
+			continue // the message of a steer, which has the same id in the snapshot
+		}
 		turn := m.Role == spool.RoleUser && m.AgentID == ""
 		if turn || !of[m.RunID] && !of[spool.RunID(m.AgentID)] {
 			kept = append(kept, m)

@@ -31,6 +31,8 @@ func (t *Thread) applyEntry(e spool.Entry) error {
 		t.stream, t.drafts = "", nil
 	case spool.EntryMessagesDropped:
 		err = decoded(e, t.drop)
+	case spool.EntrySteered:
+		err = decoded(e, t.steered)
 	default:
 		err = t.applyPark(e)
 	}
@@ -126,6 +128,14 @@ func (t *Thread) appendTurn(m spool.Message) {
 		t.messages = append(t.messages, m)
 	}
 	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == m.RunID })
+}
+
+// steered ends the run of a steer, whose message the view already has.
+func (t *Thread) steered(s spool.Steered) {
+	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == s.SteerRunID })
+	if r := t.run(s.SteerRunID); r != nil {
+		r.State, r.StopReason = spool.Completed, spool.StopSteered
+	}
 }
 
 // drop removes a message and all after it. A message that the view does not have is older than all that it has.

@@ -30,20 +30,20 @@ type JobsInput struct {
 
 // AdminJob is a job as operators see it.
 type AdminJob struct { //nolint:revive // the document has the name
-	JobID       int64          `doc:"The job's number, which rises with time."                                                                                              json:"jobId"`
-	State       string         `doc:"The state of the job."                                                                                                                 enum:"dead,ready,delayed,inflight" json:"state"`
-	ThreadID    spool.ThreadID `doc:"Its thread."                                                                                                                           json:"threadId"`
-	RunID       spool.RunID    `doc:"Its run."                                                                                                                              json:"runId"`
-	Agent       string         `doc:"The agent of the run."                                                                                                                 json:"agent"`
-	Model       string         `doc:"The model of the run."                                                                                                                 json:"model,omitempty"`
-	Kind        spool.JobKind  `doc:"Why the job was written: start, retry, resume, hand_back, reclaim, expiry or settle. An event of the outbox has a kind of its sender." json:"kind"`
-	Segment     int            `doc:"The segment that the job is for. Left out: any."                                                                                       json:"segment,omitempty"`
-	Attempts    int            `doc:"The deliveries that counted."                                                                                                          json:"attempts"`
-	DueAt       time.Time      `doc:"When the job is due."                                                                                                                  json:"dueAt,omitzero"`
-	FirstDueAt  time.Time      `doc:"When the job was due for the first time. Retries do not change it."                                                                    json:"firstDueAt,omitzero"`
-	LockedUntil time.Time      `doc:"When another worker may claim the job, unless its worker reports. Only for jobs in flight."                                            json:"lockedUntil,omitzero"`
-	Cause       string         `doc:"Why the job died. Only for dead jobs."                                                                                                 json:"cause,omitempty"`
-	DiedAt      time.Time      `doc:"When the job died. Only for dead jobs."                                                                                                json:"diedAt,omitzero"`
+	JobID       int64          `doc:"The job's number, which rises with time."                                                                                                            json:"jobId"`
+	State       string         `doc:"The state of the job."                                                                                                                               enum:"dead,ready,delayed,inflight" json:"state"`
+	ThreadID    spool.ThreadID `doc:"Its thread."                                                                                                                                         json:"threadId"`
+	RunID       spool.RunID    `doc:"Its run."                                                                                                                                            json:"runId"`
+	Agent       string         `doc:"The agent of the run."                                                                                                                               json:"agent"`
+	Model       string         `doc:"The model of the run."                                                                                                                               json:"model,omitempty"`
+	Kind        spool.JobKind  `doc:"Why the job was written: start, retry, resume, hand_back, reclaim, expiry, poll, cancel or settle. An event of the outbox has a kind of its sender." json:"kind"`
+	Segment     int            `doc:"The segment that the job is for. Left out: any."                                                                                                     json:"segment,omitempty"`
+	Attempts    int            `doc:"The deliveries that counted."                                                                                                                        json:"attempts"`
+	DueAt       time.Time      `doc:"When the job is due."                                                                                                                                json:"dueAt,omitzero"`
+	FirstDueAt  time.Time      `doc:"When the job was due for the first time. Retries do not change it."                                                                                  json:"firstDueAt,omitzero"`
+	LockedUntil time.Time      `doc:"When another worker may claim the job, unless its worker reports. Only for jobs in flight."                                                          json:"lockedUntil,omitzero"`
+	Cause       string         `doc:"Why the job died. Only for dead jobs."                                                                                                               json:"cause,omitempty"`
+	DiedAt      time.Time      `doc:"When the job died. Only for dead jobs."                                                                                                              json:"diedAt,omitzero"`
 }
 
 // JobList is the answer to a list of jobs.

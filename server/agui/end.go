@@ -3,6 +3,7 @@ package agui
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -22,6 +23,15 @@ func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.T
 	}
 	t.close()
 	return append(events, end)
+}
+
+// finishedWith ends a completed run that has a JSON value, or nil.
+func (t *Translator) finishedWith(output json.RawMessage, state ThreadState, usage *spool.TokenCount) []Event {
+	events := t.finished(state, Outcome{Type: OutcomeSuccess}, usage)
+	if end, ok := events[len(events)-1].(RunFinished); ok && end.Result != nil {
+		end.Result.Output = output
+	}
+	return events
 }
 
 // failed ends the run with an error.

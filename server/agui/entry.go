@@ -19,6 +19,8 @@ func (t *Translator) entry(e spool.Entry) ([]Event, error) {
 		return t.runEnded(e)
 	case spool.EntryRunRefused:
 		return t.runRefused(e)
+	case spool.EntrySteered:
+		return t.steered(e)
 	case spool.NoticeStateChange:
 		return t.stateChange(e)
 	case spool.NoticeThreadDeleted:
@@ -91,7 +93,7 @@ func (t *Translator) lookAgain() ([]Event, error) {
 		return nil, err
 	}
 	r, ok := runOf(s.Snapshot, t.run)
-	if !ok {
+	if !ok || r.StopReason == spool.StopSteered { // the entry about its message follows
 		return nil, nil
 	}
 	return t.ended(r), nil
@@ -147,7 +149,7 @@ func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 	switch p.Status {
 	case spool.SegmentFinished:
 		events, err := t.unlearnRest(e.Seq)
-		return append(events, t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: cmp.Or(end.FinishReason, p.StopReason)}, Outcome{Type: OutcomeSuccess}, end.Usage)...), err
+		return append(events, t.finishedWith(p.Output, ThreadState{State: spool.Completed, RunID: t.run, StopReason: cmp.Or(end.FinishReason, p.StopReason)}, end.Usage)...), err
 	case spool.SegmentStopped:
 		events, err := t.unlearn(e.Seq)
 		return append(events, t.finished(ThreadState{State: spool.Cancelled, RunID: t.run, StopReason: spool.StopCancelled}, Outcome{Type: OutcomeCancelled}, end.Usage)...), err

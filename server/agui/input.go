@@ -19,16 +19,16 @@ type RunAgentInput struct {
 	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                                         json:"state,omitempty"`
 	Tools          []InputTool     `doc:"Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends the answer, and the client sends the result as a message with the role tool." json:"tools,omitempty"`
 	Context        []InputContext  `doc:"Information of the client for the run that this starts. The model reads it as data."                                                                                                      json:"context,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, providerOptions and onDisconnect for the run."                                                                                  json:"forwardedProps,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, whenBusy, providerOptions and onDisconnect for the run."                                                                        json:"forwardedProps,omitempty"`
 }
 
 // InputMessage is a message of a client.
 type InputMessage struct {
-	ID         string           `doc:"The client's name for the message."                                            json:"id"`
-	Role       spool.Role       `doc:"Who speaks."                                                                   json:"role"`
-	Content    json.RawMessage  `doc:"A text. A user's message may also have a list of parts with texts and images." json:"content,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."                        json:"toolCallId,omitempty"`
-	Error      string           `doc:"Why the call failed. Only for the role tool."                                  json:"error,omitempty"`
+	ID         string           `doc:"The client's name for the message."                                                       json:"id"`
+	Role       spool.Role       `doc:"Who speaks."                                                                              json:"role"`
+	Content    json.RawMessage  `doc:"A text. A user's message may also have a list of parts with texts, images and documents." json:"content,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."                                   json:"toolCallId,omitempty"`
+	Error      string           `doc:"Why the call failed. Only for the role tool."                                             json:"error,omitempty"`
 }
 
 // ResumeEntry is the answer to one interrupt.
@@ -42,9 +42,10 @@ type ResumeEntry struct {
 type Turn struct {
 	// ID is the client's id for the turn. Empty: the client gave no id that can be stored.
 	ID string
-	// Text may be empty if there are images.
-	Text   string
-	Images []spool.Part
+	// Text may be empty if there are attachments.
+	Text string
+	// Attachments are the images and documents.
+	Attachments []spool.Attachment
 }
 
 // Turn returns the last message if it is the user's, and nil otherwise. It returns an [spool.Invalid] error
@@ -81,13 +82,17 @@ func (t *Turn) read(parts []Part) error {
 		switch {
 		case p.Type == partText:
 			texts = append(texts, p.Text)
-		case p.Type == partImage && p.Source != nil && p.Source.Type == sourceURL:
-			t.Images = append(t.Images, spool.Part{Type: spool.PartImage, Image: p.Source.Value, MIMEType: p.Source.MIMEType})
-		case p.Type == partImage && p.Source != nil && p.Source.Type == sourceData:
+		case (p.Type == partImage || p.Type == partDocument) && p.Source != nil && p.Source.Type == sourceURL:
+			kind := p.Source.MIMEType
+			if kind == "" && p.Type == partDocument {
+				kind = "application/pdf"
+			}
+			t.Attachments = append(t.Attachments, spool.Attachment{URL: p.Source.Value, MediaType: kind})
+		case (p.Type == partImage || p.Type == partDocument) && p.Source != nil && p.Source.Type == sourceData:
 			url := "data:" + p.Source.MIMEType + base64Mark + p.Source.Value
-			t.Images = append(t.Images, spool.Part{Type: spool.PartImage, Image: url, MIMEType: p.Source.MIMEType})
+			t.Attachments = append(t.Attachments, spool.Attachment{URL: url, MediaType: p.Source.MIMEType})
 		default:
-			return spool.Errorf(spool.Invalid, "messages: part %d of the last one is neither text nor an image by URL or data", i)
+			return spool.Errorf(spool.Invalid, "messages: part %d of the last one is neither text, nor an image or a document by URL or data", i)
 		}
 	}
 	t.Text = strings.Join(texts, "\n")
@@ -110,8 +115,12 @@ type Wishes struct {
 	Agent    string `json:"agent"`
 	Model    string `json:"model"`
 	MaxSteps int    `json:"maxSteps"`
+	// WhenBusy says what to do while the thread has another run. Defaults to the agent's.
+	WhenBusy spool.WhenBusy `json:"whenBusy"`
 	// ProviderOptions is an object of fields for the request to the provider. Nil: none.
 	ProviderOptions json.RawMessage `json:"providerOptions"`
+	// Output asks for a JSON value as the answer. Nil: the agent's.
+	Output *spool.OutputSchema `json:"output"`
 	// OnDisconnect is "stop" if the run stops when the client disconnects before the answer is over. Empty or
 	// "continue": the run continues.
 	OnDisconnect string `json:"onDisconnect"`
@@ -128,7 +137,7 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 		return w, nil
 	}
 	if err := json.Unmarshal(props[stateKey], &w); err != nil {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps, providerOptions and onDisconnect", stateKey)
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps, whenBusy, providerOptions and onDisconnect", stateKey)
 	}
 	if err := strictjson.Check(props[stateKey], w); err != nil {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s: %s", stateKey, spool.MessageOf(err))

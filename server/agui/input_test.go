@@ -23,9 +23,7 @@ func input(t *testing.T, text string) *agui.RunAgentInput {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 
-	image := func(url, media string) spool.Part {
-		return spool.Part{Type: spool.PartImage, Image: url, MIMEType: media}
-	}
+	file := func(url, media string) spool.Attachment { return spool.Attachment{URL: url, MediaType: media} }
 	for name, c := range map[string]struct {
 		messages string
 		want     *agui.Turn
@@ -38,9 +36,12 @@ func TestTurn(t *testing.T) {
 		"Parts": {
 			`[{"id":"a","role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"},
 				{"type":"image","source":{"type":"url","value":"https://e.example/x.png"}},
-				{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]}]`,
-			&agui.Turn{ID: "a", Text: "x\ny", Images: []spool.Part{
-				image("https://e.example/x.png", ""), image("data:image/png;base64,AAAA", "image/png"),
+				{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}},
+				{"type":"document","source":{"type":"url","value":"https://e.example/x"}},
+				{"type":"document","source":{"type":"data","value":"YQ==","mimeType":"text/csv"}}]}]`,
+			&agui.Turn{ID: "a", Text: "x\ny", Attachments: []spool.Attachment{
+				file("https://e.example/x.png", ""), file("data:image/png;base64,AAAA", "image/png"),
+				file("https://e.example/x", "application/pdf"), file("data:text/csv;base64,YQ==", "text/csv"),
 			}},
 			"",
 		},
@@ -149,7 +150,9 @@ func TestWishes(t *testing.T) {
 
 	for props, want := range map[string]agui.Wishes{
 		``: {}, `,"forwardedProps":7`: {}, `,"forwardedProps":{"model":"x"}`: {},
-		`,"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":3}}`: {Agent: "a", Model: "m", MaxSteps: 3},
+		`,"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":3,"whenBusy":"steer"}}`: {
+			Agent: "a", Model: "m", MaxSteps: 3, WhenBusy: spool.BusySteer,
+		},
 	} {
 		if got, err := input(t, `{"threadId":"t"`+props+`}`).Wishes(); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", props, got, err)

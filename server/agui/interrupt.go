@@ -44,9 +44,12 @@ func responseSchema(p spool.InputRequired) json.RawMessage {
 		"reason":   text,
 		"digest":   text,
 	}
+	known := len(p.InputSchema) > 0 && string(p.InputSchema) != "null"
 	switch {
+	case p.Reason != spool.ParkApproval && known:
+		properties["payload"] = p.InputSchema
 	case p.Reason != spool.ParkApproval:
-	case len(p.InputSchema) > 0 && string(p.InputSchema) != "null":
+	case known:
 		properties["editedArgs"] = p.InputSchema
 	default:
 		properties["editedArgs"] = map[string]any{"type": "object"}

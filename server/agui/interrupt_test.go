@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,33 @@ func TestOccurrence(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.code)
 		} else if diff := cmp.Diff(c.want, got); err == nil && diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// The answer to a question with a schema has a payload of that schema.
+func TestResponseSchema(t *testing.T) {
+	t.Parallel()
+
+	for reason, field := range map[string]string{"elicitation": "payload", spool.ParkApproval: "editedArgs"} {
+		payload, err := json.Marshal(spool.InputRequired{
+			ToolCallID: "c1", ToolName: "send", Reason: reason, InputSchema: json.RawMessage(`{"type":"object","required":["why"]}`),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := agui.Open(&spool.Snapshot{
+			Thread:       spool.Thread{State: spool.WaitingForInput},
+			ActiveEvents: []spool.Entry{{Type: spool.EntryInputRequired, Payload: payload}},
+		})
+		var got struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(open[0].ResponseSchema, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(got.Properties[field]), "why") {
+			t.Errorf("%s: the schema of %s is %s", reason, field, got.Properties[field])
 		}
 	}
 }

@@ -14,7 +14,7 @@ const roleReasoning spool.Role = "reasoning"
 type Message struct {
 	ID   string     `doc:"The message's id. For a user's turn it is the client's own id, if there is one." json:"id"`
 	Role spool.Role `doc:"Who speaks."                                                                     enum:"user,assistant,system,tool,reasoning" json:"role"`
-	// Content is a string, or a list of [Part] with the images of a user. Nil only for an assistant's message
+	// Content is a string, or a list of [Part] with the images and documents of a user. Nil only for an assistant's message
 	// that has only calls.
 	Content    any              `doc:"The text or parts. Left out: the message has only calls." json:"content,omitempty"`
 	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                               json:"toolCalls,omitempty"`
@@ -36,16 +36,16 @@ type Function struct {
 
 // Part is a part of a message with more than text.
 type Part struct {
-	Type   string  `doc:"text or image; others are refused."       json:"type"`
-	Text   string  `doc:"The text of a text part."                 json:"text,omitempty"`
-	Source *Source `doc:"The bytes of an image, or their address." json:"source,omitempty"`
+	Type   string  `doc:"text, image or document; others are refused."           json:"type"`
+	Text   string  `doc:"The text of a text part."                               json:"text,omitempty"`
+	Source *Source `doc:"The bytes of an image or a document, or their address." json:"source,omitempty"`
 }
 
-// Source has the bytes of an image, or their address.
+// Source has the bytes of an image or a document, or their address.
 type Source struct {
-	Type     string `doc:"url, or data for base64 in value." json:"type"`
-	Value    string `doc:"The URL, or the bytes."            json:"value"`
-	MIMEType string `doc:"The type of the image."            json:"mimeType,omitempty"`
+	Type     string `doc:"url, or data for base64 in value."      json:"type"`
+	Value    string `doc:"The URL, or the bytes."                 json:"value"`
+	MIMEType string `doc:"The type of the image or the document." json:"mimeType,omitempty"`
 }
 
 // turnID returns the sending client's own id of a turn, by which the client recognizes it.
@@ -79,26 +79,30 @@ func resultText(v json.RawMessage) string {
 }
 
 func userContent(c spool.Content) any {
-	parts, images := make([]Part, 0, len(c)), false
+	parts, media := make([]Part, 0, len(c)), false
 	for _, p := range c {
 		switch p.Type {
 		case spool.PartText:
 			parts = append(parts, Part{Type: partText, Text: p.Text})
 		case spool.PartImage:
-			images = true
-			parts = append(parts, Part{Type: partImage, Source: source(p)})
+			media = true
+			parts = append(parts, Part{Type: partImage, Source: source(p.Image, p.MIMEType)})
+		case spool.PartFile:
+			media = true
+			parts = append(parts, Part{Type: partDocument, Source: source(p.File, p.MIMEType)})
 		default:
 		}
 	}
-	if !images {
+	if !media {
 		return c.Text()
 	}
 	return parts
 }
 
 const (
-	partText  = "text"
-	partImage = "image"
+	partText     = "text"
+	partImage    = "image"
+	partDocument = "document"
 
 	sourceURL  = "url"
 	sourceData = "data"
@@ -106,13 +110,14 @@ const (
 	base64Mark = ";base64,"
 )
 
-func source(p spool.Part) *Source {
-	if data, ok := strings.CutPrefix(p.Image, "data:"); ok {
+// source returns the bytes of a data URL, and any other URL as the address.
+func source(from, mimeType string) *Source {
+	if data, ok := strings.CutPrefix(from, "data:"); ok {
 		if media, bytes, ok := strings.Cut(data, base64Mark); ok {
 			return &Source{Type: sourceData, Value: bytes, MIMEType: media}
 		}
 	}
-	return &Source{Type: sourceURL, Value: p.Image, MIMEType: p.MIMEType}
+	return &Source{Type: sourceURL, Value: from, MIMEType: mimeType}
 }
 
 func mustJSON(v any) json.RawMessage {

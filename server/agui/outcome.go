@@ -12,6 +12,8 @@ type Result struct {
 	// FinishReason is the run's stop reason, or "client_tool" if the run waits for the client to execute its
 	// tools.
 	FinishReason spool.StopReason `doc:"The run's stopReason, or client_tool if the run waits for the client to execute its tools." json:"finishReason"`
+	// Output is the JSON value of the run: see [spool.StreamFinished]. Nil: there is none.
+	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB." json:"output,omitempty"`
 }
 
 // Outcome says how a run ended, if it did not fail.

@@ -32,6 +32,12 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	if !ok {
 		return nil, nil
 	}
+	if r.StopReason == spool.StopSteered && id == t.o.RunID {
+		if reader := readerOf(s.Snapshot, id); reader != "" {
+			t.goOver(reader)
+			return t.become(s, have)
+		}
+	}
 	events := t.step.abort()
 	if t.open && t.run != id {
 		events = append(events, t.overtaken(s.Snapshot)...)

@@ -210,10 +210,14 @@ func (v *viewer) seen() []byte {
 // backoff is the wait for the next attempt, which is not the same twice.
 var backoff = regexp.MustCompile(`"retryAfterMs":[0-9]+`)
 
+// savedID is the id of a saved message.
+var savedID = regexp.MustCompile(`msg_[0-9a-z]{26}`)
+
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 
 	got = backoff.ReplaceAll(got, []byte(`"retryAfterMs":"..."`))
+	got = savedID.ReplaceAll(got, []byte("msg_..."))
 	file := filepath.Join("testdata", name+".sse")
 	if *update {
 		if err := os.WriteFile(file, got, 0o600); err != nil {
@@ -291,6 +295,10 @@ func TestGolden(t *testing.T) {
 		"extends": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "longer"}), spooltest.Say("Sent.")}, func(s *scene) {
 			settle(3 * time.Second)
 			s.answer("c1", true)
+		}},
+		"steer": {[]spooltest.Turn{slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")}, func(s *scene) {
+			s.steer("r2", "left")
+			settle(5 * time.Second)
 		}},
 		"stop-waits": {[]spooltest.Turn{{Err: failing(503)}}, (*scene).stop},
 		"deleted": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, func(s *scene) {

@@ -98,7 +98,7 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if wishes.Stops() {
+	if wishes.Stops() || wishes.WhenBusy.Stops() {
 		need = append(need, access.ScopeStop)
 	}
 	for _, scope := range need {
@@ -185,13 +185,12 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.May(access.ScopeStop),
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy, By: who.Subject, MayNotStop: !who.May(access.ScopeStop),
 		Scopes:          who.ScopeNames(),
 		ProviderOptions: wishes.ProviderOptions, Client: in.Client(),
+		Output: wishes.Output,
 	}
-	for _, image := range turn.Images {
-		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
-	}
+	start.Attachments = turn.Attachments
 	if said, ok := turn.Saved(turns); ok {
 		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
 			return agui.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again

@@ -35,7 +35,8 @@ that takes longer, the answer is the usual 202, and the run continues; getRunOut
 disconnects. A request that waits also needs the scope read, and counts as an open stream.
 
 On a thread whose run is not over, whenBusy decides what happens. The answer then has the run's position in the queue of the thread. The
-values interrupt and rollback also need the scope stop.
+values interrupt and rollback also need the scope stop. With steer, the message is put into the run before its next step, and the answer has
+that run in steers.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
 (` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
@@ -85,6 +86,9 @@ token and continue from the last id that you have read.`
 
 	aboutBranches = `The messages that edits and rollbacks have replaced. Each branch is a user turn with all messages after it. A
 branch is kept until the thread is deleted, and can be shown again.`
+
+	aboutArtifact = `The data of an artifact: a large attachment, a large result of a tool, or a file that a tool made. Messages have its
+id. The data of an id never change. Ranges and conditional requests work if the server's store of artifacts can seek.`
 
 	aboutBranch = `The messages of a branch, as the history had them: all of them, or at most limit messages before one of them.`
 
@@ -139,6 +143,7 @@ var words = map[string]Words{
 	"getReadiness":      {"Operations", "Is it ready?", aboutReady},
 	"runAgent":          {"Runs", "Run an agent over AG-UI", aboutAGUI},
 	"connectAgent":      {"Runs", "Show a thread over AG-UI", aboutAGUIConnect},
+	"getArtifact":       {"Threads", "Get the data of an artifact", aboutArtifact},
 	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
 	"getBranch":         {"Threads", "Read a branch", aboutBranch},
 	"restoreBranch":     {"Threads", "Show a branch again", aboutRestore},
@@ -199,6 +204,7 @@ var answerTexts = map[string]map[string]string{
 	"getHistory":        {"200": "The snapshot."},
 	"streamThread":      {"200": "The frames, each sent at once."},
 	"getUsage":          {"200": "The counts."},
+	"getArtifact":       {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
 	"listBranches":      {"200": "The branches."},
 	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
 	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be restored, for the reason in the body. Nothing was changed."},

@@ -1,0 +1,39 @@
+package threads
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// ArtifactInput asks for the data of an artifact.
+type ArtifactInput struct {
+	call.OneThread
+
+	ArtifactID spool.ArtifactID `doc:"The artifact." example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"`
+}
+
+// Artifact answers GET /api/agent/artifacts/{artifactId} with the data, which browsers save as a file. Without a store
+// of artifacts, no thread has any.
+func (c Controller) Artifact(ctx context.Context, in ArtifactInput) (*rest.File, error) {
+	key := in.Key(ctx)
+	artifact, data, err := c.Engine.OpenArtifact(call.Acting(ctx), key, in.ArtifactID)
+	switch {
+	case errors.Is(err, spool.ErrNoArtifacts):
+		return nil, call.About(ctx, &spool.Error{Code: spool.NotFound, Message: "Artifact not found", Err: err}, key, "")
+	case err != nil:
+		return nil, call.About(ctx, err, key, "")
+	}
+	header := rest.ResponseOf(ctx).Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	header.Set("Cache-Control", "private, max-age=31536000, immutable")
+	name := artifact.Name
+	if name == "" {
+		name = string(artifact.ID)
+	}
+	return &rest.File{Name: name, Content: data, Type: artifact.MediaType, Download: true}, nil
+}
