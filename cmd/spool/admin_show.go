@@ -164,7 +164,11 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 		Run      shownRun
 		WaitsFor string
 		Revision string
-		Steps    []struct {
+		Queue    []struct{ RunID, WhenBusy string }
+
+		Delivered struct{ RunID, MessageID string }
+
+		Steps []struct {
 			Index, Attempts         int
 			Outcome                 string
 			TotalTokens, DurationMS int64
@@ -184,6 +188,12 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 	}
 	if d.WaitsFor != "" {
 		lines = append(lines, row("waits", d.WaitsFor))
+	}
+	if d.Delivered.RunID != "" {
+		lines = append(lines, row("delivered", "message "+d.Delivered.MessageID+" of run "+d.Delivered.RunID))
+	}
+	for _, q := range d.Queue {
+		lines = append(lines, row("queue", q.RunID+" "+q.WhenBusy))
 	}
 	for _, p := range d.Parks {
 		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State, row(p.ExpiresAt))))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -102,6 +103,33 @@ func (o *operated) shows(t *testing.T, args string, want ...string) {
 			t.Errorf("admin %s lacks %q:\n%s", args, text, got.stdout)
 		}
 	}
+}
+
+// A message that waits to be put into a run is shown with the run.
+func TestAdminSteers(t *testing.T) {
+	t.Parallel()
+
+	o := newOperated(t)
+	o.start(t, "t1", "r1", false)
+	key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
+	if got, err := o.engine.Run(t.Context(), key, engine.StartRequest{Prompt: "Left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || got.Steers != "r1" {
+		t.Fatalf("steer: %+v, %v", got, err)
+	}
+	o.shows(t, "run r1", "queue", "r2 steer")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- o.engine.Work(ctx, engine.WorkOptions{}) }()
+	if got, err := o.engine.Await(t.Context(), key, "r2"); err != nil || got.Delivered == nil {
+		t.Errorf("the steer: %+v, %v", got, err)
+	}
+	if _, err := o.engine.Await(t.Context(), key, "r1"); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	o.shows(t, "run r2", "COMPLETED steered", "delivered", "of run r1")
 }
 
 func TestAdmin(t *testing.T) {

@@ -73,6 +73,7 @@ func (s *setup) lines() []description {
 		{"models", describe(s.models)},
 		{"agents", describe(agents)},
 		{"tools", describe(s.tools)},
+		{"mcp", s.describeMCP()},
 		{"auth", auth},
 		{"cors", strings.Join(s.server.CORSOrigins, ", ")},
 	}

@@ -19,7 +19,7 @@ import (
 func check(ctx context.Context, args []string, h host) error {
 	asked := &variables{read: h.lookup}
 	h.lookup = asked.lookup
-	f, err := parseFlags(checkHelp(), args, h) //nolint:contextcheck // it waits for nothing
+	f, err := parseFlags(checkHelp(), args, h) //nolint:contextcheck // it waits only for documents of tools, for a bounded time
 	switch {
 	case err != nil && f.listen == "":
 		return err
@@ -40,7 +40,7 @@ func check(ctx context.Context, args []string, h host) error {
 	whole := !f.named["config"] && !f.named["data"]
 	var s *setup
 	if whole || f.named["config"] || err != nil {
-		if s, err = checkSetup(f.options, err, h, asked); err != nil { //nolint:contextcheck // it waits for nothing
+		if s, err = checkSetup(f.options, err, h, asked); err != nil { //nolint:contextcheck // it waits only for documents of tools, for a bounded time
 			return err
 		}
 	}
@@ -138,7 +138,8 @@ Usage:
 
 The flags are those of serve: replace serve by check in a command line that starts a server.
 It reports everything that is wrong with flags, environment and configuration at once, with
-file and line, including missing variables. It does not use the network, and writes no file.
+file and line, including missing variables. It writes no file, and uses the network only for
+OpenAPI documents of tools that are at a URL.
 
 For a database it checks that the file and its log belong together, that SQLite finds no
 error, and that each row belongs to something. It reads the whole file and changes nothing,

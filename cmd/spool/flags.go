@@ -25,8 +25,10 @@ var errHelp = errors.New("help was printed")
 // options are the flags of serve.
 type options struct {
 	listen, data, config string
-	level, access        slog.Level
-	format               string
+	// artifacts is the folder of artifacts. Empty: none are stored.
+	artifacts     string
+	level, access slog.Level
+	format        string
 	// base is the prefix of all paths. Empty: the configuration decides.
 	base string
 	// origins are further origins whose pages may call the server, besides the configuration's.
@@ -96,6 +98,7 @@ func (g *given) list() []string {
 var settings = []setting{
 	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; if others can reach it, requests need a token", false},
 	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; spool creates it", false},
+	{"artifacts", "SPOOL_ARTIFACTS", "", "DIR", "folder of large files and results; all processes share it", false},
 	{"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name", false},
 	{"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most", false},
 	{"database-timeout", "SPOOL_DATABASE_TIMEOUT", "15s", "TIME", "how long PostgreSQL may take to answer until a request fails with 503", false},
@@ -178,8 +181,9 @@ func parseSome(fs *flag.FlagSet, values map[string]*given, help string, args []s
 	fs.Visit(func(each *flag.Flag) { f.named[each.Name] = true })
 	f.options = options{
 		listen: values["listen"].text, data: values["data"].text, config: values["config"].text, format: values["log-format"].text,
-		base:     strings.TrimRight(values["base-path"].text, "/"),
-		database: database{url: values["database"].text}, role: values["role"].text,
+		artifacts: values["artifacts"].text,
+		base:      strings.TrimRight(values["base-path"].text, "/"),
+		database:  database{url: values["database"].text}, role: values["role"].text,
 		origins: values["cors-origin"].list(), metrics: values["metrics-addr"].text,
 	}
 	if loss := fs.Lookup("accept-loss"); loss != nil {

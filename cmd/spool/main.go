@@ -56,6 +56,8 @@ func run(ctx context.Context, args []string, h host) int {
 		err = exportStore(ctx, args, h)
 	case "import":
 		err = importStore(ctx, args, h)
+	case "mcp":
+		err = tryServer(ctx, args, h)
 	case "check":
 		err = check(ctx, args, h)
 	case "schema":
@@ -90,7 +92,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "export", "import", "check", "schema", "load"}, command) {
+		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "export", "import", "check", "schema", "load", "mcp"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -114,6 +116,7 @@ Usage:
   spool import FILE     add the threads of such a file to a database
   spool migrate         bring the schema of a PostgreSQL database up to date
   spool load URL        measure how many runs and watchers a running server carries
+  spool mcp COMMAND     try an MCP server by hand: list its tools, call one
   spool check           validate the configuration and the database, and start nothing
   spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version

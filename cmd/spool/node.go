@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/artifact/dir"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/probe"
@@ -46,6 +47,11 @@ func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logge
 		config.Telemetry.MeterProvider = t.metrics
 	}
 	var err error
+	if o.artifacts != "" {
+		if config.Artifacts, err = dir.Open(o.artifacts, nil); err != nil {
+			return nil, usagef("--artifacts: %v", err)
+		}
+	}
 	if n.engine, err = engine.New(b, config); err != nil {
 		return nil, &usageError{err}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/model/openai"
 )
 
 // providerLimits returns the limits of the models' providers. Models with the same limits group must have the
@@ -46,7 +45,7 @@ func limitGroup(m config.Model) string {
 	case m.Provider == config.ProviderDemo:
 		return "model:" + m.Name
 	}
-	base := strings.TrimRight(cmp.Or(m.BaseURL, openai.DefaultBaseURL), "/")
-	hash := sha256.Sum256([]byte(base + "\n" + cmp.Or(m.APIKey, m.Headers["Authorization"])))
+	base := strings.TrimRight(baseOf(m), "/")
+	hash := sha256.Sum256([]byte(base + "\n" + cmp.Or(m.APIKey, m.Headers["Authorization"], m.Headers["X-Api-Key"])))
 	return "key:" + hex.EncodeToString(hash[:])
 }

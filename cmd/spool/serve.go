@@ -29,6 +29,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
+	defer setup.closeMCP()
 	log := o.logger(h.stderr)
 	for _, m := range asked.misspelled(h.environ()) {
 		log.Warn("unknown environment variable with a name close to a known one", "variable", m.name, "known", m.meant)
@@ -78,12 +79,15 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err := banner(h.stdout, o, setup, changed, listener.Addr(), metrics); err != nil {
 		return errors.Join(err, db.close())
 	}
+	if n.works {
+		defer setup.tryMCP(ctx, log)()
+	}
 	return errors.Join(n.run(ctx, listener, metrics), db.close())
 }
 
 // prepare returns the setup from the flags, the environment and the configuration, or everything that
 // is wrong with them. The error wrong from the flags is included, unless the flags could not be parsed.
-// Prepare writes nothing and uses no network.
+// Prepare writes nothing, and uses the network only for documents of tools.
 func prepare(o options, wrong error, h host) (*setup, exporters, error) {
 	if wrong != nil && o.listen == "" {
 		return nil, exporters{}, wrong

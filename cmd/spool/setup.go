@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"log/slog"
+	"os"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -10,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	httptool "github.com/spoolhq/spool/tool/http"
+	"github.com/spoolhq/spool/tool/mcp"
 )
 
 // setup is the result of the flags and the configuration.
@@ -20,6 +23,8 @@ type setup struct {
 	// each with a description.
 	models []description
 	tools  []description
+	// mcp are the MCP servers in the order of the configuration.
+	mcp []*mcp.Server
 	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
 	queue []description
 	// work says whether the process executes jobs or pushes them to a host.
@@ -34,8 +39,8 @@ type setup struct {
 // description is a name with a remark for the person who starts the process.
 type description struct{ name, remark string }
 
-// loadSetup builds everything that needs no file except the configuration and no network, so that
-// mistakes are found before anything is written.
+// loadSetup builds everything that needs no file except the configuration and those that it names, and no
+// network except for the documents of tools, so that mistakes are found before anything is written.
 func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	c := &config.Config{}
 	if o.config != "" {
@@ -68,7 +73,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	if len(c.Agents) == 0 {
 		s.demo()
 	} else {
-		err = s.configure(c, egress(o, c))
+		err = s.configure(c, o.config, egress(o, c), o.logger(os.Stderr))
 	}
 	if err := errors.Join(err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
@@ -145,8 +150,8 @@ func limited(l config.Limits) engine.Config {
 	}
 }
 
-// configure makes the models, tools and agents of the configuration.
-func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
+// configure makes the models, tools and agents of the configuration, whose file is at path.
+func (s *setup) configure(c *config.Config, path string, egress httptool.Egress, log *slog.Logger) error {
 	var problems []error
 	s.engine.Models = make(map[string]spool.Model, len(c.Models))
 	for _, m := range c.Models {
@@ -166,46 +171,57 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	var wrong []error
 	s.engine.ProviderLimits, wrong = providerLimits(c.Models)
 	problems = append(problems, wrong...)
-	tools := make(map[string]spool.Tool, len(c.Tools))
-	for _, t := range c.Tools {
-		tool, err := newTool(t, egress)
-		if err != nil {
-			problems = append(problems, toolProblem(t, egress, err))
-		}
-		tools[t.Name] = tool
-		s.tools = append(s.tools, describeTool(tool, t.Approval))
+	tools, err := newTools(c, path, egress)
+	if err != nil {
+		return errors.Join(append(problems, err)...) // the lists of agents cannot be read without the tools
 	}
+	s.tools = tools.lines
+	servers, wrong := s.openMCP(c.MCP, egress, log)
+	problems = append(problems, wrong...)
 	for _, a := range c.Agents {
 		agent := engine.Agent{
 			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
+			Output: a.Output, FixedOutput: a.FixedOutput,
+			Fallbacks: a.Fallbacks, FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
 		}
-		for _, name := range a.Tools {
-			agent.Tools = append(agent.Tools, tools[name])
+		problems = append(problems, outputProblem(a.Source, a.Output))
+		for _, sub := range a.Subagents {
+			problems = append(problems, outputProblem(sub.Source, sub.Output))
 		}
-		agent.Spawn = spawn(a.Subagents, tools)
+		var wrong error
+		agent.Tools, wrong = tools.named(a.Source, a.Tools)
+		problems = append(problems, wrong)
+		agent.ToolSources, wrong = servers.sources(a.MCP)
+		problems = append(problems, wrong)
+		agent.Spawn, wrong = spawn(a.Subagents, tools, servers)
+		problems = append(problems, wrong)
 		s.engine.Agents = append(s.engine.Agents, agent)
 	}
 	return errors.Join(problems...)
 }
 
 // spawn returns how an agent delegates, or nil for an agent without subagents.
-func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spawn {
+func spawn(subagents []config.Subagent, tools *toolset, servers mcpServers) (*engine.Spawn, error) {
 	if len(subagents) == 0 {
-		return nil
+		return nil, nil //nolint:nilnil // there is nothing to delegate to
 	}
+	var problems []error
 	s := &engine.Spawn{Profiles: make(map[string]engine.Profile, len(subagents))}
 	for _, sub := range subagents {
 		p := engine.Profile{
 			Description: sub.Description, Instructions: sub.Instructions, Model: sub.Model, MaxSteps: sub.MaxSteps, Spawns: sub.Spawns,
+			Output: sub.Output, Fallbacks: sub.Fallbacks,
 		}
-		for _, name := range sub.Tools {
-			p.Tools = append(p.Tools, tools[name])
-		}
+		var wrong error
+		p.Tools, wrong = tools.named(sub.Source, sub.Tools)
+		problems = append(problems, wrong)
+		p.ToolSources, wrong = servers.sources(sub.MCP)
+		problems = append(problems, wrong)
 		s.Profiles[sub.Name] = p
 	}
-	return s
+	return s, errors.Join(problems...)
 }
 
 // expose configures who may call the server and who may deliver jobs to it. The server reads the tokens
@@ -241,11 +257,4 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 // cannot check it, because each process signs with a random key of its own. Without authentication nobody needs a token.
 func (o *options) sharesTokens(s *setup) bool {
 	return o.database.url != "" && o.role != roleWorker && len(s.server.StreamTokenKeys) == 0 && !s.server.Loopback
-}
-
-func describeTool(t spool.Tool, approval bool) description {
-	if approval {
-		return description{t.Name, "asks first"}
-	}
-	return description{t.Name, ""}
 }

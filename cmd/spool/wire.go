@@ -3,13 +3,12 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/internal/argschema"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/model/openai"
 	httptool "github.com/spoolhq/spool/tool/http"
 )
 
@@ -18,23 +17,8 @@ func newModel(m config.Model) (spool.Model, string, error) {
 	if m.Provider == config.ProviderDemo {
 		return demo.New(demo.Config{Delay: demoDelay, ContextWindow: m.ContextWindow}), demoRemark, nil
 	}
-	model, err := openai.New(openai.Config{
-		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
-		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
-	})
-	return model, m.Model + " at " + hostOf(m.BaseURL), err
-}
-
-// hostOf returns the host of a model's URL, without anything that could be a secret.
-func hostOf(base string) string {
-	if base == "" {
-		base = openai.DefaultBaseURL
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		return "?"
-	}
-	return u.Host
+	model, err := adapters[m.Provider].open(m)
+	return model, m.Model + " at " + hostOf(baseOf(m)), err
 }
 
 // toolProblem returns the error of a tool, with its position in the configuration.
@@ -73,8 +57,28 @@ func schemaProblem(tool, text string) string {
 func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
 	made, err := httptool.New(httptool.Config{
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
-		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body),
+		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body), Method: t.Method,
+		Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets, Secrets: t.Requests.Secrets,
+		Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes, Retry: retryOf(t.Requests),
 	})
 	made.Expiry, made.DistinctApprover, made.Access = t.Expiry, t.DistinctApprover, t.Access
 	return made, err
+}
+
+func retryOf(r config.Requests) httptool.Retry {
+	return httptool.Retry{Attempts: r.Attempts, Backoff: r.Backoff, Within: r.Within}
+}
+
+// outputProblem returns the error of a JSON value that an agent answers with, nil for none.
+func outputProblem(where config.Source, s *spool.OutputSchema) error {
+	if s == nil {
+		return nil
+	}
+	if err := s.Check(); err != nil {
+		return where.Errorf("%s", spool.MessageOf(err))
+	}
+	if _, err := argschema.Compile(s.Schema); err != nil {
+		return where.Errorf("output.schema: %s", schemaProblem("", err.Error()))
+	}
+	return nil
 }

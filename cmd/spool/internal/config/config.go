@@ -7,7 +7,6 @@
 package config
 
 import (
-	"encoding/json"
 	"net/netip"
 	"os"
 	"time"
@@ -21,6 +20,8 @@ type Config struct {
 	// Agents has the default agent first.
 	Agents []Agent
 	Tools  []Tool
+	// MCP are the servers of the section mcp.
+	MCP []MCP
 	// Tokens are the bearer tokens. Empty: requests need no token.
 	Tokens []Token
 	// OwnThreads hides from a subject the threads of others.
@@ -56,6 +57,11 @@ type Agent struct {
 	Name         string
 	Model        string
 	Instructions string
+	// Fallbacks are the models that a run goes on with, FallbackOn the failures for which it does (nil: all), and
+	// FallbackAfter the attempts that a model has (zero: the engine's default).
+	Fallbacks     []string
+	FallbackOn    []spool.FallbackCause
+	FallbackAfter int
 	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
 	// WhenBusy is what happens to a start on a thread with an active run. Empty: the engine's default.
@@ -65,6 +71,8 @@ type Agent struct {
 	// DistinctApprover forbids the starter of a run to answer for its calls.
 	DistinctApprover bool
 	Tools            []string
+	// MCP are the MCP servers whose tools the agent has.
+	MCP []AgentMCP
 	// Budget and OnBudget are zero if the file has none.
 	Budget   spool.Budget
 	OnBudget spool.BudgetAction
@@ -73,6 +81,10 @@ type Agent struct {
 	// ClientTools and ClientContext limit the client input of a start. Negative: nothing is accepted.
 	// Zero: the engine's default.
 	ClientTools, ClientContext int
+	// Output is the JSON value that the agent answers with. Nil: any text.
+	Output *spool.OutputSchema
+	// FixedOutput refuses starts that ask for another value.
+	FixedOutput bool
 	// Subagents are the agents that the agent can delegate to.
 	Subagents []Subagent
 }
@@ -86,37 +98,17 @@ type Subagent struct {
 	Instructions string
 	// Model is empty for the model of the spawning run.
 	Model string
-	Tools []string
+	// Fallbacks are the models that a run goes on with. Empty without a Model: those of the agent.
+	Fallbacks []string
+	Tools     []string
+	// MCP are the MCP servers whose tools the subagent has.
+	MCP []AgentMCP
 	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
 	// Spawns lets the subagent delegate too.
 	Spawns bool
-}
-
-// Tool is an entry of the section tools.
-type Tool struct {
-	Source
-
-	// Access says whose runs may use the tool.
-	Access spool.Access
-
-	Name        string
-	Type        string
-	URL         string
-	Description string
-	Idempotent  bool
-	Approval    bool
-	// Body is the form of a request's body, arguments or envelope. Empty: the file has none.
-	Body string
-	// DistinctApprover forbids the starter of a run to answer for a call of the tool.
-	DistinctApprover bool
-	// Expiry says how long a call waits for its approval. It is zero if the file does not say.
-	Expiry spool.Expiry
-	// Parameters is a JSON Schema. Nil: the file has none.
-	Parameters json.RawMessage
-
-	// within has the source of each value of Parameters in the file, by its path.
-	within map[string]Source
+	// Output is the JSON value that the subagent answers with. Nil: any text.
+	Output *spool.OutputSchema
 }
 
 // Token is an entry of auth.tokens.

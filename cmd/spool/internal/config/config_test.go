@@ -16,6 +16,14 @@ import (
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
+// What errors list: the providers, and the fields of a model.
+const (
+	providers   = "openai, anthropic, gemini, responses or demo"
+	modelFields = "provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, structured_output, headers, extra_body, " +
+		"thinking, thinking_budget, thinking_display, include_thoughts, reasoning_summary, background, store, item_ids, " +
+		"context_window, limits, only_for"
+)
+
 // environment is what the tests' files may refer to.
 var environment = map[string]string{
 	"KEY":    "sk-secret",
@@ -26,6 +34,7 @@ var environment = map[string]string{
 	"WAIT":   "2s",
 	"LONG":   "0123456789abcdef0123456789abcdef",
 	"SPACED": "tok secret that is long",
+	"SIGN":   "whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB",
 	"HASH":   "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
@@ -59,8 +68,11 @@ agents:
     max_steps: ${STEPS}
     when_busy: enqueue
     revisions: pin
+    fallbacks: [show]
+    fallback_on: [down, rate_limit]
+    fallback_after: 2
     distinct_approver: true
-    tools: [lookup, send]
+    tools: [lookup, send, shop, shop_orders]
     provider_options: [reasoning_effort, seed]
     client_tools: 0
     client_context: 4096
@@ -78,12 +90,28 @@ tools:
     parameters: {type: object, properties: {to: {type: string, default: "${NONE:-you}"}}, additionalProperties: false}
   send:
     type: http
-    url: http://127.0.0.1:9009/tools/send
+    method: PUT
+    url: http://127.0.0.1:9009/tools/send?key=${KEY}
+    headers: {authorization: "Bearer ${TOKEN}", Accept: text/plain}
+    sign: {secrets: ["${SIGN}"]}
+    timeout: 10s
+    max_result_bytes: 1000
+    retry: {attempts: 3, backoff: 1s, within: 30s}
     only_for: {tenants: [acme], scopes: ["team:sales", approve]}
     approval: true
     body: envelope
     distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
+  shop:
+    type: openapi
+    document: https://shop.example/openapi.yaml?key=${KEY}
+    operations: [listOrders, "POST /orders", "tag:reports"]
+    base_url: https://shop.example/v1
+    caller: true
+    approval: true
+    auth: {key: {token: "${TOKEN}"}, basic: {username: me, password: "${LONG}"}}
+    override: {listOrders: {name: orders, description: Lists., approval: false, idempotent: "${YES}"}, createOrder: {}}
+    headers: {X-Key: "${KEY}"}
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token_sha256: "${HASH}", tenant: other, scopes: [stop, admin], operator: true, threads: all, expires: 2027-01-31T00:00:00Z}]
   threads: own
@@ -109,6 +137,8 @@ prices: prices.json
 func TestParse(t *testing.T) {
 	t.Parallel()
 
+	yes, no := true, false
+
 	got, err := parse(whole)
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +158,10 @@ func TestParse(t *testing.T) {
 		},
 		Agents: []config.Agent{
 			{
-				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Revisions: "pin", DistinctApprover: true, Tools: []string{"lookup", "send"},
+				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Revisions: "pin", DistinctApprover: true, Tools: []string{"lookup", "send", "shop", "shop_orders"},
 				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
 				ClientTools: -1, ClientContext: 4096,
+				Fallbacks: []string{"show"}, FallbackOn: []spool.FallbackCause{spool.FallbackDown, spool.FallbackLimit}, FallbackAfter: 2,
 				Subagents: []config.Subagent{
 					{Name: "clerk", Description: "Looks things up.", Instructions: "Be brief.", Model: "show", Tools: []string{"lookup"}, MaxSteps: 4, Spawns: true},
 					{Name: "echo"},
@@ -145,8 +176,26 @@ func TestParse(t *testing.T) {
 			},
 			{
 				Access: spool.Access{Tenants: []spool.Tenant{"acme"}, Scopes: []string{"team:sales", "approve"}},
-				Name:   "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, Body: "envelope", DistinctApprover: true,
+				Name:   "send", Type: "http", Method: "PUT", URL: "http://127.0.0.1:9009/tools/send?key=sk-secret", Approval: true, Body: "envelope", DistinctApprover: true,
 				Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 10 * time.Minute, Extensions: 3},
+				Requests: config.Requests{
+					Headers:        map[string]string{"Authorization": "Bearer tok-secret-of-all", "Accept": "text/plain"},
+					SigningSecrets: []string{"whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB"}, Timeout: 10 * time.Second, MaxResultBytes: 1000,
+					Attempts: 3, Backoff: time.Second, Within: 30 * time.Second,
+					Secrets: []string{"tok-secret-of-all", "whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB", "sk-secret"},
+				},
+			},
+			{
+				Name: "shop", Type: "openapi", Approval: true,
+				OpenAPI: &config.OpenAPI{
+					Document: "https://shop.example/openapi.yaml?key=sk-secret", Operations: []string{"listOrders", "POST /orders", "tag:reports"},
+					BaseURL: "https://shop.example/v1", Prefix: "shop_", Caller: true,
+					Auth:     map[string]config.Credential{"key": {Token: "tok-secret-of-all"}, "basic": {Username: "me", Password: "0123456789abcdef0123456789abcdef"}},
+					Override: map[string]config.Override{"listOrders": {Name: "orders", Description: "Lists.", Approval: &no, Idempotent: &yes}, "createOrder": {}},
+				},
+				Requests: config.Requests{
+					Headers: map[string]string{"X-Key": "sk-secret"}, Secrets: []string{"sk-secret", "sk-secret", "tok-secret-of-all", "0123456789abcdef0123456789abcdef"},
+				},
 			},
 		},
 		Tokens: []config.Token{
@@ -185,7 +234,7 @@ func TestParse(t *testing.T) {
 		},
 		Prices: config.Prices{File: "prices.json"},
 	}
-	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}), cmpopts.EquateComparable(netip.Prefix{}))
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}), cmpopts.EquateComparable(netip.Prefix{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -226,20 +275,57 @@ var problems = map[string]struct{ text, want string }{
 		"auth:\n  tokens: [{token: ${TOKEN}}]",
 		"spool.yaml:2: not valid YAML: did not find expected ',' or '}'; a value with ${...} needs quotes inside { } and [ ]",
 	},
-	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
-	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, server, egress, cors, queue, limits, context, budget, prices"},
+	"TwoDocuments":  {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
+	"NoMapping":     {"- a\n", "spool.yaml:1: must be a mapping"},
+	"MCPNeither":    {fine + "mcp: {s: {timeout: 1s}}\n", "spool.yaml:3: mcp.s: needs either url or command"},
+	"MCPBoth":       {fine + "mcp: {s: {url: 'http://a', command: [b]}}\n", "spool.yaml:3: mcp.s: needs either url or command"},
+	"MCPName":       {fine + "mcp: {a__b: {url: 'http://a'}}\n", "spool.yaml:3: mcp.a__b: the name of an MCP server may only have up to 32 letters, digits, hyphens and single underscores, and may not end in an underscore"},
+	"MCPApproval":   {fine + "mcp: {s: {url: 'http://a', approval: often}}\n", "spool.yaml:3: mcp.s.approval: must be hinted, always or never"},
+	"MCPHeaders":    {fine + "mcp: {s: {command: [b], headers: {A: b}}}\n", "spool.yaml:3: mcp.s.headers: is for a url"},
+	"MCPAuthChild":  {fine + "mcp: {s: {command: [b], auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth: is for a url"},
+	"MCPAuthType":   {fine + "mcp: {s: {url: 'http://a', auth: {type: password, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.type: must be client_credentials"},
+	"MCPAuthIssuer": {fine + "mcp: {s: {url: 'http://a', auth: {type: client_credentials, client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.issuer: is required"},
+	"MCPAuthMethod": {fine + "mcp: {s: {url: 'http://a', auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c, method: none}}}\n", "spool.yaml:3: mcp.s.auth.method: must be basic or post"},
+	"MCPPrefixes": {
+		"models: {m: {provider: demo}}\nagents: {a: {model: m, mcp: {s: {}, t: {}}}}\nmcp:\n  s: {url: 'http://a', prefix: shop_}\n  t: {url: 'http://b', prefix: shop_it_}\n",
+		`spool.yaml:2: agents.a.mcp.t: tools of the MCP servers "s" and "t" could have the same name: their prefixes are "shop_" and "shop_it_", and neither may begin the other`,
+	},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
-		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, limits, only_for",
+		"spool.yaml:4: models.m.providr: unknown field; there are " + modelFields,
 	},
 	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
-	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, limits, only_for"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are " + modelFields},
 	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
 	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
-	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},
+	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be " + providers},
 	"NoModelName":     {"models: {m: {provider: openai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
 	"BadBaseURL":      {"models: {m: {provider: openai, model: x, base_url: 'localhost:1'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.base_url: must be an http or https URL"},
+	"AnthropicCache":  {"models: {m: {provider: anthropic, model: x, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: key is only for the provider openai; there are 5m, 1h and none"},
+	"AnthropicEffort": {"models: {m: {provider: anthropic, model: x, reasoning_effort: low}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.reasoning_effort: the anthropic provider has no use for it"},
+	"AnthropicModel":  {"models: {m: {provider: anthropic}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
+	"NoBudget":        {"models: {m: {provider: anthropic, model: x, thinking: budget}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_budget: is required: thinking is budget"},
+	"SmallBudget":     {"models: {m: {provider: anthropic, model: x, thinking: budget, thinking_budget: 1000}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_budget: must be 1024 or more"},
+	"LargeBudget":     {"models: {m: {provider: anthropic, model: x, thinking: budget, thinking_budget: 2000, max_output_tokens: 2000}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.max_output_tokens: is less than thinking_budget and a token for the answer"},
+	"IdleBudget":      {"models: {m: {provider: anthropic, model: x, thinking: off, thinking_budget: 2000}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_budget: is only for thinking: budget"},
+	"IdleDisplay":     {"models: {m: {provider: anthropic, model: x, thinking_display: omitted}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_display: is only for thinking: adaptive or budget"},
+	"OwnThinking":     {"models: {m: {provider: anthropic, model: x, extra_body: {thinking: {type: adaptive}}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body.thinking: is a field that the engine sets"},
+	"ResponsesName":   {"models: {m: {provider: responses}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
+	"ResponsesLong":   {"models: {m: {provider: responses, model: x, reasoning_summary: long}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.reasoning_summary: must be auto, concise or detailed"},
+	"ResponsesStore":  {"models: {m: {provider: responses, model: x, background: true, store: false}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.store: must be true with background: the provider keeps the answers with which it goes on"},
+	"ResponsesOwn":    {"models: {m: {provider: responses, model: x, extra_body: {previous_response_id: resp_1}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body.previous_response_id: is a field that the engine sets"},
+	"ResponsesCache":  {"models: {m: {provider: responses, model: x, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: the responses provider has no use for it"},
+	"OpenAIThinking":  {"models: {m: {provider: openai, model: x, thinking: adaptive}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking: the openai provider has no use for it"},
+	"GeminiModel":     {"models: {m: {provider: gemini}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
+	"GeminiCache":     {"models: {m: {provider: gemini, model: x, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: the gemini provider has no use for it"},
+	"GeminiLevel":     {"models: {m: {provider: gemini, model: x, thinking: adaptive}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking: must be minimal, low, medium, high, budget or off"},
+	"GeminiBudget":    {"models: {m: {provider: gemini, model: x, thinking: low, thinking_budget: 20}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_budget: is only for thinking: budget"},
+	"GeminiNoBudget":  {"models: {m: {provider: gemini, model: x, thinking: budget}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.thinking_budget: is required: thinking is budget"},
+	"GeminiOwnField":  {"models: {m: {provider: gemini, model: x, extra_body: {contents: []}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body.contents: is a field that the engine sets"},
+	"GeminiOwnInside": {"models: {m: {provider: gemini, model: x, extra_body: {generationConfig: {maxOutputTokens: 1}}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body: has maxOutputTokens in generationConfig, which the engine sets"},
+	"GeminiTwice":     {"models: {m: {provider: gemini, model: x, temperature: 1, extra_body: {generationConfig: {temperature: 1}}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: is in extra_body too: leave one of them out"},
+	"GeminiSettings":  {"models: {m: {provider: gemini, model: x, extra_body: {generationConfig: 1}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body: has a generationConfig that is not an object"},
 	"DemoCache":       {"models: {m: {provider: demo, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: the demo provider has no use for it"},
 	"PromptCache":     {"models: {m: {provider: openai, model: x, prompt_cache: all}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: must be none, key or marks"},
 	"CompactionModel": {"models: {m: {provider: demo}}\nagents: {a: {model: m}}\ncontext: {compaction_model: n}", "spool.yaml:3: context.compaction_model: there is no model \"n\""},
@@ -265,14 +351,31 @@ var problems = map[string]struct{ text, want string }{
 	"ToolTwice":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x, x]}}\ntools: {x: {type: http, url: 'http://h/'}}", "spool.yaml:2: agents.a.tools[1]: the tool \"x\" is there twice"},
 	"StepsZero":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, max_steps: 0}}", "spool.yaml:2: agents.a.max_steps: must be 1 or more"},
 	"Revisions":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, revisions: always}}", "spool.yaml:2: agents.a.revisions: must be follow or pin"},
-	"WhenBusy":        {"models: {m: {provider: demo}}\nagents: {a: {model: m, when_busy: later}}", "spool.yaml:2: agents.a.when_busy: must be reject, enqueue, latest, interrupt or rollback"},
+	"FallbackModel":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallbacks: [x]}}", "spool.yaml:2: agents.a.fallbacks[0]: there is no model \"x\""},
+	"FallbackOwn":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallbacks: [m]}}", "spool.yaml:2: agents.a.fallbacks[0]: the model \"m\" is the agent's own"},
+	"FallbackTwice":   {"models: {m: {provider: demo}, n: {provider: demo}}\nagents: {a: {model: m, fallbacks: [n, n]}}", "spool.yaml:2: agents.a.fallbacks[1]: the model \"n\" is there twice"},
+	"FallbackOn":      {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: [rain]}}", "spool.yaml:2: agents.a.fallback_on[0]: must be down, rate_limit or refused"},
+	"FallbackOnNone":  {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: []}}", "spool.yaml:2: agents.a.fallback_on: is empty: leave it out for all failures"},
+	"FallbackAfter":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_after: 0}}", "spool.yaml:2: agents.a.fallback_after: must be 1 or more"},
+	"WhenBusy":        {"models: {m: {provider: demo}}\nagents: {a: {model: m, when_busy: later}}", "spool.yaml:2: agents.a.when_busy: must be reject, enqueue, latest, interrupt, rollback or steer"},
 	"InstructionsInt": {"models: {m: {provider: demo}}\nagents: {a: {model: m, instructions: 12}}", "spool.yaml:2: agents.a.instructions: must be text; put it in quotes"},
 	"ToolsNoList":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: x}}", "spool.yaml:2: agents.a.tools: must be a list"},
-	"ToolType":        {fine + "tools:\n  x:\n    url: http://h/\n    type: grpc", "spool.yaml:6: tools.x.type: must be http"},
+	"ToolType":        {fine + "tools:\n  x:\n    url: http://h/\n    type: grpc", "spool.yaml:6: tools.x.type: must be http or openapi"},
 	"ToolNoURL":       {fine + "tools:\n  x:\n    type: http", "spool.yaml:4: tools.x.url: is required"},
 	"ToolName":        {fine + "tools: {a.b: {type: http, url: 'http://h/'}}", "spool.yaml:3: tools.a.b: the name of a tool may only have up to 64 letters, digits and the characters _ -"},
 	"ToolBool":        {fine + "tools: {x: {type: http, url: 'http://h/', approval: yes}}", "spool.yaml:3: tools.x.approval: must be true or false"},
 	"ToolBody":        {fine + "tools: {x: {type: http, url: 'http://h/', body: json}}", "spool.yaml:3: tools.x.body: must be arguments or envelope"},
+	"ToolMethod":      {fine + "tools: {x: {type: http, url: 'http://h/', method: get}}", "spool.yaml:3: tools.x.method: must be GET, POST, PUT, PATCH or DELETE"},
+	"ToolGetBody":     {fine + "tools: {x: {type: http, url: 'http://h/', method: GET, body: envelope}}", "spool.yaml:3: tools.x.body: is only for methods with a body: POST, PUT and PATCH"},
+	"ToolHeaders":     {fine + "tools:\n  x:\n    type: http\n    url: http://h/\n    headers:\n      a b: x\n      Spool-Tenant: x\n      webhook-id: x\n      Host: x\n      X-A: x\n      x-a: x\n      X-B: \"a\\nb\"\n      X-C:", "spool.yaml:8: tools.x.headers.a b: must be the name of a header\nspool.yaml:9: tools.x.headers.Spool-Tenant: is a header that the engine sets\nspool.yaml:10: tools.x.headers.webhook-id: is a header that the engine sets\nspool.yaml:11: tools.x.headers.Host: is a header that the engine sets\nspool.yaml:13: tools.x.headers.x-a: is there twice\nspool.yaml:14: tools.x.headers.X-B: has a line break or another control character in it\nspool.yaml:15: tools.x.headers.X-C: must be text"},
+	"ToolSign":        {fine + "tools: {x: {type: http, url: 'http://h/', sign: {secrets: [whsec_short, '${KEY}']}}}", "spool.yaml:3: tools.x.sign.secrets[0]: must be base64 of 24 bytes or more, with or without whsec_\nspool.yaml:3: tools.x.sign.secrets[1]: must be base64 of 24 bytes or more, with or without whsec_"},
+	"ToolSignNothing": {fine + "tools: {x: {type: http, url: 'http://h/', sign: {}}}", "spool.yaml:3: tools.x.sign.secrets: is required"},
+	"ToolRetry":       {fine + "tools: {x: {type: http, url: 'http://h/', retry: {attempts: 11}}}", "spool.yaml:3: tools.x.retry.attempts: must be 10 or less"},
+	"ToolRetryOnce":   {fine + "tools: {x: {type: http, url: 'http://h/', retry: {backoff: 1s}}}", "spool.yaml:3: tools.x.retry.attempts: is required"},
+	"OpenAPINothing":  {fine + "tools:\n  x:\n    type: openapi", "spool.yaml:4: tools.x.document: is required\nspool.yaml:4: tools.x.operations: is required"},
+	"OpenAPIOther":    {fine + "tools:\n  x:\n    type: openapi\n    document: x.yaml\n    operations: []\n    url: http://h/\n    prefix: a b\n    auth: {k: {}, l: {token: a, username: b}}", "spool.yaml:7: tools.x.operations: is empty\nspool.yaml:8: tools.x.url: a tool of the type openapi has no use for it\nspool.yaml:9: tools.x.prefix: may only have letters, digits and the characters _ -\nspool.yaml:10: tools.x.auth.k: names none of token, username\nspool.yaml:10: tools.x.auth.l.token: stands in place of username and password: leave one of them out"},
+	"HTTPOther":       {fine + "tools:\n  x:\n    type: http\n    url: http://h/\n    base_url: http://h/", "spool.yaml:7: tools.x.base_url: a tool of the type http has no use for it"},
+	"OpenAPITool":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x_a, y_a]}}\ntools: {x: {type: openapi, document: x.yaml, operations: [a]}}", "spool.yaml:2: agents.a.tools[1]: there is no tool \"y_a\""},
 	"ToolExpiry":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: fail}}", "spool.yaml:3: tools.x.expiry: must be a mapping"},
 	"ExpiryThen":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: never}}}", "spool.yaml:3: tools.x.expiry.then: must be deny, fail or extend"},
 	"ExpiryMore":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: fail, extensions: 2}}}", "spool.yaml:3: tools.x.expiry.extensions: is only for then: extend"},
@@ -358,9 +461,9 @@ var problems = map[string]struct{ text, want string }{
 	"AllOfThem": {
 		"limits: {lease: x}\nmodels: {m: {provider: nope}}\nagents: {a: {model: b}}\nfoo: 1\n",
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
-			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
+			"spool.yaml:2: models.m.provider: must be " + providers + "\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, server, egress, cors, queue, limits, context, budget, prices",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices",
 	},
 }
 

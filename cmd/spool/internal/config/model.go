@@ -14,9 +14,32 @@ import (
 
 // The providers of a [Model].
 const (
-	ProviderOpenAI = "openai"
-	ProviderDemo   = "demo"
+	ProviderOpenAI    = "openai"
+	ProviderAnthropic = "anthropic"
+	ProviderGemini    = "gemini"
+	ProviderResponses = "responses"
+	ProviderDemo      = "demo"
 )
+
+// providerKind says how the models of a provider are read.
+type providerKind struct {
+	name string
+	// fields are the fields of its models, besides those that every model has.
+	fields []string
+	read   func(m *Model, f map[string]value)
+}
+
+// providerKinds returns the providers, in the order in which errors name them. A new provider has a row here, and
+// a file with its fields.
+func providerKinds() []providerKind {
+	return []providerKind{
+		{ProviderOpenAI, openAIFields, (*Model).openAI},
+		{ProviderAnthropic, anthropicFields, (*Model).anthropic},
+		{ProviderGemini, geminiFields, (*Model).gemini},
+		{ProviderResponses, responsesFields, (*Model).responses},
+		{ProviderDemo, nil, func(*Model, map[string]value) {}},
+	}
+}
 
 // Model is an entry of the section models.
 type Model struct {
@@ -37,6 +60,8 @@ type Model struct {
 	MaxOutputTokens int
 	// PromptCache says how requests use the server's cache. Empty: the default of the provider.
 	PromptCache string
+	// StructuredOutput is how an answer gets the form of a schema: native or tool. Empty: the adapter's default.
+	StructuredOutput string
 	// Headers are sent with each request. Their values may be secrets.
 	Headers map[string]string
 	// Extra are fields of each request: temperature, reasoning_effort and extra_body.
@@ -45,6 +70,12 @@ type Model struct {
 	Limits ProviderLimits
 	// Secrets are the values of the environment in Headers and Extra.
 	Secrets []string
+	// Anthropic has the fields that only the provider anthropic uses.
+	Anthropic Anthropic
+	// Responses has the fields of the provider responses.
+	Responses Responses
+	// Gemini has the fields that only the provider gemini uses.
+	Gemini Gemini
 }
 
 // maxTemperature is the highest temperature that servers accept.
@@ -60,56 +91,88 @@ var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// modelFields are the fields of a model.
-var modelFields = slices.Concat([]string{"provider"}, openAIFields, []string{"context_window", "limits", "only_for"})
-
-// openAIFields are the fields of a model that only the provider openai uses.
+// openAIFields are the fields of a model of the provider openai.
 var openAIFields = []string{
-	"base_url", "api_key", "model", "prompt_cache", "temperature", "max_output_tokens", "reasoning_effort", "headers", "extra_body",
+	"base_url", "api_key", "model", "prompt_cache", "temperature", "max_output_tokens", "reasoning_effort", "structured_output",
+	"headers", "extra_body",
+}
+
+// providerFields returns the fields that some provider uses, each once.
+func providerFields() []string {
+	var all []string
+	for _, kind := range providerKinds() {
+		for _, name := range kind.fields {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
 }
 
 func model(e entry) Model {
-	f := e.fields(modelFields...)
+	own := providerFields()
+	f := e.fields(slices.Concat([]string{"provider"}, own, []string{"context_window", "limits", "only_for"})...)
 	m := Model{Source: e.source(), Access: onlyFor(f["only_for"]), Name: e.name, ContextWindow: f["context_window"].integer()}
 	m.Limits = providerLimits(f["limits"])
 	e.id()
+	kinds := providerKinds()
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = kind.name
+	}
 	if f["provider"].required() {
 		m.Provider = f["provider"].word()
-		f["provider"].among(m.Provider, ProviderOpenAI, ProviderDemo)
+		f["provider"].among(m.Provider, names...)
 	}
-	switch m.Provider {
-	case ProviderOpenAI:
-		m.openAI(f)
-	case ProviderDemo:
-		for _, name := range openAIFields {
-			if f[name].present() {
-				f[name].problemf("the demo provider has no use for it")
+	for _, kind := range kinds {
+		if kind.name != m.Provider {
+			continue
+		}
+		for _, name := range own {
+			if f[name].present() && !slices.Contains(kind.fields, name) {
+				f[name].problemf("the %s provider has no use for it", kind.name)
 			}
 		}
+		kind.read(&m, f)
 	}
 	return m
 }
 
 func (m *Model) openAI(f map[string]value) {
-	m.BaseURL, m.APIKey, m.PromptCache = f["base_url"].url(), f["api_key"].text(), f["prompt_cache"].text()
+	m.server(f, ownFields)
+	m.PromptCache = f["prompt_cache"].text()
+	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")
+	m.temperature(f["temperature"])
+	m.StructuredOutput = f["structured_output"].text()
+	f["structured_output"].among(m.StructuredOutput, "native", "tool")
+	if effort := f["reasoning_effort"].optionalWord(); effort != "" {
+		m.extra(f["reasoning_effort"], "reasoning_effort", effort)
+	}
+}
+
+// server reads the fields that every provider with a server has. Own are the fields of a request that the engine
+// sets.
+func (m *Model) server(f map[string]value, own []string) {
+	m.BaseURL, m.APIKey = f["base_url"].url(), f["api_key"].text()
 	if strings.ContainsAny(m.APIKey, " \t\r\n\x00") { // for example the end of the line in a file with a secret
 		f["api_key"].problemf("must not have spaces or line breaks")
 	}
-	if f["model"].requiredWhere("provider", ProviderOpenAI) {
+	if f["model"].requiredWhere("provider", m.Provider) {
 		m.Model = f["model"].word()
 	}
-	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")
 	m.MaxOutputTokens = f["max_output_tokens"].integer()
 	d := f["headers"].d
 	used := len(d.used)
 	m.Headers = modelHeaders(f["headers"], m.APIKey != "")
-	m.Extra = extraBody(f["extra_body"])
+	m.Extra = extraBody(f["extra_body"], own)
 	m.Secrets = slices.Clone(d.used[used:])
-	if t := f["temperature"].number(0, maxTemperature); t != nil {
-		m.extra(f["temperature"], "temperature", *t)
-	}
-	if effort := f["reasoning_effort"].optionalWord(); effort != "" {
-		m.extra(f["reasoning_effort"], "reasoning_effort", effort)
+}
+
+// temperature reads the field of this name.
+func (m *Model) temperature(v value) {
+	if t := v.number(0, maxTemperature); t != nil {
+		m.extra(v, "temperature", *t)
 	}
 }
 
@@ -141,7 +204,7 @@ func modelHeaders(v value, keyed bool) map[string]string {
 			e.problemf("stands in place of api_key: leave one of them out")
 		case twice:
 			e.problemf("is there twice")
-		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		case controlled(text):
 			e.problemf("has a line break or another control character in it")
 		}
 		if out == nil {
@@ -152,8 +215,8 @@ func modelHeaders(v value, keyed bool) map[string]string {
 	return out
 }
 
-// extraBody reads the further fields of a model's requests.
-func extraBody(v value) map[string]any {
+// extraBody reads the further fields of a model's requests. Own are the fields that the engine sets.
+func extraBody(v value, own []string) map[string]any {
 	text, within := v.object()
 	if text == nil {
 		return nil
@@ -165,7 +228,7 @@ func extraBody(v value) map[string]any {
 		return nil // object has already complained
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
-		if slices.Contains(ownFields, name) {
+		if slices.Contains(own, name) {
 			text := "is a field that the engine sets"
 			if strings.HasPrefix(name, "max_") {
 				text += ", by max_output_tokens"

@@ -115,7 +115,7 @@ func (w *schemaWriter) fields(s *shape, path string) map[string]any {
 			required = append(required, name)
 		}
 		if field := s.fields[name].whereField; field != "" {
-			is := map[string]any{"properties": map[string]any{field: map[string]any{"const": s.fields[name].whereWord}}, "required": []string{field}}
+			is := map[string]any{"properties": map[string]any{field: oneWord(s.fields[name].whereWords)}, "required": []string{field}}
 			where = append(where, map[string]any{"if": is, "then": map[string]any{"properties": map[string]any{name: true}, "required": []string{name}}})
 		}
 	}
@@ -127,6 +127,14 @@ func (w *schemaWriter) fields(s *shape, path string) map[string]any {
 		out["allOf"] = where
 	}
 	return out
+}
+
+// oneWord returns the schema of a text that is one of the words.
+func oneWord(words []string) map[string]any {
+	if len(words) == 1 {
+		return map[string]any{"const": words[0]}
+	}
+	return map[string]any{"enum": words}
 }
 
 func text(s *shape) map[string]any {

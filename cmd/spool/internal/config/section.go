@@ -1,16 +1,13 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/spoolhq/spool"
 )
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices")
+	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
 	d.anonymous = !f["auth"].present()
 	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
@@ -21,12 +18,15 @@ func (d *decoder) config(root value) *Config {
 	for _, e := range f["tools"].entries() {
 		c.Tools = append(c.Tools, tool(e))
 	}
+	for _, e := range f["mcp"].entries() {
+		c.MCP = append(c.MCP, mcpServer(e))
+	}
 	for _, e := range f["agents"].entries() {
 		c.Agents = append(c.Agents, agent(e, c))
 	}
 	// A file may have neither: the demo, with limits or tokens.
 	switch {
-	case len(c.Agents) == 0 && (len(c.Models) > 0 || len(c.Tools) > 0):
+	case len(c.Agents) == 0 && (len(c.Models) > 0 || len(c.Tools) > 0 || len(c.MCP) > 0):
 		f["agents"].problemf("is required: an agent says which model is used")
 	case len(c.Models) == 0 && len(c.Agents) > 0:
 		f["models"].problemf("is required: the agents have no model to use")
@@ -46,11 +46,12 @@ func (d *decoder) config(root value) *Config {
 // whenBusy are the words of agents.<name>.when_busy.
 var whenBusy = []string{
 	string(spool.BusyReject), string(spool.BusyEnqueue), string(spool.BusyLatest), string(spool.BusyInterrupt), string(spool.BusyRollback),
+	string(spool.BusySteer),
 }
 
 func agent(e entry, c *Config) Agent {
 	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
-		"client_tools", "client_context", "revisions")
+		"client_tools", "client_context", "revisions", "mcp", "output", "fixed_output", "fallbacks", "fallback_on", "fallback_after")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
@@ -68,13 +69,16 @@ func agent(e entry, c *Config) Agent {
 	if f["model"].required() {
 		a.Model = modelName(f["model"], c)
 	}
-	a.Tools = toolNames(f["tools"], c)
+	a.Fallbacks = fallbacks(f["fallbacks"], a.Model, c)
+	a.FallbackOn, a.FallbackAfter = fallbackOn(f["fallback_on"]), f["fallback_after"].atLeast(1)
+	a.Tools, a.MCP = toolNames(f["tools"], c), agentMCP(f["mcp"], c)
 	a.ProviderOptions = f["provider_options"].optionalWords()
 	for i, name := range a.ProviderOptions {
 		if item := f["provider_options"].items()[i]; slices.Contains(ownFields, name) {
 			item.problemf("is a field that the engine sets")
 		}
 	}
+	a.Output, a.FixedOutput = output(f["output"]), f["fixed_output"].boolean()
 	a.ClientTools, a.ClientContext = most(f["client_tools"]), most(f["client_context"])
 	for _, e := range f["subagents"].entries() {
 		a.Subagents = append(a.Subagents, subagent(e, c))
@@ -94,7 +98,7 @@ func most(v value) int {
 
 // subagent reads an entry of an agent's subagents.
 func subagent(e entry, c *Config) Subagent {
-	f := e.fields("description", "instructions", "model", "max_steps", "tools", "spawns")
+	f := e.fields("description", "instructions", "model", "fallbacks", "max_steps", "tools", "mcp", "spawns", "output")
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a subagent may only have up to 64 letters, digits and the characters _ -")
 	}
@@ -103,12 +107,15 @@ func subagent(e entry, c *Config) Subagent {
 		Description:  f["description"].text(),
 		Instructions: f["instructions"].text(),
 		Tools:        toolNames(f["tools"], c),
+		MCP:          agentMCP(f["mcp"], c),
 		MaxSteps:     f["max_steps"].integer(),
 		Spawns:       f["spawns"].boolean(),
+		Output:       output(f["output"]),
 	}
 	if f["model"].present() {
 		s.Model = modelName(f["model"], c)
 	}
+	s.Fallbacks = fallbacks(f["fallbacks"], s.Model, c)
 	return s
 }
 
@@ -130,40 +137,12 @@ func toolNames(list value, c *Config) (names []string) {
 			continue
 		case slices.Contains(names, name):
 			v.problemf("the tool %q is there twice", name)
-		case !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name }):
+		case !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name || t.supplies(name) }):
 			v.problemf("there is no tool %q", name)
 		}
 		names = append(names, name)
 	}
 	return names
-}
-
-func tool(e entry) Tool {
-	f := e.fields("type", "url", "only_for", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters", "body")
-	if !toolName.MatchString(e.name) {
-		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
-	}
-	t := Tool{
-		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
-		Description: f["description"].text(),
-		Idempotent:  f["idempotent"].boolean(),
-		Approval:    f["approval"].boolean(),
-
-		DistinctApprover: distinctApprover(f["distinct_approver"]),
-
-		Expiry: expiry(f["expiry"]),
-		Body:   f["body"].text(),
-	}
-	f["body"].among(t.Body, "arguments", "envelope")
-	t.Parameters, t.within = f["parameters"].object()
-	if f["type"].required() {
-		t.Type = f["type"].word()
-		f["type"].among(t.Type, "http")
-	}
-	if f["url"].required() {
-		t.URL = f["url"].url()
-	}
-	return t
 }
 
 // distinctApprover reads a rule that needs tokens: without known subjects nobody could answer.

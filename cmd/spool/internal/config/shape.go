@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // The kinds of values, by the method that reads them.
 const (
 	kindText           = "text"
@@ -21,9 +23,10 @@ const (
 type shape struct {
 	kind     string
 	required bool
-	// whereField and whereWord say which mappings require the value: the mappings whose field
-	// whereField has the value whereWord.
-	whereField, whereWord string
+	// whereField and whereWords say which mappings require the value: the mappings whose field whereField
+	// has one of whereWords.
+	whereField string
+	whereWords []string
 	// fields are the fields of a mapping with known keys.
 	fields map[string]*shape
 	// each is an entry of a mapping with free keys, or an item of a list.
@@ -48,20 +51,35 @@ func (s *shape) require() {
 
 func (s *shape) requireWhere(field, word string) {
 	if s != nil {
-		s.whereField, s.whereWord = field, word
+		s.whereField, s.whereWords = field, with(s.whereWords, word)
 	}
 }
 
+// enumerate adds words that a text may be. Mappings of different kinds may allow different ones.
 func (s *shape) enumerate(words []string) {
 	if s != nil {
-		s.words = words
+		s.words = with(s.words, words...)
 	}
+}
+
+// with returns a list with further words, each once.
+func with(list []string, more ...string) []string {
+	for _, word := range more {
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list
 }
 
 func (s *shape) integer(least int) {
-	if s != nil {
-		s.kind, s.least = kindInteger, float64(least)
+	if s == nil {
+		return
 	}
+	if s.kind == kindInteger { // mappings of different kinds may have different bounds
+		least = min(least, int(s.least))
+	}
+	s.kind, s.least = kindInteger, float64(least)
 }
 
 func (s *shape) within(least, most float64) {

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/tool/mcp"
+)
+
+const mcpHelp = `Try an MCP server by hand.
+
+Usage:
+
+  spool mcp list [SERVER] [flags]               the tools of a server, under the names that agents see
+  spool mcp call [SERVER] TOOL [JSON] [flags]   call a tool, by the server's own name
+
+SERVER is a name of the section mcp of the configuration. With --url or --command there is none.
+A call is a real one, and nobody is asked for an approval. If the server asks a question, the
+command prints it. Answer it with --answer JSON, or with --decline.
+
+Flags:
+
+  --config FILE    the configuration ($SPOOL_CONFIG)
+  --url URL        a server over HTTP; private addresses are allowed
+  --command LINE   a server that is a program; the line is cut at spaces
+  --answer JSON    the answer to the question that the server asks
+  --decline        decline the question that the server asks
+`
+
+// tryServer lists or calls the tools of an MCP server.
+func tryServer(ctx context.Context, args []string, h host) error {
+	fs := flag.NewFlagSet("mcp", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fallback, _ := h.lookup("SPOOL_CONFIG")
+	file, url, command := fs.String("config", fallback, ""), fs.String("url", "", ""), fs.String("command", "", "")
+	answer, decline := fs.String("answer", "", ""), fs.Bool("decline", false, "")
+	var rest []string
+	for {
+		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+			_, err := io.WriteString(h.stdout, mcpHelp)
+			return err
+		} else if err != nil {
+			return &usageError{err}
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		args, rest = fs.Args()[1:], append(rest, fs.Arg(0))
+	}
+	if len(rest) == 0 || rest[0] != "list" && rest[0] != "call" {
+		return usagef("mcp needs a command: list or call")
+	}
+	verb, rest := rest[0], rest[1:]
+	var server mcpServer
+	var err error
+	if *url != "" || *command != "" {
+		server, err = namelessServer(*url, *command)
+	} else {
+		if len(rest) == 0 {
+			return usagef("mcp %s needs the name of a server, --url or --command", verb)
+		}
+		server, err = configuredServer(*file, rest[0], h)
+		rest = rest[1:]
+	}
+	if err != nil {
+		return err
+	}
+	defer server.server.Close()
+	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	switch {
+	case verb == "list" && len(rest) == 0:
+		return server.list(ctx, h.stdout, h.stderr)
+	case verb == "call" && (len(rest) == 1 || len(rest) == 2):
+		given := &spool.Answer{Approved: !*decline}
+		if *answer != "" {
+			given.Payload = json.RawMessage(*answer)
+		}
+		if *answer == "" && !*decline {
+			given = nil
+		}
+		return server.call(ctx, h.stdout, append(rest, "{}")[:2], given)
+	default:
+		return usagef("mcp %s: wrong number of arguments; see spool mcp --help", verb)
+	}
+}
+
+// namelessServer returns a server of the command line.
+func namelessServer(url, command string) (mcpServer, error) {
+	c := config.MCP{Name: "server", URL: url, Command: strings.Fields(command)}
+	server, err := newMCP(c, mcp.Egress{AllowPrivate: true}, nil)
+	if err != nil {
+		return mcpServer{}, &usageError{errors.New(spool.MessageOf(err))}
+	}
+	return mcpServer{c, server}, nil
+}
+
+// configuredServer returns a server of the configuration.
+func configuredServer(file, name string, h host) (mcpServer, error) {
+	if file == "" {
+		return mcpServer{}, usagef("mcp needs --config FILE or SPOOL_CONFIG for the server %q", name)
+	}
+	c, err := config.Load(file, h.lookup)
+	if err != nil {
+		return mcpServer{}, &usageError{err}
+	}
+	for _, m := range c.MCP {
+		if m.Name != name {
+			continue
+		}
+		// As for a server with tokens: only what the configuration allows.
+		server, err := newMCP(m, mcp.Egress{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, nil)
+		if err != nil {
+			return mcpServer{}, &usageError{m.Errorf("%s", spool.MessageOf(err))}
+		}
+		return mcpServer{m, server}, nil
+	}
+	return mcpServer{}, usagef("%s has no MCP server %q", file, name)
+}
+
+// tools returns the tools of the server by the server's names, and those names in their order. It warns of names in
+// the configuration that the server does not offer.
+func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []string, byName map[string]spool.Tool, err error) {
+	list, err := s.server.List(ctx)
+	if err != nil {
+		return nil, nil, plainError(err)
+	}
+	for _, name := range s.selection(nil).Missing(list) {
+		fmt.Fprintf(warnings, "warning: the configuration names the tool %s, which the server does not offer\n", printable(name))
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := s.server.Tools(s.selection(nil))
+	if err != nil {
+		return nil, nil, plainError(err)
+	}
+	made, err := source.Tools(text)
+	if err != nil {
+		return nil, nil, plainError(err)
+	}
+	byLocal := make(map[string]spool.Tool, len(made))
+	for _, t := range made {
+		byLocal[t.Name] = t
+	}
+	byName = make(map[string]spool.Tool, len(made))
+	prefix := s.Prefix
+	if prefix == "" {
+		prefix = s.server.Name() + "__"
+	}
+	for _, listed := range list.Tools {
+		if t, ok := byLocal[mcp.LocalName(prefix, listed.Name)]; ok {
+			names, byName[listed.Name] = append(names, listed.Name), t
+		}
+	}
+	return names, byName, nil
+}
+
+// list prints the tools.
+func (s mcpServer) list(ctx context.Context, out, warnings io.Writer) error {
+	names, tools, err := s.tools(ctx, warnings)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOL\tFOR THE MODEL\tAPPROVAL\tDESCRIPTION")
+	for _, name := range names {
+		approval := "no"
+		if tools[name].Approval != nil {
+			approval = "yes"
+		}
+		description, _, _ := strings.Cut(tools[name].Description, "\n")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable(name), tools[name].Name, approval, printable(description))
+	}
+	return w.Flush()
+}
+
+// printable returns a text of a server without characters that a terminal obeys.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// call calls a tool, answers its question if there is an answer, and prints the result or the question.
+func (s mcpServer) call(ctx context.Context, out io.Writer, args []string, answer *spool.Answer) error {
+	_, tools, err := s.tools(ctx, io.Discard)
+	if err != nil {
+		return err
+	}
+	tool, ok := tools[args[0]]
+	if !ok {
+		return fmt.Errorf("the server has no tool %q", args[0])
+	}
+	call := spool.ToolCall{RunID: "try", Step: 1, ID: "call", Name: tool.Name, Args: json.RawMessage(args[1])}
+	if err := tool.Check(call.Args); err != nil {
+		return plainError(err)
+	}
+	result, err := tool.Call(ctx, call)
+	question, asks := errors.AsType[*spool.ParkRequest](err)
+	if asks && answer != nil {
+		call.Answer, call.Resume = answer, question.Resume
+		result, err = tool.Call(ctx, call)
+		question, asks = errors.AsType[*spool.ParkRequest](err)
+	}
+	switch {
+	case asks:
+		return printQuestion(out, question)
+	case err != nil:
+		return plainError(err)
+	}
+	_, err = fmt.Fprintf(out, "%s\n", result)
+	return err
+}
+
+// printQuestion prints a question and the schema of its answer.
+func printQuestion(out io.Writer, question *spool.ParkRequest) error {
+	text, err := json.Marshal(question.Payload)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "asks    %s\n", text); err != nil || question.Schema == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "schema  %s\n", question.Schema)
+	return err
+}
+
+// plainError returns the error with its cause, for the person at the terminal.
+func plainError(err error) error {
+	coded, ok := errors.AsType[*spool.Error](err)
+	switch {
+	case !ok:
+		return err
+	case coded.Err != nil:
+		return fmt.Errorf("%s: %w", coded.Message, coded.Err)
+	default:
+		return errors.New(coded.Message)
+	}
+}
