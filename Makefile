@@ -17,8 +17,8 @@ export CGO_ENABLED ?= 0
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 
-# The module, its leaves (backend/..., rest/...), and the unpublished ones beside it that are there.
-MODULES = . $(patsubst %/go.mod,%,$(wildcard backend/*/go.mod rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
+# The module, its leaves (backend/..., model/..., rest/...), and the unpublished ones beside it that are there.
+MODULES = . $(patsubst %/go.mod,%,$(wildcard backend/*/go.mod model/*/*/go.mod rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
 
 .DEFAULT_GOAL := help
 
@@ -116,6 +116,10 @@ bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
 .PHONY: bench/peers
 bench/peers: ## measure a whole run beside another runtime's; writes bench/peers/RESULTS.md
 	go -C bench/peers run .
+
+.PHONY: bench/adapters
+bench/adapters: ## measure the model adapters beside bare loops over the providers' SDKs, and print the table
+	go -C bench/adapters run .
 
 VERSION = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' cmd/spool/version.go)
 TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64

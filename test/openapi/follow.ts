@@ -37,6 +37,8 @@ function event(event: Schemas["Event"]): string {
     case "INPUT_EXPIRING":
     case "INPUT_EXTENDED":
       return `${event.payload.toolCallId} until ${event.payload.expiresAt}`;
+    case "CALL_PENDING":
+      return `${event.payload.toolName} works until ${event.payload.until}`;
     case "INPUT_EXPIRED":
       return `${event.payload.toolCallId} expired`;
     case "HITL_RESPONSE":
@@ -44,6 +46,8 @@ function event(event: Schemas["Event"]): string {
     case "MESSAGES_DROPPED":
     case "MESSAGES_RESTORED":
       return `from ${event.payload.fromMessageId}`;
+    case "STEERED":
+      return `message ${event.payload.messageId} into ${event.payload.runId}`;
     case "CONTEXT_COMPACTED":
       return `${event.payload.summarizedMessages} messages summarised`;
     case "TOKEN_BUDGET_EXHAUSTED":
@@ -58,6 +62,10 @@ function event(event: Schemas["Event"]): string {
       return `${event.payload.wallTimeMs} of ${event.payload.wallTimeLimitMs}`;
     case "STORAGE_LIMIT_REACHED":
       return `${event.payload.bytesLimit} bytes`;
+    case "OUTPUT_REJECTED":
+      return `step ${event.payload.step}: ${event.payload.problem}`;
+    case "MODEL_FALLBACK":
+      return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
     case "RUN_REFUSED":
       return event.payload.reason;
     case "STATE_CHANGE":
