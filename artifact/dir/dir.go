@@ -1,8 +1,9 @@
-// Package dir stores artifacts as files of a directory. Processes that share the directory share the artifacts.
+// Package dir stores artifacts, or the blobs of a store of artifacts, as files of a directory. Processes that share the
+// directory share the data.
 //
-// The directory has one directory for each tenant, in it one for each thread, both named by hashes, and in it two files
-// for each artifact: its data, and its name and type as JSON. A file appears under its name when it is complete and on
-// disk.
+// The directory of a [Store] has one directory for each tenant, in it one for each thread, both named by hashes, and in
+// it two files for each artifact: its data, and its name and type as JSON. The directory of [Blobs] has one file for
+// each blob. A file appears under its name when it is complete and on disk.
 package dir
 
 import (

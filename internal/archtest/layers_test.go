@@ -85,7 +85,8 @@ var layers = []archtest.Row{
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
-	{Place: "artifact/dir", Ours: []string{"."}},
+	{Place: "artifact/internal/blob", Ours: []string{"."}},
+	{Place: "artifact/dir", Ours: []string{".", "artifact/internal/blob"}},
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "internal/inprocess", "backend/internal/..."}},
 	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
