@@ -107,7 +107,7 @@ var layers = []archtest.Row{
 	{Place: "tool/internal/argument", Ours: []string{".", "internal/argschema"}},
 	{Place: "tool/openapi", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
 	{Place: "tool/internal/oauth", Ours: []string{"."}, Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	{Place: "tool/mcp", Ours: []string{".", "internal/argschema", "internal/egress", "tool/internal/oauth"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	{Place: "tool/mcp", Ours: []string{".", "internal/argschema", "internal/egress", "internal/sse", "tool/internal/oauth"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
 	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},

@@ -27,19 +27,29 @@ const (
 
 // call executes a call of a tool.
 func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
+	if call.Pending != nil {
+		result, err := s.goOn(ctx, tool, call)
+		if unknown, ok := errors.AsType[*spool.OutcomeUnknownError](err); ok && idempotent {
+			err = unknown.Err // the model may call the tool again
+		}
+		return result, err
+	}
 	params := &sdk.CallToolParams{
 		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey()}, Name: tool.Name, Arguments: argsOf(call),
 	}
 	if call.Resume != nil {
-		if err := s.resume(params, call); err != nil {
+		var err error
+		if params.RequestState, params.InputResponses, err = resume(call); err != nil {
 			return nil, err
 		}
 	}
 	pause, busy := firstPause, 0
 	for try := 1; ; try++ {
-		result, err := s.send(ctx, tool, params)
+		result, created, err := s.send(ctx, tool, params)
 		unknown, isUnknown := errors.AsType[*spool.OutcomeUnknownError](err)
 		switch {
+		case created != nil:
+			return nil, s.begun(created)
 		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries: // it is busy, and gives a state to come back with
 			busy++
 			params.RequestState, params.InputResponses = result.RequestState, nil
@@ -71,29 +81,31 @@ func argsOf(call spool.ToolCall) json.RawMessage {
 }
 
 // send sends a call once. If the server has said that its session is gone, it sends the call again over a new
-// connection. The error is an [spool.OutcomeUnknownError] if the server may have executed the call.
-func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+// connection. It returns the task that the server has created instead of a result. The error is an
+// [spool.OutcomeUnknownError] if the server may have executed the call.
+func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallToolParams) (result *sdk.CallToolResult, created json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(parent, s.config.Timeout)
 	defer cancel()
 	for renewed := false; ; renewed = true {
 		session, release, err := s.acquire(ctx)
 		if err != nil {
 			if parent.Err() != nil {
-				return nil, parent.Err()
+				return nil, nil, parent.Err()
 			}
-			return nil, s.unreachable(err)
+			return nil, nil, s.unreachable(err)
 		}
 		defer release()
 		if strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
 			if _, err := s.listPages(ctx, session, func([]*sdk.Tool) bool { return true }); err != nil && !isReply(err) {
 				s.drop(session)
-				return nil, s.unreachable(err)
+				return nil, nil, s.unreachable(err)
 			}
 		}
 		traced, sent := withSent(ctx)
+		traced, caught := withCatch(traced)
 		result, err := session.CallTool(traced, params)
-		if err == nil {
-			return result, nil
+		if created := caught.created(); err == nil || created != nil {
+			return result, created, nil
 		}
 		status, isStatus := errors.AsType[*statusError](err)
 		gone := isStatus && status.status == http.StatusNotFound && status.session
@@ -104,9 +116,9 @@ func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallT
 			continue
 		}
 		if parent.Err() != nil {
-			return nil, parent.Err()
+			return nil, nil, parent.Err()
 		}
-		return nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
+		return nil, nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
 	}
 }
 

@@ -4,7 +4,8 @@
 // A server is an untrusted party. Its descriptions and results are text for the model and bounded in size. Its
 // annotations can only add approvals. A call whose connection breaks has an unknown outcome and is not
 // repeated, unless the configuration of this program says that the tool is idempotent. A question of the
-// server (an elicitation) parks the run, and any process goes on with the answer.
+// server (an elicitation) parks the run, and any process goes on with the answer. A call that a server answers by a
+// task is pending: the run waits without a process, and any process asks the server for the result.
 package mcp
 
 import (
@@ -99,11 +100,23 @@ type Config struct {
 	// Defaults to 128.
 	MaxTools int
 
+	// NoTasks does not tell a server that its calls may become tasks, so it answers in the call. Otherwise a server
+	// over HTTP of the present revision may answer a call by a task, and the run waits for it without a process.
+	//
+	// Defaults to false.
+	NoTasks bool
+
 	// Optional lets runs begin without the server's tools if the server cannot be reached. Such a run stays
 	// without them. Otherwise the run has further attempts, and fails after the last one.
 	//
 	// Defaults to false.
 	Optional bool
+
+	// TaskTimeout is how long a task may take before its call fails and the task is cancelled. It counts anew after
+	// a question of the task.
+	//
+	// Defaults to [spool.DefaultPendingTimeout].
+	TaskTimeout time.Duration
 
 	// Timeout bounds a call.
 	//
@@ -130,8 +143,10 @@ func New(config Config) (*Server, error) {
 		return wrong("Headers and Auth are for a URL, and the Command must not be empty")
 	case len(config.Command) == 0 && (len(config.Env) > 0 || config.Dir != ""):
 		return wrong("Env and Dir are for a Command")
-	case config.Timeout < 0 || config.ConnectTimeout < 0 || config.MaxResultBytes < 0 || config.MaxTools < 0:
-		return wrong("Timeout, ConnectTimeout, MaxResultBytes and MaxTools must not be negative")
+	case len(config.Command) > 0 && (config.NoTasks || config.TaskTimeout != 0):
+		return wrong("NoTasks and TaskTimeout are for a URL")
+	case config.Timeout < 0 || config.ConnectTimeout < 0 || config.TaskTimeout < 0 || config.MaxResultBytes < 0 || config.MaxTools < 0:
+		return wrong("Timeout, ConnectTimeout, TaskTimeout, MaxResultBytes and MaxTools must not be negative")
 	}
 	config.Timeout = cmp.Or(config.Timeout, defaultTimeout)
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, defaultConnectTimeout)

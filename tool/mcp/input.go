@@ -122,14 +122,14 @@ func together(schemas map[string]json.RawMessage) json.RawMessage {
 	return whole
 }
 
-// resume adds the answer of a person to the repeated call: accept for an approval, decline for a denial, and
-// cancel if nobody answered in time.
-func (s *Server) resume(params *sdk.CallToolParams, call spool.ToolCall) error {
+// resume returns the answer of a person as the server gets it, and the server's state: accept for an approval, decline
+// for a denial, and cancel if nobody answered in time.
+func resume(call spool.ToolCall) (state string, answers sdk.InputResponseMap, err error) {
 	var keep kept
 	if err := json.Unmarshal(call.Resume, &keep); err != nil {
-		return spool.Wrap(spool.Internal, "read the state of a call", err)
+		return "", nil, spool.Wrap(spool.Internal, "read the state of a call", err)
 	}
-	params.RequestState, params.InputResponses = keep.State, make(sdk.InputResponseMap, len(keep.Asked))
+	answers = make(sdk.InputResponseMap, len(keep.Asked))
 	action := "accept"
 	switch {
 	case call.Answer == nil:
@@ -140,11 +140,11 @@ func (s *Server) resume(params *sdk.CallToolParams, call spool.ToolCall) error {
 	var forms map[string]json.RawMessage
 	if action == "accept" && keep.Schema != nil {
 		if err := checkPayload(keep.Schema, call.Answer.Payload); err != nil {
-			return err
+			return "", nil, err
 		}
 		if len(keep.Asked) > 1 {
 			if err := json.Unmarshal(call.Answer.Payload, &forms); err != nil {
-				return spool.Errorf(spool.Invalid, "the payload of the answer is no object")
+				return "", nil, spool.Errorf(spool.Invalid, "the payload of the answer is no object")
 			}
 		}
 	}
@@ -159,12 +159,27 @@ func (s *Server) resume(params *sdk.CallToolParams, call spool.ToolCall) error {
 				form = json.RawMessage("{}")
 			}
 			if err := json.Unmarshal(form, &result.Content); err != nil {
-				return spool.Errorf(spool.Invalid, "the payload of the answer is no object")
+				return "", nil, spool.Errorf(spool.Invalid, "the payload of the answer is no object")
 			}
 		}
-		params.InputResponses[key] = result
+		answers[key] = result
 	}
-	return nil
+	return keep.State, answers, nil
+}
+
+// answersOf returns the answers of a person to the questions of a task.
+func answersOf(call spool.ToolCall) (map[string]json.RawMessage, error) {
+	_, answers, err := resume(call)
+	if err != nil {
+		return nil, err
+	}
+	encoded := make(map[string]json.RawMessage, len(answers))
+	for key, answer := range answers {
+		if encoded[key], err = json.Marshal(answer); err != nil {
+			return nil, spool.Wrap(spool.Internal, "encode an answer", err)
+		}
+	}
+	return encoded, nil
 }
 
 // checkPayload checks the payload of an answer. The engine has checked it too, unless its process had no list.

@@ -9,12 +9,19 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/tool/internal/oauth"
+)
+
+// What this client calls itself.
+const (
+	clientName    = "spool"
+	clientVersion = "1"
 )
 
 // The revision that asks questions by results, and the last one that does not.
@@ -40,6 +47,8 @@ type Server struct {
 
 	listing chan struct{} // held while the tools are listed
 	listed  cachedList
+
+	requests atomic.Int64 // counts the requests that are made without the SDK
 }
 
 // Name returns the name of the configuration.
@@ -111,16 +120,25 @@ func (s *Server) dial(ctx context.Context, legacy bool) (*sdk.ClientSession, err
 	lasting, cancel := context.WithTimeout(context.Background(), s.config.ConnectTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	capabilities, asked := &sdk.ClientCapabilities{}, revision
-	if legacy {
-		asked = legacyRevision
-	} else {
-		capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+	offered, asked := &sdk.ClientCapabilities{}, legacyRevision
+	if !legacy {
+		offered, asked = capabilities(s.http != nil && !s.config.NoTasks), revision
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "spool", Version: "1"}, &sdk.ClientOptions{
-		Capabilities: capabilities, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	client := sdk.NewClient(&sdk.Implementation{Name: clientName, Version: clientVersion}, &sdk.ClientOptions{
+		Capabilities: offered, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	return client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked}) //nolint:contextcheck // see above
+}
+
+// capabilities returns what this client offers to a server of the present revision.
+func capabilities(tasks bool) *sdk.ClientCapabilities {
+	c := &sdk.ClientCapabilities{
+		Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+	}
+	if tasks {
+		c.AddExtension(tasksExtension, nil)
+	}
+	return c
 }
 
 func (s *Server) transport() sdk.Transport {

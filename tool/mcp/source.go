@@ -181,6 +181,9 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove
 	}
+	if c.server.http != nil {
+		t.Cancel, t.PendingTimeout = c.server.cancel, c.server.config.TaskTimeout
+	}
 	t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
 		return c.server.call(ctx, listed, t.Idempotent, call)
 	}

@@ -80,6 +80,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	good := response.StatusCode >= 200 && response.StatusCode < 300
 	redirect := response.StatusCode >= 300 && response.StatusCode < 400
 	if redirect || good && kind != "application/json" {
+		response.Body = catchOf(plain).events(response.Body)
 		return response, nil // events are read, and bounded, one by one
 	}
 	defer response.Body.Close()
@@ -92,6 +93,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	case !good && !isRPCError(body):
 		return nil, &statusError{status: response.StatusCode, session: r.Header.Get("Mcp-Session-Id") != ""}
 	}
+	catchOf(plain).see(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }
