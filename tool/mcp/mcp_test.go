@@ -419,16 +419,18 @@ func TestInvalid(t *testing.T) {
 	t.Parallel()
 
 	for want, config := range map[string]mcp.Config{
-		"Name":       {Name: "a b", URL: "http://a"},
-		"single":     {Name: "a__b", URL: "http://a"},
-		"underscore": {Name: "a_", URL: "http://a"},
-		"either":     {Name: "a"},
-		"either URL": {Name: "a", URL: "http://a", Command: []string{"b"}},
-		"URL is not": {Name: "a", URL: "ftp://a"},
-		"Headers":    {Name: "a", Command: []string{"b"}, Headers: map[string]string{"A": "b"}},
-		"Env":        {Name: "a", URL: "http://a", Env: map[string]string{"A": "b"}},
-		"negative":   {Name: "a", URL: "http://a", Timeout: -1},
-		"Egress":     {Name: "a", URL: "http://a", Egress: mcp.Egress{Allow: []string{"http://"}}},
+		"Name":         {Name: "a b", URL: "http://a"},
+		"single":       {Name: "a__b", URL: "http://a"},
+		"underscore":   {Name: "a_", URL: "http://a"},
+		"either":       {Name: "a"},
+		"either URL":   {Name: "a", URL: "http://a", Command: []string{"b"}},
+		"URL is not":   {Name: "a", URL: "ftp://a"},
+		"Headers":      {Name: "a", Command: []string{"b"}, Headers: map[string]string{"A": "b"}},
+		"Env":          {Name: "a", URL: "http://a", Env: map[string]string{"A": "b"}},
+		"negative":     {Name: "a", URL: "http://a", Timeout: -1},
+		"TaskTimeout,": {Name: "a", URL: "http://a", TaskTimeout: -1},
+		"NoTasks":      {Name: "a", Command: []string{"b"}, NoTasks: true},
+		"Egress":       {Name: "a", URL: "http://a", Egress: mcp.Egress{Allow: []string{"http://"}}},
 	} {
 		if _, err := mcp.New(config); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), want) {
 			t.Errorf("%s: %v", want, err)

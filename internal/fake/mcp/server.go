@@ -29,6 +29,8 @@ type Server struct {
 	// Before is called before each request with its method. It reports whether the server answers: otherwise the
 	// connection breaks. Nil: it always answers.
 	Before func(method string) bool
+	// After is Before, once the request has had its effect.
+	After func(method string) bool
 
 	mu    sync.Mutex
 	tasks []*Task
@@ -110,6 +112,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var result any
 	if wrong == nil {
 		result, wrong = s.do(q)
+	}
+	if s.After != nil && !s.After(q.Method) {
+		panic(http.ErrAbortHandler)
 	}
 	answer := map[string]any{"jsonrpc": "2.0", "id": q.ID}
 	if answer["result"] = result; wrong != nil {

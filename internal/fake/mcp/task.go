@@ -77,8 +77,11 @@ func (t *Task) Ask(key, field string, lazy int) {
 func (t *Task) AskRaw(key string, lazy int, request any) {
 	t.set(func() {
 		t.status, t.lazy = asks, lazy
+		if t.asked == nil {
+			t.asked, t.answers = make(map[string]bool), make(map[string]json.RawMessage)
+		}
 		if t.requests == nil {
-			t.requests, t.asked, t.answers = make(map[string]any), make(map[string]bool), make(map[string]json.RawMessage)
+			t.requests = make(map[string]any)
 		}
 		if t.asked[key] {
 			panic("a key names one question")
@@ -138,25 +141,36 @@ func (t *Task) get() any {
 	d := t.describe("complete")
 	t.set(func() {
 		t.gets++
-		if t.status != asks {
-			return
-		}
-		waits := false
-		for key := range t.requests {
-			waits = waits || t.answers[key] == nil
-		}
-		if t.lazy--; !waits && t.lazy < 0 {
-			t.requests, t.status = nil, working
+		if t.status == asks && t.answered() {
+			t.lazy--
+			t.goOn()
 		}
 	})
 	return d
 }
 
+// answered reports whether all questions have answers.
+func (t *Task) answered() bool {
+	for key := range t.requests {
+		if t.answers[key] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// goOn ends the questions that have answers.
+func (t *Task) goOn() {
+	if t.answered() && t.lazy <= 0 {
+		t.requests, t.status = nil, working
+	}
+}
+
 func (t *Task) update(answers map[string]json.RawMessage) (any, *failure) {
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
-	if t.status != asks || len(answers) == 0 {
-		return nil, refuse(-32600, "the task is %s and gets %d answers", t.status, len(answers))
+	if len(answers) == 0 {
+		return nil, refuse(-32600, "there are no answers")
 	}
 	for key, answer := range answers {
 		var a struct {
@@ -166,11 +180,16 @@ func (t *Task) update(answers map[string]json.RawMessage) (any, *failure) {
 		switch err := json.Unmarshal(answer, &a); {
 		case err != nil || a.Action != "accept" && a.Action != "decline" && a.Action != "cancel":
 			return nil, refuse(-32600, "the answer is %s", answer)
-		case t.requests[key] == nil || t.answers[key] != nil:
-			return nil, refuse(-32600, "an answer for %q, which waits for none", key)
+		case t.answers[key] != nil && string(t.answers[key]) == string(answer):
+			continue // it has been sent again
+		case t.answers[key] != nil:
+			return nil, refuse(-32600, "another answer for %q", key)
+		case t.status != asks || t.requests[key] == nil:
+			return nil, refuse(-32600, "the task is %s and does not ask %q", t.status, key)
 		}
 		t.answers[key] = answer
 	}
+	t.goOn()
 	return map[string]any{"resultType": "complete"}, nil
 }
 
