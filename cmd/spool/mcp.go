@@ -51,7 +51,7 @@ func newMCP(c config.MCP, egress mcp.Egress, log *slog.Logger) (*mcp.Server, err
 	}
 	return mcp.New(mcp.Config{
 		Name: c.Name, URL: c.URL, Headers: c.Headers, Auth: auth, Command: c.Command, Dir: c.Dir, Env: c.Env, Egress: egress, Log: log, Optional: c.Optional,
-		Timeout: c.Timeout, ConnectTimeout: c.ConnectTimeout, MaxResultBytes: c.MaxResultBytes,
+		Timeout: c.Timeout, ConnectTimeout: c.ConnectTimeout, NoTasks: c.NoTasks, TaskTimeout: c.TaskTimeout, MaxResultBytes: c.MaxResultBytes,
 	})
 }
 

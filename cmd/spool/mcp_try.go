@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -26,7 +27,9 @@ Usage:
 
 SERVER is a name of the section mcp of the configuration. With --url or --command there is none.
 A call is a real one, and nobody is asked for an approval. If the server asks a question, the
-command prints it. Answer it with --answer JSON, or with --decline.
+command prints it. Answer it with --answer JSON, or with --decline. If the server answers by a task,
+the command waits for it and prints how far it is. Ctrl-C, or a question without an answer, cancels
+the task.
 
 Flags:
 
@@ -89,7 +92,7 @@ func tryServer(ctx context.Context, args []string, h host) error {
 		if *answer == "" && !*decline {
 			given = nil
 		}
-		return server.call(ctx, h.stdout, append(rest, "{}")[:2], given)
+		return server.call(ctx, h, append(rest, "{}")[:2], given)
 	default:
 		return usagef("mcp %s: wrong number of arguments; see spool mcp --help", verb)
 	}
@@ -197,7 +200,7 @@ func printable(text string) string {
 }
 
 // call calls a tool, answers its question if there is an answer, and prints the result or the question.
-func (s mcpServer) call(ctx context.Context, out io.Writer, args []string, answer *spool.Answer) error {
+func (s mcpServer) call(ctx context.Context, h host, args []string, answer *spool.Answer) error {
 	_, tools, err := s.tools(ctx, io.Discard)
 	if err != nil {
 		return err
@@ -210,20 +213,56 @@ func (s mcpServer) call(ctx context.Context, out io.Writer, args []string, answe
 	if err := tool.Check(call.Args); err != nil {
 		return plainError(err)
 	}
-	result, err := tool.Call(ctx, call)
+	result, err := finished(ctx, tool, &call, h.stderr)
 	question, asks := errors.AsType[*spool.ParkRequest](err)
 	if asks && answer != nil {
 		call.Answer, call.Resume = answer, question.Resume
-		result, err = tool.Call(ctx, call)
+		result, err = finished(ctx, tool, &call, h.stderr)
 		question, asks = errors.AsType[*spool.ParkRequest](err)
+	}
+	if call.Pending != nil && (asks || ctx.Err() != nil) { // nobody comes back to the task
+		err = errors.Join(err, cancelCall(ctx, tool, call, h.stderr))
 	}
 	switch {
 	case asks:
-		return printQuestion(out, question)
+		return printQuestion(h.stdout, question)
 	case err != nil:
 		return plainError(err)
 	}
-	_, err = fmt.Fprintf(out, "%s\n", result)
+	_, err = fmt.Fprintf(h.stdout, "%s\n", result)
+	return err
+}
+
+// finished calls a tool until its call is not pending any more. It prints how far the work is.
+func finished(ctx context.Context, tool spool.Tool, call *spool.ToolCall, progress io.Writer) (json.RawMessage, error) {
+	for note := ""; ; {
+		result, err := tool.Call(ctx, *call)
+		still, pending := errors.AsType[*spool.PendingError](err)
+		if !pending {
+			return result, err
+		}
+		if call.Pending == nil || still.Note != note {
+			note = still.Note
+			fmt.Fprintf(progress, "waits   %s\n", printable(note))
+		}
+		call.Pending, call.Answer, call.Resume = still.State, nil, nil
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(still.Bounded()):
+		}
+	}
+}
+
+// cancelCall cancels the task of a call, also after an interrupt.
+func cancelCall(ctx context.Context, tool spool.Tool, call spool.ToolCall, progress io.Writer) error {
+	const limit = 10 * time.Second
+	ctx, release := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer release()
+	err := tool.Cancel(ctx, call)
+	if err == nil {
+		fmt.Fprintln(progress, "the task was cancelled")
+	}
 	return err
 }
 

@@ -7,7 +7,8 @@
 //
 // With a secret it wants access tokens, which it gives to the client "spool" with that secret.
 //
-// Its tool refund asks a person why, before it refunds anything.
+// Its tool refund asks a person why, before it refunds anything. Its tool audit takes a while, and over HTTP its work is
+// a task.
 package main
 
 import (
@@ -31,16 +32,19 @@ var refunds atomic.Int64
 func main() {
 	address := flag.String("http", "", "serve HTTP at this address")
 	secret := flag.String("secret", "", "want access tokens over HTTP, and give them to the client spool with this secret")
+	takes := flag.Duration("audit", 5*time.Second, "how long an audit takes")
 	flag.Parse()
-	if err := serve(*address, *secret); err != nil {
+	if err := serve(*address, *secret, *takes); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpserver:", err)
 		os.Exit(1)
 	}
 }
 
 // serve serves HTTP at an address, or standard input and output if it is empty.
-func serve(address, secret string) error {
-	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
+func serve(address, secret string, takes time.Duration) error {
+	offered := &mcp.ServerCapabilities{}
+	offered.AddExtension(tasksExtension, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, &mcp.ServerOptions{Capabilities: offered})
 	mcp.AddTool(server, &mcp.Tool{
 		Name: "find_order", Description: "Finds an order by its number.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, findOrder)
@@ -49,6 +53,9 @@ func serve(address, secret string) error {
 	mcp.AddTool(server, &mcp.Tool{
 		Name: "delete_order", Description: "Deletes an order.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
 	}, deleteOrder)
+	if err := addAudits(server, takes); err != nil {
+		return err
+	}
 	if address == "" {
 		return server.Run(context.Background(), &mcp.StdioTransport{})
 	}

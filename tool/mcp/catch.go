@@ -9,7 +9,9 @@ import (
 )
 
 // catch reads along in the answer to a call. The SDK does not know results that are tasks and drops what they say.
-type catch struct{ task atomic.Pointer[json.RawMessage] }
+type catch struct {
+	task atomic.Pointer[json.RawMessage]
+}
 
 type catchKey struct{}
 

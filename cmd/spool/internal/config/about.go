@@ -92,6 +92,8 @@ var about = map[string]string{
 	"mcp.<name>.optional":                      "true: runs begin without its tools if the server cannot be reached. Default: false, they are tried again and then fail.",
 	"mcp.<name>.timeout":                       "How long a call may take. Default: 1m.",
 	"mcp.<name>.connect_timeout":               "How long a connection may take. Default: 15s.",
+	"mcp.<name>.tasks":                         "false: the server has to answer in its calls. Default: true, it may answer by tasks, for which runs wait without a worker.",
+	"mcp.<name>.task_timeout":                  "How long a task may take. Default: 24h.",
 	"mcp.<name>.max_result_bytes":              "The most bytes of a result. Default: 262144.",
 	"mcp.<name>.prefix":                        "Comes before the names of its tools. Default: the server's name and two underscores.",
 	"mcp.<name>.allow":                         "The server's names of the tools that agents may have. Default: all.",

@@ -282,6 +282,8 @@ var problems = map[string]struct{ text, want string }{
 	"MCPName":       {fine + "mcp: {a__b: {url: 'http://a'}}\n", "spool.yaml:3: mcp.a__b: the name of an MCP server may only have up to 32 letters, digits, hyphens and single underscores, and may not end in an underscore"},
 	"MCPApproval":   {fine + "mcp: {s: {url: 'http://a', approval: often}}\n", "spool.yaml:3: mcp.s.approval: must be hinted, always or never"},
 	"MCPHeaders":    {fine + "mcp: {s: {command: [b], headers: {A: b}}}\n", "spool.yaml:3: mcp.s.headers: is for a url"},
+	"MCPTasks":      {fine + "mcp: {s: {url: 'http://a', tasks: often}}\n", "spool.yaml:3: mcp.s.tasks: must be true or false"},
+	"MCPTasksChild": {fine + "mcp: {s: {command: [b], task_timeout: 1h}}\n", "spool.yaml:3: mcp.s.task_timeout: is for a url"},
 	"MCPAuthChild":  {fine + "mcp: {s: {command: [b], auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth: is for a url"},
 	"MCPAuthType":   {fine + "mcp: {s: {url: 'http://a', auth: {type: password, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.type: must be client_credentials"},
 	"MCPAuthIssuer": {fine + "mcp: {s: {url: 'http://a', auth: {type: client_credentials, client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.issuer: is required"},

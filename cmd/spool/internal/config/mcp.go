@@ -29,11 +29,14 @@ type MCP struct {
 	Env     map[string]string
 	// Optional lets runs begin without the tools if the server cannot be reached.
 	Optional bool
+	// NoTasks lets the server answer in its calls, and not by tasks.
+	NoTasks bool
 
 	// The fields below are zero if the file does not have them.
 
 	Timeout        time.Duration
 	ConnectTimeout time.Duration
+	TaskTimeout    time.Duration
 	MaxResultBytes int
 	Prefix         string
 	Allow          []string
@@ -62,7 +65,7 @@ var (
 )
 
 var mcpFields = []string{
-	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
+	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "tasks", "task_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
 	"idempotent", "expiry", "distinct_approver", "only_for",
 }
 
@@ -76,9 +79,13 @@ func mcpServer(e entry) MCP {
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
 		Headers: toolHeaders(f["headers"]), Auth: mcpAuth(f["auth"]), Command: f["command"].texts(), Dir: f["dir"].text(), Env: environment(f["env"]),
 		Optional: f["optional"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
+		TaskTimeout:    f["task_timeout"].duration(),
 		MaxResultBytes: f["max_result_bytes"].integer(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
 		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Expiry: expiry(f["expiry"]),
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
+	}
+	if tasks := f["tasks"].optionalBoolean(); tasks != nil {
+		s.NoTasks = !*tasks
 	}
 	f["approval"].among(s.Approval, "hinted", "always", "never")
 	if !mcpPrefix.MatchString(s.Prefix) {
@@ -91,8 +98,12 @@ func mcpServer(e entry) MCP {
 		e.problemf("dir and env are for a command")
 	case child && f["auth"].present():
 		f["auth"].problemf("is for a url")
-	case child && f["headers"].present():
-		f["headers"].problemf("is for a url")
+	case child:
+		for _, field := range []string{"headers", "tasks", "task_timeout"} {
+			if f[field].present() {
+				f[field].problemf("is for a url")
+			}
+		}
 	}
 	if f["url"].present() {
 		s.URL = f["url"].url()
