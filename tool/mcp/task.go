@@ -29,6 +29,7 @@ const (
 
 // The states of a task.
 const (
+	taskWorks     = "working"
 	taskAsks      = "input_required"
 	taskCompleted = "completed"
 	taskFailed    = "failed"
@@ -108,7 +109,11 @@ func (s *Server) begun(created json.RawMessage) error {
 	}
 	keep := keptTask{ID: t.ID, Began: time.Now()}
 	keep.saw(t)
-	return keep.pending(keep.Every, s.clean(t.Message))
+	after := keep.Every
+	if t.Status != taskWorks { // the state of the task has what the call waits for
+		after = spool.MinPending
+	}
+	return keep.pending(after, s.clean(t.Message))
 }
 
 // lost returns the error of a call whose task cannot be followed any more. The cause may be nil.

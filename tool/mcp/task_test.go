@@ -432,6 +432,22 @@ func TestTaskCancel(t *testing.T) {
 	w.fails("MCP server shop: its task was cancelled")
 }
 
+// A task that is done when it begins is looked at soon. The call does not wait for a look, so that the id is durable.
+func TestTaskAtOnce(t *testing.T) {
+	t.Parallel()
+
+	w := newWorks(t, &fake.Server{Begin: func(task *fake.Task) {
+		task.Last(3_600_000, 60_000)
+		task.Complete(fake.Said("done"))
+	}})
+	if still := w.still(w.do); still.After != spool.MinPending || w.Tasks()[0].Looks() != 0 {
+		t.Errorf("the call is pending for %s", still.After)
+	}
+	if result, err := w.do(); result != `"done"` || err != nil {
+		t.Errorf("got %s, %v", result, err)
+	}
+}
+
 func TestTaskTimeout(t *testing.T) {
 	t.Parallel()
 
