@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ func readAnswer(response *http.Response, id int64) (json.RawMessage, error) {
 		Error  *rpcError       `json:"error"`
 	}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	own := strconv.FormatInt(id, 10)
 	var m message
 	switch kind {
 	case "application/json": // the round tripper has bounded it
@@ -90,7 +92,7 @@ func readAnswer(response *http.Response, id int64) (json.RawMessage, error) {
 		}
 	case "text/event-stream":
 		events := sse.NewReader(response.Body, maxMessage)
-		for string(m.ID) != fmt.Sprint(id) || m.Result == nil && m.Error == nil {
+		for string(m.ID) != own || m.Result == nil && m.Error == nil {
 			event, err := events.Next()
 			if err != nil {
 				return nil, fmt.Errorf("read the answer: %w", err)
@@ -106,7 +108,7 @@ func readAnswer(response *http.Response, id int64) (json.RawMessage, error) {
 	switch {
 	case m.Error != nil: // which may have no id
 		return nil, m.Error
-	case string(m.ID) != fmt.Sprint(id) || m.Result == nil:
+	case string(m.ID) != own || m.Result == nil:
 		return nil, errors.New("the answer belongs to another request")
 	default:
 		return m.Result, nil

@@ -77,10 +77,16 @@ func (w *works) still(fn func() (string, error)) *spool.PendingError {
 	return still
 }
 
+// waits calls fn, whose call must be pending.
+func (w *works) waits(fn func() (string, error)) {
+	w.t.Helper()
+	_ = w.still(fn)
+}
+
 // begin begins the work.
 func (w *works) begin() *fake.Task {
 	w.t.Helper()
-	w.still(w.do)
+	w.waits(w.do)
 	tasks := w.Tasks()
 	return tasks[len(tasks)-1]
 }
@@ -214,7 +220,7 @@ func TestTaskQuestion(t *testing.T) {
 
 	w := newWorks(t, &fake.Server{})
 	task := w.begin()
-	w.still(w.look)
+	w.waits(w.look)
 	task.Ask("q1", "reason", 2)
 	park := w.asks()
 	shown, err := json.Marshal(park.Payload)
@@ -225,15 +231,15 @@ func TestTaskQuestion(t *testing.T) {
 		t.Errorf("the schema is %s", park.Schema)
 	}
 	w.answers(park, accept(`{"reason":"rain"}`))
-	w.still(w.do)
-	w.still(w.look) // the server still asks
-	w.still(w.look)
+	w.waits(w.do)
+	w.waits(w.look) // the server still asks
+	w.waits(w.look)
 	task.Ask("q2", "colour", 0)
 	w.answers(w.asks(), &spool.Answer{})
-	w.still(w.do)
+	w.waits(w.do)
 	task.Ask("q3", "day", 0)
 	w.answers(w.asks(), nil) // nobody has answered in time
-	w.still(w.do)
+	w.waits(w.do)
 	task.Complete(fake.Said("audited"))
 	if result, err := w.do(); result != `"audited"` || err != nil {
 		t.Errorf("got %s, %v", result, err)
@@ -269,8 +275,8 @@ func TestTaskAnswerBreaks(t *testing.T) {
 				t.Errorf("the note is %q", still.Note)
 			}
 			w.move()
-			w.still(w.look)
-			w.still(w.look)
+			w.waits(w.look)
+			w.waits(w.look)
 			task.Complete(fake.Said("audited"))
 			if result, err := w.do(); result != `"audited"` || err != nil || len(task.Answers()) != 1 || updates.Load() > 2 {
 				t.Errorf("got %s, %v, answers %s in %d requests", result, err, task.Answers(), updates.Load())
@@ -334,12 +340,12 @@ func TestTaskDown(t *testing.T) {
 	})
 	task := w.begin()
 	down.Store(true)
-	for _, pause := range []time.Duration{10, 20, 40, 60, 60} {
-		if still := w.still(w.look); still.After != pause*time.Second || still.Note != "MCP server shop cannot be asked how far it is" {
-			t.Errorf("the call is pending for %s, want %ds: %s", still.After, pause, still.Note)
+	for _, seconds := range []float64{10, 20, 40, 60, 60} {
+		if still := w.still(w.look); still.After.Seconds() != seconds || still.Note != "MCP server shop cannot be asked how far it is" {
+			t.Errorf("the call is pending for %s, want %gs: %s", still.After, seconds, still.Note)
 		}
 	}
-	w.still(w.do)
+	w.waits(w.do)
 	down.Store(false)
 	if still := w.still(w.look); still.After != 10*time.Second || still.Note != "" {
 		t.Errorf("the call is pending for %s: %s", still.After, still.Note)
@@ -364,7 +370,7 @@ func TestTaskTime(t *testing.T) {
 
 		w := newWorks(t, &fake.Server{})
 		task := w.begin()
-		w.still(w.look)
+		w.waits(w.look)
 		task.Last(0, 1000)
 		w.unknown(w.look, "did not end the task within its time")
 		if task.Cancels() != 0 {

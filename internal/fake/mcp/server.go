@@ -79,12 +79,12 @@ type request struct {
 		TaskID    string                     `json:"taskId"`
 		Responses map[string]json.RawMessage `json:"inputResponses"`
 		Meta      struct {
-			Version      string `json:"io.modelcontextprotocol/protocolVersion"`
+			Version      string `json:"io.modelcontextprotocol/protocolVersion"` //nolint:tagliatelle // the protocol names it
 			Capabilities *struct {
 				Extensions map[string]json.RawMessage `json:"extensions"`
-			} `json:"io.modelcontextprotocol/clientCapabilities"`
-			Key string `json:"io.github.spoolhq/idempotencyKey"`
-		} `json:"_meta"`
+			} `json:"io.modelcontextprotocol/clientCapabilities"` //nolint:tagliatelle // the protocol names it
+			Key string `json:"io.github.spoolhq/idempotencyKey"` //nolint:tagliatelle // the protocol names it
+		} `json:"_meta"` //nolint:tagliatelle // the protocol names it
 	} `json:"params"`
 }
 
