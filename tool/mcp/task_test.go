@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -285,6 +286,87 @@ func TestTaskAnswerBreaks(t *testing.T) {
 	}
 }
 
+// An answer breaks, and the server then asks another question instead. The answer is not sent for that one.
+func TestTaskWithdrawn(t *testing.T) {
+	t.Parallel()
+
+	var updates atomic.Int64
+	w := newWorks(t, &fake.Server{Before: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 }})
+	task := w.begin()
+	task.Ask("q1", "reason", 0)
+	w.answers(w.asks(), accept(`{"reason":"rain"}`))
+	w.waits(w.do)
+	task.Withdraw("q1")
+	task.Ask("q2", "colour", 0)
+	w.waits(w.look)
+	w.answers(w.asks(), accept(`{"colour":"red"}`))
+	w.waits(w.do)
+	if got := task.Answers(); len(got) != 1 || string(got["q2"]) != `{"action":"accept","content":{"colour":"red"}}` {
+		t.Errorf("the answers are %s", got)
+	}
+}
+
+// Requests about tasks obey the egress policy and have the headers, and what a server repeats of them is not shown.
+func TestTaskRequests(t *testing.T) {
+	t.Parallel()
+
+	server := &fake.Server{Begin: func(task *fake.Task) { task.Works("the key is sesame-street") }}
+	keyless := new(atomic.Int64)
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sesame-street" {
+			keyless.Add(1)
+		}
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(at.Close)
+	key := func(c *mcp.Config) { c.Headers = map[string]string{"Authorization": "Bearer sesame-street"} }
+	w := &works{Server: server, t: t, url: at.URL}
+	w.move(key)
+	w.call = spool.ToolCall{RunID: "r1", Step: 1, ID: "c1", Args: json.RawMessage(`{"year":2025}`)}
+	for _, fn := range []func() (string, error){w.do, w.look} {
+		if still := w.still(fn); still.Note != "the key is [redacted]" {
+			t.Errorf("the note is %q", still.Note)
+		}
+	}
+	list := must(json.Marshal(must(client(t, at.URL, key).List(t.Context()))))
+	refused := client(t, at.URL, key, func(c *mcp.Config) { c.Egress = mcp.Egress{} })
+	w.tool = must(must(refused.Tools(mcp.Selection{})).Tools(list))[0]
+	looks := server.Tasks()[0].Looks()
+	if still := w.still(w.look); server.Tasks()[0].Looks() != looks || !strings.Contains(still.Note, "cannot be asked") {
+		t.Errorf("the policy was not obeyed: %s", still.Note)
+	}
+	if keyless.Load() != 0 || len(server.Wrong()) > 0 {
+		t.Errorf("%d requests without the header, wrong are %q", keyless.Load(), server.Wrong())
+	}
+	_ = refused.Close()
+	if still := w.still(w.look); !strings.Contains(still.Note, "cannot be asked") {
+		t.Errorf("a closed client: %s", still.Note)
+	}
+}
+
+// Requests about tasks have access tokens, and a new one when the server refuses the old one.
+func TestTaskTokens(t *testing.T) {
+	t.Parallel()
+
+	server := &fake.Server{}
+	g := guard(t, stateless)
+	g.before = func(w http.ResponseWriter, r *http.Request) bool {
+		server.ServeHTTP(w, r)
+		return true
+	}
+	w := &works{Server: server, t: t, url: g.url, tool: tools(t, g.client(t), mcp.Selection{})[fake.Tool]}
+	w.call = spool.ToolCall{RunID: "r1", Step: 1, ID: "c1", Args: json.RawMessage(`{"year":2025}`)}
+	task := w.begin()
+	w.waits(w.look)
+	g.checkIssued(t, 1)
+	g.issuer.Revoke()
+	task.Complete(fake.Said("audited"))
+	if result, err := w.do(); result != `"audited"` || err != nil {
+		t.Errorf("got %s, %v", result, err)
+	}
+	g.checkIssued(t, 2)
+}
+
 // A question that no person can answer ends the call, and its task is cancelled.
 func TestTaskBadQuestion(t *testing.T) {
 	t.Parallel()
@@ -350,6 +432,11 @@ func TestTaskDown(t *testing.T) {
 	if still := w.still(w.look); still.After != 10*time.Second || still.Note != "" {
 		t.Errorf("the call is pending for %s: %s", still.After, still.Note)
 	}
+	down.Store(true)
+	if still := w.still(w.look); still.After != 10*time.Second {
+		t.Errorf("the call is pending for %s after a look that did not fail", still.After)
+	}
+	down.Store(false)
 	task.Complete(fake.Said("audited"))
 	if result, err := w.do(); result != `"audited"` || err != nil || w.Started() != 1 {
 		t.Errorf("got %s, %v", result, err)

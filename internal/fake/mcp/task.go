@@ -90,6 +90,9 @@ func (t *Task) AskRaw(key string, lazy int, request any) {
 	})
 }
 
+// Withdraw takes a question back.
+func (t *Task) Withdraw(key string) { t.set(func() { delete(t.requests, key) }) }
+
 // Answers returns the answers that the task has got.
 func (t *Task) Answers() map[string]json.RawMessage {
 	t.server.mu.Lock()
