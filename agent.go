@@ -27,6 +27,11 @@ type Agent struct {
 	ToolSources []ToolSource
 	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
 	Spawn *Spawn
+	// Transfers are the agents that a run can hand its thread to, by name. The agent then has the tool
+	// [TransferTool]. After a call of it, the same run goes on with the other agent: its instructions, model, tools
+	// and bounds. Starts on the thread that name no agent get that agent too. What the start of the run asked for
+	// stays, except for its model. A nested run hands nothing over. Defaults to none.
+	Transfers map[string]Transfer
 	// MaxSteps bounds the steps of a run. Defaults to 25.
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.

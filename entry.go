@@ -59,6 +59,8 @@ const (
 	EntryOutputRejected EntryType = "OUTPUT_REJECTED"
 	// EntryModelFallback announces that a run goes on with another model: [ModelFallback].
 	EntryModelFallback EntryType = "MODEL_FALLBACK"
+	// EntryHandedOver announces that another agent has taken the thread over: [HandedOver].
+	EntryHandedOver EntryType = "HANDED_OVER"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored, and does not move a cursor.

@@ -61,6 +61,10 @@ type RunState struct {
 	Resume *ResumableAnswer `json:"resume,omitempty"`
 	// Fallback says which models have failed, and which one the run asks. Nil: none has failed.
 	Fallback *RunFallback `json:"fallback,omitempty"`
+	// Handovers are the changes of the run's agent, in order: see [Agent.Transfers]. Nil: there was none.
+	Handovers []Handover `json:"handovers,omitempty"`
+	// Held is true if the start named no agent, and the run has the one that the thread was handed to.
+	Held bool `json:"held,omitempty"`
 	// Paused is true if the last saved step is an answer that its provider has paused: see [FinishPause]. The
 	// run then goes on with another question to the model.
 	Paused bool `json:"paused,omitempty"`

@@ -11,6 +11,8 @@ type (
 	Agent = spool.Agent
 	// Spawn lets an agent start nested runs.
 	Spawn = spool.Spawn
+	// Transfer is an agent that a run can hand its thread to.
+	Transfer = spool.Transfer
 	// Profile is an agent that other agents can spawn.
 	Profile = spool.Profile
 	// Attachment is an image of a user turn.

@@ -35,6 +35,7 @@ var crashScripts = map[string]crashScript{
 	"CrashOutput":     outputScript,
 	"CrashFallback":   fallbackScript,
 	"CrashPending":    pendingScript,
+	"CrashTransfer":   transferScript,
 }
 
 // leastCalls is how many backend calls a script makes at least, so that a crash at each of them shows something.

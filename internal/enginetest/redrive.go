@@ -26,13 +26,13 @@ var redriveTests = map[string]func(s redriveTest){
 	"Settled":    testRedriveSettled,
 }
 
-// die makes the next job of the tenant die, as when a worker gives it up.
-func (s redriveTest) die(e *engine.Engine) int64 {
+// die makes the next job of the queues die, as when a worker gives it up.
+func (s redriveTest) die(e *engine.Engine, queues ...string) int64 {
 	s.Helper()
 	ctx := context.Background()
 	var dead spool.Delivery
 	s.until("a job", func() bool {
-		taken, _, err := s.backend.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+		taken, _, err := s.backend.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute, Queues: queues})
 		if err != nil || len(taken) == 0 {
 			return false
 		}

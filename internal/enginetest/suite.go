@@ -115,6 +115,7 @@ func subjects() []subject {
 		{"Provider", cases(providerTests)},
 		{"Background", cases(backgroundTests)},
 		{"Fallback", cases(fallbackTests)},
+		{"Transfer", cases(transferTests)},
 		{"Output", cases(outputTests)},
 		{"Bound", cases(boundTests)},
 		{"Most", cases(mostTests)},

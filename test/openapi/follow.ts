@@ -161,6 +161,8 @@ function part(part: Schemas["Part"]): string {
       return part.text ?? "";
     case "image":
       return part.image;
+    case "file":
+      return part.fileName ?? part.file;
     case "tool-call":
       return `calls ${part.toolName}`;
     case "tool-result":

@@ -165,6 +165,7 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 		},
 		RunState: l.self.Given(),
 	}
+	run.ProviderOptions = registry.OptionsOf(l.agent, l.self)
 	run.Client, run.Nonce = registry.ToolsOnly(run.Client), tx.Random.Nonce()
 	return run
 }

@@ -102,6 +102,9 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 		default:
 			l.planFresh(ctx, p)
 		}
+		if p.result == nil && l.isTransfer(p) {
+			p.result = l.refusedTransfer(plan)
+		}
 	}
 	return plan
 }

@@ -28,6 +28,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		return err
 	}
 	l.offerArtifacts()
+	l.offerTransfer()
 	stepped := false // a segment saves at least one step before it yields its slot
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
@@ -47,6 +48,9 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		stepped = true
 	}
 	for {
+		if done, err := l.handOver(ctx, past); done || err != nil {
+			return err
+		}
 		if done, err := l.finishIfDone(ctx, past); done || err != nil {
 			return err
 		}

@@ -85,7 +85,14 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 func (h *Handler) start(
 	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
 ) (spool.RunResult, func(), error) {
-	agent, files, err := h.checkStart(&key, &r)
+	if err := h.checkIDs(&key, &r); err != nil {
+		return spool.RunResult{}, nil, err
+	}
+	held, err := h.agentOf(ctx, key, &r)
+	if err != nil {
+		return spool.RunResult{}, nil, err
+	}
+	agent, files, err := h.checkStart(key, &r)
 	if err != nil {
 		return spool.RunResult{}, nil, err
 	}
@@ -111,6 +118,7 @@ func (h *Handler) start(
 	request := transitionOf(r, agent)
 	request.Content = append(request.Content, files...)
 	request.Take = worker.forTicket
+	request.Run.Held = held
 	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
@@ -194,8 +202,8 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 	}
 }
 
-// checkStart fills in a request's defaults and validates it. Files are the parts of its attachments.
-func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, err error) {
+// checkIDs fills in the ids that a request leaves out, and validates the others.
+func (h *Handler) checkIDs(key *spool.ThreadKey, r *spool.StartRequest) error {
 	if key.ID == "" {
 		key.ID = spool.ThreadID(h.Rules.Random.ID("thr"))
 	}
@@ -213,9 +221,14 @@ func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (agent
 			continue
 		}
 		if err := spool.CheckID(id.field, id.value); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
+	return nil
+}
+
+// checkStart fills in a request's other defaults and validates it. Files are the parts of its attachments.
+func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, err error) {
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
 		return nil, nil, err
 	}

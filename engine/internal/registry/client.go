@@ -50,7 +50,7 @@ func (a *Agent) checkClientTools(tools []spool.ClientTool) error {
 		switch size += len(t.Name) + len(t.Description) + len(t.Parameters); {
 		case !toolName.MatchString(t.Name):
 			return spool.Errorf(spool.Invalid, "%s.name must be 1 to 64 letters, digits, underscores and hyphens", field)
-		case own, t.Name == spool.SpawnTool:
+		case own, t.Name == spool.SpawnTool, a.isTransfer(t.Name):
 			return spool.Errorf(spool.Invalid, "%s.name: the agent %q has a tool %q of its own; give the client's another name", field, a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "%s.name: %q is there twice", field, t.Name)
@@ -106,7 +106,7 @@ func checkText(field, text string) error {
 func (a *Agent) addClientTools(tools []spool.ClientTool) {
 	a.AtClient = make(map[string]bool, len(tools))
 	for _, t := range tools {
-		if _, own := a.Tool(t.Name); own {
+		if _, own := a.Tool(t.Name); own || a.isTransfer(t.Name) {
 			continue
 		}
 		a.AtClient[t.Name] = true

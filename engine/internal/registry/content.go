@@ -19,7 +19,7 @@ func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()), ToolSources: sourceContents(a.ToolSources),
 		MaxSteps: a.MaxSteps, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
 		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools, ClientContext: a.ClientContext,
-		Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a),
+		Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a), Transfers: transferContents(a.Transfers),
 	}
 	if content.Extra, err = extraContent(a.Extra); err != nil {
 		return content, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has an Extra that is not JSON: %s", a.Name, err)
@@ -145,6 +145,7 @@ func (r *Registry) Pinned(id spool.RevisionID, content spool.AgentContent) (*Age
 	a.OnBudget, a.ClientTools, a.ClientContext = content.OnBudget, content.ClientTools, content.ClientContext
 	a.Output, a.FixedOutput = content.Output, content.FixedOutput
 	a.pinFallbacks(content.Fallback)
+	a.Transfers = pinnedTransfers(content.Transfers)
 	a.Tools, a.Spawn = pinnedTools(content.Tools, present.ownTools()), nil
 	a.ToolSources = pinnedSources(content.ToolSources, present.ToolSources)
 	if s := content.Spawn; s != nil {

@@ -69,14 +69,15 @@ func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error)
 // Extra returns the fields to merge into a run's provider requests. The start's fields override the
 // agent's.
 func Extra(agent *Agent, run spool.RunRow) map[string]any {
-	if len(run.ProviderOptions) == 0 {
+	options := OptionsOf(agent, run)
+	if len(options) == 0 {
 		return agent.Extra
 	}
 	merged := maps.Clone(agent.Extra)
 	if merged == nil {
 		merged = make(map[string]any)
 	}
-	d := json.NewDecoder(bytes.NewReader(run.ProviderOptions))
+	d := json.NewDecoder(bytes.NewReader(options))
 	d.UseNumber() // the provider gets each number as the client sent it
 	_ = d.Decode(&merged)
 	return merged

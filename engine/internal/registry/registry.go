@@ -83,7 +83,8 @@ func New(c Config) (_ *Registry, err error) {
 		a.Revision = a.Content.Revision()
 		agents[a.Name] = &a
 	}
-	return &Registry{Config: c, byName: agents}, nil
+	r := &Registry{Config: c, byName: agents}
+	return r, r.checkTargets()
 }
 
 // checkAgent fills in an agent's defaults and validates it.
@@ -98,7 +99,7 @@ func (c Config) checkAgent(a *Agent) error {
 	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Priced), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
 		return err
 	}
-	if err := c.checkFallbacks(a, where); err != nil {
+	if err := cmp.Or(c.checkFallbacks(a, where), a.checkTransfers(where)); err != nil {
 		return err
 	}
 	a.OnBudget = cmp.Or(a.OnBudget, c.OnBudget)
@@ -139,6 +140,8 @@ func (a *Agent) checkTools() error {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool with the bad name %q", a.Name, t.Name)
 		case t.Name == spool.SpawnTool && a.Spawn != nil:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn and a tool of the name %q", a.Name, t.Name)
+		case t.Name == spool.TransferTool && len(a.Transfers) > 0:
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has Transfers and a tool of the name %q", a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
 		case t.Call == nil:
@@ -286,7 +289,7 @@ func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	}
 	own := *a
 	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
-	if run.Client != nil {
+	if run.Client != nil && (a.ClientTools >= 0 || len(run.Handovers) == 0) {
 		own.addClientTools(run.Client.Tools)
 	}
 	return &own

@@ -105,7 +105,7 @@ func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 			return &spool.Error{Code: spool.CodeOf(err), Message: "read the tools of " + s.Name() + ": " + spool.MessageOf(err), Err: err}
 		}
 		for _, t := range tools {
-			if _, taken := a.Tool(t.Name); taken || !toolName.MatchString(t.Name) || t.Name == spool.SpawnTool || t.Call == nil ||
+			if _, taken := a.Tool(t.Name); taken || !toolName.MatchString(t.Name) || t.Name == spool.SpawnTool || a.isTransfer(t.Name) || t.Call == nil ||
 				t.Parameters != nil && !json.Valid(t.Parameters) {
 				a.LeftOut = append(a.LeftOut, s.Name()+": "+t.Name)
 				continue

@@ -69,6 +69,7 @@ func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
 		},
 		RunState: failed.Given(),
 	}
+	next.Held = failed.HoldsThread()
 	if o := failed.Output; o != nil && o.Schema != nil {
 		next.Output = &spool.RunOutput{Schema: o.Schema}
 	}

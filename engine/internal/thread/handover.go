@@ -1,0 +1,40 @@
+package thread
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Successor is the agent that takes a thread over.
+type Successor struct {
+	Agent, Model string
+	History      spool.TransferHistory
+	// Brief is what the agent before says, for [spool.TransferBrief].
+	Brief string
+	// Last is the newest message of the thread, and Messages is how many there are.
+	Last     spool.MessageID
+	Messages int
+}
+
+// HandOver is the transition back to QUEUED when the run's agent has handed the thread over. The run's next segment, by
+// any worker that has the other agent, goes on with it.
+func HandOver(tx *Tx, to Successor) error {
+	over := spool.HandedOver{Step: tx.Run.Steps, From: tx.Run.Agent, To: to.Agent, History: to.History}
+	c := spool.Changes{Entries: []*spool.Entry{spool.NewEntry(spool.EntryHandedOver, tx.Run.ID, over)}}
+	if to.History == spool.TransferBrief {
+		brief := tx.Message(spool.RoleSystem, spool.Content{{Type: spool.PartSummary, Text: to.Brief, ThroughMessageID: to.Last}})
+		c.Messages = []*spool.Message{brief}
+		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryContextCompacted, tx.Run.ID, spool.ContextCompacted{
+			SummarizedMessages: to.Messages, MessageID: brief.ID,
+		}))
+	}
+	if err := tx.Write(c); err != nil {
+		return err
+	}
+	tx.Run.Handovers = append(tx.Run.Handovers, spool.Handover{Step: over.Step, From: over.From, To: over.To})
+	tx.Run.Agent, tx.Run.Model, tx.Thread.Model = to.Agent, to.Model, to.Model
+	// What the state says of the agent before.
+	tx.Run.Revision, tx.Run.Fallback, tx.Run.Context = "", nil, nil
+	return HandBack(tx, time.Time{}, "the agent "+to.Agent+" takes over")
+}
