@@ -185,6 +185,7 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
 			Output: a.Output, FixedOutput: a.FixedOutput,
 			Fallbacks: a.Fallbacks, FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
+			Transfers: a.Transfers,
 		}
 		problems = append(problems, outputProblem(a.Source, a.Output))
 		for _, sub := range a.Subagents {

@@ -66,6 +66,8 @@ function event(event: Schemas["Event"]): string {
       return `step ${event.payload.step}: ${event.payload.problem}`;
     case "MODEL_FALLBACK":
       return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
+    case "HANDED_OVER":
+      return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
     case "RUN_REFUSED":
       return event.payload.reason;
     case "STATE_CHANGE":

@@ -87,6 +87,8 @@ type Agent struct {
 	FixedOutput bool
 	// Subagents are the agents that the agent can delegate to.
 	Subagents []Subagent
+	// Transfers are the agents that the agent can hand a thread to, by name. Nil: none.
+	Transfers map[string]spool.Transfer
 }
 
 // Subagent is an entry of an agent's subagents.

@@ -72,6 +72,7 @@ agents:
     fallback_on: [down, rate_limit]
     fallback_after: 2
     distinct_approver: true
+    transfers: {assistant: {description: Sells., history: brief}}
     tools: [lookup, send, shop, shop_orders]
     provider_options: [reasoning_effort, seed]
     client_tools: 0
@@ -162,6 +163,7 @@ func TestParse(t *testing.T) {
 				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
 				ClientTools: -1, ClientContext: 4096,
 				Fallbacks: []string{"show"}, FallbackOn: []spool.FallbackCause{spool.FallbackDown, spool.FallbackLimit}, FallbackAfter: 2,
+				Transfers: map[string]spool.Transfer{"assistant": {Description: "Sells.", History: spool.TransferBrief}},
 				Subagents: []config.Subagent{
 					{Name: "clerk", Description: "Looks things up.", Instructions: "Be brief.", Model: "show", Tools: []string{"lookup"}, MaxSteps: 4, Spawns: true},
 					{Name: "echo"},
@@ -358,6 +360,10 @@ var problems = map[string]struct{ text, want string }{
 	"FallbackTwice":   {"models: {m: {provider: demo}, n: {provider: demo}}\nagents: {a: {model: m, fallbacks: [n, n]}}", "spool.yaml:2: agents.a.fallbacks[1]: the model \"n\" is there twice"},
 	"FallbackOn":      {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: [rain]}}", "spool.yaml:2: agents.a.fallback_on[0]: must be down, rate_limit or refused"},
 	"FallbackOnNone":  {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: []}}", "spool.yaml:2: agents.a.fallback_on: is empty: leave it out for all failures"},
+	"TransferAgent":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {b: {}}}}", "spool.yaml:2: agents.a.transfers.b: there is no agent \"b\""},
+	"TransferSelf":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {a: {}}}}", "spool.yaml:2: agents.a.transfers.a: is the agent itself"},
+	"TransferHistory": {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {b: {history: some}}}, b: {model: m}}", "spool.yaml:2: agents.a.transfers.b.history: must be all or brief"},
+	"TransferTool":    {"models: {m: {provider: demo}}\ntools: {transfer: {type: http, url: \"http://127.0.0.1:9\"}}\nagents: {a: {model: m, tools: [transfer], transfers: {b: {}}}, b: {model: m}}", "spool.yaml:3: agents.a.tools: has a tool of the name \"transfer\", which transfers bring"},
 	"FallbackAfter":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_after: 0}}", "spool.yaml:2: agents.a.fallback_after: must be 1 or more"},
 	"WhenBusy":        {"models: {m: {provider: demo}}\nagents: {a: {model: m, when_busy: later}}", "spool.yaml:2: agents.a.when_busy: must be reject, enqueue, latest, interrupt, rollback or steer"},
 	"InstructionsInt": {"models: {m: {provider: demo}}\nagents: {a: {model: m, instructions: 12}}", "spool.yaml:2: agents.a.instructions: must be text; put it in quotes"},

@@ -21,8 +21,9 @@ func (d *decoder) config(root value) *Config {
 	for _, e := range f["mcp"].entries() {
 		c.MCP = append(c.MCP, mcpServer(e))
 	}
-	for _, e := range f["agents"].entries() {
-		c.Agents = append(c.Agents, agent(e, c))
+	agents := f["agents"].entries()
+	for _, e := range agents {
+		c.Agents = append(c.Agents, agent(e, c, agents))
 	}
 	// A file may have neither: the demo, with limits or tokens.
 	switch {
@@ -49,9 +50,9 @@ var whenBusy = []string{
 	string(spool.BusySteer),
 }
 
-func agent(e entry, c *Config) Agent {
+func agent(e entry, c *Config, agents []entry) Agent {
 	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
-		"client_tools", "client_context", "revisions", "mcp", "output", "fixed_output", "fallbacks", "fallback_on", "fallback_after")
+		"client_tools", "client_context", "revisions", "mcp", "output", "fixed_output", "fallbacks", "fallback_on", "fallback_after", "transfers")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
@@ -82,6 +83,9 @@ func agent(e entry, c *Config) Agent {
 	a.ClientTools, a.ClientContext = most(f["client_tools"]), most(f["client_context"])
 	for _, e := range f["subagents"].entries() {
 		a.Subagents = append(a.Subagents, subagent(e, c))
+	}
+	if a.Transfers = transfers(f["transfers"], a.Name, agents); len(a.Transfers) > 0 && slices.Contains(a.Tools, spool.TransferTool) {
+		f["tools"].problemf("has a tool of the name %q, which transfers bring", spool.TransferTool)
 	}
 	return a
 }
