@@ -71,11 +71,11 @@ type AgentContent struct {
 	// [ToolSource].
 	ToolSources []string `doc:"The sources of further tools, such as MCP servers." json:"toolSources,omitempty" nullable:"false"`
 	// Spawn is how the agent spawns nested runs. Nil: it does not.
-	Spawn *SpawnContent `doc:"How the agent spawns nested runs. Left out: it does not."         json:"spawn,omitempty"           nullable:"false"`
+	Spawn *SpawnContent `doc:"How the agent spawns nested runs. Left out: it does not." json:"spawn,omitempty" nullable:"false"`
 	// Transfers are the agents that the thread can be handed to. Nil: none.
-	Transfers       []TransferContent `doc:"The agents that the thread can be handed to, by name. Left out: none." json:"transfers,omitempty" nullable:"false"`
-	MaxSteps        int               `doc:"The bound of the steps of a run."                                 json:"maxSteps"`
-	MaxOutputTokens int               `doc:"The bound of each answer of the model. Left out: the provider's." json:"maxOutputTokens,omitempty"`
+	Transfers       []TransferContent `doc:"The agents that the thread can be handed to, by name. Left out: none." json:"transfers,omitempty"       nullable:"false"`
+	MaxSteps        int               `doc:"The bound of the steps of a run."                                      json:"maxSteps"`
+	MaxOutputTokens int               `doc:"The bound of each answer of the model. Left out: the provider's."      json:"maxOutputTokens,omitempty"`
 	// Budget is the agent's own, without that of the configuration.
 	Budget           Budget       `doc:"The budget of a run, if the agent has one. Times are in nanoseconds." json:"budget,omitzero"`
 	OnBudget         BudgetAction `doc:"What happens to a run whose budget is used up."                       json:"onBudget,omitempty"`
@@ -114,9 +114,9 @@ type FallbackContent struct {
 
 // TransferContent is a [Transfer] in an [AgentContent].
 type TransferContent struct {
-	Agent       string          `doc:"The name of the agent."                             json:"agent"`
-	Description string          `doc:"What the model reads of it."                        json:"description,omitempty"`
-	History     TransferHistory `doc:"What that agent sees of the thread." enum:"all,brief" json:"history"`
+	Agent       string          `doc:"The name of the agent."              json:"agent"`
+	Description string          `doc:"What the model reads of it."         json:"description,omitempty"`
+	History     TransferHistory `doc:"What that agent sees of the thread." enum:"all,brief"             json:"history"`
 }
 
 // ToolContent is a tool in an [AgentContent].

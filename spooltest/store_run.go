@@ -46,6 +46,7 @@ func fullRun(s *storeTest) spool.RunRow {
 			Model: "m", Requested: "m-1", Step: 3, Request: "digest", Data: signature, Prompt: 7, Room: 8,
 			Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: "table", Version: "2"},
 		},
+		Handovers: []spool.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true,
 		Fallback: &spool.RunFallback{Model: "spare", Attempts: 1, Failed: []spool.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
 		Paused:   true, Revision: "rev_1", Steered: true, ToolLists: []spool.PinnedTools{{Source: "shop", List: "tools_1"}},
 		Output: &spool.RunOutput{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,8 +169,8 @@ func testTransferNext(s transferTest) {
 	n := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Say("three"))
 	c := s.configOf(m, n, "")
 	e := s.working(c)
-	start := func(run spool.RunID, agent string, scopes ...string) {
-		s.startAs(e, chat, engine.StartRequest{RunID: run, Prompt: "go", Agent: agent, Scopes: scopes})
+	start := func(run spool.RunID, agent string) {
+		s.startAs(e, chat, engine.StartRequest{RunID: run, Prompt: "go", Agent: agent})
 		s.ended(spool.Completed)
 	}
 	start("r1", "")
@@ -256,7 +257,7 @@ func testTransferPermitted(s transferTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		for _, scopes := range [][]string{nil, {"team"}} {
-			s.startAs(e, chat, engine.StartRequest{RunID: spool.RunID(name + fmt.Sprint(len(scopes))), Prompt: "go", Agent: "a", Scopes: scopes})
+			s.startAs(e, chat, engine.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", Agent: "a", Scopes: scopes})
 			s.ended(spool.Completed)
 		}
 		stop()
