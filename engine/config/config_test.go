@@ -49,7 +49,7 @@ func TestFill(t *testing.T) {
 		"a large answer": {config.LimitOptions{AnswerBytes: 10 << 20}, config.LimitOptions{AnswerBytes: 10 << 20, StepBytes: 10 << 20}},
 		"no wall time":   {config.LimitOptions{WallTime: -1}, config.LimitOptions{AnswerBytes: 4 << 20, StepBytes: 8 << 20, WallTime: -1}},
 	} {
-		c.want.PromptBytes, c.want.Waiting = 262_144, 16
+		c.want.PromptBytes, c.want.ResultBytes, c.want.Waiting = 262_144, 64<<10, 16
 		if err := config.Fill(&c.got); err != nil || c.got != c.want {
 			t.Errorf("%s: %+v, %v", name, c.got, err)
 		}
