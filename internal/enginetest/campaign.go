@@ -24,6 +24,8 @@ type campaign struct {
 	ownStreams bool
 
 	draws *draws
+	// choose chooses the agent and the model of a start. Nil: the first agent's.
+	choose func(r *engine.StartRequest)
 	// order gives the port calls their turns, and trace records what happened. If they are nil, calls
 	// do not wait and nothing is recorded.
 	order *callOrder

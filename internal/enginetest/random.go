@@ -16,42 +16,17 @@ import (
 )
 
 // testEngineRandom does to a thread everything that can happen, in an order that a seed decides: see
-// [callOrder]. SPOOL_CAMPAIGN is the number of seeds, and SPOOL_SEED selects a single seed. If
-// SPOOL_TRACE names a folder, each trace is written there.
+// [callOrder] and [runSeeds].
 func testEngineRandom(t *testing.T, o Options) {
 	t.Helper()
 	seeds := 100
 	if o.Features.Durable {
 		seeds = 6
 	}
-	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {
-		seeds = n
-	}
-	first := uint64(time.Now().UnixNano()) & 0xffffff
-	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
-		first, seeds = n, 1
-	}
-	// A single seed is replayed: it gives the same trace each time. See CONTRIBUTING.md.
-	const lanes = 4
-	for lane := range lanes {
-		t.Run(strconv.Itoa(lane), func(t *testing.T) {
-			t.Parallel()
-			for i := lane; i < seeds && !t.Failed(); i += lanes {
-				seed := first + uint64(i)
-				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
-					var rest func()
-					if seeds == 1 {
-						var end func() bool
-						rest, end = oneThread()
-						defer end()
-					}
-					synctest.Test(t, func(t *testing.T) {
-						randomCampaign(newEngineTest(t, o), seed, rest)
-					})
-				})
-			}
-		})
-	}
+	runSeeds(t, seeds, 0, func(t *testing.T, seed uint64, rest func()) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) { randomCampaign(newEngineTest(t, o), seed, rest) })
+	})
 }
 
 // wanderer returns a model whose text and calls differ in each step of each run, and that sometimes
@@ -171,6 +146,13 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	if seed%5 < 2 {
 		c.someBudget()
 	}
+	c.wander()
+	return c.trace
+}
+
+// wander does the acts of a campaign, and checks what has happened.
+func (c *campaign) wander() {
+	s := c.engineTest
 	n := c.boot()
 	c.hire(n)
 	c.someStart()
@@ -230,7 +212,6 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		<-time.After(time.Second)
 	}
 	c.finish(stop)
-	return c.trace
 }
 
 // bury retires the nodes that have crashed.
@@ -286,6 +267,9 @@ func (c *campaign) someStart() {
 		"", spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
 		spool.BusySteer, spool.BusySteer, spool.BusySteer,
 	}[c.n(10)]
+	if c.choose != nil {
+		c.choose(&r)
+	}
 	result, err := c.some().Run(context.Background(), chat, r)
 	c.trace.addf("campaign: start %s %s in place of %q: %s, %v", r.RunID, r.WhenBusy, r.EditMessageID, asJSON(result), err)
 	if err == nil && result.Accepted {

@@ -9,6 +9,7 @@ package anthropic
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -31,6 +32,8 @@ type Config struct {
 	Answer func(Request) Answer
 	// Key is the x-api-key that requests must have. Empty: any.
 	Key string
+	// Random makes the ids of calls. Defaults to a source of the system.
+	Random io.Reader
 	// Record keeps the bodies of all requests for [Server.Requests].
 	Record bool
 	// Secret signs the blocks of thinking. Defaults to a fixed one.
@@ -58,7 +61,10 @@ func New(config Config) *Server {
 	if config.Secret == "" {
 		config.Secret = "the secret of the fake"
 	}
-	return &Server{config: config, signer: signer{secret: []byte(config.Secret)}, gone: make(chan struct{})}
+	if config.Random == nil {
+		config.Random = rand.Reader
+	}
+	return &Server{config: config, signer: signer{secret: []byte(config.Secret), random: config.Random}, gone: make(chan struct{})}
 }
 
 // Requests returns the bodies of the requests in their order, if they are recorded.

@@ -2,12 +2,12 @@ package anthropic
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 )
@@ -15,6 +15,7 @@ import (
 // signer makes and checks signatures. It has no state besides the signatures that a test made up.
 type signer struct {
 	secret []byte
+	random io.Reader
 	// fixed has what signatures of a test's own stand for.
 	fixed sync.Map
 }
@@ -56,14 +57,21 @@ func (s *signer) check(stamp, kind, model string, index int, text string) (call 
 // callID returns the id of a call that follows n blocks of thinking of its message.
 func (s *signer) callID(model string, n int) string {
 	nonce := make([]byte, 8)
-	_, _ = rand.Read(nonce)
+	_, _ = io.ReadFull(s.random, nonce)
 	head := fmt.Sprintf("toolu_%s%02x", hex.EncodeToString(nonce), min(n, 255))
 	return head + hex.EncodeToString(s.sum("call", model, head)[:6])
+}
+
+// givenID returns the id that a server has given to a call. The caller may have added a hyphen and an end of its own.
+func givenID(id string) string {
+	given, _, _ := strings.Cut(id, "-")
+	return given
 }
 
 // thoughts returns how many blocks of thinking come before a call of this server and this model.
 func (s *signer) thoughts(model, id string) int {
 	const head = len("toolu_") + 16 + 2
+	id = givenID(id)
 	if len(id) != head+12 || !strings.HasPrefix(id, "toolu_") || id[head:] != hex.EncodeToString(s.sum("call", model, id[:head])[:6]) {
 		return 0
 	}

@@ -106,7 +106,7 @@ func (s *Server) checkSearch(b *RequestBlock, model string) bool {
 
 func hasCall(blocks []RequestBlock, id string) bool {
 	for i := range blocks {
-		if blocks[i].Type == "tool_use" && blocks[i].ID == id {
+		if blocks[i].Type == "tool_use" && givenID(blocks[i].ID) == givenID(id) {
 			return true
 		}
 	}

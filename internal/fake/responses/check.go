@@ -93,7 +93,7 @@ func (s *Server) checkReasoning(r *Request, i int, in Input) *problem {
 	if !ok || token.Model != r.Model || token.Summary != canonical(in.Summary) {
 		return refuse("invalid_encrypted_content", "", "The encrypted content %.8s could not be verified.", in.Encrypted)
 	}
-	if i+1 == len(r.Input) || token.Next == "" || sum(r.Input[i+1].key()) != token.Next {
+	if i+1 == len(r.Input) || token.Next == "" || !r.Input[i+1].has(token.Next) {
 		return refuse("", "input", "Item '%s' of type 'reasoning' was provided without its required following item.", token.ID)
 	}
 	return nil

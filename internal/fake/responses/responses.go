@@ -40,6 +40,9 @@ func New(script func(*Request) Answer) *Server {
 	}
 }
 
+// Sign makes the server sign with a secret, in place of a random one. It must be called before the first request.
+func (s *Server) Sign(secret string) { s.secret = []byte(secret) }
+
 // Request is a request that the server got.
 type Request struct {
 	Method string
