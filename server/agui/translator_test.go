@@ -296,9 +296,9 @@ func TestGolden(t *testing.T) {
 			settle(3 * time.Second)
 			s.answer("c1", true)
 		}},
-		"steer": {[]spooltest.Turn{slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")}, func(s *scene) {
+		"steer": {[]spooltest.Turn{slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), slowly(spooltest.Say("Left."))}, func(s *scene) {
 			s.steer("r2", "left")
-			settle(5 * time.Second)
+			settle(9 * time.Second)
 		}},
 		"stop-waits": {[]spooltest.Turn{{Err: failing(503)}}, (*scene).stop},
 		"deleted": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, func(s *scene) {
