@@ -131,7 +131,8 @@ func (p *peers) asResponses(r *responses.Request) responses.Answer {
 		out.Items = append(out.Items, responses.Reason(t))
 	}
 	if said.searched {
-		out.Items = append(out.Items, responses.Own(`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"<x>"}}`))
+		out.Items = append(out.Items, responses.Own(fmt.Sprintf(
+			`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"<%s %d of %s>"}}`, a.turn, a.step, r.Model)))
 	}
 	if said.sealed {
 		out.Items = append(out.Items, responses.Reason())

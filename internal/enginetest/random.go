@@ -23,9 +23,15 @@ func testEngineRandom(t *testing.T, o Options) {
 	if o.Features.Durable {
 		seeds = 6
 	}
+	var all tally
+	t.Cleanup(func() { all.report(t) })
 	runSeeds(t, seeds, 0, func(t *testing.T, seed uint64, rest func()) {
 		t.Helper()
-		synctest.Test(t, func(t *testing.T) { randomCampaign(newEngineTest(t, o), seed, rest) })
+		synctest.Test(t, func(t *testing.T) {
+			s := newEngineTest(t, o)
+			randomCampaign(s, seed, rest)
+			all.add(s.history, 0)
+		})
 	})
 }
 

@@ -104,12 +104,12 @@ func (in Input) key() string {
 }
 
 // has reports whether a digest is that of the item's key. The caller may have added a hyphen and an end of its own to the
-// id of a call.
+// id of a call, also more than once.
 func (in Input) has(digest string) bool {
 	if sum(in.key()) == digest {
 		return true
 	}
-	if cut := strings.LastIndexByte(in.CallID, '-'); in.Type == "function_call" && cut > 0 {
+	if cut := strings.IndexByte(in.CallID, '-'); in.Type == "function_call" && cut > 0 {
 		in.CallID = in.CallID[:cut]
 		return sum(in.key()) == digest
 	}
