@@ -6,7 +6,7 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// nested, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
+// nested, adapters, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
 // server: the command starts one with its default settings, or uses that of -postgres. The last figure,
 // beside, compares the CPU time of others with that of an earlier commit, and is measured only on
 // request.
@@ -63,6 +63,7 @@ var figures = []figure{
 	{"stop", measureStop},
 	{"step", measureStep},
 	{"nested", measureNested},
+	{"adapters", measureAdapters},
 	{"pgstarts", measurePgStarts},
 	{"pgitems", measurePgItems},
 	{"pgpickup", measurePgPickup},
@@ -197,7 +198,7 @@ func choose(list string) ([]figure, error) {
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", beside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", beside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

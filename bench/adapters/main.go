@@ -4,11 +4,12 @@
 // is another process. The same is done by a bare loop over the provider's SDK, or over openai-go for the two adapters
 // that use no SDK. What is compared is the CPU time of this process, in turns: of the bare loop, of the same loop over
 // the adapter without an engine, and of runs on the memory backend and on SQLite.
-// With -sizes it builds cmd/spool with and without each adapter instead, and prints the sizes of the stripped binaries.
+// The figure adapters of bench runs it and writes bench/RESULTS.md. With -sizes it builds cmd/spool with and without each adapter instead, and prints the sizes of the stripped binaries.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -56,11 +57,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	rounds := flags.Int("rounds", 5, "how often each arm is measured")
 	steps := flags.Int("steps", 40, "how many steps a run has")
 	root := flags.String("sizes", "", "the root of the repository: print the sizes of cmd/spool instead")
+	asJSON := flags.Bool("json", false, "print all rounds as JSON, as the figure adapters of bench reads them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *root != "" {
-		return printSizes(ctx, out, *root)
+		return printSizes(ctx, out, *root, *asJSON)
 	}
 	url, end, err := startFake(ctx)
 	if err != nil {
@@ -77,6 +79,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
+	if *asJSON {
+		return printRounds(ctx, out, url, *steps, *rounds, db.Backend())
+	}
 	fmt.Fprintf(out, "| adapter | bare loop, ms of CPU a step | adapter alone | memory | SQLite | alone / bare | memory / bare (goal %.1f) | SQLite / bare |\n"+
 		"|---|---|---|---|---|---|---|---|\n", goal)
 	for _, a := range adapters {
@@ -87,6 +92,21 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		bare, alone, inMemory, onDisk := median(m.bare), median(m.alone), median(m.memory), median(m.sqlite)
 		fmt.Fprintf(out, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
 			a.name, bare, alone, inMemory, onDisk, alone/bare, inMemory/bare, onDisk/bare)
+	}
+	return nil
+}
+
+// printRounds prints the rounds of each adapter as a line of JSON.
+func printRounds(ctx context.Context, out io.Writer, url string, steps, rounds int, onDisk spool.Backend) error {
+	for _, a := range adapters {
+		m := &measured{adapter: a, url: url, steps: steps}
+		if err := m.measure(ctx, rounds, memory.New(nil), onDisk); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		line := map[string]any{"adapter": a.name, "bare": m.bare, "alone": m.alone, "memory": m.memory, "sqlite": m.sqlite}
+		if err := json.NewEncoder(out).Encode(line); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ var sized = []struct{ pkg, function string }{
 	{"openai", "openOpenAI"}, {"responses", "openResponses"}, {"anthropic", "openAnthropic"}, {"gemini", "openGemini"},
 }
 
-// printSizes prints the size of the stripped cmd/spool with all adapters and without each.
-func printSizes(ctx context.Context, out io.Writer, root string) error {
+// printSizes prints the size of the stripped cmd/spool with all adapters and without each. As JSON it is one object:
+// the bytes by the name of what is missing, "" for nothing.
+func printSizes(ctx context.Context, out io.Writer, root string, asJSON bool) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func printSizes(ctx context.Context, out io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "| cmd/spool, stripped | MB | less, MB |\n|---|---|---|\n| all adapters | %.1f | |\n", float64(all)/1e6)
+	sizes := map[string]int64{"": all}
 	for _, a := range sized {
 		overlay, err := without(root, filepath.Join(dir, a.pkg), a.pkg, a.function)
 		if err != nil {
@@ -43,7 +44,14 @@ func printSizes(ctx context.Context, out io.Writer, root string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "| without %s | %.1f | %.1f |\n", a.pkg, float64(n)/1e6, float64(all-n)/1e6)
+		sizes[a.pkg] = n
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(sizes)
+	}
+	fmt.Fprintf(out, "| cmd/spool, stripped | MB | less, MB |\n|---|---|---|\n| all adapters | %.1f | |\n", float64(all)/1e6)
+	for _, a := range sized {
+		fmt.Fprintf(out, "| without %s | %.1f | %.1f |\n", a.pkg, float64(sizes[a.pkg])/1e6, float64(all-sizes[a.pkg])/1e6)
 	}
 	return nil
 }

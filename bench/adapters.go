@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// adapterGoal is how much CPU time a step over an adapter and the engine may take, relative to a bare loop over the
+// provider's SDK.
+const adapterGoal = 1.3
+
+// adapterRounds are the rounds of one adapter, as bench/adapters prints them: milliseconds of CPU a step.
+type adapterRounds struct {
+	Adapter string `json:"adapter"`
+	Bare    sample `json:"bare"`
+	Alone   sample `json:"alone"`
+	Memory  sample `json:"memory"`
+	SQLite  sample `json:"sqlite"`
+}
+
+// measureAdapters measures what the model adapters cost. It runs bench/adapters, a module of its own, because the
+// providers' SDKs are not needed for anything else here.
+func measureAdapters(b *bench) (*section, error) {
+	steps := size(b, 40, 20)
+	s := &section{
+		title: "Model adapters",
+		how: fmt.Sprintf("A run has %d steps. Each step streams 500 pieces of text and one tool call from a fake provider, which is another process. "+
+			"Beside it, a bare loop that does the same over the provider's own SDK; for openai and responses, which use no SDK, over openai-go. \"Adapter alone\" is "+
+			"that loop over Spool's adapter, without an engine. The CPU time is that of the measuring process. The goal is about the memory backend; SQLite is shown.", steps),
+	}
+	program := filepath.Join(b.dir, "adapters")
+	if err := build(b.ctx, "adapters", program); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(b.ctx, program, "-json", "-rounds", strconv.Itoa(b.rounds), "-steps", strconv.Itoa(steps)).Output()
+	if err != nil {
+		return nil, fmt.Errorf("bench/adapters: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		var r adapterRounds
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			return nil, fmt.Errorf("bench/adapters: %w", err)
+		}
+		r.Adapter, _, _ = strings.Cut(r.Adapter, ",") // what it is beside
+		s.rows = append(s.rows,
+			row{r.Adapter + ", bare loop", "ms of CPU a step", r.Bare}, row{r.Adapter + ", adapter alone", "ms of CPU a step", r.Alone},
+			row{r.Adapter + ", memory", "ms of CPU a step", r.Memory}, row{r.Adapter + ", SQLite", "ms of CPU a step", r.SQLite},
+		)
+		s.goals = append(s.goals, ratioGoal("CPU of a step over "+r.Adapter+" beside a bare loop", r.Memory, r.Bare, adapterGoal, false))
+	}
+	if b.short {
+		return s, nil // the sizes take minutes
+	}
+	note, err := adapterSizes(b.ctx, program)
+	s.notes = append(s.notes, note)
+	return s, err
+}
+
+// adapterSizes returns a table of the sizes of the stripped cmd/spool with all adapters and without each.
+func adapterSizes(ctx context.Context, program string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, "-json", "-sizes", "..").Output()
+	if err != nil {
+		return "", fmt.Errorf("bench/adapters -sizes: %w", err)
+	}
+	sizes := make(map[string]int64)
+	if err := json.Unmarshal(out, &sizes); err != nil {
+		return "", fmt.Errorf("bench/adapters -sizes: %w", err)
+	}
+	var table strings.Builder
+	table.WriteString("The binary `cmd/spool`, stripped, without debug information:\n\n| | MB | less, MB |\n|---|--:|--:|\n")
+	fmt.Fprintf(&table, "| with all adapters | %.1f | |\n", float64(sizes[""])/1e6)
+	for _, name := range []string{"openai", "responses", "anthropic", "gemini"} {
+		fmt.Fprintf(&table, "| without %s | %.1f | %.1f |\n", name, float64(sizes[name])/1e6, float64(sizes[""]-sizes[name])/1e6)
+	}
+	return strings.TrimSpace(table.String()), nil
+}
