@@ -19,7 +19,7 @@ var leafOnly = []string{
 }
 
 // neverLinked are modules that the root module requires for a package that these programs do not import.
-var neverLinked = []string{"golang.org/x/oauth2", "github.com/modelcontextprotocol"}
+var neverLinked = []string{"golang.org/x/oauth2", "github.com/minio", "github.com/modelcontextprotocol"}
 
 // A program in a module of its own that imports one product resolves no module that only a
 // leaf needs.

@@ -88,6 +88,7 @@ var layers = []archtest.Row{
 	{Place: "artifact/internal/blob", Ours: []string{"."}},
 	{Place: "artifact/dir", Ours: []string{".", "artifact/internal/blob"}},
 	{Place: "artifact/rows", Ours: []string{".", "artifact/internal/blob"}},
+	{Place: "artifact/s3", Ours: []string{".", "artifact/internal/blob"}, Outside: []string{"github.com/minio/minio-go/v7"}},
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "internal/inprocess", "backend/internal/..."}},
 	{Place: "backend/postgres/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
