@@ -142,7 +142,8 @@ func (v *view) steersIn(id spool.StreamID) (found []spool.Entry, payloads []spoo
 }
 
 // steeredItem checks that an item of a stream does not come too early or too late: the messages of steers have
-// their place among the items. An item may come late if its entry did not wait for it any more.
+// their place among the items. An item may come late if its entry did not wait for it any more. Then the message has
+// come too, and the connection may have ended between the two. So an item may come late on the connection after that.
 func (v *view) steeredItem(id spool.StreamID, item spool.Item) {
 	if v.told == nil {
 		return
@@ -153,7 +154,11 @@ func (v *view) steeredItem(id spool.StreamID, item spool.Item) {
 		if before && v.seq >= entries[i].Seq {
 			continue
 		}
-		if told := v.told[p.MessageID]; told == before && !v.streams[id].lost {
+		told := v.told[p.MessageID]
+		if before {
+			told = v.here[p.MessageID]
+		}
+		if told == before && !v.streams[id].lost {
 			v.wrongf("steer-place", v.where, "item %s of %s comes, message %s of a steer after %s, and it was told: %t",
 				item.Offset, id, p.MessageID, entries[i].After, told)
 		}

@@ -119,6 +119,27 @@ func TestHistorySoundSteers(t *testing.T) {
 	}
 }
 
+// cutSteer ends the connection of the client of soundSteers between the message m4, whose entry did not wait for the
+// items before it any more, and that entry. The items come on the next connection.
+func cutSteer(h *spooltest.History) {
+	client := h.Clients[0]
+	f := client.Frames
+	client.Frames = slices.Concat(f[:4], f[5:6], []spool.Frame{state(spool.Running, "r")}, f[4:])
+	client.Connections = append(client.Connections, spooltest.Connection{
+		Frames: 5, Cursor: &spool.Cursor{Seq: 1, Stream: "r:1", Offset: spool.Offset{Fence: 1, N: 1}},
+	})
+}
+
+func TestHistorySteerBeforeLateItems(t *testing.T) {
+	t.Parallel()
+
+	h := soundSteers()
+	cutSteer(h)
+	for _, v := range h.Violations() {
+		t.Error(v)
+	}
+}
+
 // TestHistoryPlantedSteers plants violations of the rules about steers.
 func TestHistoryPlantedSteers(t *testing.T) {
 	t.Parallel()
@@ -173,6 +194,16 @@ func TestHistoryPlantedSteers(t *testing.T) {
 		"a message before the step": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
 			f := h.Clients[0].Frames
 			f[4], f[5] = f[5], f[4]
+		}},
+		"a message before the step, before the connection ends": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
+			cutSteer(h)
+			h.Clients[0].Connections[1].Frames = 7
+			h.Clients[0].Frames[5], h.Clients[0].Frames[6] = h.Clients[0].Frames[6], h.Clients[0].Frames[5]
+		}},
+		"a message before the step, on the next connection": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
+			cutSteer(h)
+			f := h.Clients[0].Frames
+			f[6], f[7] = f[7], f[6]
 		}},
 		"a message behind the next step": {"steer-place", "item 1-3 of r:1 comes, message m4 of a steer after 1-2, and it was told: false", func(h *history) {
 			f := h.Clients[0].Frames

@@ -35,6 +35,8 @@ type turns struct {
 	known int
 	// told has the turns that the client got, on any connection.
 	told map[spool.MessageID]bool
+	// here has the turns that the client got on this connection.
+	here map[spool.MessageID]bool
 	// last is the index of the last turn that came on this connection, or -1.
 	last int
 	// fresh is true while only turns and notices have come on this connection.
@@ -72,7 +74,7 @@ func (c *checker) turnsFor(client *Client) (t turns) {
 		t.all = append(t.all, commit.Messages...)
 	}
 	t.said = slices.DeleteFunc(slices.Clone(t.all), func(m spool.Message) bool { return !ofUser(m) })
-	t.told = make(map[spool.MessageID]bool)
+	t.told, t.here = make(map[spool.MessageID]bool), make(map[spool.MessageID]bool)
 	return t
 }
 
@@ -103,7 +105,11 @@ func (v *view) connect(c Connection) {
 		}
 	}
 	v.last, v.fresh, v.payload, v.awaits, v.cursored = -1, true, nil, true, c.Cursor != nil
+	v.here = make(map[spool.MessageID]bool)
 }
+
+// gets notes that the client got a turn.
+func (t *turns) gets(id spool.MessageID) { t.told[id], t.here[id] = true, true }
 
 // showsBranch checks that a client got the messages of a restored branch before the next frame.
 func (v *view) showsBranch(next string) {
@@ -161,7 +167,7 @@ func (v *view) turn(e spool.Entry) {
 		v.wrongf("turn-order", v.where, "turn %s comes after %s", m.ID, v.said[v.last].ID)
 	}
 	v.last = at
-	v.told[m.ID] = true
+	v.gets(m.ID)
 }
 
 // passes checks that the client got all turns right after the entry with the given seq before the next
@@ -209,11 +215,8 @@ func (v *view) showsTurns(snap *spool.Snapshot) {
 	}
 	v.fresh, v.payload = false, nil
 	if v.told != nil {
-		for _, m := range snap.Messages {
-			v.told[m.ID] = true
-		}
-		for _, m := range v.said[:v.known] {
-			v.told[m.ID] = true
+		for _, m := range slices.Concat(snap.Messages, v.said[:v.known]) {
+			v.gets(m.ID)
 		}
 	}
 	if snap.Thread.State != "" {
