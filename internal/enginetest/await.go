@@ -52,11 +52,11 @@ func (a awaited) line() string {
 	if a.Position > 0 {
 		line += fmt.Sprint(" at ", a.Position)
 	}
-	var lineSb50 strings.Builder
+	var parks strings.Builder
 	for _, p := range a.Parks {
-		lineSb50.WriteString(" " + string(p.ToolCallID) + "=" + p.ToolName)
+		parks.WriteString(" " + string(p.ToolCallID) + "=" + p.ToolName)
 	}
-	line += lineSb50.String()
+	line += parks.String()
 	return line
 }
 

@@ -197,11 +197,11 @@ func (s *scene) after(seq int64) (state string, last int64) {
 		if thread.Leased(v.Now()) {
 			state += ", leased"
 		}
-		var stateSb196 strings.Builder
+		var types strings.Builder
 		for _, e := range entries {
-			stateSb196.WriteString(" +" + string(e.Type))
+			types.WriteString(" +" + string(e.Type))
 		}
-		state += stateSb196.String()
+		state += types.String()
 		return errors.Join(err, err2)
 	}))
 	return state, last
@@ -359,12 +359,12 @@ func TestWorkerTransitions(t *testing.T) {
 			got, _ := s.after(seq)
 			items, _, _ := list.Items()
 			separator := ", "
-			var gotSb352 strings.Builder
+			var all strings.Builder
 			for _, item := range items {
-				gotSb352.WriteString(separator + string(item.Type) + "@" + item.Offset.String())
+				all.WriteString(separator + string(item.Type) + "@" + item.Offset.String())
 				separator = " "
 			}
-			got += gotSb352.String()
+			got += all.String()
 			if got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

@@ -28,6 +28,7 @@ func answered(t *testing.T, stream string) (answer map[string]any, results strin
 	t.Helper()
 
 	var details, calls []any
+	var said strings.Builder
 	for line := range strings.SplitSeq(stream, "\n") {
 		data, ok := strings.CutPrefix(line, "data: {")
 		if !ok {
@@ -53,18 +54,16 @@ func answered(t *testing.T, stream string) (answer map[string]any, results strin
 					details = append(details, d)
 				}
 			}
-			var resultsSb56 strings.Builder
 			for _, call := range c.Delta.Calls {
 				if id, ok := call["id"].(string); ok {
 					call["function"] = map[string]any{"name": "coin", "arguments": "{}"}
 					calls = append(calls, call)
-					resultsSb56.WriteString(`,{"role":"tool","tool_call_id":"` + id + `","content":"1"}`)
+					said.WriteString(`,{"role":"tool","tool_call_id":"` + id + `","content":"1"}`)
 				}
 			}
-			results += resultsSb56.String()
 		}
 	}
-	return map[string]any{"role": "assistant", "content": nil, "reasoning_details": details, "tool_calls": calls}, results
+	return map[string]any{"role": "assistant", "content": nil, "reasoning_details": details, "tool_calls": calls}, said.String()
 }
 
 // The fake accepts its own answer, and refuses one that was tampered with.

@@ -108,7 +108,7 @@ const nonceLen = 12
 // nonceOf returns the nonce of the answer to the n-th request. A request that comes again gets another one, so that no
 // id is given twice.
 func nonceOf(body []byte, n int) string {
-	sum := sha256.Sum256(fmt.Appendf(body[:len(body):len(body)], "%d", n))
+	sum := sha256.Sum256(fmt.Appendf(slices.Clip(body), "%d", n))
 	return hex.EncodeToString(sum[:nonceLen/2])
 }
 
