@@ -25,6 +25,15 @@ type ToolSource interface {
 	Tools(list json.RawMessage) ([]Tool, error)
 }
 
+// SubjectToolSource is a [ToolSource] whose list depends on the caller, such as that of an MCP server to which people
+// sign in.
+type SubjectToolSource interface {
+	ToolSource
+	// ListFor is List for a run that the subject of a tenant has started. The engine calls it in place of List. An
+	// empty subject is not known.
+	ListFor(ctx context.Context, tenant Tenant, subject string) (json.RawMessage, error)
+}
+
 // PinnedTools names the list of a [ToolSource] that a run uses.
 type PinnedTools struct {
 	Source string `json:"source"`

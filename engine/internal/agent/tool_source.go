@@ -83,7 +83,7 @@ func (s *segment) pinLists(ctx context.Context, sources []spool.ToolSource, list
 	answers, errs := make([]json.RawMessage, len(sources)), make([]error, len(sources))
 	var all sync.WaitGroup
 	for i, source := range sources {
-		all.Go(func() { answers[i], errs[i] = listTools(ctx, source) })
+		all.Go(func() { answers[i], errs[i] = s.listTools(ctx, source) })
 	}
 	all.Wait()
 	pinned := slices.DeleteFunc(slices.Clone(s.main.run.ToolLists), func(p spool.PinnedTools) bool {
@@ -127,7 +127,7 @@ func (s *segment) warnChanged(ctx context.Context, source spool.ToolSource, befo
 }
 
 // listTools asks a source for its list. The source is application code.
-func listTools(ctx context.Context, source spool.ToolSource) (list json.RawMessage, err error) {
+func (s *segment) listTools(ctx context.Context, source spool.ToolSource) (list json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &spool.Error{
@@ -135,5 +135,8 @@ func listTools(ctx context.Context, source spool.ToolSource) (list json.RawMessa
 			}
 		}
 	}()
+	if own, ok := source.(spool.SubjectToolSource); ok {
+		return own.ListFor(ctx, s.Key.Tenant, s.main.run.StartedBy)
+	}
 	return source.List(ctx)
 }
