@@ -108,8 +108,10 @@ var layers = []archtest.Row{
 	{Place: "tool/internal/endpoint", Ours: []string{".", "internal/egress", "server/verify/webhook"}},
 	{Place: "tool/internal/argument", Ours: []string{".", "internal/argschema"}},
 	{Place: "tool/openapi", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
+	{Place: "tool/internal/vault", Ours: []string{"."}},
+	{Place: "tool/internal/signin", Ours: []string{".", "tool/internal/oauth", "tool/internal/vault"}},
 	{Place: "tool/internal/oauth", Ours: []string{"."}, Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	{Place: "tool/mcp", Ours: []string{".", "internal/argschema", "internal/egress", "internal/sse", "tool/internal/oauth"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	{Place: "tool/mcp", Ours: []string{".", "internal/argschema", "internal/egress", "internal/sse", "tool/internal/oauth", "tool/internal/signin", "tool/internal/vault"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
 	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},

@@ -13,8 +13,13 @@ import (
 // AuthType says how a server's access tokens are got.
 type AuthType string
 
-// AuthClientCredentials gets tokens for this program itself, with its id and secret. All runs share them.
-const AuthClientCredentials AuthType = "client_credentials"
+// The values of AuthType.
+const (
+	// AuthClientCredentials gets tokens for this program itself, with its id and secret. All runs share them.
+	AuthClientCredentials AuthType = "client_credentials"
+	// AuthAuthorizationCode gets tokens for the subject of each run, who signs in: see [SignIns].
+	AuthAuthorizationCode AuthType = "authorization_code"
+)
 
 // AuthMethod says how an authorization server gets the secret of a client.
 type AuthMethod string
@@ -27,9 +32,9 @@ const (
 	AuthPost AuthMethod = oauth.MethodPost
 )
 
-// Auth describes how requests to a server get access tokens by OAuth. Tokens are kept in memory only, renewed
-// before their end, and once when the server refuses one with 401: such a request has had no effect. No error,
-// log or result has a token or the secret.
+// Auth describes how requests to a server get access tokens by OAuth. Tokens are renewed before their end, and once
+// when the server refuses one with 401: such a request has had no effect. Tokens of this program are kept in memory
+// only, and those of people by SignIns. No error, log or result has a token or the secret.
 //
 // The URL of the server and of the authorization server must have https. A host may have http if it is a
 // loopback one or Egress.Allow has its name. The requests for tokens obey Egress.
@@ -41,10 +46,14 @@ type Auth struct {
 	// authorization servers, it has to name this one. Required.
 	Issuer string
 
-	// ClientID names this program to the authorization server. Required.
+	// ClientID names this program to the authorization server. Required for AuthClientCredentials.
+	//
+	// Defaults to the URL of the document of SignIns.
 	ClientID string
 
-	// ClientSecret proves it. Required.
+	// ClientSecret proves it. Required for AuthClientCredentials.
+	//
+	// Defaults to a client without a secret, whose codes are bound to it by PKCE.
 	ClientSecret string
 
 	// Method says how the secret is sent.
@@ -61,13 +70,36 @@ type Auth struct {
 	//
 	// Defaults to what the authorization server chooses.
 	Scopes []string
+
+	// SignIns has the tokens of people. Required for AuthAuthorizationCode, and only for it.
+	SignIns *SignIns
 }
 
-// newTokens returns what gets the tokens of a server. Its errors name the wrong field.
-func (c Config) newTokens(transport http.RoundTripper) (*oauth.Client, error) {
+// tokens are the access tokens of requests.
+type tokens interface {
+	// Token returns a token.
+	Token(ctx context.Context) (string, error)
+	// Refused says that the server has refused a token.
+	Refused(token string)
+	// Seen returns the last tokens.
+	Seen() []string
+}
+
+// newClient returns what gets the tokens of a server. Its errors name the wrong field.
+func (c Config) newClient(transport http.RoundTripper) (*oauth.Client, error) {
 	a := *c.Auth
-	if a.Type != AuthClientCredentials {
-		return nil, spool.Errorf(spool.Invalid, "Type must be client_credentials")
+	codes := a.Type == AuthAuthorizationCode
+	switch {
+	case !codes && a.Type != AuthClientCredentials:
+		return nil, spool.Errorf(spool.Invalid, "Type must be client_credentials or authorization_code")
+	case codes != (a.SignIns != nil):
+		return nil, spool.Errorf(spool.Invalid, "SignIns is required for authorization_code, and only for it")
+	case codes && a.ClientID == "" && a.ClientSecret != "":
+		return nil, spool.Errorf(spool.Invalid, "ClientSecret needs a ClientID")
+	}
+	document := codes && a.ClientID == ""
+	if document {
+		a.ClientID = a.SignIns.clientID()
 	}
 	for name := range c.Headers {
 		if http.CanonicalHeaderKey(name) == "Authorization" {
@@ -77,6 +109,7 @@ func (c Config) newTokens(transport http.RoundTripper) (*oauth.Client, error) {
 	config := oauth.Config{
 		HTTP: &http.Client{Transport: transport, CheckRedirect: sameRequest}, Server: c.URL, Issuer: a.Issuer, ClientID: a.ClientID,
 		ClientSecret: a.ClientSecret, Scopes: a.Scopes, Resource: a.Resource, Method: string(a.Method), Plain: c.Egress.Allow, Timeout: c.ConnectTimeout,
+		Codes: codes, Document: document,
 	}
 	if err := config.Check(); err != nil {
 		return nil, err

@@ -168,8 +168,13 @@ func New(config Config) (*Server, error) {
 		return wrong("Egress: %s", spool.MessageOf(err))
 	}
 	if config.Auth != nil {
-		if s.tokens, err = config.newTokens(transport); err != nil {
+		client, err := config.newClient(transport)
+		if err != nil {
 			return wrong("Auth: %s", spool.MessageOf(err))
+		}
+		if s.tokens = client; config.Auth.Type == AuthAuthorizationCode {
+			config.Auth.SignIns.book.Add(config.Name, client)
+			s.tokens, s.people.transport = nobody{}, transport
 		}
 	}
 	s.http = newHTTPClient(transport, config.Headers, s.tokens)

@@ -35,6 +35,8 @@ type kept struct {
 	Asked map[string]string `json:"asked"`
 	// Schema is the schema of the answer's payload. Nil: it has none.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// SignIn is what the call goes on with once its subject has signed in. Nil: the question is the server's.
+	SignIn *interrupted `json:"signIn,omitempty"`
 }
 
 // question is a question of a server as a person sees it.

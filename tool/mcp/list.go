@@ -28,6 +28,8 @@ const (
 type List struct {
 	// Tools are sorted by name.
 	Tools []ListedTool `json:"tools"`
+	// SignIn says that the tools are not known, because nobody of the tenant has signed in. The list has none.
+	SignIn bool `json:"signIn,omitempty"`
 }
 
 // ListedTool is a tool as its server describes it. Everything in it comes from the server.

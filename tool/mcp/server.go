@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/tool/internal/oauth"
+	"github.com/spoolhq/spool/tool/internal/signin"
 )
 
 // What this client calls itself.
@@ -36,7 +36,8 @@ type Server struct {
 	http   *http.Client // nil for a Command
 	// secrets are the texts that clean removes, besides the access tokens.
 	secrets []string
-	tokens  *oauth.Client // nil: requests have no access tokens
+	tokens  tokens // nil: requests have no access tokens
+	people  people
 
 	dialing chan struct{} // held while a connection is made
 	mu      sync.Mutex
@@ -61,6 +62,7 @@ func (s *Server) Close() error {
 	s.session, s.closed = nil, true
 	retired := slices.Collect(maps.Keys(s.uses))
 	s.mu.Unlock()
+	s.people.close()
 	for _, old := range retired { // with calls under way
 		if old != session {
 			_ = old.Close()
@@ -175,6 +177,9 @@ func (s *Server) drop(session *sdk.ClientSession) {
 
 // unreachable returns the error of a server that has not got a request.
 func (s *Server) unreachable(err error) error {
+	if needed, ok := errors.AsType[*signin.NeededError](err); ok {
+		return needed
+	}
 	if known, ok := errors.AsType[*spool.Error](err); ok { // the egress policy, or no access token
 		out := &spool.Error{Code: known.Code, Message: "MCP server " + s.config.Name + ": " + known.Message}
 		if known.Err != nil {

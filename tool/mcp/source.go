@@ -112,14 +112,19 @@ func (c *source) Name() string { return c.server.config.Name }
 
 // List implements [spool.ToolSource].
 func (c *source) List(ctx context.Context) (json.RawMessage, error) {
-	list, err := c.server.List(ctx)
+	return c.ListFor(ctx, "", "")
+}
+
+// ListFor implements [spool.SubjectToolSource].
+func (c *source) ListFor(ctx context.Context, tenant spool.Tenant, subject string) (json.RawMessage, error) {
+	list, err := c.server.listFor(ctx, tenant, subject)
 	switch {
 	case err != nil && ctx.Err() == nil && c.server.config.Optional:
 		c.server.config.Log.WarnContext(ctx, "a run begins without the tools of an MCP server", "server", c.Name(), "error", err)
 		list = &List{}
 	case err != nil:
 		return nil, err
-	default:
+	case !list.SignIn:
 		c.warnMissing(ctx, list)
 	}
 	return json.Marshal(list)
@@ -154,6 +159,9 @@ func (c *source) Tools(stored json.RawMessage) ([]spool.Tool, error) {
 			return nil, spool.Wrap(spool.Internal, "read the tools of MCP server "+c.Name(), err)
 		}
 	}
+	if list.SignIn && c.server.people.transport != nil {
+		return []spool.Tool{c.signInTool()}, nil
+	}
 	tools := make([]spool.Tool, 0, len(list.Tools))
 	for _, listed := range list.Tools {
 		if len(c.selection.Allow) > 0 && !slices.Contains(c.selection.Allow, listed.Name) {
@@ -182,10 +190,12 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 		t.Approval = spool.AlwaysApprove
 	}
 	if c.server.http != nil {
-		t.Cancel, t.PendingTimeout = c.server.cancel, c.server.config.TaskTimeout
+		t.Cancel, t.PendingTimeout = c.server.cancelAs, c.server.config.TaskTimeout
 	}
 	t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-		return c.server.call(ctx, listed, t.Idempotent, call)
+		return c.server.as(listed.Name, call, func(s *Server, call spool.ToolCall) (json.RawMessage, error) {
+			return s.call(ctx, listed, t.Idempotent, call)
+		})
 	}
 	return t, true
 }

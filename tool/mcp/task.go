@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/signin"
 )
 
 // tasksExtension is the extension with which a server answers a call by a task, and gives the result later.
@@ -143,6 +144,12 @@ func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall)
 		keep.Answers = answers
 	}
 	t, err := s.taskNow(ctx, keep.ID)
+	if needed, ok := errors.AsType[*signin.NeededError](err); ok {
+		if call.Looking { // the engine calls again for the question
+			return nil, nil
+		}
+		return nil, needed
+	}
 	switch over := keep.over(); {
 	case err == nil:
 	case ctx.Err() != nil:

@@ -12,8 +12,6 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
-
-	"github.com/spoolhq/spool/tool/internal/oauth"
 )
 
 // statusError is an HTTP answer that is no JSON-RPC message.
@@ -30,8 +28,8 @@ func (e *statusError) Error() string {
 var errRedirect = errors.New("the server redirected to another host or method, which is not followed")
 
 // newHTTPClient returns a client for the SDK's transport. The tokens may be nil.
-func newHTTPClient(transport http.RoundTripper, headers map[string]string, tokens *oauth.Client) *http.Client {
-	return &http.Client{Transport: &roundTripper{next: transport, headers: headers, tokens: tokens}, CheckRedirect: sameRequest}
+func newHTTPClient(transport http.RoundTripper, headers map[string]string, t tokens) *http.Client {
+	return &http.Client{Transport: &roundTripper{next: transport, headers: headers, tokens: t}, CheckRedirect: sameRequest}
 }
 
 // sameRequest allows only redirects that keep the host, TLS and the method, so that no other host gets the
@@ -55,7 +53,7 @@ func sameRequest(r *http.Request, via []*http.Request) error {
 type roundTripper struct {
 	next    http.RoundTripper
 	headers map[string]string
-	tokens  *oauth.Client // nil: requests have no access tokens
+	tokens  tokens // nil: requests have no access tokens
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -39,6 +39,8 @@ type Server struct {
 	Fails int
 	// Marks begins all tokens.
 	Marks string
+	// Codes lets people sign in. Nil: the client has credentials.
+	Codes *Codes
 
 	mu      sync.Mutex
 	tokens  map[string]time.Time // with their ends
@@ -101,10 +103,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		if issuer == "" {
 			issuer = s.Issuer()
 		}
-		reply(w, http.StatusOK, map[string]any{
+		document := map[string]any{
 			"issuer": issuer, "token_endpoint": s.URL + "/token", "token_endpoint_auth_methods_supported": []string{s.Method},
 			"grant_types_supported": []string{"client_credentials"},
-		})
+		}
+		if s.Codes != nil {
+			s.Codes.describe(s, document)
+		}
+		reply(w, http.StatusOK, document)
+	case "/authorize":
+		if s.Codes == nil {
+			http.NotFound(w, r)
+			return
+		}
+		s.Codes.authorize(s, w, r)
 	case "/token":
 		s.token(w, r)
 	default:
@@ -123,6 +135,10 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.Fails != 0 {
 		reply(w, s.Fails, map[string]any{"error": "failed " + r.PostForm.Encode(), "error_description": s.ClientSecret + r.Header.Get("Authorization")})
+		return
+	}
+	if s.Codes != nil {
+		s.Codes.token(s, w, r)
 		return
 	}
 	if wrong := s.wrong(r); wrong != "" {

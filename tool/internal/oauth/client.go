@@ -1,8 +1,10 @@
-// Package oauth gets access tokens for a protected server with the grant of client credentials (RFC 6749,
-// section 4.4). It finds the endpoint by the metadata of the authorization server (RFC 8414, OpenID Connect
-// Discovery) and names the protected server as the token's resource (RFC 8707, RFC 9728).
+// Package oauth gets access tokens for a protected server, with the grant of client credentials (RFC 6749,
+// section 4.4) or with codes of people who sign in (section 4.1, with PKCE). It finds the endpoints by the metadata
+// of the authorization server (RFC 8414, OpenID Connect Discovery) and names the protected server as the token's
+// resource (RFC 8707, RFC 9728).
 //
-// Tokens stay in memory. No error of this package has a token or the secret.
+// A [Client] keeps its own tokens in memory, and returns those of people. No error of this package has a token, a
+// code or the secret.
 package oauth
 
 import (
@@ -44,8 +46,12 @@ type Config struct {
 	Server string
 	// Issuer is the authorization server. Required.
 	Issuer string
-	// ClientID and ClientSecret are required.
+	// ClientID and ClientSecret are required. With Codes, the secret may be empty.
 	ClientID, ClientSecret string
+	// Codes says that people sign in. Otherwise the client has credentials.
+	Codes bool
+	// Document says that ClientID is the URL of a client's metadata.
+	Document bool
 	// Scopes are asked for. Empty: the authorization server decides.
 	Scopes []string
 	// Resource is what the token is for. Empty: what the metadata of Server says, or Server if it has none.
@@ -61,10 +67,12 @@ type Config struct {
 // Check returns an [spool.Invalid] error that names the wrong field.
 func (c Config) Check() error {
 	switch {
-	case c.ClientID == "" || c.ClientSecret == "":
+	case !c.Codes && (c.ClientID == "" || c.ClientSecret == ""):
 		return spool.Errorf(spool.Invalid, "ClientID and ClientSecret are required")
 	case c.Issuer == "":
 		return spool.Errorf(spool.Invalid, "Issuer is required: the secret is sent to no other authorization server")
+	case c.ClientID == "":
+		return spool.Errorf(spool.Invalid, "ClientID is required")
 	case c.Method != "" && c.Method != MethodBasic && c.Method != MethodPost:
 		return spool.Errorf(spool.Invalid, "Method must be basic or post")
 	case slices.ContainsFunc(c.Scopes, func(scope string) bool { return !isScope(scope) }):
