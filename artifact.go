@@ -51,6 +51,25 @@ type ArtifactStore interface {
 	DeleteArtifacts(ctx context.Context, key ThreadKey) error
 }
 
+// ArtifactRetirer is an [ArtifactStore] whose references are rows of the engine's own store. The artifacts of a thread
+// then end in the transaction that deletes it: a failure or a crash after it leaves none, and a thread that is made
+// again with the same id keeps its new ones.
+type ArtifactRetirer interface {
+	ArtifactStore
+
+	// RetireArtifacts returns rows that the transaction which deletes the thread writes, and a function that then removes
+	// the data. What that function leaves after an error, [ArtifactSweeper] removes.
+	RetireArtifacts(key ThreadKey) (rows []Row, remove func(ctx context.Context) error)
+}
+
+// ArtifactSweeper is an [ArtifactStore] that removes what crashes and failures left. Workers sweep about once an hour.
+type ArtifactSweeper interface {
+	ArtifactStore
+
+	// Sweep removes data without an artifact, and artifacts without a thread.
+	Sweep(ctx context.Context) error
+}
+
 // ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is repeated
 // with the same data therefore gets the same artifact.
 func ArtifactIDOf(key string, sum [sha256.Size]byte) ArtifactID {

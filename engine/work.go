@@ -21,7 +21,8 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}, o)
 }
 
-// tidy sweeps, and removes threads and audit entries whose retention has passed, and expired rows.
+// tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
+// nothing has any more.
 func (e *Engine) tidy(ctx context.Context) {
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)
@@ -34,5 +35,8 @@ func (e *Engine) tidy(ctx context.Context) {
 	}
 	if err := e.remover.RemoveExpired(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "remove expired rows", "error", err)
+	}
+	if err := e.remover.SweepArtifacts(ctx); err != nil && ctx.Err() == nil {
+		e.config.Log.WarnContext(ctx, "sweep the artifacts", "error", err)
 	}
 }

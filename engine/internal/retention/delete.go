@@ -14,6 +14,7 @@ import (
 // Delete removes a thread that has no active run.
 func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
+	rows, removeArtifacts := r.retireArtifacts(key)
 	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		open, err := thread.Open(tx, r.Rules)
 		if err != nil && open == nil {
@@ -22,7 +23,7 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
 			return thread.Refuse(spool.ReasonActiveRun, "Thread has an active run — stop it before deleting")
 		}
-		if err := tx.Write(spool.Changes{DeleteThread: true}); err != nil {
+		if err := tx.Write(spool.Changes{DeleteThread: true, Rows: rows}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
@@ -37,21 +38,19 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 		return spool.DeleteResult{}, err
 	}
 	actor.Log(ctx, r.Log, entry)
-	r.afterDelete(ctx, key)
+	r.afterDelete(ctx, key, removeArtifacts)
 	return spool.DeleteResult{Accepted: true}, nil
 }
 
 // afterDelete removes a deleted thread's run streams and artifacts, and tells the clients that follow the thread.
-func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey) {
+func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey, removeArtifacts func(context.Context) error) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
 	if err := r.Live.Delete(ctx, key); err != nil {
 		r.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
 	}
-	if r.Artifacts != nil {
-		if err := r.Artifacts.DeleteArtifacts(ctx, key); err != nil {
-			r.Concerning(key, "").ErrorContext(ctx, "delete artifacts", "error", err)
-		}
+	if err := removeArtifacts(ctx); err != nil {
+		r.Concerning(key, "").ErrorContext(ctx, "delete artifacts", "error", err)
 	}
 	r.Live.Wake(key, spool.WakeDeleted, nil)
 }

@@ -27,6 +27,8 @@ type Remover struct {
 	auditPruned atomic.Int64
 	// rowsPruned is when rows that had expired were last removed, in Unix ns.
 	rowsPruned atomic.Int64
+	// artifactsSwept is when the store of artifacts was last swept, in Unix ns.
+	artifactsSwept atomic.Int64
 }
 
 const (
@@ -79,6 +81,7 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 // pruneOne removes one thread, unless it has changed since it was found.
 func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
 	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
+	rows, removeArtifacts := r.retireArtifacts(key)
 	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		t, err := tx.Thread()
 		if err != nil {
@@ -87,14 +90,14 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(before) {
 			return thread.ErrUnchanged
 		}
-		if err := tx.Write(spool.Changes{DeleteThread: true}); err != nil {
+		if err := tx.Write(spool.Changes{DeleteThread: true, Rows: rows}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
 	})
 	if err == nil {
 		actor.Log(ctx, r.Log, entry)
-		r.afterDelete(ctx, key)
+		r.afterDelete(ctx, key, removeArtifacts)
 	}
 	return err
 }
