@@ -3,6 +3,7 @@ package artifact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,41 @@ func TestFaults(t *testing.T) {
 				return
 			}
 		}
+	}
+}
+
+// A put fails. The room is free again at once, and the data, which may have arrived, are deleted.
+func TestFailedPut(t *testing.T) {
+	t.Parallel()
+
+	for _, kind := range []fault{failBefore, failAfter} {
+		w, p := newWorld(t, onMemory, nil), &process{}
+		s, err := New(processStore{w.rows, p}, processBlobs{w.data, p}, &Options{Quota: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := saveText(s, other, "123"); err != nil { // to count the calls up to a put
+			t.Fatal(err)
+		}
+		w.delete(other, false)
+		put := slices.Index(p.log, "put")
+		if put < 0 {
+			t.Fatal("there is no put")
+		}
+		// The second save does not register the tenant, with a read and a write.
+		p.n, p.fault = len(p.log)+put+1-2, kind
+		if _, err := saveText(s, chat, "12345"); err == nil || p.log[p.n-1] != "put" {
+			t.Fatalf("the fault was in %q: %v", p.log[p.n-1], err)
+		}
+		if bytes, err := s.Bytes(t.Context(), "acme"); bytes != 0 || err != nil || len(w.data.keys()) != 0 {
+			t.Errorf("fault %d: %d bytes are taken by %q, %v", kind, bytes, w.data.keys(), err)
+		}
+		if _, err := saveText(s, chat, "54321"); err != nil {
+			t.Errorf("fault %d: the room is not free: %v", kind, err)
+		}
+		w.clock.Advance(2 * time.Hour)
+		w.sweep()
+		w.empty("acme")
 	}
 }
 
