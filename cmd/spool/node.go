@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/artifact/dir"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/probe"
@@ -35,7 +34,7 @@ type node struct {
 	tokens *tokenFile
 }
 
-func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
+func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
 	n := &node{work: s.work, telemetry: t, delay: o.delay, timeout: o.timeout, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
 	config := s.engine
 	config.Log = log
@@ -47,10 +46,8 @@ func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logge
 		config.Telemetry.MeterProvider = t.metrics
 	}
 	var err error
-	if o.artifacts != "" {
-		if config.Artifacts, err = dir.Open(o.artifacts, nil); err != nil {
-			return nil, usagef("--artifacts: %v", err)
-		}
+	if config.Artifacts, err = openArtifacts(ctx, b.Store, s.artifacts); err != nil {
+		return nil, err
 	}
 	if n.engine, err = engine.New(b, config); err != nil {
 		return nil, &usageError{err}
@@ -63,7 +60,7 @@ func newNode(b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logge
 	if n.works {
 		exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
 	}
-	if n.server, err = server.New(n.engine, exposed); err != nil {
+	if n.server, err = server.New(n.engine, exposed); err != nil { //nolint:contextcheck // making the server waits for nothing
 		return nil, &usageError{err}
 	}
 	var surface http.Handler = n.server

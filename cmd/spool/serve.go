@@ -62,7 +62,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	n, err := newNode(db.backend, o, setup, measured, log) //nolint:contextcheck // making the parts waits for nothing
+	n, err := newNode(ctx, db.backend, o, setup, measured, log)
 	if err != nil {
 		return errors.Join(err, db.close())
 	}

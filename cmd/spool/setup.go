@@ -32,6 +32,8 @@ type setup struct {
 	pushed string
 	// token was generated for this start and is printed. Empty: none was generated.
 	token string
+	// artifacts says where artifacts are. Its Type is empty if none are stored.
+	artifacts config.Artifacts
 	// tokens reads the tokens again. It is nil if no file has tokens.
 	tokens *tokenFile
 }
@@ -63,6 +65,9 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	s := &setup{
 		engine: limited(c.Limits), token: printed,
 		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
+	}
+	if s.artifacts, err = artifactsOf(c.Artifacts, o.artifacts); err != nil {
+		return nil, err
 	}
 	s.engine.Context.Ceiling, s.engine.Context.OutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.Context.CompactionModel = c.Context.CompactionModel

@@ -45,6 +45,7 @@ type Config struct {
 	Context   Context
 	Budget    Budgets
 	Prices    Prices
+	Artifacts Artifacts
 }
 
 // Agent is an entry of the section agents.

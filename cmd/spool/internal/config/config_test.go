@@ -133,6 +133,7 @@ limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 5000
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
 prices: prices.json
+artifacts: {type: s3, endpoint: "https://s3.example.com", bucket: files, prefix: spool/, region: eu, access_key: "${KEY}", secret_key: "${TOKEN}", path_style: true, insecure: true, quota: 5000, max_bytes: 900}
 `
 
 func TestParse(t *testing.T) {
@@ -235,6 +236,13 @@ func TestParse(t *testing.T) {
 			Most: spool.Budget{Tokens: 9000}, OnBudget: spool.BudgetEnd,
 		},
 		Prices: config.Prices{File: "prices.json"},
+		Artifacts: config.Artifacts{
+			Type: config.ArtifactsS3, Quota: 5000, MaxBytes: 900,
+			S3: config.S3{
+				Endpoint: "https://s3.example.com", Bucket: "files", Prefix: "spool/", Region: "eu", AccessKey: "sk-secret", SecretKey: "tok-secret-of-all",
+				PathStyle: true, Insecure: true,
+			},
+		},
 	}
 	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}), cmpopts.EquateComparable(netip.Prefix{}))
 	if diff != "" {
@@ -294,7 +302,7 @@ var problems = map[string]struct{ text, want string }{
 		"models: {m: {provider: demo}}\nagents: {a: {model: m, mcp: {s: {}, t: {}}}}\nmcp:\n  s: {url: 'http://a', prefix: shop_}\n  t: {url: 'http://b', prefix: shop_it_}\n",
 		`spool.yaml:2: agents.a.mcp.t: tools of the MCP servers "s" and "t" could have the same name: their prefixes are "shop_" and "shop_it_", and neither may begin the other`,
 	},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
 		"spool.yaml:4: models.m.providr: unknown field; there are " + modelFields,
@@ -360,6 +368,14 @@ var problems = map[string]struct{ text, want string }{
 	"FallbackTwice":   {"models: {m: {provider: demo}, n: {provider: demo}}\nagents: {a: {model: m, fallbacks: [n, n]}}", "spool.yaml:2: agents.a.fallbacks[1]: the model \"n\" is there twice"},
 	"FallbackOn":      {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: [rain]}}", "spool.yaml:2: agents.a.fallback_on[0]: must be down, rate_limit or refused"},
 	"FallbackOnNone":  {"models: {m: {provider: demo}}\nagents: {a: {model: m, fallback_on: []}}", "spool.yaml:2: agents.a.fallback_on: is empty: leave it out for all failures"},
+	"ArtifactsType":   {"artifacts: {type: tape}", "spool.yaml:1: artifacts.type: must be directory, s3 or database"},
+	"ArtifactsNoType": {"artifacts: {quota: 5}", "spool.yaml:1: artifacts.type: is required"},
+	"ArtifactsPath":   {"artifacts: {type: directory}", "spool.yaml:1: artifacts.path: is required"},
+	"ArtifactsForS3":  {"artifacts: {type: database, bucket: x}", "spool.yaml:1: artifacts.bucket: is only for type: s3"},
+	"ArtifactsForDir": {"artifacts: {type: database, path: x}", "spool.yaml:1: artifacts.path: is only for type: directory"},
+	"ArtifactsBucket": {"artifacts: {type: s3, endpoint: \"https://a.example\"}", "spool.yaml:1: artifacts.bucket: is required"},
+	"ArtifactsSecret": {"artifacts: {type: s3, endpoint: \"https://a.example\", bucket: b, access_key: k}", "spool.yaml:1: artifacts.access_key: needs either both access_key and secret_key, or neither"},
+	"ArtifactsQuota":  {"artifacts: {type: database, quota: 0}", "spool.yaml:1: artifacts.quota: must be 1 or more"},
 	"TransferAgent":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {b: {}}}}", "spool.yaml:2: agents.a.transfers.b: there is no agent \"b\""},
 	"TransferSelf":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {a: {}}}}", "spool.yaml:2: agents.a.transfers.a: is the agent itself"},
 	"TransferHistory": {"models: {m: {provider: demo}}\nagents: {a: {model: m, transfers: {b: {history: some}}}, b: {model: m}}", "spool.yaml:2: agents.a.transfers.b.history: must be all or brief"},
@@ -471,7 +487,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be " + providers + "\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts",
 	},
 }
 

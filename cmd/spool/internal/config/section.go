@@ -7,8 +7,8 @@ import (
 )
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices")
-	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
+	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices", "artifacts")
+	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"]), Artifacts: artifacts(f["artifacts"])}
 	d.anonymous = !f["auth"].present()
 	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
 	c.Budget = budgets(f["budget"], c)
