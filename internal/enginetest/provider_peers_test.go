@@ -39,7 +39,7 @@ func newPeers(c *campaign) *peers {
 	p.responses.Sign("the secret of a campaign")
 	p.anthropic = fakeanthropic.New(fakeanthropic.Config{Answer: p.asAnthropic, Random: c.draws.reader("anthropic")})
 	p.gemini = fakegemini.New(fakegemini.Config{
-		Answer: p.asGemini, Keep: -1, NoIDs: c.n(4, "peers") == 0, Signing: []fakegemini.Signing{fakegemini.SignAsGemini3, fakegemini.SignAll}[c.n(2, "peers")],
+		Answer: p.asGemini, Keep: -1, Signing: []fakegemini.Signing{fakegemini.SignAsGemini3, fakegemini.SignAll}[c.n(2, "peers")],
 	})
 	mux := http.NewServeMux()
 	mux.Handle("openai.test/", p.openai)

@@ -49,6 +49,7 @@ func (p *peers) plan(a ask) plan {
 	if len(a.turn) > 40 {
 		a.turn = fmt.Sprintf("long%d", chance(1e6, a.turn))
 	}
+	c.trace.addf("a model is asked: %+v", a)
 	<-time.After(time.Duration(c.n(1500, "model", a)) * time.Millisecond)
 	out := plan{text: strings.TrimSpace(a.turn) + "/" + strconv.Itoa(a.step) + strings.Repeat(" word", 1+c.n(9, "text", a))}
 	switch c.n(16, "model fails", a) {
@@ -132,7 +133,7 @@ func (p *peers) asResponses(r *responses.Request) responses.Answer {
 	}
 	if said.searched {
 		out.Items = append(out.Items, responses.Own(fmt.Sprintf(
-			`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"<%s %d of %s>"}}`, a.turn, a.step, r.Model)))
+			`{"type":"web_search_call","status":"completed","action":{"type":"search","query":%q}}`, fmt.Sprintf("<%d of %s>", len(r.Raw), r.Model))))
 	}
 	if said.sealed {
 		out.Items = append(out.Items, responses.Reason())
