@@ -119,11 +119,9 @@ func pendingOf(err error) *spool.PendingError {
 // bounded calls fn, and returns early if ctx ends or fn takes too long: then the call's result is lost.
 func bounded(ctx context.Context, fn func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel() // not in the goroutine: a context that ends with fn would hide fn's result
 	done := make(chan error, 1)
-	go func() {
-		defer cancel()
-		done <- fn(ctx)
-	}()
+	go func() { done <- fn(ctx) }()
 	select {
 	case err := <-done:
 		return err
