@@ -124,7 +124,7 @@ func TestServeRefuses(t *testing.T) {
 		"Protocol":      {args: []string{"serve"}, env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: `spool: OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" must be http/protobuf`},
 		"Data":          {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
 		"NoConfig":      {args: []string{"serve", "--config", "/nowhere/spool.yaml"}, want: "spool: open /nowhere/spool.yaml: no such file or directory"},
-		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
+		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
 		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE:3: cors.origins[0]: "*" needs auth.tokens, as every web page could use the server`},
 		"NoPrices":      {args: []string{"serve"}, config: demoAgent + "prices: /nowhere/prices.json", want: "spool: FILE:3: prices: the price table cannot be read: open /nowhere/prices.json: no such file or directory"},
 		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x.parameters.type: invalid value for \"type\": \"7\""},
