@@ -57,6 +57,11 @@ type Tool struct {
 	// Idempotent says that a call may be repeated with the same idempotency key after a crash left its
 	// outcome unknown. Otherwise a person is asked.
 	Idempotent bool
+
+	// PendingIdempotent says the same of a call with a [ToolCall.Pending], whose first call has begun the work: it may
+	// be repeated with the same answer to a question of the work. A call with a Pending and without an answer is
+	// always repeated. Defaults to Idempotent.
+	PendingIdempotent bool
 }
 
 // ToolCall is one call of a tool.

@@ -60,7 +60,7 @@ var longCases = map[string]string{
 	"Overview": "Detail Jobs",
 	"Park":     "AnswerRacesExpiry Expired Reclaim Several SomeExpire",
 	"Prune":    "Dead Expired Moved Old Retention Unsettled",
-	"Pending":  "ApprovalFirst KilledInLook KilledInStep Overdue Several Swept TakesLong",
+	"Pending":  "ApprovalFirst KilledInLook KilledInStep Overdue QuestionKilled QuestionUnsure Several Swept TakesLong",
 	"Provider": "Kept",
 	"Publish":  "LostLease Nested OneOrder StreamOver",
 	"Redrive":  "Settle Settled",

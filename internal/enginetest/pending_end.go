@@ -59,6 +59,91 @@ func testPendingQuestion(s pendingTest) {
 		"RUN_STARTED r1:3", "CALL_PENDING c1", "RUN_ENDED r1:3 parked", "RUN_STARTED r1:4", "RUN_ENDED r1:4 finished")
 }
 
+// testPendingQuestionKilled kills the process while the tool has the answer to a question of its work. The tool gets the
+// same answer again, and nobody is asked.
+func testPendingQuestionKilled(s pendingTest) { s.killedInAnswer(true) }
+
+// testPendingQuestionUnsure does the same with a tool that must not get an answer twice: a person is asked.
+func testPendingQuestionUnsure(s pendingTest) { s.killedInAnswer(false) }
+
+func (s pendingTest) killedInAnswer(repeats bool) {
+	s.Helper()
+	work := s.remote(3*time.Second, time.Second)
+	questioning(work, json.RawMessage(`{"task":"c1"}`))
+	ask, called, gate := work.look, make(chan struct{}, 9), make(chan struct{})
+	var answers []string
+	work.look = func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if c.Answer == nil {
+			return ask(ctx, c)
+		}
+		work.mu.Lock()
+		answers = append(answers, string(c.Answer.Payload)+string(c.Pending)+string(c.Resume))
+		first := len(answers) == 1
+		work.mu.Unlock()
+		if called <- struct{}{}; first {
+			<-gate
+		}
+		return nil, spool.Pending(time.Second, c.Pending)
+	}
+	tool := work.tool("make")
+	tool.PendingIdempotent = repeats
+	c := s.config(making("make"), tool)
+	p := s.process(c)
+	s.start(p.Engine, "r1", "go")
+	s.until("the question", func() bool {
+		parks := s.all(chat, "r1").Parks
+		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+	})
+	s.answer(p.Engine, "c1", true, `"red"`)
+	receive(s, called, bubbleWait, "the answer")
+	p.kill()
+	close(gate)
+	e := s.working(c)
+	if !repeats {
+		s.becomes(spool.WaitingForInput)
+		if got := s.all(chat, "r1").Parks[0]; got.Reason != spool.ParkOutcomeUnknown || got.State != spool.ParkOpen {
+			s.Errorf("the park is %+v", got)
+		}
+		s.answer(e, "c1", true, "")
+	}
+	s.made()
+	work.did(1, 1)
+	same := `"red"{"task":"c1"}{"task":"c1"}`
+	s.lines("answers", answers, same, same)
+	asks := strings.Count(strings.Join(s.record(), " "), "INPUT_REQUIRED")
+	if want := map[bool]int{true: 1, false: 2}[repeats]; asks != want {
+		s.Errorf("asked %d times, want %d", asks, want)
+	}
+}
+
+// testPendingQuestionTwice has a tool that answers an answer by another question. It goes on with the same work.
+func testPendingQuestionTwice(s pendingTest) {
+	work := s.remote(time.Second, time.Second)
+	work.look = func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		resume := map[string]string{"": "1", "1": "2"}[string(c.Resume)]
+		if resume == "" {
+			return nil, nil
+		}
+		p := spool.ParkFor("colour", nil, time.Hour)
+		p.Resume = json.RawMessage(resume)
+		return nil, p
+	}
+	e := s.working(s.config(making("make"), work.tool("make")))
+	s.start(e, "r1", "go")
+	for n := range 2 {
+		s.until("the question", func() bool {
+			parks := s.all(chat, "r1").Parks
+			return len(parks) == 1 && parks[0].State == spool.ParkOpen && max(parks[0].Occurrence, 1) == n+1
+		})
+		p := s.all(chat, "r1").Parks[0]
+		if r, err := e.Respond(s.Context(), chat, engine.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest}); err != nil || !r.Delivered {
+			s.Fatalf("%+v, %v", r, err)
+		}
+	}
+	s.made()
+	work.did(1, 1)
+}
+
 // testPendingQuestionEnds stops a run whose pending call has asked: its work is cancelled too.
 func testPendingQuestionEnds(s pendingTest) {
 	work := s.remote(time.Hour, time.Second)

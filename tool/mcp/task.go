@@ -26,6 +26,8 @@ const (
 	// maxTaskID bounds the id of a task, and maxAnswered how many questions of a task are remembered.
 	maxTaskID   = 1 << 10
 	maxAnswered = 1000
+	// maxRefused bounds how often a server may refuse an answer to a question that it asks.
+	maxRefused = 5
 )
 
 // The states of a task.
@@ -61,8 +63,10 @@ type keptTask struct {
 	Every time.Duration `json:"every"`
 	// Failed counts the looks that failed since the last one that did not.
 	Failed int `json:"failed,omitempty"`
-	// Answers are answers, by the keys of their questions, that the server may not have got.
+	// Answers are answers, by the keys of their questions, that the server may not have got. Refused counts how often it
+	// has refused them.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
+	Refused int                        `json:"refused,omitempty"`
 	// Answered are the keys of the questions whose answers the server has got.
 	Answered []string `json:"answered,omitempty"`
 }
@@ -141,7 +145,7 @@ func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall)
 			s.giveUp(ctx, keep.ID)
 			return nil, err
 		}
-		keep.Answers = answers
+		keep.Answers, keep.Refused = answers, 0
 	}
 	t, err := s.taskNow(ctx, keep.ID)
 	if needed, ok := errors.AsType[*signin.NeededError](err); ok {
@@ -245,13 +249,13 @@ func (s *Server) taskAsks(ctx context.Context, tool ListedTool, keep *keptTask, 
 	answers := maps.Clone(keep.Answers)
 	maps.DeleteFunc(answers, func(key string, _ json.RawMessage) bool { return t.Requests[key] == nil })
 	if len(answers) > 0 {
-		if err := s.sendAnswers(ctx, keep, answers); err != nil {
+		if err := s.sendAnswers(ctx, keep, answers, looking); err != nil {
 			return err
 		}
 	}
 	if len(keep.Answers) > 0 { // the server has the answers to the questions that it still asks
 		keep.Answered = slices.AppendSeq(keep.Answered, maps.Keys(keep.Answers))
-		keep.Answers = nil
+		keep.Answers, keep.Refused = nil, 0
 		return keep.pending(spool.MinPending, s.clean(t.Message))
 	}
 	open := make(sdk.InputRequestMap)
@@ -281,7 +285,10 @@ func (s *Server) taskAsks(ctx context.Context, tool ListedTool, keep *keptTask, 
 }
 
 // sendAnswers gives the server answers that it waits for. It returns nil if the server has got them.
-func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[string]json.RawMessage) error {
+//
+// A refusal does not end the call at once. The server may have got the answers in a request that broke, or may not ask
+// any more since the last look: the next look shows it.
+func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[string]json.RawMessage, looking bool) error {
 	_, err := s.request(ctx, "tasks/update", keep.ID, map[string]any{"taskId": keep.ID, "inputResponses": answers})
 	reply, refused := errors.AsType[*rpcError](err)
 	switch {
@@ -289,8 +296,13 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case refused: // the task has been there a moment ago
-		s.giveUp(ctx, keep.ID)
+	case refused && keep.Refused+1 < maxRefused:
+		keep.Refused++
+		return keep.pending(min(keep.Every, maxFailedPause), "MCP server "+s.config.Name+" does not take the answer to its question")
+	case refused:
+		if !looking {
+			s.giveUp(ctx, keep.ID)
+		}
 		return s.lost("does not take the answer to its question: "+cut(s.clean(reply.Message), maxErrorText), err)
 	default: // the next look sends them again if the server still asks
 		return s.failedLook(ctx, keep, err)

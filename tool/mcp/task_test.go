@@ -252,37 +252,120 @@ func TestTaskQuestion(t *testing.T) {
 	}
 }
 
-// An answer that breaks is sent again if the server still asks.
+// An answer that breaks, or that the server refuses, is sent again as long as the server asks, also by another process
+// that knows only what was stored before. Nobody is asked again, and the task gets one answer.
 func TestTaskAnswerBreaks(t *testing.T) {
 	t.Parallel()
 
-	for name, before := range map[string]bool{"Request": true, "Acknowledgement": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	for name, set := range map[string]func(s *fake.Server, first func(method string) bool){
+		"Request":         func(s *fake.Server, first func(string) bool) { s.Before = func(m string) bool { return !first(m) } },
+		"Acknowledgement": func(s *fake.Server, first func(string) bool) { s.After = func(m string) bool { return !first(m) } },
+		"AcknowledgementOnce": func(s *fake.Server, first func(string) bool) {
+			s.Once, s.After = true, func(m string) bool { return !first(m) }
+		},
+		"Busy": func(s *fake.Server, first func(string) bool) {
+			s.Status = func(m string) int { return map[bool]int{true: http.StatusServiceUnavailable}[first(m)] }
+		},
+	} {
+		for _, killed := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: "Killed"}[killed], func(t *testing.T) {
+				t.Parallel()
 
-			var updates atomic.Int64
-			breaks := func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 }
-			server := &fake.Server{}
-			if before {
-				server.Before = breaks
-			} else {
-				server.After = breaks
-			}
-			w := newWorks(t, server)
-			task := w.begin()
-			task.Ask("q1", "reason", 1)
-			w.answers(w.asks(), accept(`{"reason":"rain"}`))
-			if still := w.still(w.do); !strings.Contains(still.Note, "cannot be asked") {
-				t.Errorf("the note is %q", still.Note)
-			}
-			w.move()
-			w.waits(w.look)
-			w.waits(w.look)
-			task.Complete(fake.Said("audited"))
-			if result, err := w.do(); result != `"audited"` || err != nil || len(task.Answers()) != 1 || updates.Load() > 2 {
-				t.Errorf("got %s, %v, answers %s in %d requests", result, err, task.Answers(), updates.Load())
-			}
-		})
+				var updates atomic.Int64
+				server := &fake.Server{}
+				set(server, func(method string) bool { return method == "tasks/update" && updates.Add(1) == 1 })
+				w := newWorks(t, server)
+				task := w.begin()
+				task.Ask("q1", "reason", 2)
+				w.answers(w.asks(), accept(`{"reason":"rain"}`))
+				before := w.call
+				w.waits(w.do)
+				if killed {
+					w.call = before
+					w.waits(w.do)
+				}
+				w.move()
+				for range 3 {
+					w.waits(w.look)
+				}
+				task.Complete(fake.Said("audited"))
+				if result, err := w.do(); result != `"audited"` || err != nil || len(task.Answers()) != 1 || updates.Load() > 3 {
+					t.Errorf("got %s, %v, answers %s in %d requests", result, err, task.Answers(), updates.Load())
+				}
+			})
+		}
+	}
+}
+
+// A server takes an answer and does not acknowledge it in time.
+func TestTaskAnswerTimeout(t *testing.T) {
+	t.Parallel()
+
+	var updates atomic.Int64
+	gate := make(chan struct{})
+	w := newWorks(t, &fake.Server{After: func(method string) bool {
+		if method == "tasks/update" && updates.Add(1) == 1 {
+			<-gate
+		}
+		return true
+	}})
+	defer close(gate)
+	task := w.begin()
+	task.Ask("q1", "reason", 2)
+	w.answers(w.asks(), accept(`{"reason":"rain"}`))
+	w.move(func(c *mcp.Config) { c.Timeout = time.Second })
+	w.waits(w.do)
+	w.move()
+	w.waits(w.look)
+	task.Complete(fake.Said("audited"))
+	if result, err := w.do(); result != `"audited"` || err != nil || len(task.Answers()) != 1 {
+		t.Errorf("got %s, %v, answers %s", result, err, task.Answers())
+	}
+}
+
+// The server withdraws a question between the look and the answer. The call goes on.
+func TestTaskAnswerLate(t *testing.T) {
+	t.Parallel()
+
+	var asking atomic.Pointer[fake.Task]
+	w := newWorks(t, &fake.Server{Before: func(method string) bool {
+		if task := asking.Load(); method == "tasks/update" {
+			task.Withdraw("q1")
+			task.Works("on")
+		}
+		return true
+	}})
+	task := w.begin()
+	asking.Store(task)
+	task.Ask("q1", "reason", 0)
+	w.answers(w.asks(), accept(`{"reason":"rain"}`))
+	w.waits(w.do)
+	w.waits(w.look)
+	task.Complete(fake.Said("audited"))
+	if result, err := w.do(); result != `"audited"` || err != nil || len(task.Answers()) != 0 {
+		t.Errorf("got %s, %v, answers %s", result, err, task.Answers())
+	}
+}
+
+// A server that asks on and refuses each answer loses the call: a person decides. Only the call cancels the task.
+func TestTaskAnswerRefused(t *testing.T) {
+	t.Parallel()
+
+	var updates atomic.Int64
+	w := newWorks(t, &fake.Server{Once: true, After: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 }})
+	task := w.begin()
+	task.Ask("q1", "reason", 99)
+	w.answers(w.asks(), accept(`{"reason":"rain"}`))
+	for range 5 {
+		w.waits(w.do)
+	}
+	w.unknown(w.look, "does not take the answer to its question: the answer is there")
+	if task.Cancels() != 0 {
+		t.Error("a look has cancelled the task")
+	}
+	w.unknown(w.do, "does not take the answer to its question: the answer is there")
+	if task.Cancels() != 1 {
+		t.Errorf("cancelled %d times", task.Cancels())
 	}
 }
 

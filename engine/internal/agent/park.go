@@ -83,8 +83,8 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 		}
 	}
 	p.Schema, p.Resume = r.Schema, r.Resume
-	if before := call.answered; before != nil && before.State == spool.ParkPending {
-		p.Pending = before.Pending // what is to be cancelled if the run ends
+	if before := call.answered; before != nil {
+		p.Pending = before.Pending // what the call goes on with, and what is to be cancelled if the run ends
 	}
 	return p
 }

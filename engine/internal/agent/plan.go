@@ -142,9 +142,9 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 }
 
 // planUnknown plans a call that was pending when its worker died. It repeats the call if the tool is
-// idempotent. Otherwise it asks a person.
+// idempotent, or if it is so for this answer to a question of its work. Otherwise it asks a person.
 func (l *calls) planUnknown(p *plannedCall) {
-	if p.tool.Idempotent {
+	if p.tool.Idempotent || p.call.Pending != nil && p.tool.PendingIdempotent {
 		p.begun = true
 		return
 	}

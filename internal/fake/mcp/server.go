@@ -31,6 +31,11 @@ type Server struct {
 	Before func(method string) bool
 	// After is Before, once the request has had its effect.
 	After func(method string) bool
+	// Status returns the HTTP status with which the server answers a request of a method, without an effect, or 0 for
+	// its own answer. Nil: always its own.
+	Status func(method string) int
+	// Once lets the server refuse an answer to a task that it has got already.
+	Once bool
 
 	mu    sync.Mutex
 	tasks []*Task
@@ -108,6 +113,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wrong := check(r, body, &q)
 	if s.Before != nil && !s.Before(q.Method) {
 		panic(http.ErrAbortHandler)
+	}
+	if s.Status != nil {
+		if status := s.Status(q.Method); status != 0 {
+			w.WriteHeader(status)
+			return
+		}
 	}
 	var result any
 	if wrong == nil {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"time"
 )
 
@@ -183,10 +184,14 @@ func (t *Task) update(answers map[string]json.RawMessage) (any, *failure) {
 		switch err := json.Unmarshal(answer, &a); {
 		case err != nil || a.Action != "accept" && a.Action != "decline" && a.Action != "cancel":
 			return nil, refuse(-32600, "the answer is %s", answer)
+		case t.answers[key] != nil && t.server.Once:
+			return nil, &failure{-32600, "the answer is there", http.StatusOK}
 		case t.answers[key] != nil && string(t.answers[key]) == string(answer):
 			continue // it has been sent again
 		case t.answers[key] != nil:
 			return nil, refuse(-32600, "another answer for %q", key)
+		case t.asked[key] && t.requests[key] == nil: // since the client's last look
+			return nil, &failure{-32600, "the question was withdrawn", http.StatusOK}
 		case t.status != asks || t.requests[key] == nil:
 			return nil, refuse(-32600, "the task is %s and does not ask %q", t.status, key)
 		}
