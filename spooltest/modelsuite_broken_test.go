@@ -204,9 +204,14 @@ func defects() map[string]defect {
 			}
 		}),
 		"Foreign lost": asks(func(p *spool.Part) { p.Text = strings.ReplaceAll(p.Text, "I looked.", "") }),
-		"Image":        asks(func(p *spool.Part) { p.Image = "" }),
-		"File":         asks(func(p *spool.Part) { p.File = "" }),
-		"Output":       ends(func(f *spool.Finish) { f.Reason = spool.FinishToolCalls }),
+		"CallIDs": asks(func(p *spool.Part) {
+			if p.Type == spool.PartToolResult && p.ToolCallID == "call_0" {
+				p.ToolCallID = "call_9"
+			}
+		}),
+		"Image":  asks(func(p *spool.Part) { p.Image = "" }),
+		"File":   asks(func(p *spool.Part) { p.File = "" }),
+		"Output": ends(func(f *spool.Finish) { f.Reason = spool.FinishToolCalls }),
 		"OutputAfterTool": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
 			r.Tools = nil
 			return next.Stream(ctx, r)

@@ -119,6 +119,7 @@ func (p *paper) leave() {
 // own returns the request without the data of others, and without parts that have nothing else.
 func (m *paperModel) own(r spool.ModelRequest) spool.ModelRequest {
 	r.Messages = slices.Clone(r.Messages)
+	ids, calls := make(map[spool.ToolCallID]spool.ToolCallID), 0
 	for i, message := range r.Messages {
 		var content spool.Content
 		for _, part := range message.Content {
@@ -129,11 +130,36 @@ func (m *paperModel) own(r spool.ModelRequest) spool.ModelRequest {
 			if part.Provider == nil && (part.Type == spool.PartProvider || part.Type == spool.PartReasoning) {
 				continue
 			}
+			if part.Type == spool.PartToolCall {
+				calls++
+				ids[part.ToolCallID] = spool.ToolCallID("call_" + string(rune('`'+calls)))
+			}
+			if own := ids[part.ToolCallID]; own != "" {
+				part.ToolCallID = own
+			}
 			content = append(content, part)
 		}
 		r.Messages[i].Content = content
 	}
 	return r
+}
+
+// paired reports whether each call has an id of its own, and its result directly after it.
+func (r paperRequest) paired() bool {
+	var calls, results []spool.ToolCallID
+	for _, m := range r.Request.Messages {
+		for _, part := range m.Content {
+			switch {
+			case part.Type == spool.PartToolCall && slices.Contains(calls, part.ToolCallID):
+				return false
+			case part.Type == spool.PartToolCall:
+				calls = append(calls, part.ToolCallID)
+			case part.Type == spool.PartToolResult:
+				results = append(results, part.ToolCallID)
+			}
+		}
+	}
+	return slices.Equal(calls, results)
 }
 
 // failure ends an answer with an error.
@@ -224,6 +250,11 @@ func (p *paper) answer(r paperRequest, body string) []spool.ModelEvent {
 		}, said(spool.FinishStop, "Forty", "-two.")...)
 	case spooltest.ModelSigned:
 		return p.signed(r, body)
+	case spooltest.ModelCallIDs:
+		if !r.paired() {
+			return refused(http.StatusBadRequest, nil)
+		}
+		return said(spool.FinishStop, "Fi", "ne.")
 	case spooltest.ModelForeign:
 		if strings.Contains(body, "foreign+") {
 			return refused(http.StatusBadRequest, nil)

@@ -42,6 +42,7 @@ func (s modelSuite) answers() map[string]func(*testing.T) {
 		"Reasoning":       s.reasoning,
 		"Signed":          s.signed,
 		"Foreign":         s.foreign,
+		"CallIDs":         s.provided(s.callIDs),
 		"Image":           s.when(s.features.Images, s.image),
 		"File":            s.when(s.features.Files, s.file),
 		"Output":          s.output,

@@ -65,6 +65,7 @@ func (s modelSuite) signed(t *testing.T) {
 	}
 
 	send(p.Model, answer.Content).mustFinish(t, spool.FinishStop)
+	s.renamedCalls(t, p, r, answer, results)
 	send(p.Model, answer.Content, assistantText("Done."), userText("Sure?")).mustFinish(t, spool.FinishStop)
 	for name, content := range tampered(answer.Content, blocks) {
 		if err := send(p.Model, content).mustFail(t); err.Status != http.StatusBadRequest {
@@ -72,6 +73,27 @@ func (s modelSuite) signed(t *testing.T) {
 		}
 	}
 	s.otherModel(t, p, blocks, func() modelAnswer { return send(p.Other, answer.Content) })
+}
+
+// renamedCalls sends the calls of an answer with the ids that the engine gives them in a nested run. The provider may have
+// signed its own ids, and gets those.
+func (s modelSuite) renamedCalls(t *testing.T, p ModelPeer, r spool.ModelRequest, answer, results spool.Message) {
+	t.Helper()
+
+	const end = "-renamed"
+	for _, m := range []*spool.Message{&answer, &results} {
+		m.Content = slices.Clone(m.Content)
+		for i := range m.Content {
+			if m.Content[i].ToolCallID != "" {
+				m.Content[i].ToolCallID += end
+			}
+		}
+	}
+	r.Messages = slices.Concat(r.Messages, []spool.Message{answer, results})
+	askModel(t.Context(), t, p.Model, r, nil).mustFinish(t, spool.FinishStop)
+	if sent := p.Requests(); strings.Contains(sent[len(sent)-1], end) {
+		t.Errorf("the provider does not get the ids that it gave: %s", sent[len(sent)-1])
+	}
 }
 
 // otherModel checks that another model of the adapter gets the texts and the calls, and none of the data.
@@ -148,6 +170,36 @@ func (s modelSuite) foreign(t *testing.T) {
 	s.wantInRequest(t, p, 0, "I looked.", "weather", "sunny", "Thanks.")
 	if !s.features.Local && strings.Contains(p.Requests()[0], "foreign") {
 		t.Errorf("another adapter's data are in the request %s", p.Requests()[0])
+	}
+}
+
+// callIDs sends calls whose ids other providers have given, in every form that the engine stores, and some of them twice.
+func (s modelSuite) callIDs(t *testing.T) {
+	p := s.open(t, ModelCallIDs)
+	r := spool.ModelRequest{Tools: modelTools(), Messages: []spool.Message{userText("How is Oslo?")}}
+	long := spool.ToolCallID(strings.Repeat("x", 127))
+	for n, ids := range [][]spool.ToolCallID{
+		{"call_0", "functions.weather:0", "functions_weather_0", "functions.weather.0"}, {"call_0", long + "1", long + "2"},
+		{long[:39] + "1", long[:40] + "1", long[:64] + "1", "9", "-", "_", "."}, {"functions.weather:0", "call_0-0a1b2c3d", "ü"},
+	} {
+		answer, results := spool.Message{Role: spool.RoleAssistant}, spool.Message{Role: spool.RoleTool}
+		for i, id := range ids {
+			result := mustJSON(t, "sunny"+strings.Repeat("!", n*10+i))
+			call := spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`)}
+			answer.Content = append(answer.Content, call)
+			results.Content = append(results.Content, toolResults([]spool.Part{call}, result).Content...)
+		}
+		r.Messages = append(r.Messages, answer, results)
+	}
+	r.Messages = append(r.Messages, userText("Thanks."))
+	for range 2 { // the same messages make the same request
+		got := askModel(t.Context(), t, p.Model, r, nil)
+		got.mustFinish(t, spool.FinishStop)
+		s.wantText(t, got.content.Text(), "Fine.")
+	}
+	s.wantInRequest(t, p, 1, "sunny!!", "Thanks.")
+	if sent := p.Requests(); sent[0] != sent[1] {
+		t.Errorf("the same messages become %s and %s", sent[0], sent[1])
 	}
 }
 

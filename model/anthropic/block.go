@@ -198,7 +198,7 @@ func (a *answer) endCall(b *openBlock) error {
 		}
 		return a.send(spool.TextDelta{Text: args})
 	}
-	data := saved{Model: a.name}
+	data := saved{Model: a.name, ID: b.ID}
 	if caller := bytes.TrimSpace(b.Caller); len(caller) > 0 && caller[0] == '{' && !bytes.Contains(caller, []byte(`"direct"`)) {
 		data.Caller = caller
 	}

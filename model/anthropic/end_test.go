@@ -83,8 +83,8 @@ func TestLooseServers(t *testing.T) {
 		fails  string
 	}{
 		"no end of the message": {events: []string{begin, start + `{"type":"text","text":"Hi"}}`, stop, end}, text: "Hi"},
-		"no end of a block":     {events: []string{call, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`}}},
-		"whole call":            {events: []string{begin, call, stop, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`}}},
+		"no end of a block":     {events: []string{call, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
+		"whole call":            {events: []string{begin, call, stop, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
 		"unknown delta":         {events: []string{start + `{"type":"text","text":"Hi"}}`, delta + `{"type":"new_delta","text":"x"}}`, end}, text: "Hi"},
 		"no block":              {events: []string{delta + `{"type":"text_delta","text":"x"}}`, stop, end}},
 		"no name":               {events: []string{start + `{"type":"tool_use","id":"c1"}}`, end}, fails: "without a name"},
@@ -138,7 +138,7 @@ func TestWholeAnswer(t *testing.T) {
 	want := spool.Content{
 		{Type: spool.PartReasoning, Text: "Hm.", Provider: []byte(`{"anthropic":{"model":"claude-test-4","signature":"s"}}`)},
 		{Type: spool.PartText, Text: "Hi."},
-		{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte("{}")},
+		{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte("{}"), Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
 	}
 	if diff := cmp.Diff(want, fold(events)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -6,18 +6,22 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/callid"
 )
+
+// maxID is the longest id of a call that a request gets, unless the provider gave a longer one.
+const maxID = 64
 
 // conversation builds the messages of a request. Consecutive messages of one role become one.
 type conversation struct {
 	model    string
 	messages []wireMessage
-	ids      callIDs
+	ids      callid.IDs
 }
 
 // newConversation returns the messages, and ends[n], the end of the first n of them.
 func newConversation(model string, messages []spool.Message) (c *conversation, ends []prefix) {
-	c = &conversation{model: model}
+	c = &conversation{model: model, ids: callid.IDs{Max: maxID}}
 	ends = append(make([]prefix, 0, len(messages)+1), prefix{})
 	for _, m := range messages {
 		switch m.Role {
@@ -80,9 +84,9 @@ func (c *conversation) assistant(content spool.Content) []*wireBlock {
 				blocks = append(blocks, block)
 			}
 		case spool.PartToolCall:
+			own := load(p.Provider, c.model)
 			blocks = append(blocks, &wireBlock{
-				Type: typeToolUse, ID: c.ids.call(p.ToolCallID), Name: p.ToolName, Input: object(p.Args),
-				Caller: load(p.Provider, c.model).Caller,
+				Type: typeToolUse, ID: c.ids.Call(p.ToolCallID, own.ID), Name: p.ToolName, Input: object(p.Args), Caller: own.Caller,
 			})
 		case spool.PartProvider:
 			if raw := load(p.Provider, c.model).Block; raw != nil {
@@ -138,7 +142,7 @@ func (c *conversation) results(content spool.Content) []*wireBlock {
 		if p.Type != spool.PartToolResult {
 			continue
 		}
-		block := &wireBlock{Type: typeToolResult, ToolUseID: c.ids.result(p.ToolCallID)}
+		block := &wireBlock{Type: typeToolResult, ToolUseID: c.ids.Result(p.ToolCallID)}
 		if parts, failed, ok := resultParts(p.Result); ok {
 			block.Content, block.IsError = parts, failed
 		} else if text := resultText(p.Result); strings.TrimSpace(text) != "" {

@@ -13,6 +13,8 @@ type saved struct {
 	Signature string `json:"signature,omitempty"`
 	// Redacted is the data of a redacted block of thinking.
 	Redacted string `json:"redacted,omitempty"`
+	// ID is the id that the provider gave to a call.
+	ID string `json:"id,omitempty"`
 	// Citations are those of a text.
 	Citations []json.RawMessage `json:"citations,omitempty"`
 	// Caller says which part of the answer has made a call, if it was not the model directly.
@@ -36,7 +38,7 @@ func load(provider json.RawMessage, model string) saved {
 
 // raw returns the data as it is saved, or nil if there is none besides the model.
 func (s saved) raw() json.RawMessage {
-	if s.Signature == "" && s.Redacted == "" && s.Citations == nil && s.Caller == nil && s.Block == nil {
+	if s.Signature == "" && s.Redacted == "" && s.ID == "" && s.Citations == nil && s.Caller == nil && s.Block == nil {
 		return nil
 	}
 	raw, err := marshal(map[string]saved{"anthropic": s})

@@ -43,7 +43,7 @@ func play(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
 		a.Garbage = "event: spooltest.unknown\ndata: {\"type\":\"spooltest.unknown\",\"index\":[]}\n\n: a comment\n\n" +
 			"event: ping\ndata: {\"type\":\"ping\",\"more\":{}}\n\n"
 		return a
-	case spooltest.ModelForeign:
+	case spooltest.ModelForeign, spooltest.ModelCallIDs:
 		if strings.Contains(string(r.Raw), "foreign+") {
 			return refused("foreign data")
 		}

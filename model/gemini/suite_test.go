@@ -81,7 +81,7 @@ func (p *peer) play(scenario spooltest.ModelScenario, r *fake.Request) fake.Answ
 		return fake.Answer{Handler: unknownEvents}
 	case spooltest.ModelSigned:
 		return playSigned(r)
-	case spooltest.ModelForeign:
+	case spooltest.ModelForeign, spooltest.ModelCallIDs:
 		if strings.Contains(string(r.Body), "foreign+") {
 			return fake.Answer{Error: refusal("unknown data")}
 		}

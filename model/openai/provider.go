@@ -16,6 +16,8 @@ type saved struct {
 	Model            string            `json:"model,omitempty"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 	ExtraContent     json.RawMessage   `json:"extra_content,omitempty"`
+	// ID is the id that the provider gave to a call.
+	ID string `json:"id,omitempty"`
 }
 
 // load returns the data of a part if they belong to the model. Data without a name were saved before
@@ -44,7 +46,7 @@ func (m *Model) load(provider json.RawMessage) saved {
 
 // save returns the data as they are stored with a part, or nil if there are none.
 func (m *Model) save(s saved) json.RawMessage {
-	if len(s.ReasoningDetails) == 0 && len(s.ExtraContent) == 0 {
+	if len(s.ReasoningDetails) == 0 && len(s.ExtraContent) == 0 && s.ID == "" {
 		return nil
 	}
 	s.Model = m.config.Model

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/callid"
 	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/internal/openaiwire"
 )
@@ -37,21 +38,25 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	return json.Marshal(body)
 }
 
+// maxCallID is the longest id of a call that OpenAI accepts. Ids of other models, and of other providers, may be longer.
+const maxCallID = 40
+
 func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 	out := make([]wireMessage, 0, len(r.Messages)+1)
 	if r.Instructions != "" {
 		out = append(out, wireMessage{"role": "system", "content": r.Instructions})
 	}
 	ends := []int{len(out)} // see mark
+	ids := &callid.IDs{Max: maxCallID}
 	for _, message := range r.Messages {
 		switch message.Role {
 		case spool.RoleTool:
-			out = append(out, encodeResults(message)...)
-			if media := m.resultMedia(message.Content); media != nil {
+			out = append(out, encodeResults(message, ids)...)
+			if media := m.resultMedia(message.Content, ids); media != nil {
 				out = append(out, media)
 			}
 		case spool.RoleAssistant:
-			if encoded := m.encodeAssistant(message); encoded != nil {
+			if encoded := m.encodeAssistant(message, ids); encoded != nil {
 				out = append(out, encoded)
 			}
 		case spool.RoleSystem:
@@ -112,7 +117,7 @@ func encodeFile(p spool.Part) (encoded map[string]any, isFile bool) {
 
 // encodeAssistant returns the wire form of an assistant message. It returns nil for an empty message,
 // which servers refuse.
-func (m *Model) encodeAssistant(message spool.Message) wireMessage {
+func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs) wireMessage {
 	out := wireMessage{"role": "assistant", "content": nil}
 	if text := message.Text(); text != "" {
 		out["content"] = text
@@ -123,7 +128,7 @@ func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	for _, p := range message.Content {
 		switch p.Type {
 		case spool.PartToolCall:
-			calls = append(calls, encodeCall(p, m.load(p.Provider).ExtraContent))
+			calls = append(calls, encodeCall(p, m.load(p.Provider), ids))
 		case spool.PartReasoning:
 			reasoning.WriteString(p.Text)
 			details = append(details, m.load(p.Provider).ReasoningDetails...)
@@ -145,30 +150,30 @@ func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	return out
 }
 
-func encodeCall(p spool.Part, extra json.RawMessage) wireMessage {
+func encodeCall(p spool.Part, own saved, ids *callid.IDs) wireMessage {
 	out := wireMessage{
-		"id":       p.ToolCallID,
+		"id":       ids.Call(p.ToolCallID, own.ID),
 		"type":     "function",
 		"function": map[string]any{"name": p.ToolName, "arguments": openaiwire.Arguments(p.Args)},
 	}
-	if extra != nil {
-		out["extra_content"] = extra
+	if own.ExtraContent != nil {
+		out["extra_content"] = own.ExtraContent
 	}
 	return out
 }
 
-func encodeResults(message spool.Message) []wireMessage {
+func encodeResults(message spool.Message, ids *callid.IDs) []wireMessage {
 	results := message.ToolResults()
 	out := make([]wireMessage, len(results))
 	for i, p := range results {
-		out[i] = wireMessage{"role": "tool", "tool_call_id": p.ToolCallID, "content": openaiwire.ResultText(p.Result)}
+		out[i] = wireMessage{"role": "tool", "tool_call_id": ids.Result(p.ToolCallID), "content": openaiwire.ResultText(p.Result)}
 	}
 	return out
 }
 
 // resultMedia returns the images and files of tool results as a message of a user, because a tool's message
 // takes texts only. It returns nil if there are none, or if the configuration does not want them.
-func (m *Model) resultMedia(content spool.Content) wireMessage {
+func (m *Model) resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
 	if !m.config.ResultImages {
 		return nil
 	}
@@ -179,7 +184,7 @@ func (m *Model) resultMedia(content spool.Content) wireMessage {
 		case spool.PartToolResult:
 			of = p
 		case spool.PartImage, spool.PartFile:
-			shown = append(shown, spool.Part{Type: spool.PartText, Text: "From the result of the call " + string(of.ToolCallID) + " of the tool " + of.ToolName + ":"}, p)
+			shown = append(shown, spool.Part{Type: spool.PartText, Text: "From the result of the call " + ids.Result(of.ToolCallID) + " of the tool " + of.ToolName + ":"}, p)
 		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary:
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	fake "github.com/spoolhq/spool/internal/fake/openai"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -58,6 +59,12 @@ func (p *peer) play(scenario spooltest.ModelScenario) func(http.ResponseWriter, 
 			p.playBrokenArguments(w, body)
 		case spooltest.ModelSigned:
 			p.playSigned(w, body)
+		case spooltest.ModelCallIDs:
+			if problem := fake.Check([]byte(body)); problem != "" {
+				refuse(w, "invalid_request_error", problem)
+				return
+			}
+			send(w, textChunk("Fi"), textChunk("ne."), finishChunk("stop"), "[DONE]")
 		case spooltest.ModelForeign:
 			if strings.Contains(body, "foreign+") {
 				refuse(w, "invalid_request_error", "unknown data")

@@ -264,12 +264,12 @@ func (a *answer) endCall(it *item, raw json.RawMessage) error {
 		}
 	}
 	a.called = true
-	var provider json.RawMessage
+	var own json.RawMessage
 	if extended(raw) {
-		provider = a.model.pack(slices.Clone(raw))
-		a.bytes += len(provider)
+		own = slices.Clone(raw)
+		a.bytes += len(own)
 	}
-	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.Name, Args: whole(it.args.String()), Provider: provider})
+	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.Name, Args: whole(it.args.String()), Provider: a.model.packCall(it.CallID, own)})
 }
 
 // whole returns the arguments of a call, which may be none.

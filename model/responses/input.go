@@ -1,16 +1,15 @@
 package responses
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/callid"
 	"github.com/spoolhq/spool/internal/openaiwire"
 )
 
-// maxCallID is the longest id of a call that OpenAI accepts.
+// maxCallID is the longest id of a call that OpenAI accepts. Other providers' ids may be longer.
 const maxCallID = 64
 
 // object is a JSON object of a request.
@@ -19,6 +18,7 @@ type object map[string]any
 // input returns the items of a prompt.
 func (m *Model) input(messages []spool.Message) []any {
 	out := make([]any, 0, len(messages))
+	ids := &callid.IDs{Max: maxCallID}
 	for _, message := range messages {
 		switch message.Role {
 		case spool.RoleUser:
@@ -26,9 +26,9 @@ func (m *Model) input(messages []spool.Message) []any {
 		case spool.RoleSystem:
 			out = append(out, speech("system", []object{{"type": "input_text", "text": message.Text()}}))
 		case spool.RoleAssistant:
-			out = append(out, m.said(message.Content)...)
+			out = append(out, m.said(message.Content, ids)...)
 		case spool.RoleTool:
-			out = append(out, results(message.Content)...)
+			out = append(out, results(message.Content, ids)...)
 		}
 	}
 	return out
@@ -70,7 +70,7 @@ func userPart(p spool.Part) object {
 // item that the model made of it, or the server refuses the request: "reasoning was provided without its
 // required following item" (https://github.com/openai/openai-agents-python/issues/1611). So reasoning
 // without a successor in the message is left out.
-func (m *Model) said(content spool.Content) []any {
+func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 	var out []any
 	reasons := 0 // how many items at the end of out are reasoning
 	for _, p := range content {
@@ -88,7 +88,7 @@ func (m *Model) said(content spool.Content) []any {
 			}
 			item = m.text(p)
 		case spool.PartToolCall:
-			item = m.call(p)
+			item = m.call(p, ids)
 		case spool.PartProvider:
 			if item = m.provided(p); item == nil {
 				out = out[:len(out)-reasons] // their successor is missing
@@ -131,13 +131,14 @@ func (m *Model) reasoning(p spool.Part) any {
 }
 
 // call returns a tool call as an item. A call whose item has fields that the part lacks is sent back as it
-// came, with the part's id and arguments.
-func (m *Model) call(p spool.Part) any {
-	arguments := openaiwire.Arguments(p.Args)
-	if item := m.unpack(p.Provider).Item; item != nil {
-		return m.replay(item, field{"call_id", encode(callID(p.ToolCallID))}, field{"arguments", encode(arguments)})
+// came, with the part's arguments.
+func (m *Model) call(p spool.Part, ids *callid.IDs) any {
+	arguments, own := openaiwire.Arguments(p.Args), m.unpack(p.Provider)
+	id := ids.Call(p.ToolCallID, own.CallID)
+	if own.Item != nil {
+		return m.replay(own.Item, field{"call_id", encode(id)}, field{"arguments", encode(arguments)})
 	}
-	return object{"type": "function_call", "call_id": callID(p.ToolCallID), "name": p.ToolName, "arguments": arguments}
+	return object{"type": "function_call", "call_id": id, "name": p.ToolName, "arguments": arguments}
 }
 
 // provided returns an item that only the provider understands, or nil if this model did not make it. A
@@ -152,7 +153,7 @@ func (m *Model) provided(p spool.Part) any {
 }
 
 // results returns the results of a message as items. Images and files belong to the result before them.
-func results(content spool.Content) []any {
+func results(content spool.Content, ids *callid.IDs) []any {
 	var out []any
 	for i, p := range content {
 		if p.Type != spool.PartToolResult {
@@ -166,16 +167,7 @@ func results(content spool.Content) []any {
 		if len(rest) > 0 {
 			output = append([]object{{"type": "input_text", "text": output}}, userParts(rest)...)
 		}
-		out = append(out, object{"type": "function_call_output", "call_id": callID(p.ToolCallID), "output": output})
+		out = append(out, object{"type": "function_call_output", "call_id": ids.Result(p.ToolCallID), "output": output})
 	}
 	return out
-}
-
-// callID returns the id of a call as the server accepts it. Other providers' ids may be longer.
-func callID(id spool.ToolCallID) string {
-	if len(id) <= maxCallID {
-		return string(id)
-	}
-	sum := sha256.Sum256([]byte(id))
-	return "call_" + hex.EncodeToString(sum[:16])
 }

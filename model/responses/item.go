@@ -14,6 +14,8 @@ type saved struct {
 	Host string `json:"host"`
 	// Item is an item of the answer as it came.
 	Item json.RawMessage `json:"item,omitempty"`
+	// CallID is the id that the server gave to a call.
+	CallID string `json:"callId,omitempty"`
 	// Phase of a text is the item's field of this name. The provider wants it back with the text.
 	Phase string `json:"phase,omitempty"`
 }
@@ -26,6 +28,15 @@ type envelope struct {
 // pack returns the provider data of an item.
 func (m *Model) pack(item json.RawMessage) json.RawMessage {
 	return encode(envelope{Responses: &saved{Model: m.config.Model, Host: m.conn.Host, Item: item}})
+}
+
+// packCall returns the provider data of a call: the id that the server gave, and the item if it says more than the part.
+// It returns nil for neither.
+func (m *Model) packCall(id string, item json.RawMessage) json.RawMessage {
+	if id == "" && item == nil {
+		return nil
+	}
+	return encode(envelope{Responses: &saved{Model: m.config.Model, Host: m.conn.Host, CallID: id, Item: item}})
 }
 
 // packPhase returns the provider data of a text, or nil if it needs none.

@@ -135,7 +135,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// A call with fields of the provider's own comes back with them.
+// A call with fields of the provider's own comes back with them, and with the id that the provider gave.
 func TestExtendedCall(t *testing.T) {
 	t.Parallel()
 
@@ -144,9 +144,9 @@ func TestExtendedCall(t *testing.T) {
 		`{"type":"response.output_item.done","output_index":0,"item":`+call+`}`, completed)
 	m := open(t, server.Server, responses.Config{})
 	answer := content(mustAsk(t, m, hello()))
-	answer[0].ToolCallID = "call_renamed"
+	answer[0].ToolCallID = "call_a-renamed"
 	mustAsk(t, m, next(hello(), answer))
-	want := `{"type":"function_call","call_id":"call_renamed","name":"weather","arguments":"{\"city\":\"Oslo\"}","namespace":"geo","status":"completed"}`
+	want := `{"type":"function_call","call_id":"call_a","name":"weather","arguments":"{\"city\":\"Oslo\"}","namespace":"geo","status":"completed"}`
 	if got := server.body(1); !strings.Contains(got, want) {
 		t.Errorf("the request is %s", got)
 	}

@@ -100,12 +100,12 @@ func TestRequestBody(t *testing.T) {
 			{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "<Looking>"}]},
 			{"type": "function_call", "call_id": "a", "name": "coin", "arguments": "{\"n\":1}"},
 			{"type": "function_call", "call_id": "b", "name": "coin", "arguments": "{\"invalid_arguments\":\"{oops\"}"},
-			{"type": "function_call", "call_id": "call_5aa1dce72836fe4d935f7142ab1bc392", "name": "coin", "arguments": "{}"},
+			{"type": "function_call", "call_id": "longlonglonglonglonglonglonglonglonglonglonglon_5aa1dce72836fe4d", "name": "coin", "arguments": "{}"},
 			{"type": "function_call_output", "call_id": "a", "output": [
 				{"type": "input_text", "text": "heads"}, {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo", "detail": "auto"}
 			]},
 			{"type": "function_call_output", "call_id": "b", "output": "{\"error\":\"bad\"}"},
-			{"type": "function_call_output", "call_id": "call_5aa1dce72836fe4d935f7142ab1bc392", "output": "null"},
+			{"type": "function_call_output", "call_id": "longlonglonglonglonglonglonglonglonglonglonglon_5aa1dce72836fe4d", "output": "null"},
 			{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Again."}]}
 		]
 	}`)

@@ -40,7 +40,7 @@ func play(scenario spooltest.ModelScenario, gone func()) func(*fake.Request) fak
 			return fake.Answer{Items: []fake.Item{fake.Call("call_a", "weather", `{"city":`, `"Os`)}}
 		case spooltest.ModelSigned:
 			return playSigned(r)
-		case spooltest.ModelForeign:
+		case spooltest.ModelForeign, spooltest.ModelCallIDs:
 			if strings.Contains(r.Raw, "foreign+") {
 				return refuse("", "unknown data")
 			}

@@ -62,24 +62,24 @@ func (s *signer) callID(model string, n int) string {
 	return head + hex.EncodeToString(s.sum("call", model, head)[:6])
 }
 
-// givenID returns the id that a server has given to a call. The caller may have added a hyphen and an end of its own.
-func givenID(id string) string {
-	given, _, _ := strings.Cut(id, "-")
-	return given
+// altered reports whether an id is one of this server and this model with something at its end.
+func (s *signer) altered(model, id string) bool {
+	given, _, more := strings.Cut(id, "-")
+	_, own := s.thoughts(model, given)
+	return more && own
 }
 
-// thoughts returns how many blocks of thinking come before a call of this server and this model.
-func (s *signer) thoughts(model, id string) int {
+// thoughts returns how many blocks of thinking come before a call, if it is one of this server and this model.
+func (s *signer) thoughts(model, id string) (n int, own bool) {
 	const head = len("toolu_") + 16 + 2
-	id = givenID(id)
 	if len(id) != head+12 || !strings.HasPrefix(id, "toolu_") || id[head:] != hex.EncodeToString(s.sum("call", model, id[:head])[:6]) {
-		return 0
+		return 0, false
 	}
-	n, err := hex.DecodeString(id[head-2 : head])
+	count, err := hex.DecodeString(id[head-2 : head])
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	return int(n[0])
+	return int(count[0]), true
 }
 
 // sign returns the blocks of an answer as they are on the wire, whole.

@@ -63,6 +63,10 @@ func (s *Server) checkSigned(r *Request, _ *wireRequest) string {
 				if call, ok = s.signer.check(b.Data, "redacted", r.Model, j, ""); !ok {
 					return at + ": Invalid `data` in `redacted_thinking` block"
 				}
+			case "tool_use":
+				if s.signer.altered(r.Model, b.ID) {
+					return at + ": the id of the `tool_use` block is not the one that was given: " + b.ID
+				}
 			case "server_tool_use":
 				searches[b.ID] = true
 			case "web_search_tool_result":
@@ -106,7 +110,7 @@ func (s *Server) checkSearch(b *RequestBlock, model string) bool {
 
 func hasCall(blocks []RequestBlock, id string) bool {
 	for i := range blocks {
-		if blocks[i].Type == "tool_use" && givenID(blocks[i].ID) == givenID(id) {
+		if blocks[i].Type == "tool_use" && blocks[i].ID == id {
 			return true
 		}
 	}
@@ -152,10 +156,16 @@ func (s *Server) checkThoughts(r *Request, _ *wireRequest) string {
 			switch b := &m.Content[i]; {
 			case b.isThinking():
 				thought++
-			case b.Type == "tool_use" && s.signer.thoughts(r.Model, b.ID) > thought:
+			case b.Type == "tool_use" && s.lacks(r.Model, b.ID, thought):
 				return "messages: `thinking` blocks of the latest assistant turn are missing before the `tool_use` block " + b.ID
 			}
 		}
 	}
 	return ""
+}
+
+// lacks reports whether a call of this server comes with fewer blocks of thinking than in its answer.
+func (s *Server) lacks(model, id string, thought int) bool {
+	n, own := s.signer.thoughts(model, id)
+	return own && n > thought
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -115,6 +116,9 @@ func checkResponses(calls []Call, responses []Response) *Error {
 		return invalid("Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 	}
 	for i, c := range calls {
+		if c.ID != "" && slices.ContainsFunc(calls[:i], func(before Call) bool { return before.ID == c.ID }) {
+			return invalid("Please ensure that each function call of a turn has an id of its own: %q.", c.ID)
+		}
 		if responses[i].Name != c.Name || responses[i].ID != c.ID {
 			return invalid("Please ensure that function response %d has the name and the id of function call %q %q.", i, c.Name, c.ID)
 		}

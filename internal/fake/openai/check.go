@@ -76,7 +76,10 @@ type wireRequest struct {
 	} `json:"tools"`
 }
 
-var nameExpr = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var (
+	nameExpr = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	idExpr   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+)
 
 // read reads and checks a request. It returns why the request is refused, or "".
 func read(raw []byte) (*Request, string) {
@@ -114,6 +117,12 @@ func read(raw []byte) (*Request, string) {
 		r.Tools = append(r.Tools, t.Function.Name)
 	}
 	return r, r.check()
+}
+
+// Check returns why the server refuses a request, or "".
+func Check(body []byte) string {
+	_, problem := read(body)
+	return problem
 }
 
 func textOf(raw json.RawMessage) (text string, blank, ok bool) {
@@ -196,20 +205,25 @@ func (r *Request) checkAssistant(m Message, seen map[string]bool) string {
 	for _, c := range m.Calls {
 		var args map[string]any
 		switch {
-		case c.ID == "" || seen[c.ID]:
-			return fmt.Sprintf("the id %q of a call is empty or not unique", c.ID)
+		case !idExpr.MatchString(c.ID):
+			return fmt.Sprintf("the id %q of a call does not match the pattern %s", c.ID, idExpr)
+		case seen[c.ID]:
+			return fmt.Sprintf("the id %q of a call is not unique", c.ID)
 		case !nameExpr.MatchString(c.Name) || json.Unmarshal([]byte(c.Args), &args) != nil:
 			return fmt.Sprintf("the call %s needs a name and an object as arguments", c.ID)
 		}
 		seen[c.ID] = true
-		given, _, _ := strings.Cut(c.ID, "-") // the caller may have added an end of its own
-		of, details, signed, own := readID(r.Model, given)
+		of, details, signed, own := readID(r.Model, c.ID)
+		given, _, _ := strings.Cut(c.ID, "-")
+		_, _, _, altered := readID(r.Model, given)
 		switch {
+		case altered && !own:
+			return fmt.Sprintf("the call %s had the id %s", c.ID, given)
 		case own && details != len(m.Details) || own && details > 0 && of != nonce:
 			return fmt.Sprintf("the call %s comes with %d reasoning_details of its answer's %d", c.ID, len(m.Details), details)
 		case own && signed != (c.Signature != ""):
 			return fmt.Sprintf("the call %s has lost its thought_signature, or has another one's", c.ID)
-		case c.Signature != "" && (!own || c.Signature != signCall(r.Model, of, given, c.Name, c.Args)):
+		case c.Signature != "" && (!own || c.Signature != signCall(r.Model, of, c.ID, c.Name, c.Args)):
 			return fmt.Sprintf("the thought_signature of the call %s is not valid", c.ID)
 		}
 	}

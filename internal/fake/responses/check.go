@@ -93,7 +93,7 @@ func (s *Server) checkReasoning(r *Request, i int, in Input) *problem {
 	if !ok || token.Model != r.Model || token.Summary != canonical(in.Summary) {
 		return refuse("invalid_encrypted_content", "", "The encrypted content %.8s could not be verified.", in.Encrypted)
 	}
-	if i+1 == len(r.Input) || token.Next == "" || !r.Input[i+1].has(token.Next) {
+	if i+1 == len(r.Input) || token.Next == "" || sum(r.Input[i+1].key()) != token.Next {
 		return refuse("", "input", "Item '%s' of type 'reasoning' was provided without its required following item.", token.ID)
 	}
 	return nil
@@ -134,6 +134,8 @@ func checkCall(i int, in Input) *problem {
 	switch {
 	case in.CallID == "" || len(in.CallID) > maxCallID:
 		return refuse("string_above_max_length", "input", "Invalid 'input[%d].call_id': expected a string with length 1 to 64.", i)
+	case !nameExpr.MatchString(in.CallID):
+		return refuse("invalid_value", "input", "Invalid 'input[%d].call_id': string does not match pattern.", i)
 	case !nameExpr.MatchString(in.Name):
 		return refuse("invalid_value", "input", "Invalid 'input[%d].name': string does not match pattern.", i)
 	case json.Unmarshal([]byte(in.Arguments), &args) != nil:
@@ -156,6 +158,9 @@ func checkCalls(items []Input) *problem {
 	for _, in := range items {
 		switch in.Type {
 		case "function_call":
+			if slices.Contains(order, in.CallID) {
+				return refuse("invalid_value", "input", "Duplicate function call with call_id %s.", in.CallID)
+			}
 			open[in.CallID]++
 			order = append(order, in.CallID)
 		case "function_call_output":

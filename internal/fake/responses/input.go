@@ -103,19 +103,6 @@ func (in Input) key() string {
 	}
 }
 
-// has reports whether a digest is that of the item's key. The caller may have added a hyphen and an end of its own to the
-// id of a call, also more than once.
-func (in Input) has(digest string) bool {
-	if sum(in.key()) == digest {
-		return true
-	}
-	if cut := strings.IndexByte(in.CallID, '-'); in.Type == "function_call" && cut > 0 {
-		in.CallID = in.CallID[:cut]
-		return sum(in.key()) == digest
-	}
-	return false
-}
-
 // digest returns what identifies an item by its content: all but its id and status, in a fixed order.
 func digest(raw json.RawMessage) string {
 	var all map[string]any
