@@ -26,6 +26,11 @@ type Server struct {
 	Events bool
 	// InCall lets the tool answer in the call, as a server without the extension does.
 	InCall bool
+	// Answer answers the calls of all tools, in place of Begin and InCall. Its result is a [Task] that it has made with
+	// NewTask, or what the call returns. Nil: there is the one tool, which works in tasks.
+	Answer func(c Call) any
+	// List returns the tools as tools/list has them. Nil: the one tool.
+	List func() []any
 	// Before is called before each request with its method. It reports whether the server answers: otherwise the
 	// connection breaks. Nil: it always answers.
 	Before func(method string) bool
@@ -41,6 +46,17 @@ type Server struct {
 	tasks []*Task
 	calls int
 	wrong []string
+}
+
+// Call is a call of a tool.
+type Call struct {
+	Name string
+	Args json.RawMessage
+	// Key is the idempotency key.
+	Key string
+	// State is what the server has sent with its questions, and Responses are their answers.
+	State     string
+	Responses map[string]json.RawMessage
 }
 
 // Tool is the name of the tool.
@@ -67,6 +83,27 @@ func (s *Server) Wrong() []string {
 	return slices.Clone(s.wrong)
 }
 
+// NewTask returns a new task for a call.
+func (s *Server) NewTask(key string, args json.RawMessage) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.newTask(key, args)
+}
+
+// newTask is NewTask. The caller holds mu.
+func (s *Server) newTask(key string, args json.RawMessage) *Task {
+	t := &Task{server: s, ID: fmt.Sprintf("%s-%d", key, s.calls), status: working, Args: args}
+	s.tasks = append(s.tasks, t)
+	return t
+}
+
+// Forget forgets a task.
+func (s *Server) Forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks = slices.DeleteFunc(s.tasks, func(t *Task) bool { return t.ID == id })
+}
+
 // Drop forgets all tasks.
 func (s *Server) Drop() {
 	s.mu.Lock()
@@ -82,6 +119,7 @@ type request struct {
 		Name      string                     `json:"name"`
 		Arguments json.RawMessage            `json:"arguments"`
 		TaskID    string                     `json:"taskId"`
+		State     string                     `json:"requestState"`
 		Responses map[string]json.RawMessage `json:"inputResponses"`
 		Meta      struct {
 			Version      string `json:"io.modelcontextprotocol/protocolVersion"` //nolint:tagliatelle // the protocol names it
@@ -206,13 +244,11 @@ func (s *Server) do(q request) (any, *failure) {
 			"_meta":        map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "works", "version": "1"}},
 		}, nil
 	case "tools/list":
-		return map[string]any{
-			"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": []any{map[string]any{
-				"name": Tool, "description": "Audits the books.", "inputSchema": map[string]any{
-					"type": "object", "properties": map[string]any{"year": map[string]any{"type": "integer"}}, "required": []string{"year"},
-				},
-			}},
-		}, nil
+		list := audits
+		if s.List != nil {
+			list = s.List
+		}
+		return map[string]any{"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": list()}, nil
 	case "tools/call":
 		return s.call(q, offered)
 	case "tasks/get", "tasks/update", "tasks/cancel":
@@ -225,7 +261,27 @@ func (s *Server) do(q request) (any, *failure) {
 	}
 }
 
+// audits returns the list of the one tool.
+func audits() []any { return []any{Listed(Tool, "Audits the books.", "year")} }
+
+// Listed returns a tool, with an integer as its argument, as tools/list has it.
+func Listed(name, description, argument string) map[string]any {
+	return map[string]any{"name": name, "description": description, "inputSchema": map[string]any{
+		"type": "object", "properties": map[string]any{argument: map[string]any{"type": "integer"}}, "required": []string{argument},
+	}}
+}
+
 func (s *Server) call(q request, offered bool) (any, *failure) {
+	if s.Answer != nil {
+		s.mu.Lock()
+		s.calls++
+		s.mu.Unlock()
+		result := s.Answer(Call{q.Params.Name, q.Params.Arguments, q.Params.Meta.Key, q.Params.State, q.Params.Responses})
+		if t, ok := result.(*Task); ok {
+			result = t.describe("task")
+		}
+		return result, nil
+	}
 	s.mu.Lock()
 	if q.Params.Name != Tool {
 		s.mu.Unlock()
@@ -236,8 +292,7 @@ func (s *Server) call(q request, offered bool) (any, *failure) {
 		s.mu.Unlock()
 		return Said("in the call"), nil
 	}
-	t := &Task{server: s, ID: fmt.Sprintf("%s-%d", q.Params.Meta.Key, s.calls), status: working, Args: q.Params.Arguments}
-	s.tasks = append(s.tasks, t)
+	t := s.newTask(q.Params.Meta.Key, q.Params.Arguments)
 	s.mu.Unlock()
 	if s.Begin != nil {
 		s.Begin(t)

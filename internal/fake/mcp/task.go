@@ -67,11 +67,16 @@ func (t *Task) Last(ttl, every int64) { t.set(func() { t.ttl, t.every = &ttl, &e
 // Ask asks a question with a field of the form. The server keeps asking it for so many looks after the answer, as it
 // may.
 func (t *Task) Ask(key, field string, lazy int) {
-	t.AskRaw(key, lazy, map[string]any{"method": "elicitation/create", "params": map[string]any{
-		"mode": "form", "message": "Which " + field + "?", "requestedSchema": map[string]any{
+	t.AskRaw(key, lazy, Question("Which "+field+"?", field))
+}
+
+// Question returns a request for a form with one field.
+func Question(message, field string) map[string]any {
+	return map[string]any{"method": "elicitation/create", "params": map[string]any{
+		"mode": "form", "message": message, "requestedSchema": map[string]any{
 			"type": "object", "properties": map[string]any{field: map[string]any{"type": "string"}}, "required": []string{field},
 		},
-	}})
+	}}
 }
 
 // AskRaw is Ask with any request.
@@ -99,6 +104,13 @@ func (t *Task) Answers() map[string]json.RawMessage {
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
 	return maps.Clone(t.answers)
+}
+
+// Asking reports whether the task waits for answers.
+func (t *Task) Asking() bool {
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	return t.status == asks
 }
 
 // Looks returns how often a client asked for the state.
