@@ -77,7 +77,10 @@ func (s *Server) Close() error {
 	return nil
 }
 
-var errClosed = errors.New("the client of the MCP server is closed")
+var (
+	errClosed     = errors.New("the client of the MCP server is closed")
+	errNoRevision = errors.New("the server could not be asked which revision it speaks")
+)
 
 // connect returns the connection. It makes one if there is none.
 func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
@@ -96,8 +99,14 @@ func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
 	case session != nil:
 		return session, nil
 	}
-	session, err := s.dial(ctx, legacy)
-	if err == nil && !legacy && session.InitializeResult().ProtocolVersion < revision {
+	probed, broken := withProbe(ctx)
+	session, err := s.dial(probed, legacy)
+	older := err == nil && !legacy && session.InitializeResult().ProtocolVersion < revision
+	switch {
+	case older && broken.Load(): // the SDK takes every error for the answer of an older server
+		_ = session.Close()
+		return nil, errNoRevision
+	case older:
 		// An older revision asks in the middle of a call, which cannot wait for a person. The server must not
 		// believe that this client answers questions.
 		_ = session.Close()
@@ -119,7 +128,7 @@ func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
 
 // dial makes a connection. The connection outlives ctx.
 func (s *Server) dial(ctx context.Context, legacy bool) (*sdk.ClientSession, error) {
-	lasting, cancel := context.WithTimeout(context.Background(), s.config.ConnectTimeout)
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ConnectTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	offered, asked := &sdk.ClientCapabilities{}, legacyRevision

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,4 +270,40 @@ func call(t *testing.T, tool spool.Tool, args string, change ...func(*spool.Tool
 	}
 	result, err := tool.Call(t.Context(), c)
 	return string(result), err
+}
+
+// A server of the present revision, which also speaks older ones, is away when it is asked for its revision. It counts as
+// unreachable, and not as an older server, whose calls cannot ask.
+func TestDiscoverBreaks(t *testing.T) {
+	t.Parallel()
+
+	for name, fail := range map[string]func(http.ResponseWriter){
+		"Cut":     func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"Gateway": func(w http.ResponseWriter) { http.Error(w, "away", http.StatusBadGateway) },
+		"Busy":    func(w http.ResponseWriter) { http.Error(w, "busy", http.StatusServiceUnavailable) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			p := newPeer()
+			handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, stateless)
+			var asked atomic.Int64
+			at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Mcp-Method") == "server/discover" && asked.Add(1) == 1 {
+					fail(w)
+					return
+				}
+				handler.ServeHTTP(w, r)
+			}))
+			t.Cleanup(at.Close)
+			s := client(t, at.URL)
+			if _, err := s.List(t.Context()); spool.CodeOf(err) != spool.Unavailable {
+				t.Errorf("the first list: %v", err)
+			}
+			_, err := call(t, tools(t, s, mcp.Selection{})["refund"], `{"text":""}`)
+			if _, asks := errors.AsType[*spool.ParkRequest](err); !asks || asked.Load() != 2 {
+				t.Errorf("the call came to %v, and the server was asked %d times", err, asked.Load())
+			}
+		})
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -71,6 +72,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	response, err := t.exchange(plain, r)
+	noteProbe(plain, r, response, err)
 	if err != nil || r.Method != http.MethodPost {
 		return response, err
 	}
@@ -103,6 +105,25 @@ func isRPCError(body []byte) bool {
 		Error   json.RawMessage `json:"error"`
 	}
 	return json.Unmarshal(body, &message) == nil && message.Version != "" && len(message.Error) > 0
+}
+
+type probeKey struct{}
+
+// withProbe returns a context for a connection, and whether the request for the revision of the server broke.
+func withProbe(ctx context.Context) (context.Context, *atomic.Bool) {
+	broken := new(atomic.Bool)
+	return context.WithValue(ctx, probeKey{}, broken), broken
+}
+
+// noteProbe notes whether a request for the revision broke. An older server answers it with an error of its own, but
+// what stands before a server that is away says nothing about its revision.
+func noteProbe(ctx context.Context, r *http.Request, response *http.Response, err error) {
+	broken, ok := ctx.Value(probeKey{}).(*atomic.Bool)
+	if !ok || r.Header.Get("Mcp-Method") != "server/discover" {
+		return
+	}
+	away := err == nil && slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, response.StatusCode)
+	broken.Store(err != nil || away)
 }
 
 type sentKey struct{}
