@@ -36,6 +36,10 @@ func (c *campaign) answerAll(ctx context.Context) {
 			for _, p := range t.questions(ctx, thread.RunID) {
 				under.Go(func() {
 					defer t.answering.Done()
+					if t.mcp != nil {
+						t.answerMCP(ctx, p)
+						return
+					}
 					t.answer(ctx, p)
 				})
 			}
@@ -61,7 +65,7 @@ func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []s
 	for _, p := range open {
 		name := fmt.Sprintf("%s %s %s %d", p.RunID, p.ToolCallID, p.Reason, p.Occurrence)
 		if time.Since(t.asked[name]) > answerAgain {
-			if p.Reason == spool.ParkOutcomeUnknown && !t.quiet() {
+			if p.Reason == spool.ParkOutcomeUnknown && t.mcp == nil && !t.quiet() {
 				t.withheld = time.Now()
 				continue
 			}
@@ -96,16 +100,16 @@ func (t *conversation) answer(ctx context.Context, p spool.Park) {
 	}
 	var both sync.WaitGroup
 	for range 1 + t.n(2) {
-		both.Go(func() { t.respond(ctx, in) })
+		both.Go(func() { _, _ = t.respond(ctx, in) })
 	}
 	both.Wait()
 	if t.n(4) == 0 && sleep(ctx, 300*time.Millisecond) { // a second person was slower
-		t.respond(ctx, in)
+		_, _ = t.respond(ctx, in)
 	}
 }
 
-// respond sends an answer to a random node.
-func (t *conversation) respond(ctx context.Context, in client.RespondRequest) {
+// respond sends an answer to a random node. The error says that its outcome is unknown.
+func (t *conversation) respond(ctx context.Context, in client.RespondRequest) (spool.RespondResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	result, err := t.anyNode().client.Respond(ctx, t.key.ID, in)
@@ -118,4 +122,5 @@ func (t *conversation) respond(ctx context.Context, in client.RespondRequest) {
 	default:
 		t.count("refused answers (" + result.Reason + ")")
 	}
+	return result, err
 }

@@ -32,6 +32,8 @@ type campaign struct {
 	enough    context.CancelFunc
 	takeovers takeovers
 	journals  *reader
+	// mcp has the servers of a campaign of the MCP client. Nil: the tools are those of the nodes.
+	mcp *mcpWorld
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -41,6 +43,7 @@ type campaign struct {
 	quietSince time.Time
 	threads    map[spool.ThreadID]*conversation
 	made       int
+	numbers    int
 }
 
 // runCampaign does a whole campaign.
@@ -67,7 +70,14 @@ func runCampaign(ctx context.Context, o options) (*report, error) {
 		return nil, err
 	}
 	defer effects.pool.Close()
-	cluster, err := startCluster(ctx, o, dir, db)
+	var world *mcpWorld
+	if o.MCP {
+		if world, err = openWorld(ctx, o, dir); err != nil {
+			return nil, err
+		}
+		defer world.close()
+	}
+	cluster, err := startCluster(ctx, o, dir, db, world)
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, lastLogs(dir))
 	}
@@ -75,7 +85,7 @@ func runCampaign(ctx context.Context, o options) (*report, error) {
 	c := &campaign{
 		o: o, db: db, cluster: cluster, store: store, effects: effects, began: time.Now(), over: make(chan struct{}), journals: newReader(),
 		random: rand.New(rand.NewPCG(o.Seed, 0)),
-		counts: make(map[string]int), report: &report{Options: o}, threads: make(map[spool.ThreadID]*conversation),
+		counts: make(map[string]int), report: &report{Options: o}, threads: make(map[spool.ThreadID]*conversation), mcp: world,
 	}
 	if o.Keep {
 		c.report.Folder = dir
@@ -96,6 +106,9 @@ func (c *campaign) run(ctx context.Context) {
 	beside.Go(func() { c.answerAll(background) })
 	beside.Go(func() { c.watchOver(background) })
 	beside.Go(func() { c.watchTakeovers(background) })
+	if c.mcp != nil {
+		beside.Go(func() { c.keepUp(background) })
+	}
 
 	faulty, end := context.WithTimeout(ctx, c.o.Duration)
 	c.enough = end

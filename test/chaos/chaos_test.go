@@ -135,3 +135,40 @@ func TestJournals(t *testing.T) {
 		t.Errorf("found %q, %v again", found, err)
 	}
 }
+
+// TestMCPCampaign is the campaign of the MCP client for CI. SPOOL_CHAOS_MCP is another duration of the faults.
+func TestMCPCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
+	length := 25 * time.Second
+	if d, err := time.ParseDuration(os.Getenv("SPOOL_CHAOS_MCP")); err == nil {
+		length = d
+	}
+	report := campaignOf(t, func(o *options) { o.MCP, o.Duration, o.Threads = true, length, 6 })
+	for _, v := range report.Violations {
+		t.Errorf("%s, %s: %s", v.Invariant, v.Where, v.What)
+	}
+	for _, what := range []string{"kills", "runs completed", "effects of calls", "tasks", "answers that the server got"} {
+		if report.Counts[what] == 0 {
+			t.Errorf("the campaign has no %s, so it proves nothing", what)
+		}
+	}
+}
+
+// TestMCPBreak plants one defect of a client after another. The campaign ends when it notices. The first two are
+// in every run, the others if SPOOL_CHAOS_BREAK is set.
+func TestMCPBreak(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
+	planted := mcpBreaks[:2]
+	if os.Getenv("SPOOL_CHAOS_BREAK") != "" {
+		planted = mcpBreaks
+	}
+	for _, broken := range planted { //nolint:paralleltest // as above
+		t.Run(broken, func(t *testing.T) {
+			report := campaignOf(t, func(o *options) {
+				o.MCP, o.Break, o.Duration, o.Threads = true, broken, time.Minute, 6
+			})
+			want := map[string]string{"retry": "effect-once", "anew": "effect-once", "late": "tools", "payload": "answer"}[broken]
+			if len(report.Violations) == 0 || report.Violations[0].Invariant != want {
+				t.Fatalf("found %+v, want %s", report.Violations, want)
+			}
+		})
+	}
+}

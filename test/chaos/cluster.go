@@ -26,6 +26,10 @@ type cluster struct {
 	dir   string
 	db    *database
 	nodes []*node
+	// launch returns the command of a process that is to be started.
+	launch func(n *node, process string) (*exec.Cmd, error)
+	// held returns the runs that a process executes. Nil: the process is asked.
+	held func(process string) []string
 }
 
 // node is a place for a process, with a port and a proxy of its own. One process after another is in it.
@@ -55,8 +59,12 @@ type process struct {
 	status error
 }
 
-func startCluster(ctx context.Context, o options, dir string, db *database) (*cluster, error) {
-	c := &cluster{o: o, dir: dir, db: db}
+// startCluster starts the nodes. The world is nil if they are this program.
+func startCluster(ctx context.Context, o options, dir string, db *database, world *mcpWorld) (*cluster, error) {
+	c := &cluster{o: o, dir: dir, db: db, launch: (*node).itself}
+	if world != nil {
+		c.launch, c.held = world.serve, world.holds
+	}
 	for i := range o.Nodes {
 		p, err := newProxy(ctx, db.url("spool"))
 		if err != nil {
@@ -107,16 +115,7 @@ func (n *node) start() error {
 	defer n.mu.Unlock()
 	n.started++
 	name := fmt.Sprintf("n%d.%d", n.index, n.started)
-	config := nodeConfig{
-		Name: name, Port: n.port, Database: n.proxy.url(n.db.url("spool")), Effects: n.db.url("effects"), Lease: n.o.Lease, Break: n.o.Break,
-		Journal: filepath.Join(n.dir, name+".journal"), Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started),
-	}
-	n.journals = append(n.journals, config.Journal)
-	raw, err := json.Marshal(config)
-	if err != nil {
-		return err
-	}
-	program, err := os.Executable()
+	cmd, err := n.launch(n, name)
 	if err != nil {
 		return err
 	}
@@ -125,8 +124,7 @@ func (n *node) start() error {
 		return err
 	}
 	defer log.Close()
-	p := &process{name: name, cmd: exec.Command(program), gone: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), nodeVariable+"="+string(raw))
+	p := &process{name: name, cmd: cmd, gone: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = testserver.OwnGroup(syscall.SIGKILL)
 	testserver.OnLastingThread(func() { err = p.cmd.Start() })
@@ -139,6 +137,26 @@ func (n *node) start() error {
 	}()
 	n.process = p
 	return nil
+}
+
+// itself returns the command of a process that is this program again. The caller must hold mu.
+func (n *node) itself(name string) (*exec.Cmd, error) {
+	config := nodeConfig{
+		Name: name, Port: n.port, Database: n.proxy.url(n.db.url("spool")), Effects: n.db.url("effects"), Lease: n.o.Lease, Break: n.o.Break,
+		Journal: filepath.Join(n.dir, name+".journal"), Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started),
+	}
+	n.journals = append(n.journals, config.Journal)
+	raw, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), nodeVariable+"="+string(raw))
+	return cmd, nil
 }
 
 // ready waits until the node answers.
@@ -188,8 +206,18 @@ func (n *node) get(ctx context.Context, path string, into any) error {
 
 // holds returns the runs that the node executes.
 func (n *node) holds(ctx context.Context) (runs []string) {
+	if n.held != nil {
+		return n.held(n.running())
+	}
 	_ = n.get(ctx, "/chaos/holds", &runs)
 	return runs
+}
+
+// running returns the name of the process.
+func (n *node) running() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process.name
 }
 
 // signal sends a signal to the process, if there is one.

@@ -33,6 +33,8 @@ type conversation struct {
 	edits map[spool.RunID]spool.MessageID
 	// asked are the questions that were answered, and when.
 	asked map[string]time.Time
+	// said are the answers to the questions of the MCP server.
+	said []said
 	// withheld is when the campaign last had a question that it must not answer yet: see quiet.
 	withheld time.Time
 }
@@ -111,6 +113,9 @@ func (t *conversation) lead(ctx context.Context) {
 // somePlan returns a random plan.
 func (t *conversation) somePlan(id string) plan {
 	tools := []string{"look", "once", "once", "once", "send", "ask", "nest"}
+	if t.mcp != nil {
+		tools = t.mcp.someTools()
+	}
 	p := plan{ID: id}
 	for range t.n(4) {
 		s := planStep{Words: 3 + t.n(20)}
@@ -218,13 +223,22 @@ func (t *conversation) untilEnded(ctx context.Context) bool {
 		case err != nil: // PostgreSQL restarts
 		case !active:
 			return true
-		case time.Since(changed) > stuckAfter, t.sinceFaults() > t.o.Settle, time.Since(asked) > asksWithin:
+		case time.Since(changed) > t.patience(), t.sinceFaults() > t.o.Settle, time.Since(asked) > asksWithin:
 			t.violated("stuck", t.key.String(), fmt.Sprintf("after %s, of which nothing has happened for %s: %s",
 				time.Since(began).Round(time.Second), time.Since(changed).Round(time.Second), detail))
 			return false
 		}
 	}
 	return false
+}
+
+// patience is how long nothing may happen to a thread that has an active run. A run that waits for a task of an MCP
+// server, or alone after several deaths, does nothing for a while.
+func (t *conversation) patience() time.Duration {
+	if t.mcp != nil {
+		return 3 * stuckAfter
+	}
+	return stuckAfter
 }
 
 // withholds reports whether the campaign does not answer a question of the thread yet.
@@ -250,7 +264,7 @@ func (t *conversation) active(ctx context.Context) (thread spool.Thread, active,
 		if err != nil {
 			return err
 		}
-		asks = thread.State != spool.WaitingForInput || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen })
+		asks = thread.State != spool.WaitingForInput || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen || p.State == spool.ParkPending })
 		for _, p := range parks {
 			if p.State == spool.ParkOpen {
 				fmt.Fprintf(&text, "; call %s of run %s asks (%s)", p.ToolCallID, p.RunID, p.Reason)

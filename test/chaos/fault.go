@@ -35,9 +35,17 @@ var faults = []fault{
 	{"roll", 1, 20 * time.Second, (*campaign).roll},
 }
 
+// mcpFaults are the further faults of a campaign of the MCP client.
+var mcpFaults = []fault{
+	{"look", 4, 0, (*campaign).killLook},
+	{"tools", 4, 0, (*campaign).changeTools},
+	{"server", 2, 4 * time.Second, (*campaign).restartServer},
+	{"forget", 2, 0, (*campaign).forgetTask},
+}
+
 // faultKeys returns the keys of all faults.
 func faultKeys() (keys []string) {
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, mcpFaults) {
 		keys = append(keys, f.key)
 	}
 	return keys
@@ -46,9 +54,12 @@ func faultKeys() (keys []string) {
 // chosen returns the faults that happen in a campaign, with their weights.
 func (o options) chosen() []fault {
 	chosen := slices.Clone(faults)
+	if o.MCP {
+		chosen = append(chosen, mcpFaults...)
+	}
 	for i := range chosen {
 		switch f := &chosen[i]; {
-		case f.key == "pause" && o.Break != "":
+		case f.key == "pause" && o.Break != "" && !o.MCP:
 			f.weight *= 5 // what is taken out is needed when a worker comes back
 		case f.key == "kill" && o.Kills > 0:
 			f.weight *= 4
@@ -147,14 +158,19 @@ func (c *campaign) kill(ctx context.Context) {
 			free()
 			continue
 		}
-		n.end(syscall.SIGKILL, 5*time.Second)
-		c.takeovers.killed(held)
-		c.killed()
-		sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
-		c.again(n)
+		c.slay(ctx, n, held)
 		free()
 		return
 	}
+}
+
+// slay kills a process that executes the runs of some threads, and starts another one in its place after a while.
+func (c *campaign) slay(ctx context.Context, n *node, held []spool.Thread) {
+	n.end(syscall.SIGKILL, 5*time.Second)
+	c.takeovers.killed(held)
+	c.killed()
+	sleep(ctx, time.Duration(c.n(2000))*time.Millisecond)
+	c.again(n)
 }
 
 // killed counts a kill. The last one ends the faults.

@@ -25,6 +25,10 @@ func (t *conversation) judge(ctx context.Context) {
 	})
 	if err == nil {
 		err = t.patiently(ctx, func() (err error) {
+			if t.mcp != nil {
+				t.history.Executions = t.mcp.executions(t.key)
+				return nil
+			}
 			t.history.Executions, err = t.effects.executions(ctx, t.key)
 			return err
 		})
@@ -54,6 +58,8 @@ func (t *conversation) judge(ctx context.Context) {
 			switch {
 			case r.State == spool.Failed && t.edited(r, d.Messages):
 				t.count("edits of a turn that was gone")
+			case r.State == spool.Failed && t.mcp != nil && manyDeaths(r.Error):
+				t.count("runs that failed as too many workers had died in a step")
 			case r.State == spool.Failed:
 				t.violated("failed", string(r.ID), "the run failed, and nothing in its script fails: "+r.Error)
 			}
@@ -65,6 +71,9 @@ func (t *conversation) judge(ctx context.Context) {
 		}
 		for id, p := range t.plans {
 			t.script(id, p, d.Runs, saved)
+		}
+		if t.mcp != nil {
+			t.judgeMCP(d, saved)
 		}
 	}
 }
@@ -174,6 +183,9 @@ func (c *campaign) judge(ctx context.Context) {
 			c.violated("effect-once", r.Thread, fmt.Sprintf("call %s took effect %d times, on %s (%s)", r.Call, r.Times, r.Nodes, r.Key))
 		}
 	}
+	if c.mcp != nil {
+		c.judgeEffects()
+	}
 	found, err := c.journals.read(c.cluster.journals())
 	if err != nil {
 		c.violated("journal", "the journals", err.Error())
@@ -194,7 +206,12 @@ func (c *campaign) finish(ctx context.Context) {
 		c.violated("judge", "dead jobs", err.Error())
 	}
 	for _, j := range jobs {
-		c.violated("dead-job", string(j.RunID), j.Cause)
+		if c.mcp == nil || !manyDeaths(j.Cause) {
+			c.violated("dead-job", string(j.RunID), j.Cause)
+		}
+	}
+	if c.mcp != nil {
+		c.finishMCP()
 	}
 	began, took, err := c.effects.counts(ctx)
 	if err != nil {

@@ -171,7 +171,7 @@ func oneRun(ctx context.Context, c *client.Client, id string) error {
 // buildSpool builds the binary from the module that this one replaces.
 func buildSpool(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "spool")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/spool")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/spool")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build spool (in the folder test/chaos of the repository): %w: %s", err, out)

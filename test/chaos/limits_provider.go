@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -77,16 +76,13 @@ func (p *strictProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, chunk := range []map[string]any{
-		{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": "Yes."}}}},
-		{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "stop"}}},
+		chunkOf(map[string]any{"content": "Yes."}, nil),
+		chunkOf(map[string]any{}, "stop"),
 		{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}},
 	} {
-		chunk["id"], chunk["object"], chunk["model"] = "c1", "chat.completion.chunk", "strict"
-		raw, err := json.Marshal(chunk)
-		if err != nil {
+		if writeChunk(w, chunk) != nil {
 			return
 		}
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", raw)
 	}
-	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
+	_, _ = fmt.Fprint(w, endOfChunks)
 }

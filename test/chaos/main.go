@@ -75,6 +75,8 @@ type options struct {
 	Seed uint64
 	// Break takes out one protection of the nodes: see [breaks]. The campaign then ends at the first violation.
 	Break string
+	// MCP makes it a campaign of the MCP client: see [mcpWorld].
+	MCP bool
 	// JSON is the file for the report. Empty: none.
 	JSON string
 	// Keep leaves the temporary folder with the logs in place.
@@ -106,7 +108,8 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.Every, "every", o.Every, "the mean time between two faults")
 	flags.DurationVar(&o.Lease, "lease", o.Lease, "the lease of the workers")
 	flags.Uint64Var(&o.Seed, "seed", 0, "decides the faults and the prompts (default: the time)")
-	flags.StringVar(&o.Break, "break", "", "take one protection out: "+strings.Join(breaks, ", "))
+	flags.StringVar(&o.Break, "break", "", "take one protection out: "+strings.Join(breaks, ", ")+"; with --mcp: "+strings.Join(mcpBreaks, ", "))
+	flags.BoolVar(&o.MCP, "mcp", false, "the nodes are spool serve, and their tools those of an MCP server that misbehaves")
 	flags.DurationVar(&o.Limits.Duration, "limits", 0, "in place of the campaign: so long, eight workers share 60 requests a minute (at least 2m)")
 	flags.StringVar(&o.JSON, "json", "", "write the report to this file")
 	flags.BoolVar(&o.Keep, "keep", false, "leave the folder with the logs")
@@ -125,10 +128,18 @@ func parseOptions(args []string) (options, error) {
 		return o, fmt.Errorf("--only may name %s", strings.Join(faultKeys(), ", "))
 	case o.Limits.Duration != 0 && o.Limits.Duration < 2*time.Minute:
 		return o, errors.New("--limits needs at least two minutes: the first is not judged")
-	case o.Break != "" && !slices.Contains(breaks, o.Break):
-		return o, fmt.Errorf("--break must be one of %s", strings.Join(breaks, ", "))
+	case o.Break != "" && !slices.Contains(o.breaks(), o.Break):
+		return o, fmt.Errorf("--break must be one of %s", strings.Join(o.breaks(), ", "))
 	}
 	return o, nil
+}
+
+// breaks returns what can be taken out.
+func (o options) breaks() []string {
+	if o.MCP {
+		return mcpBreaks
+	}
+	return breaks
 }
 
 // limitsMain tests the limit of a provider.
