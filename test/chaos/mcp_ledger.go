@@ -152,8 +152,8 @@ func (l *ledger) find(run, call string) called {
 	return called{}
 }
 
-// complain notes a request that a client must not send.
-func (l *ledger) complain(format string, args ...any) {
+// complainf notes a request that a client must not send.
+func (l *ledger) complainf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wrong = append(l.wrong, fmt.Sprintf(format, args...))

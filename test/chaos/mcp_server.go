@@ -121,10 +121,10 @@ func (s *mcpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	q := mcpRequest{process: r.Header.Get(processHeader), header: r.Header, body: body}
 	if err := json.Unmarshal(body, &q); err != nil {
-		s.ledger.complain("the body %q", body)
+		s.ledger.complainf("the body %q", body)
 	}
 	if r.Header.Get("X-Key") != s.secret {
-		s.ledger.complain("a request of %s without the configured header", q.process)
+		s.ledger.complainf("a request of %s without the configured header", q.process)
 	}
 	if older(w, q) {
 		return

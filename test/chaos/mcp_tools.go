@@ -142,7 +142,7 @@ func (s *mcpServer) answer(c fake.Call) any {
 		s.ledger.keep(key, t.ID, tool)
 		return t
 	default:
-		s.ledger.complain("a call of the tool %q, which never was", c.Name)
+		s.ledger.complainf("a call of the tool %q, which never was", c.Name)
 		return fake.Said("there is no such tool")
 	}
 }
@@ -177,7 +177,7 @@ func (s *mcpServer) ask(c fake.Call) any {
 	case c.State == "" && len(c.Responses) == 0:
 		return s.question(c.Key)
 	case !known || err != nil:
-		s.ledger.complain("the state %q and the answers %s to the call %s", c.State, c.Responses, c.Key)
+		s.ledger.complainf("the state %q and the answers %s to the call %s", c.State, c.Responses, c.Key)
 		return fake.Said("there is no such question")
 	}
 	s.ledger.hear(c.Key, a.asQuestion(question))

@@ -87,7 +87,7 @@ func (w *mcpWorld) serve(n *node, name string) (*exec.Cmd, error) {
 	if err := os.WriteFile(config, text, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(w.binary, "serve", "--listen", fmt.Sprintf("127.0.0.1:%d", n.port), "--database", n.proxy.url(n.db.url("spool")), //nolint:gosec // it is the binary that this program has built
+	cmd := exec.Command(w.binary, "serve", "--listen", fmt.Sprintf("127.0.0.1:%d", n.port), "--database", n.proxy.url(n.db.url("spool")),
 		"--config", config, "--data", filepath.Join(w.dir, name), "--shutdown-timeout", shutdownTimeout.String())
 	cmd.Env = append(os.Environ(), "SPOOL_TOKEN=", "SPOOL_DATABASE_POOL=12")
 	return cmd, nil

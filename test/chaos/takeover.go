@@ -17,6 +17,10 @@ import (
 // takeoverWithin is how long a run may lie after the kill of its process, beside the lease.
 const takeoverWithin = 10 * time.Second
 
+// mcpTakeoverWithin is the same for processes of spool serve, whose pauses after failed claims grow for longer, and in
+// which a run may wait for another one that runs alone.
+const mcpTakeoverWithin = time.Minute
+
 // takeovers measures how long it takes until another process executes a run whose process was killed, while
 // PostgreSQL is there.
 type takeovers struct {
@@ -73,6 +77,10 @@ func (c *campaign) watchTakeovers(ctx context.Context) {
 func (c *campaign) lookAfter(ctx context.Context, p takeover, running []spool.Thread) {
 	key, after := p.thread.Key(), time.Since(p.at)
 	at := slices.IndexFunc(running, func(t spool.Thread) bool { return t.Key() == key })
+	within := takeoverWithin
+	if c.mcp != nil {
+		within = mcpTakeoverWithin
+	}
 	var now spool.Thread
 	if at >= 0 {
 		now = running[at]
@@ -91,7 +99,7 @@ func (c *campaign) lookAfter(ctx context.Context, p takeover, running []spool.Th
 		c.takeovers.mu.Unlock()
 	case now.RunID != p.thread.RunID || now.State != spool.Running && now.State != spool.Queued:
 		c.count("killed runs that were stopped or replaced before another process took them")
-	case after > c.o.Lease+takeoverWithin && c.takeovers.reachable(p.at):
+	case after > c.o.Lease+within && c.takeovers.reachable(p.at):
 		c.violated("takeover", key.String(), fmt.Sprintf("nobody has taken run %s over, %s after the kill of its process",
 			p.thread.RunID, after.Round(time.Second)))
 	default:
