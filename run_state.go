@@ -41,6 +41,9 @@ type RunState struct {
 	// Wait is the state of a run that waits, or has waited, for the thread. Nil: the thread was
 	// free.
 	Wait *Wait `json:"wait,omitempty"`
+	// Continues is the run whose turn a redriven run answers: the first of the failed runs that it goes on with. Empty: the
+	// run was not redriven, or by an older version.
+	Continues RunID `json:"continues,omitempty"`
 	// Steered is true if messages may wait to be put into the run: see [BusySteer].
 	Steered bool `json:"steered,omitempty"`
 	// Children counts the nested runs of a dispatched run, at any depth.

@@ -35,6 +35,7 @@ var steerTests = map[string]func(s steerTest){
 	"Edit":         testSteerEdit,
 	"Edited":       testSteerEdited,
 	"Rollback":     testSteerRollback,
+	"Redriven":     testSteerRedriven,
 	"Interrupt":    testSteerInterrupt,
 	"Places":       testSteerPlaces,
 	"Budget":       testSteerBudget,

@@ -45,7 +45,7 @@ var waitTests = map[string]func(s waitTest){
 	"Notices":           testWaitNotices,
 	"Snapshot":          testWaitSnapshot,
 	"LatestInterrupt":   testWaitLatestInterrupt,
-	"RollbackNoTurn":    testWaitRollbackNoTurn,
+	"RollbackRedriven":  testWaitRollbackRedriven,
 	"Places":            testWaitPlaces,
 }
 

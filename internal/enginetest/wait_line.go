@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -31,21 +32,32 @@ func testWaitLatestInterrupt(s waitTest) {
 	}
 }
 
-// testWaitRollbackNoTurn rolls back a run without a turn of its own, such as a redriven run. The
-// previous turn belongs to another run, and stays.
-func testWaitRollbackNoTurn(s waitTest) {
+// testWaitRollbackRedriven rolls back a run that has been redriven twice and has no turn of its own. The turn that it answers
+// goes, as that of a first run would, and can be shown again.
+func testWaitRollbackRedriven(s waitTest) {
 	e := s.engine(s.config(echo()))
+	s.start(e, "r0", "before")
+	stop := s.work(e)
+	s.ended(spool.Completed)
+	stop()
 	s.start(e, "r1", "go")
-	if r := redriveTest(s).redrive(e, redriveTest(s).die(e)); !r.Accepted {
-		s.Fatalf("redrive: %+v", r)
+	for range 2 {
+		if r := redriveTest(s).redrive(e, redriveTest(s).die(e)); !r.Accepted {
+			s.Fatalf("redrive: %+v", r)
+		}
 	}
 	s.busy(e, "r2", spool.BusyRollback)
 	s.work(e)
 	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "user r2", "assistant re: r2")
-	if branches := s.all(chat, "").Branches; len(branches) != 0 {
-		s.Errorf("the branches: %+v", branches)
+	s.lines("messages", s.script(), "user before", "assistant re: before", "user r2", "assistant re: r2")
+	branches := s.all(chat, "").Branches
+	if len(branches) != 1 {
+		s.Fatalf("the branches: %+v", branches)
 	}
+	if r, err := e.RestoreBranch(context.Background(), chat, branches[0].ID); err != nil || !r.Accepted {
+		s.Fatalf("restore: %+v, %v", r, err)
+	}
+	s.lines("messages", s.script(), "user before", "assistant re: before", "user go")
 }
 
 // testWaitPlaces has so many waiting runs that an unstable sort would show. Each has its own position,

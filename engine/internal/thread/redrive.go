@@ -1,6 +1,10 @@
 package thread
 
-import "github.com/spoolhq/spool"
+import (
+	"cmp"
+
+	"github.com/spoolhq/spool"
+)
 
 // Redrive continues the work of a dead job. It returns the run that continues: for a settlement the
 // job's own run, otherwise a new run with the id fresh. It returns a [RefusedError] if nothing is left
@@ -69,7 +73,7 @@ func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
 		},
 		RunState: failed.Given(),
 	}
-	next.Held = failed.HoldsThread()
+	next.Held, next.Continues = failed.HoldsThread(), cmp.Or(failed.Continues, failed.ID)
 	if o := failed.Output; o != nil && o.Schema != nil {
 		next.Output = &spool.RunOutput{Schema: o.Schema}
 	}

@@ -111,15 +111,31 @@ func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow
 		}
 	}
 	if last < 0 {
-		turns, err := tx.Store.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Run: tx.Run.ID})
-		if err == nil && len(turns) > 0 { // the later ones are of steers
-			run.Wait.RollbackMessageID = turns[0].ID
-		}
+		turn, err := ownTurn(tx)
+		run.Wait.RollbackMessageID = turn
 		return waiting, err
 	}
 	before := waiting[last]
 	run.Wait.RollbackMessageID = cmp.Or(before.Wait.EditMessageID, before.Wait.RollbackMessageID)
 	return append(waiting[:last:last], waiting[last+1:]...), supersede(tx, before, run)
+}
+
+// ownTurn returns the first user turn of the thread's run, or of the runs that it goes on with after a redrive. Their later
+// turns are of steers. It returns "" if the run has no turn in the view.
+func ownTurn(tx *Tx) (spool.MessageID, error) {
+	for _, id := range []spool.RunID{tx.Run.Continues, tx.Run.ID} {
+		if id == "" {
+			continue
+		}
+		turns, err := tx.Store.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Run: id})
+		if err != nil {
+			return "", err
+		}
+		if len(turns) > 0 {
+			return turns[0].ID, nil
+		}
+	}
+	return "", nil
 }
 
 // supersede ends a waiting run in favor of a later start. The audit log names the later start's
