@@ -66,3 +66,31 @@ func TestSteerSender(t *testing.T) {
 		})
 	}
 }
+
+// A message that is withdrawn before the run reads it ends the answer to its sender, and the run goes on without it.
+func TestSteerWithdrawn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, spooltest.NewModel(slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Right.")))
+		s.run("r1", "hello")
+		stop := s.work()
+		settle(time.Second)
+		s.steer("r2", "left")
+		sender := s.watch(agui.Options{RunID: "r2", ClientRunID: "mine", From: &spool.Run{ID: "r2"}}, nil)
+		all := s.watch(agui.Options{RunID: "r1"}, nil)
+		settle(time.Millisecond)
+		if r, err := s.engine.StopRun(t.Context(), key, "r2"); err != nil || !r.Accepted {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		settle(time.Minute)
+		stop()
+		got := sender.seen()
+		golden(t, "steer-withdrawn", got)
+		if text := string(got); !strings.Contains(text, `"runId":"mine"`) || strings.Contains(text, "Right.") {
+			t.Errorf("the sender has seen\n%s", text)
+		}
+		if text := string(all.seen()); strings.Contains(text, "left") || strings.Contains(text, "STEERED") || !strings.Contains(text, "Right.") {
+			t.Errorf("the other client has seen\n%s", text)
+		}
+	})
+}
