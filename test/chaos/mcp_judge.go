@@ -77,23 +77,31 @@ func (t *conversation) judgeTools(r spool.RunRow, calls []called) {
 
 var effectIn = regexp.MustCompile(`effect-(\d+)-`)
 
-// judgeResult checks that the result of a call is that of one of its effects, and that a call that has not reached the
-// server had none.
+// judgeResult checks the result of a call, and that the model has asked for the call.
 func (t *conversation) judgeResult(c called, result string) {
-	for _, found := range effectIn.FindAllStringSubmatch(result, -1) {
-		if n, _ := strconv.Atoi(found[1]); !slices.ContainsFunc(c.effects, func(e effect) bool { return e.number == n }) {
-			t.violated("result", c.call, fmt.Sprintf("its result is %s, and its effects are %v", result, c.effects))
-		}
-	}
-	again := len(t.saidTo(outcomeOf(spool.ToolCallID(c.call)))) > 0 // it had its effects before it was run again
-	if strings.Contains(result, "cannot be reached") && len(c.effects) > 0 && !again {
-		t.violated("result", c.call, fmt.Sprintf("its result is %s, and the server has %s", result, c))
+	again := len(t.saidTo(outcomeOf(spool.ToolCallID(c.call)))) > 0 // it may have had its effects before it was run again
+	if wrong := c.wrongResult(result, again || c.tool == idempotentTool); wrong != "" {
+		t.violated("result", c.call, wrong)
 	}
 	step, i := placeOf(c.call)
 	plan, known := t.plans[spool.RunID(c.run)]
 	if known && (step >= len(plan.Steps) || i >= len(plan.Steps[step].Calls) || plan.Steps[step].Calls[i] != mcpPrefix+c.tool) {
 		t.violated("call", c.call, "the server got a call of "+c.tool+", for which the model has not asked")
 	}
+}
+
+// wrongResult returns what is wrong with a result. It must be that of an effect of the call. A call that has not reached
+// the server had none, unless it was sent before.
+func (c called) wrongResult(result string, repeated bool) string {
+	for _, found := range effectIn.FindAllStringSubmatch(result, -1) {
+		if n, _ := strconv.Atoi(found[1]); !slices.ContainsFunc(c.effects, func(e effect) bool { return e.number == n }) {
+			return fmt.Sprintf("its result is %s, and the server has %s", result, c)
+		}
+	}
+	if strings.Contains(result, "cannot be reached") && len(c.effects) > 0 && !repeated {
+		return fmt.Sprintf("its result is %s, and the server has %s", result, c)
+	}
+	return ""
 }
 
 // placeOf returns the step and the place of a call: see [plan.callID].
@@ -181,7 +189,7 @@ func (t *conversation) judgeUnknown(entries []spool.Entry) {
 				cuts[p.ToolCallID]++
 			}
 			if why == "" || c.tool == idempotentTool {
-				t.violated("unknown", string(p.ToolCallID), fmt.Sprintf("seq %d asks for the outcome of a call of %q, and nobody has cut it: %s", e.Seq, c.tool, c))
+				t.violated("unknown", string(p.ToolCallID), fmt.Sprintf("seq %d asks for the outcome of a call that nobody has cut: %s", e.Seq, c))
 			}
 			t.count("questions for an outcome: " + why)
 		}
@@ -237,7 +245,7 @@ func (w *mcpWorld) excuse(c called, lost bool, cuts, again int, at time.Time) st
 // String describes the call for a report.
 func (c called) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d effects, %d tasks", len(c.effects), len(c.tasks))
+	fmt.Fprintf(&b, "%s: %d effects, %d tasks", c.tool, len(c.effects), len(c.tasks))
 	for _, a := range c.attempts {
 		fmt.Fprintf(&b, "; %s at %s for %s (%q, gone %t)", a.process, a.began.Format(time.TimeOnly), a.ended.Sub(a.began), a.trouble, a.gone)
 	}

@@ -144,3 +144,27 @@ func TestLedger(t *testing.T) {
 		t.Errorf("another thread has executed %+v", other)
 	}
 }
+
+// TestWrongResult has results of calls that had one effect or none.
+func TestWrongResult(t *testing.T) {
+	t.Parallel()
+
+	one, none := called{effects: []effect{{number: 7}}}, called{}
+	for _, c := range []struct {
+		call     called
+		result   string
+		repeated bool
+		wrong    bool
+	}{
+		{one, "done: effect-7-", false, false},
+		{one, "done: effect-8-", true, true},
+		{none, "done: effect-7-", false, true},
+		{one, "MCP server shop cannot be reached", false, true},
+		{one, "MCP server shop cannot be reached", true, false},
+		{none, "MCP server shop cannot be reached", false, false},
+	} {
+		if got := c.call.wrongResult(c.result, c.repeated); (got != "") != c.wrong {
+			t.Errorf("%q of %s: %q", c.result, c.call, got)
+		}
+	}
+}
