@@ -284,14 +284,22 @@ func (c *campaign) recover(ctx context.Context) {
 	for _, n := range c.cluster.nodes {
 		n.proxy.refuse.Store(false)
 		n.proxy.mute.Store(false)
+		free := n.seize()
+		for free == nil && sleep(ctx, 20*time.Millisecond) { // it is being started again
+			free = n.seize()
+		}
+		if free == nil {
+			return
+		}
 		n.signal(syscall.SIGCONT)
 		select {
 		case <-n.process.gone:
 			c.again(n)
 		default:
 		}
-		if err := n.ready(ctx); err != nil {
+		if err := n.ready(ctx); err != nil && c.mcp == nil { // otherwise keepUp starts it again
 			c.violated("node", strconv.Itoa(n.index), err.Error())
 		}
+		free()
 	}
 }
