@@ -46,6 +46,7 @@ type Config struct {
 	Budget    Budgets
 	Prices    Prices
 	Artifacts Artifacts
+	SignIn    SignIn
 }
 
 // Agent is an entry of the section agents.

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/netip"
 	"os"
@@ -35,6 +36,7 @@ var environment = map[string]string{
 	"LONG":   "0123456789abcdef0123456789abcdef",
 	"SPACED": "tok secret that is long",
 	"SIGN":   "whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB",
+	"SEAL":   "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=",
 	"HASH":   "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
@@ -134,6 +136,8 @@ context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
 prices: prices.json
 artifacts: {type: s3, endpoint: "https://s3.example.com", bucket: files, prefix: spool/, region: eu, access_key: "${KEY}", secret_key: "${TOKEN}", path_style: true, insecure: true, quota: 5000, max_bytes: 900}
+mcp: {books: {url: "https://books.example", auth: {type: authorization_code, issuer: "https://id.example", scopes: [read]}}}
+sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
 `
 
 func TestParse(t *testing.T) {
@@ -201,6 +205,11 @@ func TestParse(t *testing.T) {
 				},
 			},
 		},
+		MCP: []config.MCP{{
+			Name: "books", URL: "https://books.example",
+			Auth: &config.MCPAuth{Type: config.AuthPeople, Issuer: "https://id.example", Scopes: []string{"read"}},
+		}},
+		SignIn: config.SignIn{Keys: [][]byte{bytes.Repeat([]byte("A"), 32)}, URL: "https://agents.example/in"},
 		Tokens: []config.Token{
 			{Token: "tok-secret-of-all", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
 			{
@@ -295,14 +304,20 @@ var problems = map[string]struct{ text, want string }{
 	"MCPTasks":      {fine + "mcp: {s: {url: 'http://a', tasks: often}}\n", "spool.yaml:3: mcp.s.tasks: must be true or false"},
 	"MCPTasksChild": {fine + "mcp: {s: {command: [b], task_timeout: 1h}}\n", "spool.yaml:3: mcp.s.task_timeout: is for a url"},
 	"MCPAuthChild":  {fine + "mcp: {s: {command: [b], auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth: is for a url"},
-	"MCPAuthType":   {fine + "mcp: {s: {url: 'http://a', auth: {type: password, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.type: must be client_credentials"},
+	"MCPAuthType":   {fine + "mcp: {s: {url: 'http://a', auth: {type: password, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.type: must be client_credentials or authorization_code"},
 	"MCPAuthIssuer": {fine + "mcp: {s: {url: 'http://a', auth: {type: client_credentials, client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth.issuer: is required"},
+	"MCPAuthNoID":   {fine + "mcp: {s: {url: 'http://a', auth: {type: authorization_code, issuer: 'https://a', client_secret: c}}}\nsign_in: {keys: ['${SEAL}']}\n", "spool.yaml:3: mcp.s.auth.client_secret: needs a client_id"},
+	"MCPAuthNoKeys": {fine + "mcp: {s: {url: 'http://a', auth: {type: authorization_code, issuer: 'https://a'}}}\n", "spool.yaml:3: mcp.s.auth: needs sign_in.keys, which encrypt the tokens of people"},
+	"SignInKeys":    {fine + "sign_in: {url: 'https://a'}\n", "spool.yaml:3: sign_in.keys: is required"},
+	"SignInKey":     {fine + "sign_in:\n  keys: ['${SEAL}',\n    '${KEY}', QUFBQQ==]\n", "spool.yaml:5: sign_in.keys[1]: must be base64 of 32 bytes, such as what openssl rand -base64 32 prints\nspool.yaml:5: sign_in.keys[2]: must be base64 of 32 bytes, such as what openssl rand -base64 32 prints"},
+	"SignInURL":     {fine + "sign_in: {keys: ['${SEAL}'], url: 'http://agents.example'}\n", "spool.yaml:3: sign_in.url: must be an https URL without a query; http is for loopback hosts"},
+	"SignInQuery":   {fine + "sign_in: {keys: ['${SEAL}'], url: 'https://agents.example?a=b'}\n", "spool.yaml:3: sign_in.url: must be an https URL without a query; http is for loopback hosts"},
 	"MCPAuthMethod": {fine + "mcp: {s: {url: 'http://a', auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c, method: none}}}\n", "spool.yaml:3: mcp.s.auth.method: must be basic or post"},
 	"MCPPrefixes": {
 		"models: {m: {provider: demo}}\nagents: {a: {model: m, mcp: {s: {}, t: {}}}}\nmcp:\n  s: {url: 'http://a', prefix: shop_}\n  t: {url: 'http://b', prefix: shop_it_}\n",
 		`spool.yaml:2: agents.a.mcp.t: tools of the MCP servers "s" and "t" could have the same name: their prefixes are "shop_" and "shop_it_", and neither may begin the other`,
 	},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
 		"spool.yaml:4: models.m.providr: unknown field; there are " + modelFields,
@@ -487,7 +502,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be " + providers + "\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in",
 	},
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices", "artifacts")
-	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"]), Artifacts: artifacts(f["artifacts"])}
+	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices", "artifacts", "sign_in")
+	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"]), Artifacts: artifacts(f["artifacts"]), SignIn: signIn(f["sign_in"])}
 	d.anonymous = !f["auth"].present()
 	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
 	c.Budget = budgets(f["budget"], c)
@@ -20,6 +20,11 @@ func (d *decoder) config(root value) *Config {
 	}
 	for _, e := range f["mcp"].entries() {
 		c.MCP = append(c.MCP, mcpServer(e))
+	}
+	for _, s := range c.MCP {
+		if s.Auth != nil && s.Auth.Type == AuthPeople && len(c.SignIn.Keys) == 0 {
+			d.problems = append(d.problems, s.Auth.Errorf("needs sign_in.keys, which encrypt the tokens of people"))
+		}
 	}
 	agents := f["agents"].entries()
 	for _, e := range agents {
