@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/signin"
 )
 
 // Config configures a server. Authenticator is required, unless Insecure is true.
@@ -99,6 +100,9 @@ type Config struct {
 	// QueueVerifier proves that a delivery comes from the queue. If it is a [HeaderVerifier], wrong headers
 	// are refused before the body is read. Defaults to none: every delivery gets a 401.
 	QueueVerifier QueueVerifier
+	// SignIns lets people sign in to servers of tools: it serves their browsers below [signin.Path]. An
+	// *mcp.SignIns is one. Defaults to none.
+	SignIns signin.SignIns
 	// StreamTokenKeys sign and check the tokens that open a stream. Each is random and has 32
 	// bytes or more. The first key signs; further keys are for key rotation. Processes behind
 	// one address need the same keys. Defaults to a new key of the process, so that a restart

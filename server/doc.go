@@ -7,6 +7,7 @@
 //	POST   /api/agent/run                start a run           scope write
 //	POST   /api/agent/control            stop a run            scope stop
 //	POST   /api/agent/respond            answer a park         scope approve
+//	POST   /api/agent/sign-in            sign in to tools      scope write
 //	POST   /api/agent/compact            summarise a thread    scope write
 //	POST   /api/agent/events             publish an event      scope write
 //	GET    /api/agent/history            snapshot of a thread  scope read

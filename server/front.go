@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ var nowhere = &rest.RouteInfo{}
 // routeOf returns the facts about a route that the guard against web pages needs.
 func (f *front) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
 	return browser.Route{
-		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: f.isDocs(to) || to.Name == opRoot, Streams: to.Name == opStream,
+		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: f.isDocs(to) || slices.Contains([]string{opRoot, opSignIn, opSignedIn}, to.Name), Streams: to.Name == opStream,
 	}
 }
 

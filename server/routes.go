@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/server/signin"
 	"github.com/spoolhq/spool/server/stream"
 	"github.com/spoolhq/spool/server/threads"
 )
@@ -41,6 +42,7 @@ func (t table) Routes(r *rest.Routes) {
 	thread := threads.Controller{Engine: t.engine, Streams: t.streams}
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts}
+	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
 	probes := probe.New(t.checks(), t.drain)
 	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
@@ -53,6 +55,13 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, t.op("publishEvent", ScopeWrite,
 		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
 	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+
+	rest.Post[signin.SignInRequest, signin.SignInStart](r, "/api/agent/sign-in", people.Begin, t.op("beginSignIn", ScopeWrite, rest.Fails(notFound))...)
+	if t.config.SignIns != nil {
+		rest.Get[struct{}, signin.Page](r, signin.PathStart, people.Start, rest.Name(opSignIn), rest.NoAuth(), rest.Hidden())
+		rest.Get[struct{}, signin.Page](r, signin.PathCallback, people.Callback, rest.Name(opSignedIn), rest.NoAuth(), rest.Hidden())
+		rest.Get[struct{}, signin.Document](r, signin.PathDocument, people.Metadata, rest.Name("clientMetadata"), rest.NoAuth(), rest.Hidden())
+	}
 
 	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui", agent.Run, t.op("runAgent", ScopeWrite,
 		conflict[aguiapi.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
@@ -105,6 +114,8 @@ const (
 	opDelivery = "deliverJob"
 	opStream   = "streamThread"
 	opRoot     = "root"
+	opSignIn   = "signIn"
+	opSignedIn = "signedIn"
 )
 
 const (

@@ -74,6 +74,7 @@ func (s *setup) lines() []description {
 		{"agents", describe(agents)},
 		{"tools", describe(s.tools)},
 		{"mcp", s.describeMCP()},
+		{"sign-in", s.signInAt},
 		{"auth", auth},
 		{"cors", strings.Join(s.server.CORSOrigins, ", ")},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,23 +31,30 @@ type mcpServer struct {
 func (s *setup) openMCP(configured []config.MCP, egress mcp.Egress, log *slog.Logger) (mcpServers, []error) {
 	servers, problems := make(mcpServers, len(configured)), []error(nil)
 	for _, c := range configured {
-		server, err := newMCP(c, egress, log)
+		server, err := newMCP(c, egress, s.signIns, log)
 		if err != nil {
 			problems = append(problems, c.Errorf("%s", spool.MessageOf(err)))
 			continue
 		}
 		servers[c.Name] = mcpServer{c, server}
 		s.mcp = append(s.mcp, server)
+		if c.SignsIn() {
+			s.people = append(s.people, c.Name)
+		}
 	}
 	return servers, problems
 }
 
-func newMCP(c config.MCP, egress mcp.Egress, log *slog.Logger) (*mcp.Server, error) {
+// newMCP makes the client of an MCP server. The sign-ins are for one to which people sign in.
+func newMCP(c config.MCP, egress mcp.Egress, signIns *mcp.SignIns, log *slog.Logger) (*mcp.Server, error) {
 	var auth *mcp.Auth
 	if a := c.Auth; a != nil {
 		auth = &mcp.Auth{
 			Type: mcp.AuthType(a.Type), Issuer: a.Issuer, ClientID: a.ClientID, ClientSecret: a.ClientSecret, Method: mcp.AuthMethod(a.Method),
 			Resource: a.Resource, Scopes: a.Scopes,
+		}
+		if c.SignsIn() {
+			auth.SignIns = signIns
 		}
 	}
 	return mcp.New(mcp.Config{
@@ -87,6 +95,9 @@ func (s *setup) describeMCP() string {
 	names := make([]string, len(s.mcp))
 	for i, server := range s.mcp {
 		names[i] = server.Name()
+		if slices.Contains(s.people, server.Name()) {
+			names[i] += " (people sign in)"
+		}
 	}
 	return strings.Join(names, ", ")
 }
@@ -97,6 +108,9 @@ func (s *setup) tryMCP(ctx context.Context, log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	for _, server := range s.mcp {
+		if slices.Contains(s.people, server.Name()) { // nobody has a token for this
+			continue
+		}
 		all.Go(func() {
 			list, err := server.List(ctx)
 			switch {

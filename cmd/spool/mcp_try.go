@@ -101,7 +101,7 @@ func tryServer(ctx context.Context, args []string, h host) error {
 // namelessServer returns a server of the command line.
 func namelessServer(url, command string) (mcpServer, error) {
 	c := config.MCP{Name: "server", URL: url, Command: strings.Fields(command)}
-	server, err := newMCP(c, mcp.Egress{AllowPrivate: true}, nil)
+	server, err := newMCP(c, mcp.Egress{AllowPrivate: true}, nil, nil)
 	if err != nil {
 		return mcpServer{}, &usageError{errors.New(spool.MessageOf(err))}
 	}
@@ -122,7 +122,7 @@ func configuredServer(file, name string, h host) (mcpServer, error) {
 			continue
 		}
 		// As for a server with tokens: only what the configuration allows.
-		server, err := newMCP(m, mcp.Egress{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, nil)
+		server, err := newMCP(m, mcp.Egress{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, nil, nil)
 		if err != nil {
 			return mcpServer{}, &usageError{m.Errorf("%s", spool.MessageOf(err))}
 		}

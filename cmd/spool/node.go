@@ -36,6 +36,9 @@ type node struct {
 
 func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
 	n := &node{work: s.work, telemetry: t, delay: o.delay, timeout: o.timeout, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
+	if s.store != nil {
+		s.store.Store = b.Store
+	}
 	config := s.engine
 	config.Log = log
 	config.Telemetry = engine.Telemetry{Contents: o.contents}

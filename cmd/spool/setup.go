@@ -34,6 +34,13 @@ type setup struct {
 	token string
 	// artifacts says where artifacts are. Its Type is empty if none are stored.
 	artifacts config.Artifacts
+	// signIns has the tokens of people in the store of the process, once that is open. Nil: nobody signs in.
+	signIns *mcp.SignIns
+	store   *lateStore
+	// signInAt says where browsers sign in. Empty: nobody signs in.
+	signInAt string
+	// people are the MCP servers to which people sign in.
+	people []string
 	// tokens reads the tokens again. It is nil if no file has tokens.
 	tokens *tokenFile
 }
@@ -75,16 +82,22 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	if s.engine.Pricer, err = newPricer(c.Prices, o.config); err != nil {
 		return nil, &usageError{err}
 	}
-	if len(c.Agents) == 0 {
+	wrong := s.openSignIns(c, o)
+	switch {
+	case wrong != nil: // the servers need them
+	case len(c.Agents) == 0:
 		s.demo()
-	} else {
+	default:
 		err = s.configure(c, o.config, egress(o, c), o.logger(os.Stderr))
 	}
-	if err := errors.Join(err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
+	if err := errors.Join(wrong, err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
 	s.server.PublicURL = c.PublicURL
+	if s.signIns != nil {
+		s.server.SignIns = s.signIns
+	}
 	for _, line := range append([]description{{"data", o.place()}}, s.lines()...) {
 		if line.remark != "" {
 			s.server.Facts = append(s.server.Facts, server.Fact{Name: line.name, Text: line.remark})

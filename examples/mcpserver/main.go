@@ -4,8 +4,10 @@
 //	go run ./examples/mcpserver
 //	go run ./examples/mcpserver --http localhost:9000
 //	go run ./examples/mcpserver --http localhost:9000 --secret a-secret
+//	go run ./examples/mcpserver --http localhost:9000 --people ann
 //
-// With a secret it wants access tokens, which it gives to the client "spool" with that secret.
+// With a secret it wants access tokens, which it gives to the client "spool" with that secret. With people it wants the
+// tokens of people, who sign in without being asked anything.
 //
 // Its tool refund asks a person why, before it refunds anything. Its tool audit takes a while, and over HTTP its work is
 // a task.
@@ -32,16 +34,17 @@ var refunds atomic.Int64
 func main() {
 	address := flag.String("http", "", "serve HTTP at this address")
 	secret := flag.String("secret", "", "want access tokens over HTTP, and give them to the client spool with this secret")
+	person := flag.String("people", "", "want access tokens of people over HTTP, who all sign in as this person")
 	takes := flag.Duration("audit", 5*time.Second, "how long an audit takes")
 	flag.Parse()
-	if err := serve(*address, *secret, *takes); err != nil {
+	if err := serve(*address, *secret, *person, *takes); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpserver:", err)
 		os.Exit(1)
 	}
 }
 
 // serve serves HTTP at an address, or standard input and output if it is empty.
-func serve(address, secret string, takes time.Duration) error {
+func serve(address, secret, person string, takes time.Duration) error {
 	offered := &mcp.ServerCapabilities{}
 	offered.AddExtension(tasksExtension, nil)
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, &mcp.ServerOptions{Capabilities: offered})
@@ -61,8 +64,13 @@ func serve(address, secret string, takes time.Duration) error {
 	}
 	// Revision 2026-07-28 has no sessions.
 	var handler http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
-	if secret != "" {
-		handler = newGuard(address, secret, handler)
+	if person != "" {
+		mcp.AddTool(server, &mcp.Tool{
+			Name: "my_orders", Description: "Lists the orders of the person.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		}, myOrders)
+	}
+	if secret != "" || person != "" {
+		handler = newGuard(address, secret, person, handler)
 	}
 	s := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	return s.ListenAndServe()

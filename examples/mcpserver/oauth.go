@@ -23,20 +23,28 @@ type guard struct {
 
 	mu     sync.Mutex
 	tokens map[string]time.Time // with their ends
+	people signIns
 }
 
 // newGuard returns a handler for a shop that wants access tokens.
-func newGuard(address, secret string, shop http.Handler) http.Handler {
-	g := &guard{issuer: "http://" + address, secret: secret, tokens: make(map[string]time.Time)}
+func newGuard(address, secret, person string, shop http.Handler) http.Handler {
+	g := &guard{
+		issuer: "http://" + address, secret: secret, tokens: make(map[string]time.Time), people: signIns{person: person, codes: make(map[string]signIn)},
+	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /.well-known/oauth-protected-resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
 		Resource: g.issuer, AuthorizationServers: []string{g.issuer},
 	}))
 	mux.HandleFunc("GET /.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
-			"issuer": g.issuer, "token_endpoint": g.issuer + "/token", "token_endpoint_auth_methods_supported": []string{"client_secret_basic"},
+			"issuer": g.issuer, "token_endpoint": g.issuer + "/token", "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
+			"authorization_endpoint": g.issuer + "/authorize", "code_challenge_methods_supported": []string{"S256"},
+			"authorization_response_iss_parameter_supported": true,
 		})
 	})
+	if person != "" {
+		mux.HandleFunc("GET /authorize", g.authorize)
+	}
 	mux.HandleFunc("POST /token", g.token)
 	mux.Handle("/", auth.RequireBearerToken(g.verify, &auth.RequireBearerTokenOptions{
 		ResourceMetadataURL: g.issuer + "/.well-known/oauth-protected-resource",
@@ -48,7 +56,9 @@ func newGuard(address, secret string, shop http.Handler) http.Handler {
 func (g *guard) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	switch {
-	case id != "spool" || subtle.ConstantTimeCompare([]byte(secret), []byte(g.secret)) == 0:
+	case g.people.person != "" && r.PostFormValue("client_id") == "spool":
+		g.redeem(w, r)
+	case id != "spool" || g.secret == "" || subtle.ConstantTimeCompare([]byte(secret), []byte(g.secret)) == 0:
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 	case r.PostFormValue("resource") != g.issuer:
 		answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_target"})
@@ -69,7 +79,7 @@ func (g *guard) verify(_ context.Context, token string, _ *http.Request) (*auth.
 	if !ok {
 		return nil, auth.ErrInvalidToken
 	}
-	return &auth.TokenInfo{Expiration: end}, nil
+	return &auth.TokenInfo{UserID: g.people.person, Expiration: end}, nil
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

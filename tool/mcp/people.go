@@ -205,16 +205,19 @@ func (c *source) signInTool() spool.Tool {
 	return t
 }
 
-// listFor returns the tools that a subject gets. If the subject has not signed in, these are the ones that somebody of
-// the tenant got last.
+// listFor returns the tools that a subject gets. If the subject has not signed in, or there is no subject, these are
+// the ones that somebody of the tenant got last.
 func (s *Server) listFor(ctx context.Context, tenant spool.Tenant, subject string) (*List, error) {
 	if s.people.transport == nil || tenant == "" {
 		return s.List(ctx)
 	}
-	own, release := s.person(s.owner(tenant, subject))
+	o, signIns := s.owner(tenant, subject), s.config.Auth.SignIns
+	if signIns.book.Check(o) != nil {
+		return signIns.lastList(ctx, tenant, s.config.Name)
+	}
+	own, release := s.person(o)
 	defer release()
 	list, err := own.List(ctx)
-	signIns := s.config.Auth.SignIns
 	if _, ok := errors.AsType[*signin.NeededError](err); ok {
 		return signIns.lastList(ctx, tenant, s.config.Name)
 	}

@@ -41,10 +41,10 @@ type SignInConfig struct {
 	// https, unless its host is a loopback one. Required.
 	URL string
 
-	// Anonymous lets callers without a subject sign in. All of a tenant then share one token. It is for hosts without
-	// authentication.
+	// Anonymous lets callers without a subject sign in. All of a tenant then share one token. It is for hosts whose
+	// callers have no subjects.
 	//
-	// Defaults to false: calls of such runs fail.
+	// Defaults to false: a run without a subject has the tools that somebody of its tenant got last, and its calls fail.
 	Anonymous bool
 
 	// Log gets messages, which have no token.
@@ -108,7 +108,7 @@ func (s *SignIns) BeginSignIn(ctx context.Context, ticket string, tenant spool.T
 		return "", nil, err
 	}
 	return begun.URL, &http.Cookie{ //nolint:gosec // it is Secure unless the host is a loopback one
-		Name: s.cookie(begun.Cookie), Value: begun.Secret, Path: "/", MaxAge: int(begun.Lasts.Seconds()), HttpOnly: true,
+		Name: s.cookie(begun.Cookie), Value: begun.Secret, Path: s.cookiePath(), MaxAge: int(begun.Lasts.Seconds()), HttpOnly: true,
 		Secure: s.secure(), SameSite: http.SameSiteLaxMode,
 	}, nil
 }
@@ -137,6 +137,15 @@ func (s *SignIns) cookie(name string) string {
 		return "__Host-" + name
 	}
 	return name
+}
+
+// cookiePath returns the path for which a cookie is. The prefix of [SignIns.cookie] wants it to be "/".
+func (s *SignIns) cookiePath() string {
+	u, err := url.Parse(s.url)
+	if err != nil || s.secure() {
+		return "/"
+	}
+	return u.EscapedPath() + pathCallback
 }
 
 // noteList stores the list that somebody of a tenant got, if it is another one than before.

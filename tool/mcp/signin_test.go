@@ -241,8 +241,14 @@ func TestSignIn(t *testing.T) {
 	if _, ok := toolsFor(t, s, "third", "ann")["sign_in"]; !ok {
 		t.Error("a tenant has the tools of another")
 	}
-	if _, err := call(t, toolsOf(t, s), `{}`, as("acme", "")); spool.CodeOf(err) != spool.Unauthorized {
-		t.Errorf("nobody: %v", err)
+	for tenant, name := range map[string]string{"acme": "who", "third": "sign_in"} { // nobody can sign in
+		tool, ok := toolsFor(t, s, tenant, "")[name]
+		if !ok {
+			t.Fatalf("nobody of %s has not the tool %s", tenant, name)
+		}
+		if _, err := call(t, tool, `{}`, as(tenant, "")); spool.CodeOf(err) != spool.Unauthorized || !strings.Contains(spool.MessageOf(err), "has no subject") {
+			t.Errorf("nobody of %s: %v", tenant, err)
+		}
 	}
 }
 

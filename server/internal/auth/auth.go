@@ -115,3 +115,19 @@ func (a *Auth) Operates(r *http.Request) (bool, error) {
 	c, ok := who.(*call.Caller)
 	return ok && slices.Contains(c.Scopes, access.ScopeAdmin), nil
 }
+
+// Caller returns the caller of a request to a route that is open to all, if the caller has a scope.
+func (a *Auth) Caller(r *http.Request, need access.Scope) (access.Principal, error) {
+	if a.Everybody != nil {
+		return *a.Everybody, nil
+	}
+	who, err := gate{a, need}.Authenticate(r)
+	if err != nil {
+		return access.Principal{}, err
+	}
+	c, ok := who.(*call.Caller)
+	if !ok || !c.May(need) {
+		return access.Principal{}, spool.Errorf(spool.Forbidden, "the scope %q is required", need)
+	}
+	return c.Principal, nil
+}

@@ -82,6 +82,10 @@ with the last id misses nothing and reads nothing twice. One snapshot frame repl
 It opens the stream of this thread, and nothing else, until it expires; the stream ends with it. After a 401, get a new
 token and continue from the last id that you have read.`
 
+	aboutSignIn = `Begins a sign-in of the caller to a server of tools, for an application whose browser has no credentials of
+its own here. A run that needs one waits with the reason ` + "`elicitation`" + ` and a link. Only the subject for whom the link is gets on. The
+answer's cookie belongs to the browser that then goes to the url. Once that has come back, answer the call with an approval.`
+
 	aboutUsage = `The tokens that a thread has used, in total and by agent and model, and how full the model's window is.`
 
 	aboutBranches = `The messages that edits and rollbacks have replaced. Each branch is a user turn with all messages after it. A
@@ -131,6 +135,7 @@ var words = map[string]Words{
 	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
 	"respond":           {"Runs", "Answer a run that waits", aboutRespond},
 	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
+	"beginSignIn":       {"Runs", "Sign in to a server of tools", aboutSignIn},
 	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
 	"streamThread":      {"Threads", "Follow a thread live", aboutStream},
 	"listEvents":        {"Threads", "List your own events", aboutEvents},
@@ -214,6 +219,7 @@ var answerTexts = map[string]map[string]string{
 	"deliverJob":        {"200": "The delivery was taken.", "401": "The queue did not sign the delivery, or no queue may deliver."},
 	"getHealth":         {"200": "The process is up."},
 	"getReadiness":      {"200": "The process is ready.", "503": "The process is not ready, for the reasons in the body."},
+	"beginSignIn":       {"200": "Where the browser goes now.", "404": "The link is not for this caller, or too old."},
 	"createStreamToken": {"200": "The token. It lets anybody read the thread: keep it out of logs."},
 }
 
@@ -228,6 +234,7 @@ var (
 		"respond":           object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
 		"deliverJob":        object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
 		"restoreBranch":     object{"threadId": "t1", "branchId": 7},
+		"beginSignIn":       object{"url": "https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text"},
 		"createStreamToken": object{"threadId": "t1"},
 	}
 	answerExamples = map[string]map[string]any{
@@ -279,6 +286,10 @@ var (
 			"409": object{
 				"accepted": false, "branchId": 7, "reason": "not_restorable", "error": "Branch 9 has to be restored first",
 			},
+		},
+		"beginSignIn": {
+			"200": object{"url": "https://login.example/authorize?response_type=code&state=text", "expiresAt": "2026-01-02T03:14:05Z"},
+			"404": failure("this link does not open a sign-in: it is not yours, or too old", spool.NotFound),
 		},
 		"createStreamToken": {
 			"200": object{"token": "payload.signature", "expiresAt": "2026-01-02T03:14:05Z"},

@@ -90,9 +90,9 @@ func (o Owner) key() string {
 }
 
 // Check returns an error for an owner that cannot have a token.
-func (b *Book) check(o Owner) error {
+func (b *Book) Check(o Owner) error {
 	if o.Subject == "" && !b.config.Anonymous {
-		return spool.Errorf(spool.Unauthorized, "the run has no subject who could sign in")
+		return spool.Errorf(spool.Unauthorized, "the run has no subject, so that nobody can sign in for it")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ var (
 func (b *Book) Begin(ctx context.Context, text string, tenant spool.Tenant, subject string) (Begun, error) {
 	plain, err := b.config.Vault.Open(text, "ticket")
 	var t ticket
-	if err != nil || json.Unmarshal(plain, &t) != nil || t.Tenant != tenant || t.Subject != subject || time.Now().After(t.Ends) || b.check(t.Owner) != nil {
+	if err != nil || json.Unmarshal(plain, &t) != nil || t.Tenant != tenant || t.Subject != subject || time.Now().After(t.Ends) || b.Check(t.Owner) != nil {
 		return Begun{}, errLink
 	}
 	client := b.clients[t.Server]

@@ -64,7 +64,7 @@ type found struct {
 // processes only one does so at a time, as an authorization server may take a refresh token once. Token returns a
 // [NeededError] error if the owner has to sign in.
 func (t *Tokens) Token(ctx context.Context) (string, error) {
-	if err := t.book.check(t.owner); err != nil {
+	if err := t.book.Check(t.owner); err != nil {
 		return "", err
 	}
 	for {

@@ -48,6 +48,9 @@ type MCP struct {
 	DistinctApprover bool
 }
 
+// SignsIn reports whether people sign in to the server.
+func (s MCP) SignsIn() bool { return s.Auth != nil && s.Auth.Type == AuthPeople }
+
 // AgentMCP is an entry of an agent's field mcp.
 type AgentMCP struct {
 	Source

@@ -22,7 +22,7 @@ func (d *decoder) config(root value) *Config {
 		c.MCP = append(c.MCP, mcpServer(e))
 	}
 	for _, s := range c.MCP {
-		if s.Auth != nil && s.Auth.Type == AuthPeople && len(c.SignIn.Keys) == 0 {
+		if s.SignsIn() && len(c.SignIn.Keys) == 0 {
 			d.problems = append(d.problems, s.Auth.Errorf("needs sign_in.keys, which encrypt the tokens of people"))
 		}
 	}
