@@ -25,6 +25,8 @@ type mcpServer struct {
 	config.MCP
 
 	server *mcp.Server
+	// as is who uses it at a terminal.
+	as owner
 }
 
 // openMCP makes the clients of MCP servers. It uses no network.
@@ -36,7 +38,7 @@ func (s *setup) openMCP(configured []config.MCP, egress mcp.Egress, log *slog.Lo
 			problems = append(problems, c.Errorf("%s", spool.MessageOf(err)))
 			continue
 		}
-		servers[c.Name] = mcpServer{c, server}
+		servers[c.Name] = mcpServer{MCP: c, server: server}
 		s.mcp = append(s.mcp, server)
 		if c.SignsIn() {
 			s.people = append(s.people, c.Name)

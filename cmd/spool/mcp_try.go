@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -24,12 +25,20 @@ Usage:
 
   spool mcp list [SERVER] [flags]               the tools of a server, under the names that agents see
   spool mcp call [SERVER] TOOL [JSON] [flags]   call a tool, by the server's own name
+  spool mcp login SERVER [flags]                sign in to a server with the auth authorization_code
+  spool mcp logout SERVER [flags]               forget that
 
 SERVER is a name of the section mcp of the configuration. With --url or --command there is none.
 A call is a real one, and nobody is asked for an approval. If the server asks a question, the
 command prints it. Answer it with --answer JSON, or with --decline. If the server answers by a task,
 the command waits for it and prints how far it is. Ctrl-C, or a question without an answer, cancels
 the task.
+
+login prints a link to open in a browser of this machine, and waits until the person has signed in.
+The client_id of the server must be allowed to redirect to http://127.0.0.1, on any port unless
+--listen names one. The sign-in is kept in a file of its own in --data, encrypted with the first of
+sign_in.keys, and list and call use it. With --database it is kept there, for runs of --tenant and
+--subject too. logout forgets it here; the authorization server is not told.
 
 Flags:
 
@@ -38,6 +47,11 @@ Flags:
   --command LINE   a server that is a program; the line is cut at spaces
   --answer JSON    the answer to the question that the server asks
   --decline        decline the question that the server asks
+  --data DIR       folder with the sign-ins of this terminal ($SPOOL_DATA, default ./spool-data)
+  --database URL   PostgreSQL of a server, for its sign-ins ($SPOOL_DATABASE)
+  --tenant NAME    the tenant of the sign-in; default: default
+  --subject NAME   the subject of the sign-in; default: none
+  --listen ADDRESS where login waits for the browser; default: 127.0.0.1:0, which is any port
 `
 
 // tryServer lists or calls the tools of an MCP server.
@@ -47,6 +61,7 @@ func tryServer(ctx context.Context, args []string, h host) error {
 	fallback, _ := h.lookup("SPOOL_CONFIG")
 	file, url, command := fs.String("config", fallback, ""), fs.String("url", "", ""), fs.String("command", "", "")
 	answer, decline := fs.String("answer", "", ""), fs.Bool("decline", false, "")
+	at := terminalFlags(fs, h)
 	var rest []string
 	for {
 		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -60,27 +75,33 @@ func tryServer(ctx context.Context, args []string, h host) error {
 		}
 		args, rest = fs.Args()[1:], append(rest, fs.Arg(0))
 	}
-	if len(rest) == 0 || rest[0] != "list" && rest[0] != "call" {
-		return usagef("mcp needs a command: list or call")
+	if len(rest) == 0 || !slices.Contains([]string{"list", "call", "login", "logout"}, rest[0]) {
+		return usagef("mcp needs a command: list, call, login or logout")
 	}
+	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer release()
 	verb, rest := rest[0], rest[1:]
 	var server mcpServer
 	var err error
-	if *url != "" || *command != "" {
-		server, err = namelessServer(*url, *command)
-	} else {
-		if len(rest) == 0 {
-			return usagef("mcp %s needs the name of a server, --url or --command", verb)
+	switch {
+	case verb == "login" || verb == "logout":
+		if len(rest) != 1 || *url != "" || *command != "" {
+			return usagef("mcp %s needs the name of one server of the configuration", verb)
 		}
-		server, err = configuredServer(*file, rest[0], h)
+		return at.change(ctx, verb, *file, rest[0], h)
+	case *url != "" || *command != "":
+		server, err = namelessServer(*url, *command)
+	case len(rest) == 0:
+		return usagef("mcp %s needs the name of a server, --url or --command", verb)
+	default:
+		server, err = at.server(ctx, *file, rest[0], h)
+		defer at.close()
 		rest = rest[1:]
 	}
 	if err != nil {
 		return err
 	}
 	defer server.server.Close()
-	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer release()
 	switch {
 	case verb == "list" && len(rest) == 0:
 		return server.list(ctx, h.stdout, h.stderr)
@@ -105,49 +126,22 @@ func namelessServer(url, command string) (mcpServer, error) {
 	if err != nil {
 		return mcpServer{}, &usageError{errors.New(spool.MessageOf(err))}
 	}
-	return mcpServer{c, server}, nil
-}
-
-// configuredServer returns a server of the configuration.
-func configuredServer(file, name string, h host) (mcpServer, error) {
-	if file == "" {
-		return mcpServer{}, usagef("mcp needs --config FILE or SPOOL_CONFIG for the server %q", name)
-	}
-	c, err := config.Load(file, h.lookup)
-	if err != nil {
-		return mcpServer{}, &usageError{err}
-	}
-	for _, m := range c.MCP {
-		if m.Name != name {
-			continue
-		}
-		// As for a server with tokens: only what the configuration allows.
-		server, err := newMCP(m, mcp.Egress{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, nil, nil)
-		if err != nil {
-			return mcpServer{}, &usageError{m.Errorf("%s", spool.MessageOf(err))}
-		}
-		return mcpServer{m, server}, nil
-	}
-	return mcpServer{}, usagef("%s has no MCP server %q", file, name)
+	return mcpServer{MCP: c, server: server}, nil
 }
 
 // tools returns the tools of the server by the server's names, and those names in their order. It warns of names in
 // the configuration that the server does not offer.
 func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []string, byName map[string]spool.Tool, err error) {
-	list, err := s.server.List(ctx)
+	source, err := s.server.Tools(s.selection(nil))
+	if err != nil {
+		return nil, nil, plainError(err)
+	}
+	list, text, err := s.listed(ctx, source)
 	if err != nil {
 		return nil, nil, plainError(err)
 	}
 	for _, name := range s.selection(nil).Missing(list) {
 		fmt.Fprintf(warnings, "warning: the configuration names the tool %s, which the server does not offer\n", printable(name))
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, nil, err
-	}
-	source, err := s.server.Tools(s.selection(nil))
-	if err != nil {
-		return nil, nil, plainError(err)
 	}
 	made, err := source.Tools(text)
 	if err != nil {
@@ -168,6 +162,22 @@ func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []strin
 		}
 	}
 	return names, byName, nil
+}
+
+// listed returns the list of the tools, and its text. Where people sign in, it is that of the owner.
+func (s mcpServer) listed(ctx context.Context, source spool.ToolSource) (*mcp.List, json.RawMessage, error) {
+	var text json.RawMessage
+	var err error
+	if own, ok := source.(spool.SubjectToolSource); ok && s.SignsIn() {
+		text, err = own.ListFor(ctx, s.as.tenant, s.as.subject)
+	} else {
+		text, err = source.List(ctx)
+	}
+	list := &mcp.List{}
+	if err == nil {
+		err = json.Unmarshal(text, list)
+	}
+	return list, text, err
 }
 
 // list prints the tools.
@@ -209,7 +219,9 @@ func (s mcpServer) call(ctx context.Context, h host, args []string, answer *spoo
 	if !ok {
 		return fmt.Errorf("the server has no tool %q", args[0])
 	}
-	call := spool.ToolCall{RunID: "try", Step: 1, ID: "call", Name: tool.Name, Args: json.RawMessage(args[1])}
+	call := spool.ToolCall{
+		RunID: "try", Step: 1, ID: "call", Name: tool.Name, Args: json.RawMessage(args[1]), Thread: spool.ThreadKey{Tenant: s.as.tenant}, Subject: s.as.subject,
+	}
 	if err := tool.Check(call.Args); err != nil {
 		return plainError(err)
 	}

@@ -75,26 +75,38 @@ func sentence(message string) string {
 func (p Page) Respond(w http.ResponseWriter, _ *http.Request) error {
 	h := w.Header()
 	maps.Copy(h, p.header)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
 	if p.to != "" {
+		private(h)
 		http.SetCookie(w, p.cookie)
 		h.Set("Location", p.to)
 		w.WriteHeader(p.status)
 		return nil
 	}
+	Show(w, p.status, p.title, p.text)
+	return nil
+}
+
+// Show answers with a page for a person, which runs nothing and is in no cache.
+func Show(w http.ResponseWriter, status int, title, text string) {
 	var body bytes.Buffer
 	_ = pageTemplate.Execute(&body, map[string]any{ // a buffer takes it all
 		"Style": template.CSS(pageCSS), //nolint:gosec // it is ours
-		"Title": p.title, "Text": p.text,
+		"Title": title, "Text": text,
 	})
+	h := w.Header()
+	private(h)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	w.WriteHeader(p.status)
+	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes())
-	return nil
+}
+
+// private keeps an answer, and where the browser has been, from others.
+func private(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // Document is the client id metadata document.

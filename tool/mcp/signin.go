@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -127,6 +128,26 @@ func (s *SignIns) FinishSignIn(r *http.Request) (string, error) {
 		a.Secret = c.Value
 	}
 	return s.book.Finish(r.Context(), a)
+}
+
+// Link returns the link with which a subject signs in to a server.
+func (s *SignIns) Link(tenant spool.Tenant, subject, server string) string {
+	return s.book.Link(signin.Owner{Tenant: tenant, Subject: subject, Server: server})
+}
+
+// SignedIn reports whether a subject has a token for a server that can be used. It refreshes one that is about to end.
+func (s *SignIns) SignedIn(ctx context.Context, tenant spool.Tenant, subject, server string) (bool, error) {
+	_, err := s.book.Tokens(signin.Owner{Tenant: tenant, Subject: subject, Server: server}).Token(ctx)
+	if _, needed := errors.AsType[*signin.NeededError](err); needed {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// SignOut forgets the token of a subject for a server, and reports whether there was one. The authorization server is
+// not told.
+func (s *SignIns) SignOut(ctx context.Context, tenant spool.Tenant, subject, server string) (bool, error) {
+	return s.book.Forget(ctx, signin.Owner{Tenant: tenant, Subject: subject, Server: server})
 }
 
 func (s *SignIns) secure() bool { return strings.HasPrefix(s.url, "https:") }

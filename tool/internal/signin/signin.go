@@ -104,8 +104,8 @@ type ticket struct {
 	Ends time.Time `json:"ends"`
 }
 
-// link returns the link with which the owner signs in.
-func (b *Book) link(o Owner) string {
+// Link returns the link with which the owner signs in.
+func (b *Book) Link(o Owner) string {
 	text, err := json.Marshal(ticket{o, time.Now().Add(ticketFor)})
 	if err != nil {
 		panic("signin: " + err.Error()) // texts and a time

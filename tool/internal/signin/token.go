@@ -93,6 +93,18 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 	}
 }
 
+// Forget removes the token of an owner, and reports whether there was one.
+func (b *Book) Forget(ctx context.Context, o Owner) (bool, error) {
+	rows, err := b.config.Store.Rows(ctx, spool.RowQuery{Tenant: o.Tenant, Kind: tokenKind, Key: o.key(), Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	err = b.config.Store.Update(ctx, spool.ThreadKey{Tenant: o.Tenant}, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: tokenKind, Key: o.key(), Version: spool.AnyVersion}}})
+	})
+	return err == nil, err
+}
+
 // good reports whether a token can be used.
 func (t *Tokens) good(f found) bool {
 	t.mu.Lock()
@@ -130,7 +142,7 @@ func (t *Tokens) Seen() []string {
 }
 
 func (t *Tokens) needed() *NeededError {
-	return &NeededError{Server: t.owner.Server, Link: t.book.link(t.owner)}
+	return &NeededError{Server: t.owner.Server, Link: t.book.Link(t.owner)}
 }
 
 // read reads the row. It returns a [NeededError] error if there is none that can be read.
