@@ -181,7 +181,7 @@ func TestMCPCommand(t *testing.T) {
 		"NoTool":   {[]string{"call", "shop", "gone", "--config", file}, `no tool "gone"`, exitFailure},
 		"NoServer": {[]string{"list", "gone", "--config", file}, `no MCP server "gone"`, exitUsage},
 		"NoConfig": {[]string{"list", "shop"}, "--config", exitUsage},
-		"NoVerb":   {nil, "list or call", exitUsage},
+		"NoVerb":   {nil, "list, call, login or logout", exitUsage},
 		"Down":     {[]string{"list", "--url", "http://127.0.0.1:1"}, "cannot be reached", exitFailure},
 		"Help":     {[]string{"--help"}, "spool mcp list", exitOK},
 	} {

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
@@ -65,10 +67,11 @@ func (c Controller) failed(ctx context.Context, err error) Page {
 
 // sentence returns the message of an error as a sentence.
 func sentence(message string) string {
-	if message == "" {
+	first, size := utf8.DecodeRuneInString(message)
+	if size == 0 {
 		return "Something went wrong."
 	}
-	return string(bytes.ToUpper([]byte(message[:1]))) + message[1:] + "."
+	return string(unicode.ToUpper(first)) + message[size:] + "."
 }
 
 // Respond implements [rest.Responder].
