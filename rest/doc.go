@@ -41,8 +41,9 @@
 // The tags of In's fields name their sources: path:"id", query:"q", header:"X-Trace",
 // cookie:"theme", form:"name", or file:"cover" for a *multipart.FileHeader. The JSON body is
 // the field called Body, or else the fields with a json tag. A struct without any of these
-// tags is the whole body. An absent parameter is its default or the zero value; to tell absent
-// from zero, use a pointer or an [Opt]. The tag required:"true" refuses a request without it.
+// tags is the whole body. A Body of type [Upload] is a file that the handler reads as it
+// comes. An absent parameter is its default or the zero value; to tell absent from zero, use a
+// pointer or an [Opt]. The tag required:"true" refuses a request without it.
 //
 // Other tags are limits, which are enforced and documented: minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, enum, format,

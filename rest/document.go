@@ -239,7 +239,9 @@ func (d *document) parameter(p bind.Param) *huma.Param {
 }
 
 func (d *document) requestBody(rt *route) *huma.RequestBody {
-	if b := rt.input.body; b != nil {
+	if b := rt.input.body; b != nil && b.upload {
+		return &huma.RequestBody{Required: b.required, Content: uploadContent()}
+	} else if b != nil {
 		return &huma.RequestBody{Required: b.required, Content: content("application/json", d.registry.Of(b.typ, rt.bodyName()))}
 	}
 	plan := rt.input.params
@@ -388,7 +390,9 @@ func (rt *route) failures() []int {
 	add(len(rt.permissions) > 0 || byCookie, http.StatusForbidden) // a cookie from another origin is refused
 	add(hasInput || rt.unknown == RefuseAll, rt.api.config.invalidStatus)
 	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
-	add(rt.input.body != nil || (rt.input.params != nil && rt.input.params.NeedsForm()),
+	upload := rt.input.body != nil && rt.input.body.upload
+	add(upload, http.StatusBadRequest, http.StatusRequestEntityTooLarge)
+	add(rt.input.body != nil && !upload || (rt.input.params != nil && rt.input.params.NeedsForm()),
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	add(rt.list != nil && rt.list.mayEnd(), http.StatusNotFound)
 	add(true, http.StatusInternalServerError)

@@ -74,7 +74,7 @@ func (d *document) headers(rt *route, all map[string]*huma.Response) {
 func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
 	throttled := len(rt.throttles)+len(rt.first) > 0
 	switch {
-	case code == http.StatusUnsupportedMediaType && rt.input.body != nil:
+	case code == http.StatusUnsupportedMediaType && rt.input.body != nil && !rt.input.body.upload:
 		d.header(answer, "Accept", d.sharedHeader("Accept"))
 	case code == http.StatusUnauthorized && slices.ContainsFunc(rt.auth, challenges):
 		d.header(answer, "WWW-Authenticate", d.sharedHeader("WWW-Authenticate"))

@@ -59,12 +59,12 @@ type input struct {
 	typ     reflect.Type // the struct; nil if there is nothing to read
 	pointer bool         // In is a pointer to it
 	params  *bind.Plan   // nil without parameters
-	body    *bodyInput   // nil without a JSON body
+	body    *bodyInput   // nil without a body that is JSON or an upload
 	valid   *valid.Tree  // nil if no value in it has a method Validate
 	known   []string     // all query parameters, including those of filters and the paginator
 }
 
-// bodyInput is the JSON body of a route.
+// bodyInput is the body of a route: JSON, or an [Upload].
 type bodyInput struct {
 	typ      reflect.Type
 	index    []int // of the body's field in In; empty if In is the body
@@ -73,6 +73,8 @@ type bodyInput struct {
 	// spread is set if the body's fields stand among parameters. typ is then a struct made of
 	// these fields, and spread has the index in In of each field of typ.
 	spread [][]int
+	// upload is set if the body is an [Upload].
+	upload bool
 }
 
 // compileInput compiles the input type of a handler.
@@ -123,7 +125,7 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 		if other := strayField(t, f.Index[0], plan); other != "" {
 			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the field Body", t, other)
 		}
-		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
+		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false", upload: f.Type == uploadType}
 		if f.Type.Kind() == reflect.Pointer {
 			b.required = f.Tag.Get("required") == "true"
 		}
@@ -310,9 +312,13 @@ func (c *routeContext) readForm() ([]fault.Fault, error) {
 	return faults, nil
 }
 
-// readBody reads the JSON body into the input.
+// readBody reads the JSON body into the input, or lets the input have the upload.
 func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	b := c.route.input.body
+	if b.upload {
+		into, _ := reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().Interface().(*Upload)
+		return c.readUpload(into)
+	}
 	if !c.route.tolerates(AnyContentType) && !isJSON(c.request.Header) {
 		return nil, &Error{
 			Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON: send it with the Content-Type application/json.",

@@ -51,7 +51,7 @@ func BodyName(name string) Option { return levelOption(func(l *level) { l.bodyAr
 func (rt *route) nameOfBody() string {
 	b := rt.input.body
 	switch {
-	case b == nil || len(b.spread) > 0:
+	case b == nil || b.upload || len(b.spread) > 0:
 		return ""
 	case rt.bodyArg != nil:
 		return *rt.bodyArg

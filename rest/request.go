@@ -80,6 +80,8 @@ func (rt *route) decorate(r *http.Request, in reflect.Value) error {
 
 func (rt *route) content(in reflect.Value) (content io.Reader, contentType string, err error) {
 	switch b := rt.input.body; {
+	case b != nil && b.upload:
+		return uploadOf(in, b)
 	case b != nil:
 		return rt.jsonContent(b, in)
 	case rt.input.params != nil && rt.input.params.NeedsForm():

@@ -161,6 +161,9 @@ func (rt *route) compileBody() error {
 			return fmt.Errorf("a %s has no body, but the input %v has one: its fields need the tag of a source, such as query", m, rt.input.typ)
 		}
 	}
+	if b.upload {
+		return nil
+	}
 	var err error
 	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), body.Options{
 		Codec: rt.api.config.codec, Loose: rt.tolerates(LooseValues), Absent: rt.tolerates(AbsentFields),

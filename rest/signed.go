@@ -23,7 +23,7 @@ func VerifyBody(v BodyVerifier) RouteOption {
 }
 
 func (rt *route) checkVerifier() error {
-	if rt.entry.config.verifier != nil && rt.input.body == nil {
+	if rt.entry.config.verifier != nil && (rt.input.body == nil || rt.input.body.upload) {
 		return fmt.Errorf("rest.VerifyBody is for a route with a JSON body, and the input %v has none", rt.input.typ)
 	}
 	return nil

@@ -21,6 +21,7 @@ func (in *input) places() func(index []int) (valid.Place, bool) {
 	}
 	switch b := in.body; {
 	case b == nil:
+	case b.upload:
 	case len(b.spread) > 0:
 		for _, f := range body.Fields(b.typ) {
 			add(b.spread[f.Index[0]], valid.Place{In: fault.Body, Path: []any{f.Name}})
