@@ -70,6 +70,14 @@ type ArtifactSweeper interface {
 	Sweep(ctx context.Context) error
 }
 
+// ArtifactBound is an [ArtifactStore] that knows its bound: a server refuses a larger file before it is sent.
+type ArtifactBound interface {
+	ArtifactStore
+
+	// MaxArtifactBytes returns the size of the largest artifact, in bytes.
+	MaxArtifactBytes() int64
+}
+
 // ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is repeated
 // with the same data therefore gets the same artifact.
 func ArtifactIDOf(key string, sum [sha256.Size]byte) ArtifactID {

@@ -41,6 +41,7 @@ var (
 	_ spool.ArtifactStore   = (*Store)(nil)
 	_ spool.ArtifactRetirer = (*Store)(nil)
 	_ spool.ArtifactSweeper = (*Store)(nil)
+	_ spool.ArtifactBound   = (*Store)(nil)
 )
 
 // New returns a store of artifacts. The store must be the one of the engine that deletes the threads. Nil options are the
@@ -66,6 +67,9 @@ func New(store spool.Store, blobs spool.Blobs, o *Options) (*Store, error) {
 	s.options.MaxBytes = cmp.Or(o.MaxBytes, 64<<20)
 	return s, nil
 }
+
+// MaxArtifactBytes implements [spool.ArtifactBound].
+func (s *Store) MaxArtifactBytes() int64 { return s.options.MaxBytes }
 
 // Bytes returns how many bytes of the tenant's quota are taken, those of uploads included.
 func (s *Store) Bytes(ctx context.Context, tenant spool.Tenant) (int64, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -58,7 +59,7 @@ func startNode(t *testing.T, backend spool.Backend, address string, change ...fu
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 2 * time.Millisecond})},
 		Stream: engine.StreamOptions{FlushEvery: -1, RetryHint: time.Millisecond},
 		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
-		Log:    log,
+		Log:    log, Artifacts: &spooltest.Artifacts{},
 	}
 	auth, err := server.Tokens([]server.Token{
 		{Token: goodToken, Principal: server.Principal{Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}},

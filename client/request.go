@@ -19,7 +19,7 @@ import (
 type request struct {
 	method, path string
 	query        url.Values
-	// body is sent as JSON. Nil: no body.
+	// body is sent as JSON, and an [io.Reader] as it is. Nil: no body.
 	body   any
 	header http.Header
 	// repeatable says that the request may safely arrive twice.
@@ -117,14 +117,14 @@ func closeBody(res *http.Response) {
 	_ = res.Body.Close()
 }
 
-// exchange sends a request, and once more with a new token after a 401. The caller closes the body.
+// exchange sends a request, and once more with a new token after a 401, unless the body can be read only once. The caller closes the body.
 func (c *Client) exchange(ctx context.Context, h *http.Client, q request) (*http.Response, error) {
 	token, err := c.token(ctx)
 	if err != nil {
 		return nil, err
 	}
 	res, err := c.send(ctx, h, q, token)
-	if err != nil || res.StatusCode != http.StatusUnauthorized || c.options.Token == nil {
+	if _, once := q.body.(io.Reader); once || err != nil || res.StatusCode != http.StatusUnauthorized || c.options.Token == nil {
 		return res, err
 	}
 	fresh, err := c.token(ctx)
@@ -165,7 +165,9 @@ func (c *Client) build(ctx context.Context, q request, token string) (*http.Requ
 		address += "?" + q.query.Encode()
 	}
 	var body io.Reader
-	if q.body != nil {
+	if file, ok := q.body.(io.Reader); ok {
+		body = file
+	} else if q.body != nil {
 		text, err := json.Marshal(q.body)
 		if err != nil {
 			return nil, &spool.Error{Code: spool.Invalid, Message: "the request has no JSON form", Err: err}

@@ -41,6 +41,14 @@ func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.
 	return artifact.Save(ctx, e.config.Artifacts, key, a)
 }
 
+// MaxArtifactBytes returns the size of the largest artifact that the engine stores, or 0 if it does not know it.
+func (e *Engine) MaxArtifactBytes() int64 {
+	if bounded, ok := e.config.Artifacts.(spool.ArtifactBound); ok {
+		return bounded.MaxArtifactBytes()
+	}
+	return 0
+}
+
 // hasArtifacts returns an error if the engine stores no artifacts, or if the caller has no such thread.
 func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
 	if e.config.Artifacts == nil {

@@ -77,7 +77,7 @@ func readUploadForm(into *Upload, body *uploadBody, boundary string) ([]fault.Fa
 	case err != nil:
 		return nil, err
 	}
-	*into = Upload{Reader: &formFile{body, form, part}, Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1}
+	*into = Upload{Reader: &formFile{body: body, form: form, part: part}, Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1}
 	return nil, nil
 }
 
@@ -102,27 +102,39 @@ type formFile struct {
 	body *uploadBody
 	form *multipart.Reader
 	part io.Reader
+	end  error // what a Read behind the end returns
 }
 
 // Read implements [io.Reader].
 func (f *formFile) Read(p []byte) (int, error) {
+	if f.end != nil {
+		return 0, f.end
+	}
 	n, err := f.part.Read(p)
 	switch {
 	case err == nil:
 		return n, nil
-	case !errors.Is(err, io.EOF):
-		return n, unreadable(err)
+	case errors.Is(err, io.EOF):
+		f.end = f.finish()
+	default:
+		f.end = unreadable(err)
 	}
-	_, err = nextFile(f.form)
+	return n, f.end
+}
+
+// finish reads what follows the file. It returns [io.EOF] if that is the end of a form.
+func (f *formFile) finish() error {
+	_, err := nextFile(f.form)
 	switch {
 	case err == nil:
-		return n, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The form has more than one file."}
-	case errors.Is(err, io.EOF):
-		if _, rest := io.Copy(io.Discard, f.body); rest != nil { // a form may have a text behind its end
-			return n, rest //nolint:wrapcheck // the body's own error
-		}
+		return &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The form has more than one file."}
+	case !errors.Is(err, io.EOF):
+		return err
 	}
-	return n, err
+	if _, err := io.Copy(io.Discard, f.body); err != nil { // a form may have a text behind its end
+		return err //nolint:wrapcheck // the body's own error
+	}
+	return io.EOF
 }
 
 // uploadBody is the body of an upload. The time that the client has grows with the bytes that

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,6 +27,9 @@ func saved(_ context.Context, in uploaded) (string, error) {
 	text, err := io.ReadAll(in.Body)
 	if err != nil {
 		return "", fmt.Errorf("save: %w", err)
+	}
+	if _, err := in.Body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read behind the end: %w", err)
 	}
 	if len(text) > 30 {
 		text = fmt.Appendf(nil, "%d bytes", len(text))

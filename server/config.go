@@ -65,7 +65,7 @@ type Config struct {
 	Log *slog.Logger
 	// Loopback is for a server without credentials on the machine's own loopback address. The server refuses
 	// a request whose Host is not a loopback name, whose Origin is neither the server's own nor one of
-	// CORSOrigins, or whose body is not declared as JSON. So no web page that the machine's user visits can
+	// CORSOrigins, or whose body is not declared as JSON, unless it is an upload. So no web page that the machine's user visits can
 	// use the server, by DNS rebinding or a form. These checks do not apply to queue deliveries, which the
 	// QueueVerifier judges.
 	Loopback bool
@@ -103,10 +103,10 @@ type Config struct {
 	// SignIns lets people sign in to servers of tools: it serves their browsers below [signin.Path]. An
 	// *mcp.SignIns is one. Defaults to none.
 	SignIns signin.SignIns
-	// StreamTokenKeys sign and check the tokens that open a stream. Each is random and has 32
+	// StreamTokenKeys sign and check the tokens that open a stream, and the URLs of artifacts. Each is random and has 32
 	// bytes or more. The first key signs; further keys are for key rotation. Processes behind
 	// one address need the same keys. Defaults to a new key of the process, so that a restart
-	// ends all tokens.
+	// ends all tokens and URLs.
 	StreamTokenKeys [][]byte
 	// StreamTokenTTL is how long a stream token is valid, and how long a stream that it opened lasts.
 	// Defaults to 10 min.

@@ -83,6 +83,7 @@ var nowhere = &rest.RouteInfo{}
 func (f *front) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
 	return browser.Route{
 		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: f.isDocs(to) || slices.Contains([]string{opRoot, opSignIn, opSignedIn}, to.Name), Streams: to.Name == opStream,
+		Files: to.Name == opUpload,
 	}
 }
 

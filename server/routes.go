@@ -39,7 +39,9 @@ func (t table) Routes(r *rest.Routes) {
 	run := runs.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log}
 	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
 	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
-	thread := threads.Controller{Engine: t.engine, Streams: t.streams}
+	thread := threads.Controller{
+		Engine: t.engine, Streams: t.streams, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Uploads: &threads.Uploads{},
+	}
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
@@ -74,6 +76,12 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, t.op("getUsage", ScopeRead, rest.Fails(notFound))...)
 
 	rest.Get[threads.ArtifactInput, *rest.File](r, "/api/agent/artifacts/{artifactId}", thread.Artifact, t.op("getArtifact", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[threads.UploadInput, spool.Artifact](r, "/api/agent/artifacts", thread.Upload, t.op(opUpload, ScopeWrite,
+		rest.Status(http.StatusCreated), threads.UploadFails, rest.MaxBody(thread.MaxUpload()),
+		rest.SendsHeader("Location", "The URL of the artifact's data.", http.StatusCreated))...)
+	rest.Post[threads.ArtifactURLInput, threads.ArtifactURL](r, "/api/agent/artifacts/{artifactId}/url", thread.ArtifactURL,
+		t.op("createArtifactUrl", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.SignedInput, *rest.File](r, "/api/agent/artifacts/{artifactId}/data", thread.Signed, t.op("getArtifactByUrl", noScope, threads.SignedFails, ignoreBadQuery)...)
 
 	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, t.op("listBranches", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, t.op("getBranch", ScopeRead, rest.Fails(notFound))...)
@@ -113,6 +121,7 @@ func (t table) Routes(r *rest.Routes) {
 const (
 	opDelivery = "deliverJob"
 	opStream   = "streamThread"
+	opUpload   = "uploadArtifact"
 	opRoot     = "root"
 	opSignIn   = "signIn"
 	opSignedIn = "signedIn"
@@ -128,7 +137,8 @@ const (
 
 var (
 	accepted = rest.Status(http.StatusAccepted)
-	// ignoreBadQuery lets a start have any query, because queries were ignored before there was wait.
+	// ignoreBadQuery lets a start have any query, because queries were ignored before there was wait. A signed URL with a
+	// wrong query is refused as every wrong one.
 	ignoreBadQuery = rest.Tolerate(append(tolerances(), rest.BrokenQuery)...)
 	// historyMayLack accepts messages of the history without fields that clients leave out, because these
 	// messages do not count.

@@ -94,6 +94,10 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	if models == nil {
 		models = map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})}
 	}
+	artifacts := bounds.Artifacts
+	if artifacts == nil {
+		artifacts = &spooltest.Artifacts{}
+	}
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{
 		Agents: []engine.Agent{
@@ -103,7 +107,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 		Models:   models,
 		Stream:   engine.StreamOptions{FlushEvery: -1},
 		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
-		WhenBusy: bounds.WhenBusy, Artifacts: &spooltest.Artifacts{},
+		WhenBusy: bounds.WhenBusy, Artifacts: artifacts,
 		Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
 		Log:    log,
 	})

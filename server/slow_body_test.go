@@ -49,6 +49,7 @@ func TestSlowBody(t *testing.T) {
 		"OfGet":      {"GET /healthz", "", 200},
 		"Options":    {"OPTIONS " + runPath, "", 204},
 		"Read":       {"POST " + runPath, tokenA, 400},
+		"NoUpload":   {"POST " + artifactsPath + "?threadId=none", tokenA, 404},
 	} {
 		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
 			t.Run(name+"/"+length, func(t *testing.T) {

@@ -35,7 +35,7 @@ type Store struct {
 	max  int64
 }
 
-var _ spool.ArtifactStore = (*Store)(nil)
+var _ spool.ArtifactBound = (*Store)(nil)
 
 // Open returns the store in a directory, which it creates if it does not exist. Nil options are the defaults.
 func Open(path string, o *Options) (*Store, error) {
@@ -50,6 +50,9 @@ func Open(path string, o *Options) (*Store, error) {
 	}
 	return &Store{root: path, max: cmp.Or(o.MaxBytes, 64<<20)}, nil
 }
+
+// MaxArtifactBytes implements [spool.ArtifactBound].
+func (s *Store) MaxArtifactBytes() int64 { return s.max }
 
 const (
 	described = ".json"

@@ -3,6 +3,7 @@ package threads
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
@@ -20,20 +21,31 @@ type ArtifactInput struct {
 // of artifacts, no thread has any.
 func (c Controller) Artifact(ctx context.Context, in ArtifactInput) (*rest.File, error) {
 	key := in.Key(ctx)
-	artifact, data, err := c.Engine.OpenArtifact(call.Acting(ctx), key, in.ArtifactID)
-	switch {
-	case errors.Is(err, spool.ErrNoArtifacts):
-		return nil, call.About(ctx, &spool.Error{Code: spool.NotFound, Message: "Artifact not found", Err: err}, key, "")
-	case err != nil:
+	artifact, data, err := c.open(call.Acting(ctx), key, in.ArtifactID)
+	if err != nil {
 		return nil, call.About(ctx, err, key, "")
 	}
+	return fileOf(ctx, artifact, data, "private, max-age=31536000, immutable"), nil
+}
+
+// open returns an artifact with its data, or a [spool.NotFound] error also if the server stores none.
+func (c Controller) open(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+	artifact, data, err := c.Engine.OpenArtifact(ctx, key, id)
+	if errors.Is(err, spool.ErrNoArtifacts) {
+		err = &spool.Error{Code: spool.NotFound, Message: "Artifact not found", Err: err}
+	}
+	return artifact, data, err
+}
+
+// fileOf returns the answer with an artifact. A browser saves it, and runs nothing in it, whatever it is.
+func fileOf(ctx context.Context, artifact spool.Artifact, data io.ReadCloser, cache string) *rest.File {
 	header := rest.ResponseOf(ctx).Header()
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	header.Set("Cache-Control", "private, max-age=31536000, immutable")
+	header.Set("Cache-Control", cache)
 	name := artifact.Name
 	if name == "" {
 		name = string(artifact.ID)
 	}
-	return &rest.File{Name: name, Content: data, Type: artifact.MediaType, Download: true}, nil
+	return &rest.File{Name: name, Content: data, Type: artifact.MediaType, Download: true}
 }

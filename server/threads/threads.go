@@ -4,6 +4,7 @@ package threads
 
 import (
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/stream"
 )
 
@@ -11,4 +12,10 @@ import (
 type Controller struct {
 	Engine  *engine.Engine
 	Streams *stream.Streams
+	// Auth signs URLs.
+	Auth *auth.Auth
+	// Base is what the URLs of the server begin with: its public URL and its base path, or only the latter.
+	Base string
+	// Uploads are those under way.
+	Uploads *Uploads
 }

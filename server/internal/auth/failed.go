@@ -15,6 +15,7 @@ import (
 const (
 	FailedBearer   = "bearer"
 	FailedStream   = "stream_token"
+	FailedArtifact = "artifact_url"
 	FailedDelivery = "delivery"
 	FailedMissing  = "missing"
 )

@@ -41,7 +41,7 @@ type streamGrant struct {
 	Made int64 `json:"m"`
 }
 
-// tokenKeys returns the keys that sign and check tokens: those of the configuration, or one of the process's own.
+// tokenKeys returns the keys that sign and check tokens and URLs: those of the configuration, or one of the process's own.
 func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 	if ttl < time.Second {
 		return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenTTL must be a second or more")
@@ -68,7 +68,7 @@ func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, tim
 		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
 	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
-	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], payload)), until
+	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], streamTokenUse, payload)), until
 }
 
 // wrongStreamToken is the error of a token, whatever is wrong with it: an honest client does not need to
@@ -91,7 +91,7 @@ func (a *Auth) open(token string, thread spool.ThreadID) (g streamGrant, err err
 	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	signed := false
 	for _, key := range a.keys {
-		signed = hmac.Equal(given, sign(key, payload)) || signed
+		signed = hmac.Equal(given, sign(key, streamTokenUse, payload)) || signed
 	}
 	if err != nil || !signed {
 		return g, wrongStreamToken()
@@ -106,9 +106,9 @@ func (a *Auth) open(token string, thread spool.ThreadID) (g streamGrant, err err
 	return g, nil
 }
 
-func sign(key []byte, payload string) []byte {
+func sign(key []byte, use, payload string) []byte {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(streamTokenUse))
+	mac.Write([]byte(use))
 	mac.Write([]byte(payload))
 	return mac.Sum(nil)
 }

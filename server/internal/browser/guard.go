@@ -51,6 +51,8 @@ type Route struct {
 	Signed bool
 	// Page says that links from other sites may lead to the route.
 	Page bool
+	// Files says that a body may have any type.
+	Files bool
 	// Streams says that a GET is kept open.
 	Streams bool
 }
@@ -59,7 +61,7 @@ type Route struct {
 // must not send.
 func (g *Guard) Check(w http.ResponseWriter, r *http.Request, to Route) error {
 	if g.config.Loopback && !to.Signed {
-		if err := g.checkLoopback(r, to.Page); err != nil {
+		if err := g.checkLoopback(r, to); err != nil {
 			return err
 		}
 	}

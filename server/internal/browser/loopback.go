@@ -20,12 +20,13 @@ import (
 // Host. A page that posts to 127.0.0.1 directly sends its own Origin, and cannot declare
 // a body as JSON without a preflight, which is not granted to it. Another server of the
 // same machine is another origin too: who wrote its pages is not known. Requests of pages that
-// have no Origin, such as those for an image, say in Sec-Fetch-Site where they come from.
+// have no Origin, such as those for an image, say in Sec-Fetch-Site where they come from. An upload may have any type,
+// so the Origin alone protects it: browsers send it with each POST of a page.
 //
 // It also refuses what a proxy says it has passed on, as everybody who reaches the proxy could use
 // the server. This is a second line of defence: a proxy that is configured to say nothing looks
 // like a program of this machine.
-func (g *Guard) checkLoopback(r *http.Request, page bool) error {
+func (g *Guard) checkLoopback(r *http.Request, to Route) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
 	}
@@ -33,13 +34,13 @@ func (g *Guard) checkLoopback(r *http.Request, page bool) error {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+
 			"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
 	}
-	if r.Header.Get("Origin") == "" && !g.ownSite(r, page) {
+	if r.Header.Get("Origin") == "" && !g.ownSite(r, to.Page) {
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !g.origins.allow(origin) {
 		return g.refuseOrigin(r, origin)
 	}
-	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !jsonType(r.Header.Get("Content-Type")) {
+	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !to.Files && !jsonType(r.Header.Get("Content-Type")) {
 		return spool.Errorf(call.CodeMediaType, "the Content-Type must be application/json")
 	}
 	return nil

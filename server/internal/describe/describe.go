@@ -94,6 +94,17 @@ branch is kept until the thread is deleted, and can be shown again.`
 	aboutArtifact = `The data of an artifact: a large attachment, a large result of a tool, or a file that a tool made. Messages have its
 id. The data of an id never change. Ranges and conditional requests work if the server's store of artifacts can seek.`
 
+	aboutUpload = `Saves a file as an artifact of a thread that exists. A later start attaches it by its id. The body has the bytes of the file,
+with its type as the Content-Type, or it is a form (multipart/form-data) with one file. The server also looks at the data: nothing passes
+for an image or a PDF that it is not. The same file again, with the same name, is the same artifact. An upload that ends early saves
+nothing.`
+
+	aboutArtifactURL = `A URL that has the data of one artifact for whoever has it, without credentials: for an img, a link or another
+program. It works until it expires, or until the artifact is deleted, and also if the caller's own credentials are withdrawn before.`
+
+	aboutSigned = `The data of an artifact, for whoever has a URL of createArtifactUrl. A URL that is wrong, altered or expired, or whose
+artifact is gone, gets a 403 that does not say which.`
+
 	aboutBranch = `The messages of a branch, as the history had them: all of them, or at most limit messages before one of them.`
 
 	aboutRestore = `Shows the messages of a branch again, as they were. The messages that they replace become a branch, which the
@@ -148,6 +159,9 @@ var words = map[string]Words{
 	"getReadiness":      {"Operations", "Is it ready?", aboutReady},
 	"runAgent":          {"Runs", "Run an agent over AG-UI", aboutAGUI},
 	"connectAgent":      {"Runs", "Show a thread over AG-UI", aboutAGUIConnect},
+	"uploadArtifact":    {"Threads", "Upload a file", aboutUpload},
+	"createArtifactUrl": {"Threads", "Get a signed URL of an artifact", aboutArtifactURL},
+	"getArtifactByUrl":  {"Threads", "Get the data of an artifact by a signed URL", aboutSigned},
 	"getArtifact":       {"Threads", "Get the data of an artifact", aboutArtifact},
 	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
 	"getBranch":         {"Threads", "Read a branch", aboutBranch},
@@ -200,16 +214,25 @@ var answerTexts = map[string]map[string]string{
 		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason in the body. Nothing was changed.",
 		"503": "The server is too busy, or the request failed this time. Retry-After says when to try again.",
 	},
-	"getRunOutcome":     {"200": "The outcome.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
-	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason in the body."},
-	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
-	"respond":           {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
-	"publishEvent":      {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
-	"listEvents":        {"200": "The page."},
-	"getHistory":        {"200": "The snapshot."},
-	"streamThread":      {"200": "The frames, each sent at once."},
-	"getUsage":          {"200": "The counts."},
-	"getArtifact":       {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
+	"getRunOutcome": {"200": "The outcome.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
+	"compactThread": {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason in the body."},
+	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
+	"respond":       {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"publishEvent":  {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
+	"listEvents":    {"200": "The page."},
+	"getHistory":    {"200": "The snapshot."},
+	"streamThread":  {"200": "The frames, each sent at once."},
+	"getUsage":      {"200": "The counts."},
+	"getArtifact":   {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
+	"uploadArtifact": {
+		"201": "The artifact is on disk.", "404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
+		"413": "The file is larger than the server stores.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
+	},
+	"createArtifactUrl": {
+		"200": "The URL. It lets anybody read the artifact: keep it out of logs.",
+		"404": "The thread does not have the artifact or does not exist, or belongs to another tenant.",
+	},
+	"getArtifactByUrl":  {"200": "The data.", "403": "The URL does not work, or not any more."},
 	"listBranches":      {"200": "The branches."},
 	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
 	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be restored, for the reason in the body. Nothing was changed."},
@@ -222,6 +245,9 @@ var answerTexts = map[string]map[string]string{
 	"beginSignIn":       {"200": "Where the browser goes now.", "404": "The link is not for this caller, or too old."},
 	"createStreamToken": {"200": "The token. It lets anybody read the thread: keep it out of logs."},
 }
+
+// exampleArtifact is the id of an artifact.
+const exampleArtifact = "art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5"
 
 // examples of bodies, by operation: of the request, and of answers by status.
 var (
@@ -273,7 +299,18 @@ var (
 			"200": object{"delivered": true},
 			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
 		},
-		"listBranches": {"200": object{"branches": []object{exampleBranch}}},
+		"uploadArtifact": {
+			"201": object{"id": exampleArtifact, "name": "cities.csv", "mediaType": "text/csv", "size": 108894},
+			"404": failure("Thread not found", spool.NotFound),
+			"413": failure("the artifact is larger than 67108864 bytes", call.CodeTooLarge),
+			"507": failure("the artifacts of the tenant have 990 of at most 1000 bytes, and 20 more have no room: delete threads to make room", spool.StorageFull),
+		},
+		"createArtifactUrl": {
+			"200": object{"url": "/api/agent/artifacts/" + exampleArtifact + "/data?token=eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:09:05Z"},
+			"400": failure(`expiresIn must be a duration from 1s to 1h, such as "10m"`, spool.Invalid),
+		},
+		"getArtifactByUrl": {"403": failure("the URL is not valid, or not any more", spool.Forbidden)},
+		"listBranches":     {"200": object{"branches": []object{exampleBranch}}},
 		"getBranch": {
 			"200": object{"branch": exampleBranch, "messages": []object{
 				{"id": "msg_3", "threadId": "t1", "agentId": nil, "role": "user", "content": "Hello", "createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1"},
@@ -367,7 +404,9 @@ func Document(api *rest.API, loopback bool) {
 			id := op.OperationID
 			if op.RequestBody != nil {
 				op.RequestBody.Required = true
-				op.RequestBody.Content["application/json"].Example = cmp.Or(requestExamples[id], adminRequests[id])
+				if text := op.RequestBody.Content["application/json"]; text != nil { // an upload has none
+					text.Example = cmp.Or(requestExamples[id], adminRequests[id])
+				}
 			}
 			if !loopback || id == "deliverJob" {
 				delete(op.Responses, "415")
