@@ -52,6 +52,8 @@ func (d *data) spill(from io.Reader, dir string) error {
 		return unwritten(err)
 	}
 	d.file = f
+	// Without a name, the file ends with the process, also one that is killed. Windows keeps it until close.
+	_ = os.Remove(f.Name())
 	out := &writer{File: f}
 	n, err := io.Copy(out, from)
 	d.size += n

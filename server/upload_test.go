@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"strings"
 	"testing"
@@ -176,7 +178,8 @@ func TestUploadIsRefused(t *testing.T) {
 func TestUploadIsCut(t *testing.T) {
 	t.Parallel()
 
-	u := setupUploads(t, server.Config{})
+	u := setupUploads(t, server.Config{AccessLevel: slog.LevelInfo})
+	ended := 0
 	for name, begin := range map[string]string{
 		"Length":  "Content-Length: 600000\r\n\r\n",
 		"Chunked": "Transfer-Encoding: chunked\r\n\r\n7a120\r\n",
@@ -186,18 +189,23 @@ func TestUploadIsCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, "POST "+artifactsPath+"?threadId=t1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+tokenA+"\r\n"+
-			begin+strings.Repeat("x", 400_000)); err != nil {
+		if _, err := io.WriteString(conn, "POST "+artifactsPath+"?threadId=t1 HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nAuthorization: Bearer "+
+			tokenA+"\r\n"+begin); err != nil {
 			t.Fatal(err)
 		}
-		ctx := testwait.Context(t, "the server has a part of the file")
-		for files(t, u.temp) == 0 && ctx.Err() == nil { //nolint:revive // it waits for another process's file
+		const goOn = "HTTP/1.1 100 Continue"
+		if got, err := io.ReadAll(io.LimitReader(conn, int64(len(goOn)))); err != nil || string(got) != goOn {
+			t.Fatalf("%s: %q, %v", name, got, err)
+		}
+		if _, err := io.WriteString(conn, strings.Repeat("x", 400_000)); err != nil {
+			t.Fatal(err)
 		}
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
-		ctx = testwait.Context(t, "the part is gone")
-		for files(t, u.temp) != 0 && ctx.Err() == nil { //nolint:revive // as above
+		ended++
+		ctx := testwait.Context(t, "the upload ends")
+		for strings.Count(u.logged.String(), "route="+artifactsPath+" ") != ended && ctx.Err() == nil { //nolint:revive // it waits for the log
 		}
 		if n, all := u.bytes(t), files(t, u.temp); n != 0 || all != 0 {
 			t.Errorf("%s: %d bytes and %d files are left", name, n, all)
@@ -219,7 +227,11 @@ func TestUploadsAtTheSameTime(t *testing.T) {
 	for range 16 {
 		from, to := io.Pipe()
 		held = append(held, to)
-		r := u.request(t, call{method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA})
+		began := make(chan struct{}, 1)
+		r := u.request(t, call{
+			method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA, header: map[string]string{"Expect": "100-continue"},
+		})
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{Got100Continue: func() { began <- struct{}{} }}))
 		r.Body, r.ContentLength = from, -1
 		go func() {
 			res, err := http.DefaultTransport.RoundTrip(r)
@@ -230,13 +242,7 @@ func TestUploadsAtTheSameTime(t *testing.T) {
 			_ = res.Body.Close()
 			done <- res.StatusCode
 		}()
-		// The server reads more than the first bytes only when the handler has begun.
-		if _, err := to.Write([]byte(strings.Repeat("x", 600_000))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx := testwait.Context(t, "all have begun")
-	for files(t, u.temp) != 16 && ctx.Err() == nil { //nolint:revive // it waits for the server's files
+		receive(t, "the handler reads", began)
 	}
 	if got := u.upload(t, "", "x"); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
 		t.Errorf("one more: %d %s", got.status, got.body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -18,23 +19,140 @@ import (
 	"github.com/spoolhq/spool/internal/testwait"
 )
 
+// artifactPlace is a place of artifacts.
+type artifactPlace struct {
+	section string
+	left    func() int // how many files there are
+}
+
+// artifactPlaces returns the places by their names.
+func artifactPlaces(t *testing.T) map[string]artifactPlace {
+	t.Helper()
+
+	service := s3.Open(false)
+	t.Cleanup(service.Close)
+	folder := t.TempDir()
+	return map[string]artifactPlace{
+		"directory": {"type: directory, path: " + folder, func() int { return filesIn(t, folder) }},
+		"s3": {"type: s3, endpoint: \"" + service.URL + "\", bucket: " + service.Bucket + ", region: " + service.Region + ", access_key: " +
+			service.AccessKey + ", secret_key: " + service.SecretKey + ", insecure: true, prefix: spool/", func() int { return len(service.Objects()) }},
+		"database": {"type: database", nil},
+	}
+}
+
+// TestUploads uploads a file to each place. A process that is killed in the middle of an upload leaves no artifact and
+// takes no room, and a signed URL works in the next process, which has the same key, until the thread is deleted.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range artifactPlaces(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			config := writeConfig(t, "artifacts: {"+c.section+", quota: 300000, max_bytes: 200000}\n"+
+				"auth: {tokens: [{token: a-token-of-length, scopes: [read, write, stop]}], stream_token_keys: [0123456789abcdef0123456789abcdef]}\n")
+			data := t.TempDir()
+			open := func() *process { return start(t, data, "--config", config) }
+			p := open()
+			ask := func(method, path, body string) (status int, text string) {
+				t.Helper()
+				r, err := http.NewRequestWithContext(patiently(t), method, p.url+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !strings.Contains(path, "token=") {
+					r.Header.Set("Authorization", "Bearer a-token-of-length")
+				}
+				res, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				all, err := io.ReadAll(res.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res.StatusCode, string(all)
+			}
+			if status, text := ask(http.MethodPost, "/api/agent/run?wait=30s", `{"threadId":"t1","prompt":"hello"}`); status != http.StatusOK {
+				t.Fatalf("%d %s", status, text)
+			}
+
+			// The first process is killed while a file is on its way.
+			from, to := io.Pipe()
+			r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/artifacts?threadId=t1", from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer a-token-of-length")
+			failed := make(chan error, 1)
+			go func() {
+				res, err := http.DefaultTransport.RoundTrip(r)
+				if err == nil {
+					_ = res.Body.Close()
+				}
+				failed <- err
+			}()
+			if _, err := io.WriteString(to, strings.Repeat("half\n", 30000)); err != nil {
+				t.Fatal(err)
+			}
+			p.signal(t, syscall.SIGKILL)
+			if err := <-failed; err == nil {
+				t.Error("the upload was answered")
+			}
+			_ = to.Close()
+			p = open()
+			if c.left != nil && c.left() != 0 {
+				t.Errorf("%d files are left", c.left())
+			}
+
+			text := strings.Repeat("one line of many\n", 10000)
+			upload := func(text string) (status int, body string) {
+				return ask(http.MethodPost, "/api/agent/artifacts?threadId=t1&name=a.txt", text)
+			}
+			status, body := upload(text)
+			var saved spool.Artifact
+			if err := json.Unmarshal([]byte(body), &saved); err != nil || status != http.StatusCreated || saved.Size != int64(len(text)) {
+				t.Fatalf("%d %s", status, body)
+			}
+			if again, same := upload(text); again != http.StatusCreated || same != body {
+				t.Errorf("the same file: %d %s", again, same)
+			}
+			if status, body := upload(strings.ToUpper(text)); status != http.StatusInsufficientStorage || !strings.Contains(body, "storage_full") {
+				t.Errorf("beyond the quota: %d %s", status, body)
+			}
+			if status, body := upload(text + text); status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "too_large") {
+				t.Errorf("beyond the bound: %d %s", status, body)
+			}
+			_, body = ask(http.MethodPost, "/api/agent/artifacts/"+string(saved.ID)+"/url?threadId=t1", "")
+			var signed struct{ URL string }
+			if err := json.Unmarshal([]byte(body), &signed); err != nil || signed.URL == "" {
+				t.Fatal(body)
+			}
+			p.signal(t, syscall.SIGKILL)
+			p = open()
+			if status, got := ask(http.MethodGet, signed.URL, ""); status != http.StatusOK || got != text {
+				t.Errorf("the URL in the next process: %d, %d bytes", status, len(got))
+			}
+			if status, _ := ask(http.MethodGet, signed.URL+"A", ""); status != http.StatusForbidden {
+				t.Errorf("an altered URL: %d", status)
+			}
+			if status, body := ask(http.MethodDelete, "/api/threads?threadId=t1", ""); status != http.StatusOK {
+				t.Fatalf("%d %s", status, body)
+			}
+			if status, _ := ask(http.MethodGet, signed.URL, ""); status != http.StatusForbidden {
+				t.Errorf("after the deletion: %d", status)
+			}
+		})
+	}
+}
+
 // TestArtifactPlaces stores a large attachment in each place. Another process reads it, a quota refuses more of it, and
 // nothing is left when its thread is deleted.
 func TestArtifactPlaces(t *testing.T) {
 	t.Parallel()
 
-	service := s3.Open(false)
-	t.Cleanup(service.Close)
-	folder := t.TempDir()
-	for name, c := range map[string]struct {
-		section string
-		left    func() int // how many files there are
-	}{
-		"directory": {"type: directory, path: " + folder, func() int { return filesIn(t, folder) }},
-		"s3": {"type: s3, endpoint: \"" + service.URL + "\", bucket: " + service.Bucket + ", region: " + service.Region + ", access_key: " +
-			service.AccessKey + ", secret_key: " + service.SecretKey + ", insecure: true, prefix: spool/", func() int { return len(service.Objects()) }},
-		"database": {"type: database", nil},
-	} {
+	for name, c := range artifactPlaces(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
