@@ -82,4 +82,6 @@ func (c *Client) ArtifactURL(ctx context.Context, thread spool.ThreadID, id spoo
 	return signed, nil
 }
 
-func artifactPath(id spool.ArtifactID) string { return artifactsPath + "/" + url.PathEscape(string(id)) }
+func artifactPath(id spool.ArtifactID) string {
+	return artifactsPath + "/" + url.PathEscape(string(id))
+}
