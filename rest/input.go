@@ -316,7 +316,7 @@ func (c *routeContext) readForm() ([]fault.Fault, error) {
 func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	b := c.route.input.body
 	if b.upload {
-		into, _ := reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().Interface().(*Upload)
+		into, _ := reflect.TypeAssert[*Upload](reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr())
 		return c.readUpload(into)
 	}
 	if !c.route.tolerates(AnyContentType) && !isJSON(c.request.Header) {

@@ -86,7 +86,7 @@ func nextFile(form *multipart.Reader) (*multipart.Part, error) {
 	for {
 		part, err := form.NextRawPart()
 		switch {
-		case err == io.EOF: //nolint:errorlint,err113 // a form without an end has an error around it
+		case err == io.EOF: //nolint:err113 // a form without an end has an error around it
 			return nil, io.EOF
 		case err != nil:
 			return nil, unreadable(err)
@@ -234,7 +234,7 @@ func uploadContent() map[string]*huma.MediaType {
 
 // uploadOf returns the body of a request with an upload, without a form.
 func uploadOf(in reflect.Value, b *bodyInput) (content io.Reader, contentType string, err error) {
-	u, _ := in.FieldByIndex(b.index).Interface().(Upload)
+	u, _ := reflect.TypeAssert[Upload](in.FieldByIndex(b.index))
 	if u.Reader == nil {
 		u.Reader = bytes.NewReader(nil)
 	}

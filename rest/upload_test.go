@@ -139,7 +139,7 @@ func TestUploadIsCut(t *testing.T) {
 			})
 			s := httptest.NewServer(api)
 			defer s.Close()
-			conn, err := net.Dial("tcp", s.Listener.Addr().String()) //nolint:noctx // the test writes half of a request
+			conn, err := net.Dial("tcp", s.Listener.Addr().String())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -252,7 +252,7 @@ func (t *terminal) pages(signIns *mcp.SignIns, ended chan<- error) http.Handler 
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		http.SetCookie(w, cookie)
-		http.Redirect(w, r, to, http.StatusFound)
+		http.Redirect(w, r, to, http.StatusFound) //nolint:gosec // the address is that of the configured authorization server
 	})
 	mux.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
 		name, err := signIns.FinishSignIn(r)

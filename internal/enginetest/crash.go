@@ -65,8 +65,8 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if o.Features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
-						continue // with a slow backend, each call goes wrong only once
+					if o.oneFault() && (n%4 != turn || own != (n/4%2 == 0)) {
+						continue
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
@@ -78,6 +78,10 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 		}
 	}
 }
+
+// oneFault reports whether each call of a script goes wrong in one way only, as everything is slow: the backend, or the
+// code with the race detector in it.
+func (o Options) oneFault() bool { return o.Features.Durable || raceDetector }
 
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {

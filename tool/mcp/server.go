@@ -138,7 +138,7 @@ func (s *Server) dial(ctx context.Context, legacy bool) (*sdk.ClientSession, err
 	client := sdk.NewClient(&sdk.Implementation{Name: clientName, Version: clientVersion}, &sdk.ClientOptions{
 		Capabilities: offered, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	return client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked}) //nolint:contextcheck // see above
+	return client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked})
 }
 
 // capabilities returns what this client offers to a server of the present revision.

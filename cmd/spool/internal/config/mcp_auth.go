@@ -31,8 +31,8 @@ func mcpAuth(v value) *MCPAuth {
 	}
 	f["issuer"].required()
 	id, secret := f["client_id"], f["client_secret"]
-	switch {
-	case a.Type == AuthClient:
+	switch a.Type {
+	case AuthClient:
 		if id.requiredWhere("type", AuthClient) {
 			a.ClientID = id.word()
 		}
