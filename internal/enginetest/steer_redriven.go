@@ -21,19 +21,19 @@ func testSteerRedriven(s steerTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		last := r.Messages[len(r.Messages)-1]
 		switch text := last.Text(); {
-		case text == "r2!" && down.Load():
+		case text == "r2." && down.Load():
 			return spooltest.Turn{Err: errors.New("overloaded")}
-		case last.Role == spool.RoleUser && strings.HasSuffix(text, "!"):
-			return spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c-" + strings.TrimSuffix(text, "!")), Name: "hold"})
+		case last.Role == spool.RoleUser && strings.HasSuffix(text, "."):
+			return spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c-" + strings.TrimSuffix(text, ".")), Name: "hold"})
 		default:
 			return spooltest.Say("re: ", text)
 		}
 	})
 	e := s.engine(s.config(m, tool))
 	stop := s.work(e)
-	s.start(e, "r1", "go!")
+	s.start(e, "r1", "go.")
 	receive(s, called, bubbleWait, "the call of the tool")
-	s.steer(e, "r2!")
+	s.steer(e, "r2.")
 	gate <- struct{}{}
 	s.until("the failure", func() bool { return s.thread().State == spool.Queued && s.run("r1").Segments == 1 })
 	stop()
@@ -41,15 +41,15 @@ func testSteerRedriven(s steerTest) {
 	down.Store(false)
 	s.work(e)
 	receive(s, called, bubbleWait, "the call for the first steer")
-	s.steer(e, "r3!")
+	s.steer(e, "r3.")
 	gate <- struct{}{}
 	receive(s, called, bubbleWait, "the call for the second steer")
-	s.same("the run of the second steer", s.delivered(e, "r3!"), redriven.RunID)
+	s.same("the run of the second steer", s.delivered(e, "r3."), redriven.RunID)
 	s.steer(e, "r4")
 	waitTest(s).busy(e, "r5", spool.BusyRollback)
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user r5", "user r4", "assistant re: r4")
-	s.same("the run of the last steer", s.delivered(e, "r4"), "r5")
+	s.same("the run of the last steer", s.delivered(e, "r4"), spool.RunID("r5"))
 	branches := s.all(chat, "").Branches
 	if len(branches) != 1 {
 		s.Fatalf("the branches: %+v", branches)
@@ -58,7 +58,7 @@ func testSteerRedriven(s steerTest) {
 		s.Fatalf("restore: %+v, %v", r, err)
 	}
 	turns := strings.Join(s.script(), "\n")
-	for _, turn := range []string{"user go!", "user r2!", "user r3!"} {
+	for _, turn := range []string{"user go.", "user r2.", "user r3."} {
 		if strings.Count(turns, turn) != 1 {
 			s.Errorf("the branch has %q %d times: %s", turn, strings.Count(turns, turn), turns)
 		}
