@@ -237,9 +237,10 @@ func (t *terminal) pages(signIns *mcp.SignIns, ended chan<- error) http.Handler 
 		default:
 		}
 	}
-	refuse := func(w http.ResponseWriter, err error) {
+	refuse := func(w http.ResponseWriter, r *http.Request, err error) {
 		signin.Show(w, http.StatusBadRequest, "You are not signed in", spool.MessageOf(err))
-		if spool.CodeOf(err) != spool.NotFound { // somebody else's request ends nothing
+		code := spool.CodeOf(err)
+		if code != spool.NotFound && code != spool.Invalid && r.Context().Err() == nil { // what any page can send ends nothing
 			end(err)
 		}
 	}
@@ -247,7 +248,7 @@ func (t *terminal) pages(signIns *mcp.SignIns, ended chan<- error) http.Handler 
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
 		to, cookie, err := signIns.BeginSignIn(r.Context(), r.URL.Query().Get("ticket"), t.owner().tenant, t.subject)
 		if err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
@@ -257,7 +258,7 @@ func (t *terminal) pages(signIns *mcp.SignIns, ended chan<- error) http.Handler 
 	mux.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
 		name, err := signIns.FinishSignIn(r)
 		if err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		signin.Show(w, http.StatusOK, "You are signed in to "+name, "Go back to the terminal. You can close this page.")
