@@ -31,7 +31,7 @@ type Message struct {
 	CreatedAt       time.Time `doc:"When it was saved."                                             json:"createdAt"`
 	ClientMessageID string    `doc:"The client's own id for the turn."                              json:"clientMessageId,omitempty"`
 	// RunID is the run that the message belongs to: the run that it started, or the run that
-	// wrote it.
+	// wrote it. For a summary, it is the run whose turn prompts keep with it.
 	RunID RunID `doc:"The run that it belongs to." json:"runId,omitempty"`
 	// AfterSeq is the last seq of the record when the message was saved. Readers compare it with
 	// a cursor to find the turns that a client has missed. The store sets it.

@@ -22,6 +22,7 @@ var contextTests = map[string]func(s contextTest){
 	"Compacts":      testContextCompacts,
 	"Again":         testContextAgain,
 	"InTheRun":      testContextInTheRun,
+	"Redriven":      testContextRedriven,
 	"Parked":        testContextParked,
 	"EditBefore":    testContextEditBefore,
 	"EditBehind":    testContextEditBehind,
@@ -280,6 +281,38 @@ func testContextInTheRun(s contextTest) {
 	}
 	if r := s.run("r1"); r.Steps != 21 || r.Segments != 1 {
 		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testContextRedriven has a run that is redriven, steps often and is summarised. The turn that it answers belongs to the run that
+// failed. It stays word for word with what the client said of itself, and the next run reads it too.
+func testContextRedriven(s contextTest) {
+	m, sums := stepping(1700, 20, "look", "read"), summing()
+	e := s.engine(s.contextConfig(m, sums, plain("look", result("seen", 300)), plain("read", result("read", 200))))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "What I want is this.", RunID: "r1", Client: spool.ClientInput{
+		Context: []spool.ClientContext{{Description: "The page", Value: "books"}},
+	}})
+	if r := redriveTest(s).redrive(e, redriveTest(s).die(e)); !r.Accepted {
+		s.Fatalf("redrive: %+v", r)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	if len(s.compactions()) < 2 {
+		s.Fatalf("it was compacted %d times", len(s.compactions()))
+	}
+	own := m.Asked()
+	s.start(e, "r2", "Is that all?")
+	s.ended(spool.Completed)
+	for i, r := range m.Requests() {
+		first := r.Messages[0].Text()
+		if !strings.HasSuffix(first, "What I want is this.") || strings.Contains(first, "The page: books") != (i < own) {
+			s.Errorf("prompt %d begins with %s", i, first)
+		}
+	}
+	for i, r := range sums.Requests() {
+		if strings.Contains(r.Messages[0].Text(), "What I want") {
+			s.Errorf("summary %d is of the turn that stays: %s", i, r.Messages[0].Text())
+		}
 	}
 }
 

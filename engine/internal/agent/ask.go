@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // ask asks the model for the next turn and streams it. If an interrupted answer to the same request can be
@@ -30,7 +31,7 @@ func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedR
 }
 
 func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage) (chat.Turn, error) {
-	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{Thread: l.s.Key, Run: l.run.Root()}, l.images)
+	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run)}, l.images)
 	if err != nil {
 		return chat.Turn{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -90,7 +91,7 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	if to.At == 0 || size <= to.At && !must {
 		return request, nil
 	}
-	c, some := past.Recall.Plan(m, to.Tail, l.run.ID)
+	c, some := past.Recall.Plan(m, to.Tail, l.run.ID, record.Answers(l.run))
 	again := l.failed == 0 || size >= l.failed+to.Budget/worthwhile
 	if l.run.Resume != nil && !must { // another prompt would lose the answer that the run asks for again
 		some = false
@@ -111,7 +112,7 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	}
 	if size > to.Budget {
 		around := history.Weigh(l.agent.Request(l.run, nil))
-		squeezed, _ := l.withRepair(past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		squeezed, _ := l.withRepair(past.Recall.Squeeze(m, to.Budget-m.Part(around), record.Answers(l.run)))
 		request.ModelRequest = l.agent.Request(l.run, squeezed)
 		request.weight = history.Weigh(request.ModelRequest)
 	}
@@ -139,6 +140,7 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 			return tx.Put()
 		}
 		summary = tx.Message(spool.RoleSystem, c.Content(text))
+		summary.RunID = record.Answers(l.run) // prompts keep the turn of that run
 		err := tx.Write(spool.Changes{
 			Messages: []*spool.Message{summary}, Entries: []*spool.Entry{compact.Entry(tx.Run, summary, c)},
 		})

@@ -15,8 +15,9 @@ import (
 // Prompt says whose request is inlined.
 type Prompt struct {
 	Thread spool.ThreadKey
-	// Run is the dispatched run, whose turn must have its files.
-	Run spool.RunID
+	// Run is the dispatched run, and Answers the run whose turn it answers: see [record.Answers]. Their turns must have
+	// their files.
+	Run, Answers spool.RunID
 }
 
 // inliner puts the data of files into one request.

@@ -63,7 +63,7 @@ func (in *inliner) content(ctx context.Context, m spool.Message) (spool.Content,
 		case isArtifact:
 			content[n] = note(spool.Artifact{ID: id}, "which is not available any more")
 		case isRemote(p) && in.client != nil:
-			content[n], err = in.remote(ctx, p, m.RunID == in.Run, in.known)
+			content[n], err = in.remote(ctx, p, m.RunID == in.Run || m.RunID == in.Answers, in.known)
 		}
 		if err != nil {
 			return nil, err

@@ -173,3 +173,23 @@ func TestFetchEnds(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An unavailable image of an earlier turn becomes a text. One of the turn that the run answers is an error, also if the turn is
+// that of the run that a redriven run goes on with.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+
+	a := testAttachments(t, config.AttachmentOptions{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	asked := spool.ModelRequest{Messages: []spool.Message{{
+		Role: spool.RoleUser, RunID: "r1", Content: spool.Content{{Type: spool.PartImage, Image: imageHost(t) + "/busy"}},
+	}}}
+	for _, p := range []Prompt{{Run: "r1", Answers: "r1"}, {Run: "r2", Answers: "r1"}} {
+		if _, err := a.Inline(t.Context(), asked, p, make(Fetched)); spool.CodeOf(err) != spool.Unavailable {
+			t.Errorf("%+v: got %v", p, err)
+		}
+	}
+	got, err := a.Inline(t.Context(), asked, Prompt{Run: "r2", Answers: "r2"}, make(Fetched))
+	if err != nil || got.Messages[0].Text() != imageGone {
+		t.Errorf("an earlier turn: got %+v, %v", got.Messages, err)
+	}
+}

@@ -99,7 +99,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	m, recall := history.NewMeter(before.run.Context), history.RecallOf(before.history)
 	to := c.Context.LimitsOf(before.run.Model, model, agent.MaxOutputTokens)
 	size := min(to.Budget, m.Of(history.Weigh(agent.Request(before.run, recall.Messages()))))
-	plan, some := recall.Plan(m, int64(float64(size)*c.Context.TailShare), "")
+	plan, some := recall.Plan(m, int64(float64(size)*c.Context.TailShare), "", "")
 	if !some {
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}

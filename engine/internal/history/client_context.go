@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -22,7 +23,7 @@ func withClientContext(run spool.RunRow, messages []spool.Message) []spool.Messa
 	if run.Client == nil || len(run.Client.Context) == 0 || run.AgentID() != "" {
 		return messages
 	}
-	at := turnOf(messages, run.ID)
+	at := turnOf(messages, record.Answers(run))
 	if at < 0 {
 		return messages
 	}

@@ -28,10 +28,10 @@ func (c Compaction) Content(text string) spool.Content {
 // Plan divides the recall into the messages to summarise and the newest messages, which stay verbatim
 // and have up to tail tokens. It divides between whole steps: see borders. Three things always stay: the
 // last step, the turn that the run answers, and every step of the run that has a call without a result.
-// Plan returns false if no message is left to summarise.
-func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
+// Answers is the run whose turn that is. Plan returns false if no message is left to summarise.
+func (r Recall) Plan(m Meter, tail int64, run, answers spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
-	turn := turnOf(r.live[:cut], run)
+	turn := turnOf(r.live[:cut], answers)
 	if turn == cut-1 && cut > 0 { // the turn is the last message before the cut, so the tail can begin with it
 		cut, turn = turn, -1
 	}
@@ -141,11 +141,11 @@ const (
 // Squeeze returns the messages of a recall within a bound. It shortens only the prompt: it cuts
 // oversized results, then drops the oldest steps, then cuts all results. If the prompt still exceeds
 // the bound, Squeeze returns the smallest prompt that it can make.
-func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
+func (r Recall) Squeeze(m Meter, bound int64, answers spool.RunID) []spool.Message {
 	limit := max(m.bytes(bound/oversize), minResult)
 	messages := cutResults(r.Messages(), limit)
 	if m.Part(weighMessages(messages)) > bound {
-		messages = cutResults(r.withoutOldest(m, bound, limit, run).Messages(), limit)
+		messages = cutResults(r.withoutOldest(m, bound, limit, answers).Messages(), limit)
 	}
 	for m.Part(weighMessages(messages)) > bound && limit > minResult {
 		limit = max(limit/2, minResult)
@@ -156,8 +156,8 @@ func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 
 // withoutOldest drops the oldest steps until the prompt is within the bound, with results cut to limit
 // bytes. It keeps the last step and the turn that the run answers.
-func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) Recall {
-	turn, borders := turnOf(r.live, run), borders(r.live)
+func (r Recall) withoutOldest(m Meter, bound int64, limit int, answers spool.RunID) Recall {
+	turn, borders := turnOf(r.live, answers), borders(r.live)
 	last := 0
 	if len(borders) > 0 {
 		last = lastStep(r.live, borders)

@@ -78,7 +78,7 @@ func TestPlan(t *testing.T) {
 		for range 3 {
 			before := RecallOf(history)
 			tail := int64(r.IntN(400))
-			c, some := before.Plan(m, tail, run)
+			c, some := before.Plan(m, tail, run, run)
 			if !some {
 				break
 			}
@@ -174,7 +174,7 @@ func TestPlanKeepsWaitingCalls(t *testing.T) {
 		said("u0", spool.RoleUser, "r0"), call("old", "r0"), said("a0", spool.RoleAssistant, "r0"),
 		said("u1", spool.RoleUser, "r1"), said("a1", spool.RoleAssistant, "r1"), call("open", "r1"), said("a2", spool.RoleAssistant, "r1"), said("a3", spool.RoleAssistant, "r1"),
 	}
-	c, some := RecallOf(history).Plan(Meter{perByte: 1}, 0, "r1")
+	c, some := RecallOf(history).Plan(Meter{perByte: 1}, 0, "r1", "r1")
 	if !some || c.through != "a0" || len(c.Gone) != 3 { // a1 and the call after it are one answer
 		t.Errorf("%d messages through %q go", len(c.Gone), c.through)
 	}

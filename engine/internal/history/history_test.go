@@ -33,7 +33,7 @@ func TestHistory(t *testing.T) {
 				more = more[n:]
 				checkHistory(t, seed, grown, all)
 			}
-			if c, some := RecallOf(all).Plan(Meter{perByte: 0.25}, int64(r.IntN(400)), run); some && r.IntN(2) == 0 {
+			if c, some := RecallOf(all).Plan(Meter{perByte: 0.25}, int64(r.IntN(400)), run, run); some && r.IntN(2) == 0 {
 				all = summarised(all, c, run)
 				grown.Add(all[len(all)-1])
 				checkHistory(t, seed, grown, all)

@@ -1,6 +1,13 @@
 package record
 
-import "github.com/spoolhq/spool"
+import (
+	"cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// Answers returns the run whose first user turn a run answers: its own, or that of the run that a redriven run goes on with.
+func Answers(run spool.RunRow) spool.RunID { return cmp.Or(run.Continues, run.ID) }
 
 // Nested returns the runs below a dispatched run, in the order of their insertion.
 func Nested(v spool.View, root spool.RunID) ([]spool.RunRow, error) {

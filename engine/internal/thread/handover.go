@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // Successor is the agent that takes a thread over.
@@ -24,6 +25,7 @@ func HandOver(tx *Tx, to Successor) error {
 	c := spool.Changes{Entries: []*spool.Entry{spool.NewEntry(spool.EntryHandedOver, tx.Run.ID, over)}}
 	if to.History == spool.TransferBrief {
 		brief := tx.Message(spool.RoleSystem, spool.Content{{Type: spool.PartSummary, Text: to.Brief, ThroughMessageID: to.Last}})
+		brief.RunID = record.Answers(tx.Run) // prompts keep the turn of that run
 		c.Messages = []*spool.Message{brief}
 		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryContextCompacted, tx.Run.ID, spool.ContextCompacted{
 			SummarizedMessages: to.Messages, MessageID: brief.ID,
