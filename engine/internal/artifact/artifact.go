@@ -56,7 +56,7 @@ func Name(name string) string {
 }
 
 // Type returns the type of data by their beginning. The declared type counts where the data leave it open: a text does
-// not tell its language, and many formats have no mark. Data never pass for an image or a PDF that they are not.
+// not tell its language, and many formats have no mark. application/octet-stream says that the type is not known. Data never pass for an image or a PDF that they are not.
 func Type(declared string, head []byte) string {
 	declared, _, err := mime.ParseMediaType(declared)
 	if err != nil {
@@ -64,7 +64,7 @@ func Type(declared string, head []byte) string {
 	}
 	found, _, _ := mime.ParseMediaType(http.DetectContentType(head))
 	switch claims := strings.HasPrefix(declared, "image/") || declared == "application/pdf"; {
-	case declared == "", claims, strings.HasPrefix(found, "image/"), found == "application/pdf":
+	case declared == "", declared == unknown, claims, strings.HasPrefix(found, "image/"), found == "application/pdf":
 		return found
 	case strings.HasPrefix(found, "text/"), found == unknown, found == "application/zip", found == "application/x-gzip":
 		return declared

@@ -24,6 +24,8 @@ func TestType(t *testing.T) {
 		{"application/x-own", "\x00\x01", "application/x-own"},
 		{"no type", "\x00\x01", "application/octet-stream"},
 		{"", "", "text/plain"},
+		{"application/octet-stream", "day,visits", "text/plain"},
+		{"application/octet-stream", "\x00\x01", "application/octet-stream"},
 	} {
 		if got := artifact.Type(c.declared, []byte(c.data)); got != c.want {
 			t.Errorf("%q of %q: %q, want %q", c.data, c.declared, got, c.want)
