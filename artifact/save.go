@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -21,6 +22,8 @@ type save struct {
 	artifact spool.Artifact
 	sum      string
 	data     *data
+	// epoch is the one that the thread must have, and gets with its first artifact. Empty: any, and a new one.
+	epoch string
 }
 
 // SaveArtifact implements [spool.ArtifactStore].
@@ -37,22 +40,27 @@ func (s *Store) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.N
 		Store: s, key: key, sum: hex.EncodeToString(d.sum[:]), data: d,
 		artifact: spool.Artifact{ID: spool.ArtifactIDOf(a.Key, d.sum), Name: a.Name, MediaType: a.MediaType, Size: d.size},
 	}
-	// Without it, goroutines with the same data would all upload them, and all need room for them.
-	unlock, err := s.lanes.lock(ctx, "data "+one.sum+string(key.Tenant))
-	if err != nil {
+	if err := one.run(ctx); err != nil {
 		return spool.Artifact{}, err
+	}
+	return one.artifact, nil
+}
+
+// run saves the artifact.
+func (s *save) run(ctx context.Context) error {
+	// Without it, goroutines with the same data would all upload them, and all need room for them.
+	unlock, err := s.lanes.lock(ctx, "data "+s.sum+string(s.key.Tenant))
+	if err != nil {
+		return err
 	}
 	defer unlock()
 	for {
-		done, err := one.refer(ctx)
+		done, err := s.refer(ctx)
 		if err == nil && !done {
-			done, err = one.upload(ctx)
+			done, err = s.upload(ctx)
 		}
-		switch {
-		case err != nil:
-			return spool.Artifact{}, err
-		case done:
-			return one.artifact, nil
+		if err != nil || done {
+			return err
 		}
 	}
 }
@@ -135,6 +143,9 @@ func (s *save) link(ctx context.Context, generation string) (end outcome, err er
 		if err != nil {
 			return nil, err
 		}
+		if s.epoch != "" && thread.exists() && thread.Value.Epoch != s.epoch {
+			return nil, spool.Errorf(spool.Conflict, "the thread %s has other artifacts", s.key.ID)
+		}
 		blob, err := read[blobRow](ctx, s.Store, s.key.Tenant, kindBlob, s.sum)
 		if err != nil {
 			return nil, err
@@ -149,7 +160,7 @@ func (s *save) link(ctx context.Context, generation string) (end outcome, err er
 			return nil, nil
 		}
 		if !thread.exists() || thread.Value.Epoch == "" {
-			thread.Value = threadRow{Thread: s.key.ID, Epoch: newGeneration()}
+			thread.Value = threadRow{Thread: s.key.ID, Epoch: cmp.Or(s.epoch, newGeneration())}
 			check := row[nothing]{Kind: kindCheck, Key: thread.Key}
 			rows = append(rows, whatever(check.put()))
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/artifact"
 	"github.com/spoolhq/spool/internal/archive"
 )
 
@@ -25,10 +26,13 @@ database, of SQLite or of PostgreSQL. With - as FILE, the export goes to stdout.
 Stop every server of the database first, and do not start one again once its threads have moved:
 runs that wait would go on in both databases. A thread that a worker still holds is refused.
 
+Artifacts come with their data, from the place that --config or --artifacts names. One whose data are
+missing or damaged is named and left out, and the export goes on.
+
 The file is JSON lines with checksums: see docs/operations/moving.md. Only its owner can read it.
 
-The exit code is 0 when the file is complete and on disk, 1 when it failed, and 2 when a flag is
-wrong. A failed export leaves no FILE; run it again.
+The exit code is 0 when the file is complete and on disk, 1 when it failed or lacks an artifact, and 2
+when a flag is wrong. A failed export leaves no FILE; run it again.
 `,
 }
 
@@ -50,10 +54,18 @@ func exportStore(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
+	artifacts, err := openPlace(ctx, o, h, db.backend.Store)
+	if err != nil {
+		return errors.Join(err, db.close())
+	}
+	e := &exporting{h: h, o: o, from: from, artifacts: artifacts}
 	if to == pipe {
-		err = writeExport(ctx, h, o, from, &counting{Writer: h.stdout}, "the export")
+		err = e.write(ctx, &counting{Writer: h.stdout}, "the export")
 	} else {
-		err = exportTo(ctx, h, o, from, to)
+		err = e.writeFile(ctx, to)
+	}
+	if err == nil && e.lost > 0 {
+		err = fmt.Errorf("the export lacks %s: see above", plural(e.lost, sectionNames[archive.Artifacts]))
 	}
 	if err != nil {
 		err = fmt.Errorf("export %s: %w", o.place(), err)
@@ -61,18 +73,27 @@ func exportStore(ctx context.Context, args []string, h host) error {
 	return errors.Join(err, db.close())
 }
 
+// exporting is an export under way.
+type exporting struct {
+	h         host
+	o         options
+	from      spool.Archive
+	artifacts *artifact.Store // nil: the flags name no place of artifacts
+	lost      int             // how many artifacts have no data
+}
+
 // pipe is the name of a file that stands for stdin or stdout.
 const pipe = "-"
 
-// exportTo writes a file that is there only when it is complete and on disk.
-func exportTo(ctx context.Context, h host, o options, from spool.Archive, to string) error {
+// writeFile writes a file that is there only when it is complete and on disk.
+func (e *exporting) writeFile(ctx context.Context, to string) error {
 	partial := to + ".partial"
 	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(partial) }() //nolint:gosec // the operator names the file
-	err = writeExport(ctx, h, o, from, &counting{Writer: f}, to)
+	err = e.write(ctx, &counting{Writer: f}, to)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -98,30 +119,45 @@ func syncFolder(name string) error {
 	return errors.Join(err, dir.Close())
 }
 
-// writeExport writes all sections. The name is for the last message.
-func writeExport(ctx context.Context, h host, o options, from spool.Archive, to *counting, name string) error {
-	began := time.Now()
-	var sections []spool.Section
+// sections lists what the database has. The rows that belong to artifacts are left out: the artifacts are written instead.
+func (e *exporting) sections(ctx context.Context) (all []spool.Section, err error) {
 	for _, kind := range spool.SectionKinds() {
-		some, err := from.Sections(ctx, kind)
+		some, err := e.from.Sections(ctx, kind)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		sections = append(sections, some...)
+		for _, s := range some {
+			switch {
+			case s.Kind != spool.SectionRows || !archive.OfArtifacts(s.Name):
+				all = append(all, s)
+			case s.Name == "artifact" && e.artifacts == nil:
+				return nil, errNoPlace
+			}
+		}
+	}
+	return all, nil
+}
+
+// write writes all sections. The name is for the last message.
+func (e *exporting) write(ctx context.Context, to *counting, name string) error {
+	began := time.Now()
+	sections, err := e.sections(ctx)
+	if err != nil {
+		return err
 	}
 	source := "sqlite"
-	if o.database.url != "" {
+	if e.o.database.url != "" {
 		source = "postgres"
 	}
 	w, err := archive.NewWriter(to, archive.Header{Version: version(), Source: source, At: began, Sections: len(sections)})
 	if err != nil {
 		return err
 	}
-	p := newProgress(h.stderr, len(sections))
+	p := newProgress(e.h.stderr, len(sections))
 	defer p.clear()
 	counts := make(map[spool.SectionKind]int)
 	for i, s := range sections {
-		written, err := w.Section(ctx, from, s)
+		written, err := w.Section(ctx, e.from, s)
 		switch {
 		case spool.CodeOf(err) == spool.Conflict:
 			return fmt.Errorf("%w: stop every server of the database, wait for half a minute, and run it again", err)
@@ -130,12 +166,24 @@ func writeExport(ctx context.Context, h host, o options, from spool.Archive, to 
 		case written:
 			counts[s.Kind]++
 		}
+		if written && s.Kind == spool.SectionThread && e.artifacts != nil {
+			n, lost, err := writeArtifacts(ctx, w, e.artifacts, s)
+			if err != nil {
+				return fmt.Errorf("the artifacts of the %s: %w", s, err)
+			}
+			for _, a := range lost {
+				p.clear()
+				fmt.Fprintf(e.h.stderr, "missing: the data of the artifact %s of the %s\n", a.ID, s)
+			}
+			counts[archive.Artifacts] += n
+			e.lost += len(lost)
+		}
 		p.at(i+1, to.n)
 	}
 	if err := w.Close(); err != nil {
 		return err
 	}
 	p.clear()
-	_, err = fmt.Fprintf(h.stderr, "%s has %s: %s, in %s\n", name, countKinds(counts), megabytes(to.n), time.Since(began).Round(time.Millisecond))
+	_, err = fmt.Fprintf(e.h.stderr, "%s has %s: %s, in %s\n", name, countKinds(counts), megabytes(to.n), time.Since(began).Round(time.Millisecond))
 	return err
 }

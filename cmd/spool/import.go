@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/artifact"
 	"github.com/spoolhq/spool/internal/archive"
 )
 
@@ -27,7 +28,8 @@ not exist. With - as FILE, the export comes from stdin.
 Each thread is added as a whole or not at all, after its checksum was compared. If the command is
 interrupted, or the file turns out to be cut or damaged, run it again: what was added is left
 out. A thread that is there with another content is named and stays as it is, and the others are
-added. No server may have a SQLite file open; servers of a PostgreSQL may run.
+added. Artifacts go to the place that --config or --artifacts names, and count for its quota: a thread
+whose artifacts have no room is refused. No server may have a SQLite file open; servers of a PostgreSQL may run.
 
 The exit code is 0 when the database has everything, 1 when something was refused or failed, and 2
 when a flag is wrong.
@@ -65,7 +67,10 @@ func importStore(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	i.to = to
+	i.to, i.store = to, db.backend.Store
+	if i.artifacts, err = openPlace(ctx, o, h, i.store); err != nil {
+		return errors.Join(err, db.close())
+	}
 	return errors.Join(i.run(ctx), db.close())
 }
 
@@ -77,6 +82,12 @@ type importing struct {
 	to    spool.Archive // nil: the file is only checked
 	began time.Time
 
+	store     spool.Store
+	artifacts *artifact.Store // nil: the flags name no place of artifacts
+	held      *heldThread     // nil: there is none
+	// fits has the tenants that get the rows of artifacts of an older version.
+	fits map[spool.Tenant]bool
+
 	seen, added, there, refused map[spool.SectionKind]int
 }
 
@@ -84,46 +95,89 @@ type importing struct {
 func (i *importing) run(ctx context.Context) error {
 	i.seen, i.added = make(map[spool.SectionKind]int), make(map[spool.SectionKind]int)
 	i.there, i.refused = make(map[spool.SectionKind]int), make(map[spool.SectionKind]int)
+	i.fits = make(map[spool.Tenant]bool)
 	p := newProgress(i.h.stderr, i.from.Header().Sections)
 	defer p.clear()
 	for done := 1; ; done++ {
 		s, lines, err := i.from.Next()
+		end := errors.Is(err, io.EOF)
+		if held := i.held; held != nil && (end || s.Kind != "" && s.Kind != archive.Artifacts) {
+			if err := i.addHeld(ctx, p); err != nil {
+				return i.stopped(held.Section, err, p)
+			}
+		}
 		switch {
-		case errors.Is(err, io.EOF):
+		case end:
 			p.clear()
 			return i.finish()
 		case err != nil:
-			p.clear()
-			return fmt.Errorf("import %s: %s; %s", i.name, worded(err), i.so())
+			return i.stopped(s, damagedError{err}, p)
 		}
-		i.seen[s.Kind]++
-		if i.to != nil {
-			if err := i.add(ctx, s, lines, p); err != nil {
-				p.clear()
-				return fmt.Errorf("import the %s: %w; %s; run the same command again to go on", s, err, i.so())
-			}
+		if err := i.take(ctx, s, lines, p); err != nil {
+			return i.stopped(s, err, p)
 		}
 		p.at(done, i.from.Read())
 	}
 }
 
-// add adds a section, and tells of one that is refused.
-func (i *importing) add(ctx context.Context, s spool.Section, lines [][]byte, p *progress) error {
+// take checks or adds a section. A thread is added when it is known whether its artifacts follow.
+func (i *importing) take(ctx context.Context, s spool.Section, lines [][]byte, p *progress) error {
+	if s.Kind == archive.Artifacts {
+		return i.addArtifacts(ctx, s, p)
+	}
+	i.seen[s.Kind]++
+	switch {
+	case i.to == nil:
+	case s.Kind == spool.SectionThread:
+		i.held = &heldThread{s, lines}
+	case s.Kind == spool.SectionRows && archive.OfTenantArtifacts(s.Name):
+		return i.addRows(ctx, s, lines, p)
+	default:
+		_, err := i.add(ctx, s, lines, p)
+		return err
+	}
+	return nil
+}
+
+// stopped returns the error of an import that does not go on.
+func (i *importing) stopped(s spool.Section, err error, p *progress) error {
+	p.clear()
+	if bad := (damagedError{}); errors.As(err, &bad) {
+		return fmt.Errorf("import %s: %s; %s", i.name, worded(bad.error), i.so())
+	}
+	return fmt.Errorf("import the %s: %w; %s; run the same command again to go on", s, err, i.so())
+}
+
+// add adds a section, and tells of one that is refused. It reports whether the target took the section, now or before.
+func (i *importing) add(ctx context.Context, s spool.Section, lines [][]byte, p *progress) (took bool, err error) {
 	added, err := i.to.ImportSection(ctx, s, lines)
-	code := spool.CodeOf(err)
 	switch {
 	case err == nil && added:
 		i.added[s.Kind]++
 	case err == nil:
 		i.there[s.Kind]++
-	case code == spool.Conflict || code == spool.Invalid:
-		i.refused[s.Kind]++
-		p.clear()
-		fmt.Fprintf(i.h.stderr, "refused: %s\n", refusalOf(s, err))
-	default:
-		return err
+	case isRefusal(err):
+		i.refuse(s.Kind, s, err, p)
+		return false, nil
 	}
-	return nil
+	return err == nil, err
+}
+
+// isRefusal reports whether an error is about one section, and the others can be added.
+func isRefusal(err error) bool {
+	switch spool.CodeOf(err) {
+	case spool.Conflict, spool.Invalid, spool.StorageFull, spool.Limit:
+		return true
+	default:
+		return false
+	}
+}
+
+// refuse tells of a section that is refused, and counts it.
+func (i *importing) refuse(kind spool.SectionKind, s spool.Section, err error, p *progress) {
+	i.refused[kind]++
+	p.clear()
+	fmt.Fprintf(i.h.stderr, "refused: %s\n", refusalOf(s, err))
 }
 
 // refusalOf says why a section is refused. It names the section once.

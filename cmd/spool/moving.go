@@ -11,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/archive"
 )
 
 // movingFlags are the settings of export and import.
-var movingFlags = []string{"data", "database", "database-pool", "pooler", "migrate"}
+var movingFlags = []string{"data", "database", "database-pool", "pooler", "migrate", "config", "artifacts"}
 
 // mover is a command that reads or writes a file of all threads.
 type mover struct {
@@ -60,17 +61,17 @@ func openArchive(ctx context.Context, o options, h host) (*storage, spool.Archiv
 	if err != nil {
 		return nil, nil, err
 	}
-	archive, ok := db.backend.Store.(spool.Archive)
+	all, ok := db.backend.Store.(spool.Archive)
 	if !ok {
 		return nil, nil, errors.Join(errors.New("this database cannot hand over its threads"), db.close())
 	}
-	return db, archive, nil
+	return db, all, nil
 }
 
 // countKinds returns how many sections there are of each kind, for people.
 func countKinds(counts map[spool.SectionKind]int) string {
 	var parts []string
-	for _, kind := range spool.SectionKinds() {
+	for _, kind := range append(spool.SectionKinds(), archive.Artifacts) {
 		if n := counts[kind]; n > 0 || kind == spool.SectionThread {
 			parts = append(parts, plural(n, sectionNames[kind]))
 		}
@@ -82,6 +83,7 @@ func countKinds(counts map[spool.SectionKind]int) string {
 var sectionNames = map[spool.SectionKind]string{
 	spool.SectionRows: "kind of shared rows", spool.SectionAudit: "part of the audit log",
 	spool.SectionThread: "thread", spool.SectionOutbox: "outbox",
+	archive.Artifacts: "artifact",
 }
 
 // plural returns a number and its noun, in the right form.

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"time"
 
@@ -127,4 +128,24 @@ func first(lines [][]byte) []byte {
 		return nil
 	}
 	return lines[0]
+}
+
+// Imported reports whether a section with a checksum was imported before.
+func Imported(ctx context.Context, store spool.Store, s spool.Section, sum string) (bool, error) {
+	rows, err := store.Rows(ctx, spool.RowQuery{Tenant: s.Tenant, Kind: MarkKind, Key: MarkKey(s)})
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	var m mark
+	err = json.Unmarshal(rows[0].Value, &m)
+	return m.SHA256 == sum, err
+}
+
+// CreatedAt returns when the thread of a section was made.
+func CreatedAt(lines [][]byte) (time.Time, error) {
+	t, values, err := DecodeRow(spool.SectionThread, first(lines))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.UnixMicro(t.IntOf(values, "created_at")), nil
 }

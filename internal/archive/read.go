@@ -27,6 +27,10 @@ type Reader struct {
 	// section is the one that is being read, or the last one that was. Nil: there was none yet.
 	section *spool.Section
 	within  bool
+	// sum and rows are those of the section so far, and data those of its last artifact.
+	sum  Sum
+	rows int
+	data *artifactData
 }
 
 // NewReader reads the header of a file.
@@ -60,8 +64,14 @@ func (r *Reader) Header() Header { return r.header }
 // Read returns how many bytes were read.
 func (r *Reader) Read() int64 { return r.bytes }
 
-// Next returns the next section. At the end of a whole file it returns [io.EOF].
+// Next returns the next section. At the end of a whole file it returns [io.EOF]. A section of [Artifacts] comes without
+// its rows: [Reader.NextArtifact] returns them, and Next checks those that were left.
 func (r *Reader) Next() (spool.Section, [][]byte, error) {
+	for r.within {
+		if _, _, err := r.NextArtifact(); err != nil && !errors.Is(err, io.EOF) {
+			return spool.Section{}, nil, err
+		}
+	}
 	text, err := r.next()
 	if err != nil {
 		return spool.Section{}, nil, err
@@ -76,37 +86,45 @@ func (r *Reader) Next() (spool.Section, [][]byte, error) {
 	case l.Section == nil || !bytes.Equal(text, opening(*l.Section)):
 		return spool.Section{}, nil, r.damaged("there is no section")
 	}
-	r.section, r.within = l.Section, true
-	lines, err := r.rows()
-	r.within = false
-	return *r.section, lines, err
-}
-
-// rows reads the rows of a section and its end.
-func (r *Reader) rows() ([][]byte, error) {
-	sum := NewSum(*r.section)
+	r.section, r.within, r.sum, r.rows, r.data = l.Section, true, NewSum(*l.Section), 0, nil
+	if l.Section.Kind == Artifacts {
+		return *r.section, nil, nil
+	}
 	var lines [][]byte
 	for {
-		text, err := r.next()
-		if err != nil {
-			return nil, err
-		}
-		if isRow(text) {
-			sum.Add(text)
+		switch text, err := r.row(); {
+		case errors.Is(err, io.EOF):
+			return *r.section, lines, nil
+		case err != nil:
+			return *r.section, nil, err
+		default:
 			lines = append(lines, text)
-			continue
 		}
-		var l line
-		if err := json.Unmarshal(text, &l); err != nil || l.End == nil {
-			return nil, r.damaged("its end cannot be read")
-		}
-		if l.End.Rows != len(lines) || l.End.SHA256 != sum.String() {
-			return nil, r.damaged("its checksum is wrong")
-		}
-		_, _ = r.sums.Write([]byte(l.End.SHA256 + "\n"))
-		r.total++
-		return lines, nil
 	}
+}
+
+// row reads a row of the section. At the section's end it returns [io.EOF].
+func (r *Reader) row() ([]byte, error) {
+	text, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	if isRow(text) {
+		r.sum.Add(text)
+		r.rows++
+		return text, nil
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.End == nil {
+		return nil, r.damaged("its end cannot be read")
+	}
+	if l.End.Rows != r.rows || l.End.SHA256 != r.sum.String() {
+		return nil, r.damaged("its checksum is wrong")
+	}
+	_, _ = r.sums.Write([]byte(l.End.SHA256 + "\n"))
+	r.total++
+	r.within = false
+	return nil, io.EOF
 }
 
 // finish checks the trailer, and that nothing follows.

@@ -83,8 +83,13 @@ func (w *Writer) line(text []byte) error {
 // Section writes a section of a store. It writes nothing, and returns false, if the store does not have the section
 // any more. After an error the file is not whole.
 func (w *Writer) Section(ctx context.Context, from spool.Archive, s spool.Section) (written bool, err error) {
+	return w.Rows(s, func(row func(line []byte) error) error { return from.ExportSection(ctx, s, row) })
+}
+
+// Rows writes a section with the rows that all calls row with, or nothing if there are none.
+func (w *Writer) Rows(s spool.Section, all func(row func(line []byte) error) error) (written bool, err error) {
 	sum, rows := NewSum(s), 0
-	err = from.ExportSection(ctx, s, func(row []byte) error {
+	err = all(func(row []byte) error {
 		if rows == 0 {
 			if err := w.line(opening(s)); err != nil {
 				return err
