@@ -105,12 +105,14 @@ func (s *Store) Restore(ctx context.Context, key spool.ThreadKey, a Archived, fr
 		return false, spool.Errorf(spool.Invalid, "the data of the artifact %s have another checksum", a.ID)
 	}
 	one.data = d
-	return !first.exists(), one.run(ctx)
+	err = one.run(ctx)
+	return err == nil && !first.exists(), err
 }
 
 // Withdraw removes artifacts of a thread, which exists or not. It is for those that [Store.Restore] has added for a
 // thread that is then refused.
 func (s *Store) Withdraw(ctx context.Context, key spool.ThreadKey, ids ...spool.ArtifactID) error {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	for some := range slices.Chunk(ids, reapSize) {
 		var freed []string
 		err := s.update(ctx, key.Tenant, func() (rows []spool.Row, err error) {

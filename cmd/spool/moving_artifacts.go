@@ -75,7 +75,7 @@ func (i *importing) addArtifacts(ctx context.Context, s spool.Section, p *progre
 		return i.eachArtifact(func(archive.Artifact, io.Reader) error { return nil })
 	}
 	held := i.held
-	if held == nil || held.Thread() != s.Thread() {
+	if held == nil || held.Tenant != s.Tenant || held.Name != s.Name {
 		return damagedError{spool.Errorf(spool.Invalid, "the %s do not follow their thread", s)}
 	}
 	i.held = nil
