@@ -102,7 +102,7 @@ func artifactSection(t *testing.T, file, thread string) string {
 		t.Errorf("%s has rows of artifacts", file)
 	}
 	_, rest, _ := strings.Cut(string(text), `{"section":{"kind":"artifacts","tenant":"default","name":"`+thread+`"}}`)
-	section, _, _ := strings.Cut(rest, `{"section":`)
+	section, _, _ := strings.Cut(rest, `{"end":`)
 	return section
 }
 
