@@ -179,9 +179,10 @@ func TestMoveArtifactsRefused(t *testing.T) {
 	p := start(t, from[1], from[2:]...)
 	id := p.upload(t, "t1", "some text")
 	p.upload(t, "t2", "other text")
+	p.upload(t, "t2", "third text")
 	ended(t, p)
 	whole := filepath.Join(dir, "whole")
-	moves(t, exitOK, "2 threads, 2 artifacts", slices.Concat([]string{"export"}, from, []string{whole})...)
+	moves(t, exitOK, "2 threads, 3 artifacts", slices.Concat([]string{"export"}, from, []string{whole})...)
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)
@@ -203,19 +204,35 @@ func TestMoveArtifactsRefused(t *testing.T) {
 			t.Errorf("the target has %d bytes and %d files", got, filesIn(t, to[3]))
 		}
 	}
-	full := slices.Concat([]string{"import"}, to[:2], []string{"--config", writeConfig(t, "artifacts: {type: directory, path: "+to[3]+", quota: 9}\n"), whole})
-	moves(t, exitFailure, "refused: the thread t2 of the tenant default: the artifacts of the tenant have 9 of at most 9 bytes", full...)
-	moves(t, exitOK, "added 1 thread, 1 artifact; there already: ", into(whole)...)
+	full := slices.Concat([]string{"import"}, to[:2], []string{"--config", writeConfig(t, "artifacts: {type: directory, path: "+to[3]+", quota: 19}\n"), whole})
+	moves(t, exitFailure, "refused: the thread t2 of the tenant default: the artifacts of the tenant have 19 of at most 19 bytes", full...)
+	if got := bytesOf(t, to...); got != int64(len("some text")) || filesIn(t, to[3]) != 1 {
+		t.Errorf("the target has %d bytes and %d files", got, filesIn(t, to[3]))
+	}
+	moves(t, exitOK, "added 1 thread, 2 artifacts; there already: ", into(whole)...)
 	p = start(t, to[1], to[2:]...)
 	p.has(t, "t1", id, "some text")
 	ended(t, p)
 
+	// A tenant with artifacts gets the threads of an older archive, and later their artifacts from a new one.
 	old := filepath.Join(dir, "old")
 	oldExport(t, from, old)
+	to = []string{"--data", t.TempDir(), "--artifacts", t.TempDir()}
+	p = start(t, to[1], to[2:]...)
+	p.upload(t, "mine", "my text")
+	ended(t, p)
 	moves(t, exitFailure, "refused: the rows artifact of the tenant default: an older version wrote them", into(old)...)
-	if got := bytesOf(t, to...); got != int64(len("some textother text")) {
-		t.Errorf("the target has %d bytes", got)
+	p = start(t, to[1], to[2:]...)
+	p.upload(t, "t1", "later text")
+	ended(t, p)
+	moves(t, exitOK, "added 0 threads, 3 artifacts; there already: ", into(whole)...)
+	if got, want := bytesOf(t, to...), int64(len("my text"+"later text"+"some text"+"other text"+"third text")); got != want {
+		t.Errorf("the target has %d bytes, want %d", got, want)
 	}
+	p = start(t, to[1], to[2:]...)
+	p.has(t, "t1", id, "some text")
+	ended(t, p)
+
 	moves(t, exitOK, "2 threads", "import", "--data", filepath.Join(dir, "empty"), old)
 	p = start(t, filepath.Join(dir, "empty"), "--artifacts", folder)
 	p.has(t, "t1", id, "some text")
