@@ -177,6 +177,7 @@ func (i *importing) eachArtifact(fn func(a archive.Artifact, data io.Reader) err
 // noting keeps the error of a reader.
 type noting struct {
 	io.Reader
+
 	err error
 }
 
