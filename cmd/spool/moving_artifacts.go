@@ -88,7 +88,7 @@ func (i *importing) addArtifacts(ctx context.Context, s spool.Section, p *progre
 	err = i.eachArtifact(func(a archive.Artifact, data io.Reader) error {
 		switch {
 		case !wanted || refused != nil:
-			return nil
+			return nil //nolint:nilerr // the rest is still checked
 		case i.artifacts == nil:
 			return errNoPlace
 		case there:

@@ -20,7 +20,7 @@ const Artifacts spool.SectionKind = "artifacts"
 type Artifact struct {
 	ID        spool.ArtifactID `json:"id"`
 	Name      string           `json:"name,omitempty"`
-	MediaType string           `json:"media_type"`
+	MediaType string           `json:"media_type"` //nolint:tagliatelle // columns have this form
 	Size      int64            `json:"size"`
 	SHA256    string           `json:"sha256"`
 	Epoch     string           `json:"epoch"`
@@ -29,7 +29,7 @@ type Artifact struct {
 // artifactLine is a row of a section of artifacts.
 type artifactLine struct {
 	Artifact *Artifact `json:"artifact,omitempty"`
-	Data     *piece    `json:"artifact_data,omitempty"`
+	Data     *piece    `json:"artifact_data,omitempty"` //nolint:tagliatelle // tables have this form
 }
 
 type piece struct {

@@ -117,7 +117,7 @@ func TestArtifactsDamaged(t *testing.T) {
 		"First":    {func(rows []string) []string { return rows[1:] }, "an artifact cannot be read"},
 		"Empty":    {func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":""}}`} }, "the data of the artifact art_1 cannot be read"},
 		"Base64":   {func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":"?"}}`} }, "the data of the artifact art_1 cannot be read"},
-		"Negative": {func(rows []string) []string { return []string{`{"artifact":{"size":-1}}`} }, "an artifact cannot be read"},
+		"Negative": {func([]string) []string { return []string{`{"artifact":{"size":-1}}`} }, "an artifact cannot be read"},
 		"Checksum": {func(rows []string) []string {
 			return append([]string{strings.Replace(rows[0], `"sha256":"`, `"sha256":"0`, 1)}, rows[1:]...)
 		}, "the checksum of the artifact art_1 is wrong"},
@@ -130,8 +130,9 @@ func TestArtifactsDamaged(t *testing.T) {
 		}
 	}
 	file := artifactFile(t, []string{"text"}, func(rows []string) []string { return rows })
+	cut, _, _ := bytes.Cut(file, []byte(`{"end"`))
 	for name, bad := range map[string][]byte{
-		"Cut":     file[:bytes.Index(file, []byte(`{"end"`))],
+		"Cut":     cut,
 		"Altered": bytes.Replace(file, []byte(`"media_type":"text`), []byte(`"media_type":"Text`), 1),
 	} {
 		if _, err := readArtifacts(bad, false); spool.CodeOf(err) != spool.Invalid {
