@@ -112,7 +112,11 @@ func TestSignedIn(t *testing.T) {
 	b.do(t, at).isPage(t, http.StatusNotFound, "There is no such sign-in.")
 	at.header = map[string]string{"Cookie": "sign-in=secret", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Host": "localhost"}
 	b.do(t, at).isPage(t, http.StatusOK, "You are signed in to &lt;b&gt;shop&lt;/b&gt;</h1>\n<p>Go back and approve.")
-	at.header["Sec-Fetch-Mode"] = "no-cors" // an image
+	at.method = http.MethodHead
+	if got := b.do(t, at); got.status != http.StatusBadRequest {
+		t.Errorf("a request without a body: %d", got.status)
+	}
+	at.method, at.header["Sec-Fetch-Mode"] = http.MethodGet, "no-cors" // an image
 	if got := b.do(t, at); got.status != http.StatusForbidden {
 		t.Errorf("an image of another site: %d", got.status)
 	}

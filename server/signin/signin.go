@@ -98,7 +98,11 @@ func (c Controller) Start(ctx context.Context, _ struct{}) (Page, error) {
 
 // Callback answers the GET with which an authorization server sends the browser back.
 func (c Controller) Callback(ctx context.Context, _ struct{}) (Page, error) {
-	server, err := c.SignIns.FinishSignIn(rest.RequestOf(ctx))
+	r := rest.RequestOf(ctx)
+	if r.Method == http.MethodHead { // of a program that looks at links: the code of the answer is taken once
+		return c.failed(ctx, spool.Errorf(spool.Invalid, "a sign-in ends with a GET")), nil
+	}
+	server, err := c.SignIns.FinishSignIn(r)
 	if err != nil {
 		return c.failed(ctx, foreign(ctx, err)), nil
 	}

@@ -25,6 +25,8 @@ func (c Controller) Artifact(ctx context.Context, in ArtifactInput) (*rest.File,
 	if err != nil {
 		return nil, call.About(ctx, err, key, "")
 	}
+	// The next user of the same browser has other credentials.
+	rest.ResponseOf(ctx).Header().Add("Vary", "Authorization, Cookie")
 	return fileOf(ctx, artifact, data, "private, max-age=31536000, immutable"), nil
 }
 
