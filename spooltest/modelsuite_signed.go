@@ -179,8 +179,10 @@ func (s modelSuite) callIDs(t *testing.T) {
 	r := spool.ModelRequest{Tools: modelTools(), Messages: []spool.Message{userText("How is Oslo?")}}
 	long := spool.ToolCallID(strings.Repeat("x", 127))
 	for n, ids := range [][]spool.ToolCallID{
-		{"call_0", "functions.weather:0", "functions_weather_0", "functions.weather.0"}, {"call_0", long + "1", long + "2"},
-		{long[:39] + "1", long[:40] + "1", long[:64] + "1", "9", "-", "_", "."}, {"functions.weather:0", "call_0-0a1b2c3d", "ü"},
+		{"call_0", "functions.weather:0", "functions_weather_0", "functions.weather.0"},
+		{"call_0", long + "1", long + "2"},
+		{long[:39] + "1", long[:40] + "1", long[:64] + "1", "9", "-", "_", "."},
+		{"functions.weather:0", "call_0-0a1b2c3d", "ü"},
 	} {
 		answer, results := spool.Message{Role: spool.RoleAssistant}, spool.Message{Role: spool.RoleTool}
 		for i, id := range ids {

@@ -64,7 +64,8 @@ func TestMCPLogin(t *testing.T) {
 		if status, page := p.visit(t, link[:len(link)-4]+"AAAA"); status != http.StatusBadRequest || !strings.Contains(page, "not yours") {
 			t.Errorf("an altered link: %d %s", status, page)
 		}
-		callback := link[:strings.Index(link, "/sign-in")] + "/callback?"
+		origin, _, _ := strings.Cut(link, "/sign-in")
+		callback := origin + "/callback?"
 		for _, query := range []string{"", "state=a&code=b", "state=a&state=b", "error=access_denied"} { // of any page
 			if status, page := p.visit(t, callback+query); status != http.StatusBadRequest || !strings.Contains(page, "You are not signed in") {
 				t.Errorf("a callback with %q: %d %s", query, status, page)

@@ -55,9 +55,9 @@ type SignInRequest struct { //nolint:revive // the document has the name
 
 // SignInStart says where a sign-in goes on.
 type SignInStart struct { //nolint:revive // the document has the name
-	Cookie *http.Cookie `doc:"The cookie that the browser has to bring along when it comes back."                          header:"Set-Cookie" json:"-"`
-	URL    string       `doc:"Where to send the browser that has the cookie: a page of the authorization server."          json:"url"`
-	Until  time.Time    `doc:"When the sign-in has to be done. After that, begin another one with the same link."          json:"expiresAt"`
+	Cookie *http.Cookie `doc:"The cookie that the browser has to bring along when it comes back."                 header:"Set-Cookie" json:"-"`
+	URL    string       `doc:"Where to send the browser that has the cookie: a page of the authorization server." json:"url"`
+	Until  time.Time    `doc:"When the sign-in has to be done. After that, begin another one with the same link." json:"expiresAt"`
 }
 
 // Begin answers POST /api/agent/sign-in: it begins a sign-in for the caller, whose browser gets the cookie.

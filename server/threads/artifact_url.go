@@ -46,7 +46,7 @@ func (in *ArtifactURLInput) lasts() (time.Duration, error) {
 // ArtifactURL is a URL that works without credentials.
 type ArtifactURL struct {
 	URL       string    `doc:"The URL. It begins with the path if the server does not know its public URL." example:"/api/agent/artifacts/art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5/data?token=eyJ0Ijoi...Q.pT2x" json:"url"`
-	ExpiresAt time.Time `doc:"When the URL expires."                                                                                                                                                       json:"expiresAt"`
+	ExpiresAt time.Time `doc:"When the URL expires."                                                        json:"expiresAt"`
 }
 
 // ArtifactURL answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the caller's
@@ -73,7 +73,7 @@ func (c Controller) ArtifactURL(ctx context.Context, in ArtifactURLInput) (Artif
 
 // SignedInput is a request of a signed URL.
 type SignedInput struct {
-	ArtifactID spool.ArtifactID `doc:"The artifact." example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"`
+	ArtifactID spool.ArtifactID `doc:"The artifact."                                         example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"`
 	Token      string           `doc:"What the URL has: it is signed, and names the thread." query:"token"`
 }
 
