@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ func nextBinary(t *testing.T) string {
 
 	path := filepath.Join(t.TempDir(), "spool-next")
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "spool_next_schema", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the next version: %v\n%s", err, out)
 	}

@@ -80,7 +80,7 @@ func TestCompilerErrors(t *testing.T) {
 	dir := program(t, string(code))
 	command := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
 	command.Dir = dir
-	command.Env = append(os.Environ(), "GOWORK=off")
+	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := command.CombinedOutput()
 	const most = 40
 	if n := strings.Count(string(out), "main.go:"); err == nil || n < most {
