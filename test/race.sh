@@ -31,7 +31,7 @@ trap 'kill 0' INT TERM
 modules() {
 	local failed=0 dir
 	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^(Random|.*Crash.*)\$'"
-	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^(Random|.*Crash.*)$' || failed=1
+	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=20m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^(Random|.*Crash.*)$' || failed=1
 	echo "go -C bench test ./scale -run TestPage"
 	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale -run TestPage || failed=1
 	for dir in "$@"; do
@@ -46,7 +46,7 @@ beside=$!
 
 status=0
 echo "go test -race ./..."
-go test "${flags[@]}" -timeout=15m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
+go test "${flags[@]}" -timeout=20m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
 wait "$beside" || status=1
 cat "$log"
 exit $status
