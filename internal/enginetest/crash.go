@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,9 +45,8 @@ const leastCalls = 30
 var fewCalls = map[string]int{"CrashTake": 15}
 
 // testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
-// and the streams in turn: either the process dies before or after the call, or only the call fails. Every second call
-// goes wrong with own streams, and each call with and without them with SPOOL_TEST_LONG=1. Least is how many calls the
-// script has to make.
+// and the streams in turn: either the process dies before or after the call, or only the call fails. Least is how many
+// calls the script has to make.
 func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 	t.Helper()
 	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
@@ -61,15 +59,14 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 	if calls < least {
 		t.Fatalf("the script makes %d calls", calls)
 	}
-	long := o.oneFault() || os.Getenv("SPOOL_TEST_LONG") == "1"
 	for _, own := range []bool{false, true} {
 		for turn, kind := range kinds {
 			name := fmt.Sprintf("%s, own streams %t", kind, own)
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if o.oneFault() && (n%4 != turn || own != (n/4%2 == 0)) || !long && own != (n%2 == 0) {
-						continue
+					if o.Features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
+						continue // with a slow backend, each call goes wrong only once
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
@@ -81,10 +78,6 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 		}
 	}
 }
-
-// oneFault reports whether each call of a script goes wrong in one way only, as everything is slow: the backend, or the
-// code with the race detector in it.
-func (o Options) oneFault() bool { return o.Features.Durable || raceDetector }
 
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
