@@ -84,16 +84,22 @@ func once[T any](ctx context.Context, c *Client, q request) (result T, later tim
 		}
 		return result, later, nil
 	}
+	result, err = decode[T](ctx, res)
+	return result, 0, err
+}
+
+// decode reads the result of an answer that is no refusal.
+func decode[T any](ctx context.Context, res *http.Response) (T, error) {
+	var result, none T
 	body := &bodyReader{in: res.Body}
-	err = json.NewDecoder(body).Decode(&result)
-	if err == nil {
-		return result, 0, nil
+	err := json.NewDecoder(body).Decode(&result)
+	switch {
+	case err == nil:
+		return result, nil
+	case body.err != nil || ctx.Err() != nil:
+		return none, unreachable(ctx, err)
 	}
-	var none T
-	if body.err != nil || ctx.Err() != nil {
-		return none, 0, unreachable(ctx, err)
-	}
-	return none, 0, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
+	return none, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
 }
 
 // bodyReader keeps the error of a body, so that a cut answer and a wrong one can be told apart.

@@ -391,7 +391,7 @@ func (rt *route) failures() []int {
 	add(hasInput || rt.unknown == RefuseAll, rt.api.config.invalidStatus)
 	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
 	upload := rt.input.body != nil && rt.input.body.upload
-	add(upload, http.StatusBadRequest, http.StatusRequestEntityTooLarge)
+	add(upload, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	add(rt.input.body != nil && !upload || (rt.input.params != nil && rt.input.params.NeedsForm()),
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	add(rt.list != nil && rt.list.mayEnd(), http.StatusNotFound)

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 // Upload is a request body that is one file of any type. An input whose field Body has this
 // type gets it. The client sends the bytes of the file as the body, or a form with one file.
+// A body with a Content-Encoding is refused with 415.
 //
 // The handler reads the body while the client sends it: nothing keeps it in memory, and
 // [BodyBounds.Memory] does not count it. Read returns an error for a body that is longer than
@@ -49,6 +51,10 @@ var uploadType = reflect.TypeFor[Upload]()
 // readUpload prepares the body for the handler. It reads the body only up to a form's file.
 func (c *routeContext) readUpload(into *Upload) ([]fault.Fault, error) {
 	limit := c.route.bodyBytes(usualUpload)
+	if coding := c.request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		c.response.writer.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
+		return nil, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must not have a Content-Encoding: send the bytes of the file."}
+	}
 	if c.request.ContentLength > limit {
 		c.response.writer.Header().Set("Connection", "close") // nobody reads the body
 		return nil, &http.MaxBytesError{Limit: limit}

@@ -93,6 +93,20 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// What is stored has the type that the client says: an encoded body would have another.
+func TestUploadIsEncoded(t *testing.T) {
+	t.Parallel()
+
+	for coding, want := range map[string]int{"gzip": 415, "identity, gzip": 415, "Identity": 200, "": 200} {
+		r := httptest.NewRequest(http.MethodPost, "/files", strings.NewReader("png"))
+		r.Header.Set("Content-Encoding", coding)
+		status, text := record(uploads(), r)
+		if status != want || status == 415 && !strings.Contains(text, "Content-Encoding") {
+			t.Errorf("%q: got %d %s, want %d", coding, status, text, want)
+		}
+	}
+}
+
 // A typed request sends the bytes, and the document has both forms of an upload.
 func TestUploadIsDescribed(t *testing.T) {
 	t.Parallel()

@@ -334,8 +334,11 @@ func TestBrowserReconnects(t *testing.T) {
 	f.credentials.Store(&first)
 	one := newLife(t, backend, first)
 	f.upstream.Store(one.url)
-	if r, err := one.engine.Run(t.Context(), key, engine.StartRequest{RunID: "r1", Prompt: "slow 100"}); err != nil || !r.Accepted {
-		t.Fatal(r, err)
+	start := func(id spool.RunID, prompt string) {
+		t.Helper()
+		if r, err := one.engine.Run(t.Context(), key, engine.StartRequest{RunID: id, Prompt: prompt, WhenBusy: spool.BusyEnqueue}); err != nil || !r.Accepted {
+			t.Fatal(r, err)
+		}
 	}
 	publish := func(l *life, text string) {
 		t.Helper()
@@ -343,10 +346,13 @@ func TestBrowserReconnects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	publish(one, "1")
+	start("r0", "hello") // it makes the thread; a browser may take longer to open than any run
 	chromium(t, f.URL+"/")
 	r := &reader{t: t, front: f, early: map[int]reported{}}
-	r.until("the middle of the run", func() bool { return r.at.Stream == "r1:1" && r.signs == 1 })
+	r.until("the page", func() bool { return r.signs == 1 && r.seq > 0 })
+	start("r1", "slow 100")
+	publish(one, "1")
+	r.until("the middle of the run", func() bool { return r.at.Stream == "r1:1" })
 
 	// The server restarts in the middle of a run. Meanwhile the proxy answers 502, several times.
 	f.upstream.Store(nil)

@@ -166,6 +166,11 @@ func TestUploadIsRefused(t *testing.T) {
 			}
 		}
 	}
+	encoded := call{method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA, body: "x", header: map[string]string{"Content-Encoding": "gzip"}}
+	const wantEncoded = `{"error":"The body must not have a Content-Encoding: send the bytes of the file.","code":"unsupported_media_type"}`
+	if got := u.do(t, encoded); got.status != http.StatusUnsupportedMediaType || got.body != wantEncoded || got.header.Get("Accept-Encoding") != "identity" {
+		t.Errorf("encoded: %d %v %s", got.status, got.header, got.body)
+	}
 	if n := u.bytes(t); n != 600_000 {
 		t.Errorf("%d bytes are stored", n)
 	}

@@ -168,6 +168,13 @@ func read(t *testing.T, r *http.Request) string {
 	t.Helper()
 
 	res, err := http.DefaultTransport.RoundTrip(r)
+	return strings.TrimSpace(bodyOf(t, res, err))
+}
+
+// bodyOf returns the body of an answer.
+func bodyOf(t *testing.T, res *http.Response, err error) string {
+	t.Helper()
+
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +183,7 @@ func read(t *testing.T, r *http.Request) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(b))
+	return string(b)
 }
 
 // watcher reads the stream of a thread as a browser does: it remembers the last id and

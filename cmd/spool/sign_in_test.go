@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -131,18 +130,11 @@ func (p *person) send(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
 
 	res, err := p.http.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := bodyOf(t, res, err)
 	p.house.mu.Lock()
 	defer p.house.mu.Unlock()
-	p.house.shown.Write(b)
-	return res.StatusCode, string(b)
+	p.house.shown.WriteString(text)
+	return res.StatusCode, text
 }
 
 // signInRun is what a run waits for.

@@ -37,11 +37,12 @@ func Save(ctx context.Context, store spool.ArtifactStore, key spool.ThreadKey, a
 	return store.SaveArtifact(ctx, key, a)
 }
 
-// Name returns the last element of a name, without control characters, and at most 200 characters of it.
+// Name returns the last element of a name, and at most 200 characters of it. Control characters are left out, also those
+// that turn the direction of a text, with which "fdp.exe" can look like "exe.pdf".
 func Name(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\\", "/"), "")
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r

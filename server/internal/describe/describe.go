@@ -226,7 +226,7 @@ var answerTexts = map[string]map[string]string{
 	"getArtifact":   {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
 	"uploadArtifact": {
 		"201": "The artifact is on disk.", "404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
-		"413": "The file is larger than the server stores.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
+		"413": "The file is larger than the server stores.", "415": "The body has a Content-Encoding.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
 	},
 	"createArtifactUrl": {
 		"200": "The URL. It lets anybody read the artifact: keep it out of logs.",
@@ -303,6 +303,7 @@ var (
 			"201": object{"id": exampleArtifact, "name": "cities.csv", "mediaType": "text/csv", "size": 108894},
 			"404": failure("Thread not found", spool.NotFound),
 			"413": failure("the artifact is larger than 67108864 bytes", call.CodeTooLarge),
+			"415": failure("The body must not have a Content-Encoding: send the bytes of the file.", call.CodeMediaType),
 			"507": failure("the artifacts of the tenant have 990 of at most 1000 bytes, and 20 more have no room: delete threads to make room", spool.StorageFull),
 		},
 		"createArtifactUrl": {
@@ -408,7 +409,7 @@ func Document(api *rest.API, loopback bool) {
 					text.Example = cmp.Or(requestExamples[id], adminRequests[id])
 				}
 			}
-			if !loopback || id == "deliverJob" {
+			if id != "uploadArtifact" && (!loopback || id == "deliverJob") {
 				delete(op.Responses, "415")
 			}
 			for status, answer := range op.Responses {
