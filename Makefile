@@ -14,6 +14,10 @@ GOLANGCI ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 # detector needs.
 export CGO_ENABLED ?= 0
 
+# Without the names of folders in them, packages are compiled once for lint, smoke, the pages' tests
+# and a release.
+export GOFLAGS := -trimpath $(shell go env GOFLAGS)
+
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Without the folder's name in them, the packages are those that the pages' test builds too.
+# Packages without the folder's name in them, as the Makefile builds them.
 export GOFLAGS="-trimpath ${GOFLAGS:-}" CGO_ENABLED=0
 
 start_seconds=${START_SECONDS:-300}

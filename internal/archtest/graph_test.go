@@ -78,7 +78,7 @@ func TestCompilerErrors(t *testing.T) {
 	hidden := regexp.MustCompile(`internal/|\b(` + strings.Join(inside, "|") + `)\.[A-Z]`)
 
 	dir := program(t, string(code))
-	command := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
+	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := command.CombinedOutput()

@@ -46,7 +46,7 @@ var fewCalls = map[string]int{"CrashTake": 15}
 
 // testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
 // and the streams in turn: either the process dies before or after the call, or only the call fails. Least is how many
-// calls the script has to make.
+// calls the script has to make. If that is slow, each call goes wrong in one way only: see slow.
 func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 	t.Helper()
 	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
@@ -65,8 +65,8 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if o.Features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
-						continue // with a slow backend, each call goes wrong only once
+					if slow(o) && (n%4 != turn || own != (n/4%2 == 0)) {
+						continue
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
@@ -78,6 +78,10 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 		}
 	}
 }
+
+// slow reports whether a script that crashes takes so long that each call of the backend goes wrong only once: over
+// a durable backend, and under the race detector. test/race.sh has each call of the others go wrong in every way too.
+func slow(o Options) bool { return o.Features.Durable || raceDetector }
 
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
