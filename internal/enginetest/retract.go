@@ -209,6 +209,7 @@ func testRetractShared(s retractTest) {
 	for i := range 30 {
 		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, engine.FollowOptions{}))
 	}
+	<-time.After(quiet) // a client that is not there yet reads on its own
 	s.work(e)
 	s.ended(spool.Completed)
 	<-time.After(quiet)
