@@ -32,7 +32,7 @@ trap 'kill 0' INT TERM
 modules() {
 	local failed=0 dir
 	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/(^Random\$|Crash)'"
-	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=15m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/(^Random$|Crash)' || failed=1
+	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=20m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/(^Random$|Crash)' || failed=1
 	echo "go test ./rest/internal/body -run TestOracle"
 	CGO_ENABLED=0 go test "${plain[@]}" ./rest/internal/body -run TestOracle || failed=1
 	echo "go -C bench test ./scale -run TestPage"
