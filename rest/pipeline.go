@@ -221,7 +221,7 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 		changed.Status = a.config.invalidStatus
 		e = &changed
 	}
-	if e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage { // a full quota is no fault of the server
+	if e.Status >= http.StatusInternalServerError {
 		a.config.logger.log().ErrorContext(r.Context(), "request failed", "route", name, "method", r.Method,
 			"path", r.URL.Path, "status", e.Status, "error", err)
 	}

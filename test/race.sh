@@ -31,16 +31,16 @@ trap 'kill 0' INT TERM
 
 modules() {
 	local failed=0 dir
-	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/(^Random\$|Crash)'"
-	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=20m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/(^Random$|Crash)' || failed=1
-	echo "go test ./rest/internal/body -run TestOracle"
-	CGO_ENABLED=0 go test "${plain[@]}" ./rest/internal/body -run TestOracle || failed=1
+	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
+	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
 	echo "go -C bench test ./scale -run TestPage"
 	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale -run TestPage || failed=1
 	for dir in "$@"; do
 		echo "go -C $dir test -race ./..."
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1
 	done
+	echo "go test ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle'"
+	CGO_ENABLED=0 go test "${plain[@]}" -timeout=10m ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle' || failed=1
 	return $failed
 }
 
@@ -49,7 +49,7 @@ beside=$!
 
 status=0
 echo "go test -race ./..."
-go test "${flags[@]}" -timeout=20m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
+go test "${flags[@]}" -timeout=15m ./backend/postgres ./backend/sqlite ./engine ./... || status=1 # the longest first
 wait "$beside" || status=1
 cat "$log"
 exit $status
