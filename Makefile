@@ -41,8 +41,8 @@ build: ## build the binary, ./spool
 deps: deps/npm deps/python deps/services ## install what tests talk to
 
 .PHONY: deps/npm
-deps/npm: ## the programs of test/*/package.json, pinned by their lock files
-	@set -e; for lock in $(wildcard test/*/package-lock.json); do dir=$${lock%/package-lock.json}; \
+deps/npm: ## the programs of test/*/package.json and the TypeScript workspace, pinned by their lock files
+	@set -e; for lock in $(wildcard test/*/package-lock.json clients/typescript/package-lock.json); do dir=$${lock%/package-lock.json}; \
 		if [ $$dir/node_modules/.package-lock.json -nt $$lock ]; then \
 			echo "$$dir is installed"; \
 		elif command -v npm >/dev/null; then \
