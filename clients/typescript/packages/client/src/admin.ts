@@ -1,0 +1,2 @@
+// The operations of those who operate a server. They need the scope admin.
+export {};

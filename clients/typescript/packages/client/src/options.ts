@@ -1,0 +1,203 @@
+// What a client is made of, and what its operations take.
+import type { Attachment, OutputSchema, WhenBusy } from "./wire.js";
+
+/** A value, or a function that returns it for each request. */
+export type PerRequest<T> = T | (() => T | Promise<T>);
+
+/** Headers as an object. */
+export type HeaderValues = Readonly<Record<string, string>>;
+
+/** A default path, moved. A function returns the whole URL, and `baseUrl` does not apply to it. */
+export type Route = string | ((params: Readonly<Record<string, string>>) => string);
+
+/** The places of the operations. Each one has the default of `defaultRoutes`. */
+export interface Routes {
+  run: Route;
+  stop: Route;
+  respond: Route;
+  history: Route;
+  stream: Route;
+  usage: Route;
+  /** The list of threads, and their changes and deletions. */
+  threads: Route;
+  deleteThread: Route;
+  branches: Route;
+  branchMessages: Route;
+  restoreBranch: Route;
+  events: Route;
+  compact: Route;
+  /** The outcome of a run: `:runId` stands for its id. */
+  outcome: Route;
+  streamToken: Route;
+  artifacts: Route;
+  /** The data of an artifact: `:artifactId` stands for its id. */
+  artifact: Route;
+  artifactUrl: Route;
+  inbox: Route;
+  inboxAnswers: Route;
+  inboxLinks: Route;
+}
+
+/** The waits between attempts. Each is extended by a random part of up to a half. */
+export interface Backoff {
+  /** The wait after the first failure. Defaults to 500. */
+  minMs?: number;
+  /** The bound of the doubled wait. Defaults to 30,000. */
+  maxMs?: number;
+}
+
+/** How an opener tells what arrives. */
+export interface StreamHandlers {
+  onOpen(): void;
+  /** The data of an event, and its id, if the opener knows it. */
+  onMessage(data: string, id?: string): void;
+  /** A sign of life that is no event. It may be left out. */
+  onAlive(): void;
+  /** The wait that the server asks for before a new connection. */
+  onRetry(ms: number): void;
+  /** The stream has failed. No call follows. */
+  onError(error: unknown): void;
+  /** The stream has ended. No call follows. */
+  onClose(): void;
+  /** The position of the reader, for an opener that connects anew by itself. `""`: the beginning. */
+  getCursor(): string;
+}
+
+/** Opens an event stream. `close` ends it, without a further call of the handlers. */
+export type OpenStream = (url: string, handlers: StreamHandlers) => { close(): void };
+
+/** Options of {@link createClient}. */
+export interface ClientOptions {
+  /** Where the server is, with its base path. Defaults to the origin of the page. */
+  baseUrl?: string;
+  /** Defaults to the global `fetch`. */
+  fetch?: typeof globalThis.fetch;
+  /** Headers of every request. */
+  headers?: PerRequest<HeaderValues>;
+  /**
+   * The bearer token, or a function that returns it. The function is called for each request, and once more after a
+   * 401, so that an expired token is replaced.
+   */
+  token?: string | (() => string | null | undefined | Promise<string | null | undefined>);
+  /** Whether cookies are sent. Defaults to that of `fetch`: to the same origin. */
+  credentials?: RequestCredentials;
+  routes?: Partial<Routes>;
+  /** Opens event streams. Defaults to `fetch`, which can send headers. See `eventSourceStream`. */
+  openStream?: OpenStream;
+  backoff?: Backoff;
+  /**
+   * How often a request that may safely arrive twice is sent again after a failure that may pass. Defaults to 3.
+   */
+  retries?: number;
+  /**
+   * Leave out the `Idempotency-Key` header and repeat no start, for a host of another origin that does not allow the
+   * header. Defaults to false.
+   */
+  noIdempotencyKey?: boolean;
+}
+
+/** What every operation takes. */
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+/** A start. */
+export interface RunRequest {
+  prompt: string;
+  /** Left out: a new thread. */
+  threadId?: string;
+  agent?: string;
+  model?: string;
+  attachments?: readonly Attachment[];
+  /** The caller's own id for the turn, which its message has. */
+  clientMessageId?: string;
+  /** The turn to replace. It and all messages after it become a branch. */
+  editMessageId?: string;
+  whenBusy?: WhenBusy;
+  runId?: string;
+  title?: string;
+  labels?: Readonly<Record<string, string>>;
+  maxSteps?: number;
+  tokenBudget?: number;
+  costBudgetMicros?: number;
+  toolCallBudget?: number;
+  wallTimeMs?: number;
+  output?: OutputSchema;
+  providerOptions?: unknown;
+  /** Fields of the host's own. */
+  [field: string]: unknown;
+}
+
+/** Options of a start. */
+export interface RunOptions extends CallOptions {
+  /** Lets the request arrive twice: the second one gets the first answer. The start is then repeated after a failure. */
+  idempotencyKey?: string;
+}
+
+/** An answer to a park. */
+export interface RespondRequest {
+  toolCallId: string;
+  approved: boolean;
+  /** What an approved call runs with instead of its own arguments. */
+  arguments?: unknown;
+  /** That of the question that was shown, so that the answer counts for no other one. */
+  digest?: string;
+  /** Any JSON for the tool: the result of a client's tool, new totals of a budget. */
+  payload?: unknown;
+  /** Why, for the model and for the record. */
+  reason?: string;
+}
+
+/** Which messages a snapshot has. */
+export interface HistoryOptions extends CallOptions {
+  /** Only the newest ones. */
+  limit?: number;
+  /** Only those before this message. */
+  before?: string;
+  /** Only those after this message. */
+  lastMessageId?: string;
+}
+
+/** Which threads a list has. */
+export interface ThreadFilter extends CallOptions {
+  /** Threads whose title contains this. */
+  title?: string;
+  state?: string;
+  owner?: string;
+  labels?: Readonly<Record<string, string>>;
+  updatedAfter?: string;
+  updatedBefore?: string;
+  limit?: number;
+  /** The `next` of the page before. */
+  before?: string;
+}
+
+/** A change of a thread. A label that is null goes. */
+export interface ThreadChange {
+  title?: string;
+  owner?: string;
+  labels?: Readonly<Record<string, string | null>>;
+}
+
+/** A file to upload. */
+export interface Upload extends CallOptions {
+  name?: string;
+  mediaType?: string;
+}
+
+/** Which event streams a follower reads, and how. */
+export interface FollowOptions {
+  /** The position: that of a view, or of the last frame. Left out: the record from its beginning. */
+  cursor?: string | null;
+  /** The last message that the caller has: a snapshot frame of the thread has only the messages after it. */
+  lastMessageId?: string;
+  /** Ends the sequence without an error. */
+  signal?: AbortSignal;
+  /** Called when the connection opens, is lost, and closes, with the reason and the wait. */
+  onStatus?: (status: Connection, why?: { error: Error; waitMs: number }) => void;
+  /** How long a connection may bring nothing before it counts as dead. Defaults to 45,000. */
+  idleMs?: number;
+}
+
+/** How an event stream is. */
+export type Connection = "connecting" | "open" | "reconnecting" | "closed";

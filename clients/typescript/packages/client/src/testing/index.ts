@@ -1,0 +1,2 @@
+// A server in memory, for tests of what uses the client.
+export {};
