@@ -62,7 +62,7 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, except the bounds of the budget.
+// UnmarshalJSON reads what MarshalJSON writes. Of the Allowance it reads the bounds of the budget, without a currency.
 func (r *Run) UnmarshalJSON(b []byte) error {
 	var in WireRun
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -74,6 +74,13 @@ func (r *Run) UnmarshalJSON(b []byte) error {
 		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps, Attempts: in.Attempts,
 		TokenCount: TokenCount{in.InputTokens, in.CachedInputTokens, in.OutputTokens, in.TotalTokens},
 		Prompt:     in.Prompt, Result: in.Result, CostMicros: in.CostMicros, Currency: in.Currency,
+	}
+	bounds := Budget{
+		Tokens: in.TokenBudget, CostMicros: in.CostBudgetMicros, ToolCalls: in.ToolCallBudget,
+		WallTime: time.Duration(in.WallTimeMS) * time.Millisecond,
+	}
+	if bounds != (Budget{}) {
+		r.Allowance = &Allowance{Budget: bounds}
 	}
 	return nil
 }

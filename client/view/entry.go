@@ -10,9 +10,6 @@ import (
 
 // applyEntry applies an entry of the record, or a notice.
 func (t *Thread) applyEntry(e spool.Entry) error {
-	if e.Seq > 0 && e.Seq <= t.seq {
-		return nil
-	}
 	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
 	var err error
 	switch e.Type {
@@ -26,9 +23,15 @@ func (t *Thread) applyEntry(e spool.Entry) error {
 		err = decoded(e, func(r spool.RunStarted) {
 			t.stream, t.drafts = r.StreamID, nil
 			t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.RunID != r.RunID })
+			t.noWait(r.RunID)
+			_ = t.applyWait(e)
 		})
 	case spool.EntryRunEnded:
-		t.stream, t.drafts = "", nil
+		if err = t.applyWait(e); err == nil {
+			t.stream, t.drafts = "", nil
+		}
+	case spool.EntryCallPending:
+		err = t.applyWait(e)
 	case spool.EntryMessagesDropped:
 		err = decoded(e, t.drop)
 	case spool.EntrySteered:
@@ -94,6 +97,11 @@ func (t *Thread) settle(call spool.ToolCallID) {
 func (t *Thread) setState(c spool.StateChange) {
 	t.row.State = c.State
 	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return !c.State.Active() || c.RunID != "" && p.RunID != c.RunID })
+	if !c.State.Active() {
+		t.noWait("")
+	} else if c.RunID != "" {
+		t.noWait(c.RunID)
+	}
 	turns := make(map[spool.RunID]spool.Content, len(t.queue))
 	for _, q := range t.queue {
 		turns[q.RunID] = q.Content
@@ -143,4 +151,5 @@ func (t *Thread) drop(d spool.MessagesDropped) {
 	at := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == d.FromMessageID })
 	t.messages = t.messages[:max(0, at)]
 	t.drafts, t.parks = nil, nil
+	t.noWait("")
 }

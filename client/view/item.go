@@ -10,13 +10,21 @@ import (
 // applyItem applies an item of a run stream.
 func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
 	if stream != t.stream {
-		t.stream, t.drafts = stream, nil
+		t.stream, t.drafts, t.waits = stream, nil, nil
 	}
 	switch item.Type {
 	case spool.ItemStepFinished:
-		return read(item, func(s spool.StepFinished) { t.save(agentOf(s.AgentID)) })
+		return read(item, func(s spool.StepFinished) {
+			t.save(agentOf(s.AgentID))
+			_ = t.came(agentOf(s.AgentID), item)
+		})
+	case spool.ItemProviderWait:
+		return read(item, func(w spool.ProviderWait) {
+			t.waits = slices.DeleteFunc(t.waits, func(other spool.ProviderWait) bool { return agentOf(other.AgentID) == agentOf(w.AgentID) })
+			t.waits = append(t.waits, w)
+		})
 	case spool.ItemRunFinished, spool.ItemRunError:
-		t.drafts = nil // what no step has finished was not saved, or comes with a snapshot
+		t.drafts, t.waits = nil, nil // what no step has finished was not saved, or comes with a snapshot
 		return nil
 	case spool.ItemSubagentStarted:
 		return read(item, func(s spool.SubagentStarted) { t.startNested(stream, s) })
@@ -74,7 +82,7 @@ func (t *Thread) applyContent(stream spool.StreamID, agent spool.AgentID, item s
 	if t.draft(agent) == nil {
 		t.drafts = append(t.drafts, d)
 	}
-	return nil
+	return t.came(agent, item)
 }
 
 // draft returns what an agent says. Nil: nothing since its last finished step.
@@ -115,6 +123,7 @@ func (t *Thread) finishNested(f spool.SubagentFinished) {
 	if i := t.draftIndex(f.SubagentID); i >= 0 {
 		t.drafts = slices.Delete(t.drafts, i, i+1)
 	}
+	t.waits = slices.DeleteFunc(t.waits, func(w spool.ProviderWait) bool { return agentOf(w.AgentID) == f.SubagentID })
 	r := t.run(spool.RunID(f.SubagentID))
 	if r == nil {
 		return

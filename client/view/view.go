@@ -20,6 +20,9 @@ type Thread struct {
 	runs     []spool.Run
 	queue    []spool.QueuedRun
 	parks    []Park
+	pending  []PendingCall
+	retry    *Retry
+	waits    []spool.ProviderWait
 	cursor   *spool.Cursor
 	seq      int64 // the last record entry
 	deleted  bool
@@ -96,6 +99,8 @@ func (t *Thread) Cursor() *spool.Cursor { return t.cursor }
 func (t *Thread) Apply(f spool.Frame) error {
 	var err error
 	switch {
+	case f.Kind == spool.FrameThread && f.Event != nil && f.Event.Seq > 0 && f.Event.Seq <= t.seq:
+		return nil
 	case f.Kind == spool.FrameThread && f.Event != nil:
 		err = t.applyEntry(*f.Event)
 	case f.Kind == spool.FrameStream && f.Item != nil:
@@ -125,8 +130,11 @@ func (t *Thread) replace(s *spool.Snapshot) {
 // the rest of the snapshot is still right.
 func (t *Thread) catchUp(s *spool.Snapshot) {
 	t.parks, t.drafts, t.stream = nil, nil, ""
+	t.waits = nil
+	t.noWait("")
 	for _, e := range s.ActiveEvents {
 		_ = t.applyPark(e)
+		_ = t.applyWait(e)
 	}
 	if s.Stream == nil {
 		return

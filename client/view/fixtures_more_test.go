@@ -1,0 +1,276 @@
+package view_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+func casesOfNested(t *testing.T) []viewCase {
+	t.Helper()
+
+	var cases []viewCase
+	clerk, scout := spool.AgentID("n1"), spool.AgentID("n2")
+	c := hello(t)
+	c.call("call_1", "spawn", `{"agent": "clerk"}`)
+	c.call("call_2", "spawn", `{"agent": "scout"}`)
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 1})
+	c.nested(clerk, spool.ItemTextStart, spool.Block{MessageID: "b1", Role: spool.RoleAssistant})
+	c.nested(scout, spool.ItemReasoningContent, spool.Delta{MessageID: "b2", Delta: "Hm"})
+	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "I look"})
+	cases = append(cases, c.named("two nested runs say something at the same time"))
+	c.nested(clerk, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "call_3", ToolName: "look", Args: json.RawMessage(`{}`)})
+	c.nested(clerk, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "call_3", ToolName: "look", Result: json.RawMessage(`1`)})
+	c.step(1, clerk, "tool-calls")
+	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b3", Delta: "One"})
+	cases = append(cases, c.named("a nested step is saved before the step that called it"))
+	c.step(2, clerk, "stop")
+	c.nested(scout, spool.ItemTextContent, spool.Delta{MessageID: "b4", Delta: "Never saved"})
+	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: clerk, Status: spool.SubagentCompleted})
+	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: scout, Status: spool.SubagentFailed, Error: "model: no (status 400)"})
+	c.result("call_1", "spawn", `{"agentId": "n1", "result": "One"}`)
+	c.result("call_2", "spawn", `{"agentId": "n2", "error": "model: no (status 400)"}`)
+	c.step(1, "", "tool-calls")
+	cases = append(cases, c.named("one nested run has finished, and one has failed"))
+
+	// A nested run asks, and continues in the stream of the next segment.
+	c = hello(t)
+	c.call("call_1", "spawn", `{"agent": "clerk"}`)
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.nested(clerk, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "call_2", ToolName: "pay", Args: json.RawMessage(`{"cents": 500}`)})
+	c.step(1, clerk, "tool-calls")
+	c.step(1, "", "tool-calls")
+	ask := spool.InputRequired{
+		ToolCallID: "call_2", ToolName: "pay", AgentID: &clerk, Arguments: json.RawMessage(`{"cents": 500}`), Reason: "approval",
+		InputSchema: json.RawMessage(`{"type": "object"}`), Frames: []spool.ParkFrame{{ToolCallID: "call_1"}},
+		Nested: &spool.NestedCaller{AgentID: clerk, Name: "clerk", Model: "demo", Depth: 1}, Digest: "sha256:2af7", ExpiresAt: moment(59),
+	}
+	c.entry(spool.EntryInputRequired, ask)
+	c.item(spool.ItemInputRequired, ask)
+	c.end(spool.SegmentParked, "", 0)
+	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	cases = append(cases, c.named("a nested run waits for approval"))
+	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7"})
+	c.begin(2)
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.nested(clerk, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "call_2", ToolName: "pay", Result: json.RawMessage(`{"paid": true}`)})
+	c.step(1, clerk, "tool-calls")
+	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "Paid."})
+	cases = append(cases, c.named("a nested run continues in the next segment"))
+	return cases
+}
+
+func question(call spool.ToolCallID, reason string) spool.InputRequired {
+	return spool.InputRequired{
+		ToolCallID: call, ToolName: "send", Arguments: json.RawMessage(`{"to": "ann@example.com"}`), Frames: []spool.ParkFrame{},
+		Reason: reason, Digest: "sha256:2af7", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend,
+	}
+}
+
+// parked returns a run that has asked something.
+func parked(t *testing.T, questions ...spool.InputRequired) *script {
+	t.Helper()
+
+	c := hello(t)
+	for _, q := range questions {
+		c.call(q.ToolCallID, q.ToolName, `{"to": "ann@example.com"}`)
+	}
+	c.step(1, "", "tool-calls")
+	for _, q := range questions {
+		c.entry(spool.EntryInputRequired, q)
+		c.item(spool.ItemInputRequired, q)
+	}
+	c.end(spool.SegmentParked, "", 0)
+	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	return c
+}
+
+func casesOfQuestions(t *testing.T) []viewCase {
+	t.Helper()
+
+	var cases []viewCase
+	c := parked(t, question("call_1", "approval"), question("call_2", "approval"))
+	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_1", Reason: "not on a Friday"})
+	cases = append(cases, c.named("one of two questions is answered"))
+
+	c = parked(t, question("call_1", "approval"))
+	c.entry(spool.EntryInputExpiring, spool.InputExpiring{ToolCallID: "call_1", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend})
+	c.entry(spool.EntryInputExtended, spool.InputExtended{ToolCallID: "call_1", ExpiresAt: moment(45), OnExpiry: spool.ExpireExtend})
+	again := question("call_1", "approval")
+	again.ExpiresAt = moment(45)
+	c.entry(spool.EntryInputRequired, again)
+	cases = append(cases, c.named("a question gets more time"))
+	c.entry(spool.EntryInputExpired, spool.InputExpired{ToolCallID: "call_1"})
+	cases = append(cases, c.named("a question expires"))
+	c.begin(2)
+	c.result("call_1", "send", `{"responded": false, "cancelled": true, "reason": "timeout"}`)
+	c.step(1, "", "tool-calls")
+	c.say("b1", "Nobody answered.")
+	cases = append(cases, c.named("a run goes on after nobody answered"))
+
+	c = parked(t, question("call_1", "approval"))
+	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_1", Approved: true})
+	c.begin(2)
+	second := question("call_1", spool.ParkOutcomeUnknown)
+	second.Occurrence, second.Digest = 2, "sha256:0d2a"
+	c.entry(spool.EntryInputRequired, second)
+	c.item(spool.ItemInputRequired, second)
+	c.end(spool.SegmentParked, "", 0)
+	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	cases = append(cases, c.named("the outcome of a call is unknown, and it asks for the second time"))
+
+	budget := question("budget-1", spool.ParkBudget)
+	budget.ToolName, budget.Arguments = "budget", json.RawMessage(`{"exhausted": "token_budget", "spent": {"tokens": 990}, "budget": {"tokenBudget": 1000}}`)
+	c = hello(t)
+	c.say("b1", "More costs more.")
+	c.step(1, "", "tool-calls")
+	c.entry(spool.EntryInputRequired, budget)
+	c.item(spool.ItemInputRequired, budget)
+	c.end(spool.SegmentParked, "", 0)
+	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	cases = append(cases, c.named("a run asks for a larger budget"))
+	return cases
+}
+
+func casesOfEnds(t *testing.T) []viewCase {
+	t.Helper()
+
+	var cases []viewCase
+	cancelled := spool.StateChange{State: spool.Cancelled, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopCancelled}
+	c := hello(t)
+	c.say("b1", "I was about to")
+	c.item(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentStopped, FinishReason: spool.StopCancelled})
+	stopped := runRow("r1", "", spool.Cancelled)
+	stopped.StopReason = spool.StopCancelled
+	c.snapshot(c.snapRun(spool.Cancelled, "m1", []spool.Run{stopped}, saved("m2", "r1", spool.RoleAssistant, spool.TextContent("I was about to"))))
+	c.over(spool.SegmentStopped, "", 0)
+	c.state(cancelled)
+	cases = append(cases, c.named("a run is stopped in the middle of a text"))
+
+	c = parked(t, question("call_1", "approval"))
+	c.snapshot(c.snapRun(spool.Cancelled, "m1", []spool.Run{stopped},
+		saved("m2", "r1", spool.RoleAssistant, spool.Content{{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "send", Args: json.RawMessage(`{"to": "ann@example.com"}`)}}),
+		saved("m3", "r1", spool.RoleTool, spool.Content{{Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "send", Result: json.RawMessage(`{"cancelled": true, "reason": "stopped"}`)}}),
+	))
+	c.state(cancelled)
+	cases = append(cases, c.named("a run is stopped while it waits for an answer"))
+
+	c = hello(t)
+	c.say("b1", "No")
+	c.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "model: bad request (status 400)"})
+	failed := runRow("r1", "", spool.Failed)
+	failed.StopReason, failed.Error = spool.StopFailed, "model: bad request (status 400)"
+	c.snapshot(c.snapRun(spool.Failed, "m1", []spool.Run{failed}))
+	c.over(spool.SegmentError, failed.Error, 0)
+	c.state(spool.StateChange{State: spool.Failed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopFailed, Error: failed.Error})
+	cases = append(cases, c.named("a run fails"))
+
+	c = newScript(t, snap(spool.Completed, 2, userTurn("m1", "r1", "Hello")))
+	c.notice(spool.NoticeThreadDeleted, spool.ThreadDeleted{ThreadID: "t1"})
+	cases = append(cases, c.named("a thread is deleted"))
+	return cases
+}
+
+func casesOfWaits(t *testing.T) []viewCase {
+	t.Helper()
+
+	var cases []viewCase
+	c := hello(t)
+	c.call("call_1", "report", `{}`)
+	c.step(1, "", "tool-calls")
+	c.entry(spool.EntryCallPending, spool.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)})
+	c.entry(spool.EntryCallPending, spool.CallPending{ToolCallID: "call_1", ToolName: "report", Note: "page 3 of 7", Until: moment(50)})
+	c.end(spool.SegmentParked, "", 0)
+	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	cases = append(cases, c.named("the work of a call goes on elsewhere"))
+	c.begin(2)
+	c.result("call_1", "report", `{"pages": 7}`)
+	cases = append(cases, c.named("the work of a call is done"))
+
+	clerk := spool.AgentID("n1")
+	c = hello(t)
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.item(spool.ItemProviderWait, spool.ProviderWait{Limit: "requests"})
+	c.item(spool.ItemProviderWait, spool.ProviderWait{AgentID: &clerk, Limit: "tokens"})
+	cases = append(cases, c.named("two agents wait for the provider"))
+	c.nested(clerk, spool.ItemTextStart, spool.Block{MessageID: "b1"})
+	c.item(spool.ItemProviderWait, spool.ProviderWait{Limit: "refused"})
+	cases = append(cases, c.named("one agent still waits for the provider"))
+	c.end(spool.SegmentError, "model: slow down (status 429)", 30_000_000_000)
+	cases = append(cases, c.named("a segment ends while it waits for the provider"))
+
+	s := snap(spool.Queued, 3, userTurn("m1", "r1", "Hello"))
+	s.Runs = []spool.Run{runRow("r1", "", spool.Queued)}
+	for i, e := range []*spool.Entry{
+		spool.NewEntry(spool.EntryRunStarted, "r1", spool.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		spool.NewEntry(spool.EntryRunEnded, "r1", spool.RunEnded{RunID: "r1", StreamID: "r1:1", Segment: 1, Status: spool.SegmentError, Error: "model: slow down (status 429)", RetryAfterMS: 30000}),
+		spool.NewEntry(spool.EntryCallPending, "r1", spool.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)}),
+	} {
+		e.ThreadID, e.Seq, e.CreatedAt = "t1", int64(i+1), moment(i)
+		s.ActiveEvents = append(s.ActiveEvents, *e)
+	}
+	cases = append(cases, newScript(t, s).named("a snapshot says what its run waits for"))
+	return cases
+}
+
+func casesOfReconnect(t *testing.T) []viewCase {
+	t.Helper()
+
+	// A client that reads a snapshot in the middle of a text goes on behind it.
+	offset := spool.Offset{Fence: 1, N: 3}
+	s := snap(spool.Running, 1, userTurn("m1", "r1", "Hello"))
+	s.Runs = []spool.Run{runRow("r1", "", spool.Running)}
+	started := spool.NewEntry(spool.EntryRunStarted, "r1", spool.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1})
+	started.ThreadID, started.Seq, started.CreatedAt = "t1", 1, moment(1)
+	s.ActiveEvents = []spool.Entry{*started}
+	s.Stream = &spool.StreamSnapshot{StreamID: "r1:1", RunID: "r1", Offset: &offset, Items: []spool.Item{
+		spool.NewItem(spool.ItemRunStarted, spool.Offset{Fence: 1, N: 1}, 1, spool.StreamStarted{ThreadID: "t1", RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		spool.NewItem(spool.ItemTextStart, spool.Offset{Fence: 1, N: 2}, 1, spool.Block{MessageID: "b1", Role: spool.RoleAssistant}),
+		spool.NewItem(spool.ItemTextContent, offset, 1, spool.Delta{MessageID: "b1", Delta: "Half of "}),
+	}}
+	var cases []viewCase
+	c := newScript(t, s)
+	cases = append(cases, c.named("a snapshot in the middle of a text"))
+	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1)})
+	c.item(spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "it."})
+	cases = append(cases, c.named("a text goes on behind a snapshot"))
+	c.step(1, "", "stop")
+	cases = append(cases, c.named("a text that a snapshot began is saved"))
+
+	// What comes again changes nothing: the present state, turns at the cursor, and entries.
+	c = hello(t)
+	c.say("b1", "Hel")
+	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1)})
+	c.turn("m1", "Hello")
+	c.frames = append(c.frames, c.frames[2])
+	cases = append(cases, c.named("a turn and a state that come again"))
+
+	// A snapshot takes the place of everything when the server cannot send what was missed.
+	whole := snap(spool.Completed, 9, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
+	whole.Runs = []spool.Run{runRow("r1", "", spool.Completed)}
+	c = hello(t)
+	c.say("b1", "Hel")
+	c.snapshot(whole)
+	c.state(spool.StateChange{State: spool.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: spool.StopCompleted})
+	cases = append(cases, c.named("a snapshot replaces what was missed"))
+	return cases
+}
+
+func casesOfUnknown(t *testing.T) []viewCase {
+	t.Helper()
+
+	c := hello(t)
+	c.say("b1", "Hel")
+	c.add(json.RawMessage(`{"kind": "news", "news": {"any": [1]}}`), false)
+	c.entry("SOMETHING_NEW", map[string]any{"any": []any{"json", 1, nil}})
+	c.entry("shop.order:paid", nil)
+	c.notice("ping", map[string]int{"n": 1})
+	c.item("SOMETHING_NEW", map[string]any{"any": []any{"json", 1, nil}})
+	c.item(spool.ItemCustom, spool.Custom{Name: "progress", Value: json.RawMessage(`{"done": 0.5}`)})
+	c.nested("n1", "SOMETHING_NEW", map[string]int{"any": 1})
+	c.item(spool.ItemTextContent, map[string]any{"messageId": "b1", "delta": "lo", "unknown": true})
+	c.notice(spool.NoticeStateChange, map[string]any{"state": "RUNNING", "runId": "r1", "unknown": map[string]int{"a": 1}})
+	return []viewCase{c.named("what a client does not know changes nothing")}
+}
