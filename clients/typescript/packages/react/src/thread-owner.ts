@@ -1,0 +1,105 @@
+"use client";
+
+// The life of a store that a component owns.
+import {
+  type Client,
+  createThreadStore,
+  emptyView,
+  reduce,
+  type Snapshot,
+  type ThreadStore,
+  type ThreadStoreOptions,
+} from "@spool/client";
+import { useEffect, useLayoutEffect, useRef } from "react";
+import type { Persistence } from "./persistence.js";
+import { begin } from "./select.js";
+
+/** Options of a thread that a component shows. */
+export interface ThreadOptions extends ThreadStoreOptions {
+  /** Where the id of the thread is kept between reloads. `false`: nowhere. Defaults to false. */
+  persistence?: Persistence | false;
+  /** What `client.history()` has returned, such as on the server that renders the page. It is shown at once. */
+  initialSnapshot?: Snapshot;
+}
+
+/** Servers have no layout, and say so. */
+export const useEarlyEffect = typeof window === "undefined" ? useEffect : useLayoutEffect;
+
+/**
+ * Returns a store that lives as long as the component, or null for no options. It connects when a hook subscribes. A
+ * component that is removed and comes back at once, as in StrictMode, keeps its connection.
+ */
+export function useOwnedStore(client: Client, options: ThreadOptions | null): ThreadStore | null {
+  const latest = useRef(options);
+  const made = useRef<ThreadStore | null>(null);
+  if (made.current === null && options !== null) {
+    made.current = create(client, options, () => latest.current);
+  }
+  const store = made.current;
+  const closing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const threadId = options?.threadId ?? null;
+  const wanted = useRef(threadId);
+
+  useEarlyEffect(() => {
+    latest.current = options;
+  });
+  useEarlyEffect(() => {
+    if (store !== null && wanted.current !== threadId) {
+      wanted.current = threadId;
+      show(store, threadId);
+    }
+  }, [store, threadId]);
+  // It comes before any subscription, so that the store connects for the kept thread alone.
+  useEarlyEffect(() => {
+    const persistence = latest.current?.persistence;
+    if (store === null || !persistence) {
+      return undefined;
+    }
+    if (store.getSnapshot().threadId === null) {
+      show(store, persistence.read());
+    } else {
+      persistence.write(store.getSnapshot().threadId);
+    }
+    return persistence.subscribe?.((id) => show(store, id));
+  }, [store]);
+  useEffect(() => {
+    clearTimeout(closing.current);
+    return () => {
+      closing.current = setTimeout(() => store?.close(), 0);
+    };
+  }, [store]);
+  return store;
+}
+
+function create(client: Client, options: ThreadOptions, latest: () => ThreadOptions | null): ThreadStore {
+  const { persistence: _, initialSnapshot, ...rest } = options;
+  if (initialSnapshot !== undefined && rest.initialView === undefined) {
+    rest.initialView = reduce(emptyView, initialSnapshot);
+  }
+  rest.threadId ??= rest.initialView?.thread.id ?? null;
+  return begin(
+    createThreadStore(client, {
+      ...rest,
+      onFrame: (frame) => latest()?.onFrame?.(frame),
+      onCustom: (name, value) => latest()?.onCustom?.(name, value),
+      onThread: (threadId) => {
+        const now = latest();
+        if (now?.persistence) {
+          now.persistence.write(threadId);
+        }
+        now?.onThread?.(threadId);
+      },
+    }),
+  );
+}
+
+function show(store: ThreadStore, threadId: string | null): void {
+  if (store.getSnapshot().threadId === threadId) {
+    return;
+  }
+  if (threadId === null) {
+    store.newThread();
+  } else {
+    store.select(threadId);
+  }
+}
