@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
 )
 
 // Client returns the client's instructions and tools for a run.
@@ -33,13 +34,6 @@ type ClientResult struct {
 	Digest string
 
 	nested bool // a nested run made the call
-}
-
-// message returns the result as a message of the run.
-func (r ClientResult) message(run spool.Run) Message {
-	return Message{
-		ID: resultID(run.ID, run.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload), ToolCallID: r.ToolCallID,
-	}
 }
 
 // EndsWithResult reports whether the last message is the result of a tool call.
@@ -133,7 +127,7 @@ func (m InputMessage) ownResult() bool {
 // waiting returns the parks for which the thread of a snapshot waits, by call.
 func waiting(s *spool.Snapshot) map[spool.ToolCallID]spool.InputRequired {
 	all := make(map[spool.ToolCallID]spool.InputRequired)
-	for _, in := range *openParks(s) {
+	for _, in := range projection.OpenParks(s) {
 		all[in.ToolCallID] = in
 	}
 	return all
@@ -151,22 +145,13 @@ func callsOf(messages []spool.Message) map[spool.ToolCallID]bool {
 
 // nestedCalls returns the calls of the client's tools that nested runs made. A client executes calls that it
 // finds in its messages, and it does not get the messages of nested runs.
-func (p *parks) nestedCalls() (events []Event) {
-	for _, in := range *p {
-		if !forClient(in) || in.AgentID == nil {
+func nestedCalls(of projection.Parks) (events []Event) {
+	for _, in := range of {
+		if !projection.ForClient(in) || in.AgentID == nil {
 			continue
 		}
 		start := ToolStart{ToolCallID: in.ToolCallID, ToolCallName: in.ToolName, ParentMessageID: string(*in.AgentID) + ":" + string(in.ToolCallID)}
 		events = append(events, start, ToolArgs{in.ToolCallID, argsText(in.Arguments)}, ToolEnd{in.ToolCallID})
 	}
 	return events
-}
-
-// Nothing returns the events for a thread without messages.
-func Nothing(thread spool.ThreadID, run string) []Event {
-	return []Event{
-		RunStarted{ThreadID: thread, RunID: run, ProtocolVersion: Version},
-		Messages{},
-		RunFinished{ThreadID: thread, RunID: run, Outcome: Outcome{Type: OutcomeSuccess}},
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/projection"
 )
 
 // Form is the form of snapshots for AG-UI.
@@ -94,22 +95,44 @@ func (c *conversation) assistant(m spool.Message) (all []Message) {
 	return all
 }
 
-// Finish implements [engine.SnapshotForm]. It returns a [*streamed].
+// unfinished are the messages after the first from messages of the thread, as the stream leaves them. Each has a
+// comma before it.
+type unfinished struct {
+	messages []byte
+	from     int
+}
+
+// Finish implements [engine.SnapshotForm]. It returns a [*projection.Streamed] with an [*unfinished], if there is
+// something unfinished.
 func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err error) {
 	for _, m := range c.last {
 		size += m.size()
 	}
-	f := fold(s)
-	if len(f.events) > 0 {
+	f := projection.Fold(s)
+	if len(f.Unfinished) > 0 {
 		last := slices.Clone(c.last) // the caller appends to it
 		for i := range last {
 			last[i].ToolCalls = slices.Clone(last[i].ToolCalls)
 		}
-		f.from = c.lastFrom
-		f.messages, err = appendMessages(nil, reduce(last, f.events))
-		f.events = nil
+		form := &unfinished{from: c.lastFrom}
+		form.messages, err = unfinishedMessages(last, f.Unfinished)
+		f.Unfinished, f.Form = nil, form
+		size += int64(len(form.messages))
 	}
-	return f, size + f.size(), err
+	return f, size + f.Size(), err
+}
+
+// unfinishedMessages returns messages with the changes applied, as a client applies them.
+func unfinishedMessages(messages []Message, changes []projection.Change) ([]byte, error) {
+	var e encoder
+	var events []Event
+	for _, c := range changes {
+		var err error
+		if events, err = e.append(events, c); err != nil {
+			return nil, err
+		}
+	}
+	return appendMessages(nil, reduce(messages, events))
 }
 
 // appendMessages appends messages as elements of a JSON array, each with a comma before it.

@@ -3,10 +3,10 @@ package agui
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
 )
 
 func interrupt(p spool.InputRequired) Interrupt {
@@ -57,60 +57,12 @@ func responseSchema(p spool.InputRequired) json.RawMessage {
 	return mustJSON(map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties})
 }
 
-// parks are the open parks of a run, in the order in which they came.
-type parks []spool.InputRequired
-
-// parksOf returns the open parks of a run.
-func parksOf(s *spool.Snapshot, run spool.RunID) (open parks) {
-	for _, e := range s.ActiveEvents {
-		if e.RunID == run {
-			open.apply(e)
-		}
-	}
-	return open
-}
-
-func (p *parks) add(payload json.RawMessage) {
-	var in spool.InputRequired
-	if json.Unmarshal(payload, &in) != nil {
-		return
-	}
-	for i, known := range *p {
-		if known.ToolCallID == in.ToolCallID { // a newer question of the same call
-			(*p)[i] = in
-			return
-		}
-	}
-	*p = append(*p, in)
-}
-
-func (p *parks) remove(id spool.ToolCallID) {
-	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
-}
-
-// apply applies a record entry. It reports whether the entry is about a park.
-func (p *parks) apply(e spool.Entry) bool {
-	switch e.Type {
-	case spool.EntryInputRequired:
-		p.add(e.Payload)
-		return true
-	case spool.EntryHITLResponse, spool.EntryInputExpired:
-		var over spool.InputExpired // an answer has the call in the same field
-		if json.Unmarshal(e.Payload, &over) == nil {
-			p.remove(over.ToolCallID)
-		}
-		return true
-	default:
-		return false
-	}
-}
-
 // interrupts returns the questions for a person. It leaves out calls of the client's tools: a client sees
 // those as calls without a result, and it starts no run while there are interrupts.
-func (p *parks) interrupts() []Interrupt {
-	all := make([]Interrupt, 0, len(*p))
-	for _, park := range *p {
-		if !forClient(park) {
+func interrupts(of projection.Parks) []Interrupt {
+	all := make([]Interrupt, 0, len(of))
+	for _, park := range of {
+		if !projection.ForClient(park) {
 			all = append(all, interrupt(park))
 		}
 	}
@@ -118,18 +70,7 @@ func (p *parks) interrupts() []Interrupt {
 }
 
 // Open returns the interrupts for which the thread of a snapshot waits.
-func Open(s *spool.Snapshot) []Interrupt { return openParks(s).interrupts() }
-
-func openParks(s *spool.Snapshot) *parks {
-	if s.Thread.State != spool.WaitingForInput {
-		return new(parks)
-	}
-	var open parks
-	for _, e := range s.ActiveEvents {
-		open.apply(e)
-	}
-	return &open
-}
+func Open(s *spool.Snapshot) []Interrupt { return interrupts(projection.OpenParks(s)) }
 
 // interruptID returns the id of a question. It is the call's id for the call's first question, and has the
 // question's number from the second one on, as in "call_1#2". Ids of tool calls have no "#", so an answer to
@@ -164,6 +105,3 @@ type Answer struct {
 	// Digest identifies the question. Empty: unknown.
 	Digest string
 }
-
-// forClient reports whether the client must execute the call that waits.
-func forClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }

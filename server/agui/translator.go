@@ -1,18 +1,15 @@
 package agui
 
 import (
-	"slices"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/projection"
 )
 
 // Options describe the client of a [Translator].
 type Options struct {
-	// Load returns the present thread, in [Form]. The translator calls it when frames alone are not enough:
-	// when a run starts, to get the messages before it, and when a segment has failed, to see whether the run
-	// has failed too. The caller of the translator releases the result after it has sent the events.
-	// Required.
+	// Load returns the present thread, in [Form]. The translator calls it when frames alone are not enough.
+	// The caller of the translator releases the result after it has sent the events. Required.
 	Load func() (*engine.FormedSnapshot, error)
 	// RunID is the only run that the client wants to see. The translator is done when that run is over.
 	// Empty: all runs.
@@ -31,84 +28,74 @@ type Options struct {
 	State StateUse
 }
 
-// Translator turns the frames of a thread into events. It is for one client and one goroutine.
+// Translator turns the frames of a thread into events. It is for one client and one goroutine. The events that
+// a method returns are valid until the next call.
 type Translator struct {
-	o      Options
-	thread spool.ThreadID
-	states states
-	parks  parks
-	step   step
-
-	run  spool.RunID // of the open run, or of the last one
-	open bool        // whether the client is in a run
-	done bool
-	// began is true after the client has got the prelude.
-	began bool
-	// asked is true while an interrupt is the client's last event of the run.
-	asked bool
-	// missed is true if the client has not seen events of another run.
-	missed bool
-	// segment is the number of the last segment that the client has seen of the run. inSegment is true until
-	// that segment's end.
-	segment   int
-	inSegment bool
-	// unsaved is true if the segment has streamed content that no message has.
-	unsaved bool
-	// end is the last item of the segment. Its events follow when the record has the segment's end too.
-	end *spool.Item
-	// waiting are custom events that came between two runs, where the protocol allows no events.
-	waiting []Event
+	projection *projection.Projection
+	encoder    encoder
+	events     []Event
 }
 
 // New returns a translator. Give it a snapshot first: see [Translator.Prelude].
 func New(o Options) *Translator {
+	t := &Translator{encoder: encoder{connect: o.Connect, states: states{use: o.State}, clientRunID: o.ClientRunID}}
 	if o.ClientRunID == "" {
-		o.ClientRunID = string(o.RunID)
+		t.encoder.clientRunID = string(o.RunID)
 	}
-	return &Translator{o: o, states: states{use: o.State}}
+	given := make([]projection.Given, len(o.Results))
+	for i, r := range o.Results {
+		given[i] = projection.Given{ToolCallID: r.ToolCallID, Payload: r.Payload, Nested: r.nested}
+	}
+	t.projection = projection.New(projection.Options{Load: o.Load, RunID: o.RunID, From: o.From, Results: given})
+	return t
 }
 
 // Done reports whether there are no more events.
-func (t *Translator) Done() bool { return t.done }
+func (t *Translator) Done() bool { return t.projection.Done() }
 
-// begin opens a run.
-func (t *Translator) begin(run spool.RunID) []Event {
-	if run != t.run {
-		t.step, t.parks, t.segment = step{run: run}, nil, 0
-	}
-	t.run, t.open, t.asked, t.end = run, true, false, nil
-	started := RunStarted{ThreadID: t.thread, RunID: t.runID(), ProtocolVersion: Version}
-	if started.RunID != string(run) {
-		started.Metadata = &Metadata[OwnRun]{OwnRun{run}}
-	}
-	return []Event{started}
+// Prelude returns the events that bring any client to the state of the snapshot: see
+// [projection.Projection.Prelude].
+func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
+	return t.encode(t.projection.Prelude(s, have))
 }
 
-// runID returns the client's id of the run.
-func (t *Translator) runID() string {
-	if t.o.RunID == t.run && t.o.ClientRunID != "" {
-		return t.o.ClientRunID
-	}
-	return string(t.run)
+// BeganSince reports whether a client has to begin with [Translator.Replay]: see
+// [projection.Projection.BeganSince].
+func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool { return t.projection.BeganSince(s) }
+
+// Replay is [Translator.Prelude] for a client that connects after the run of [Options.From] continued.
+func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event, error) {
+	return t.encode(t.projection.Replay(s, at))
 }
 
-// takeWaiting returns the custom events that waited for the next run, and forgets them.
-func (t *Translator) takeWaiting() []Event {
-	events := t.waiting
-	t.waiting = nil
+// Frame returns the events of a frame: see [projection.Projection.Frame].
+func (t *Translator) Frame(f engine.FormedFrame) ([]Event, error) {
+	return t.encode(t.projection.Frame(f))
+}
+
+// Left returns the event that ends the stream of a run because the server shuts down while the run continues.
+// Without it, a client would take the stream for complete. The translator is done after it.
+func (t *Translator) Left() []Event {
+	events, _ := t.encode(t.projection.Leave(), nil) // nothing in it can fail
 	return events
 }
 
-// emitCustom adds a custom event, or keeps it for the next run.
-func (t *Translator) emitCustom(e Event) []Event {
-	if t.open {
-		return []Event{e}
+func (t *Translator) encode(changes []projection.Change, err error) ([]Event, error) {
+	if err != nil {
+		return nil, err
 	}
-	if t.waiting = append(t.waiting, e); len(t.waiting) > maxWaiting {
-		t.waiting = slices.Delete(t.waiting, 0, 1)
+	if cap(t.events) > maxEvents {
+		t.events = nil
 	}
-	return nil
+	clear(t.events)
+	t.events = t.events[:0]
+	for _, c := range changes {
+		if t.events, err = t.encoder.append(t.events, c); err != nil {
+			return nil, err
+		}
+	}
+	return t.events, nil
 }
 
-// maxWaiting bounds the custom events that wait for the next run, which may never come.
-const maxWaiting = 100
+// maxEvents bounds the events for which an idle translator keeps room.
+const maxEvents = 16

@@ -1,0 +1,78 @@
+package projection
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// Frame returns the changes of a frame, which are valid until the next call. Call it with the frames of a
+// thread in their order. It returns the error of [Options.Load], or an error for a frame that cannot be
+// decoded. The caller releases the frame's snapshot as it releases the snapshots of [Options.Load].
+func (p *Projection) Frame(f engine.FormedFrame) ([]Change, error) {
+	p.began = true
+	switch {
+	case p.done:
+		return nil, nil
+	case f.Formed != nil:
+		return p.take(p.become(f.Formed, nil))
+	case f.Kind == spool.FrameSnapshot:
+		return p.take(p.retracted(f.Snapshot))
+	case f.Kind == spool.FrameStream:
+		return p.take(p.item(f.StreamID, *f.Item))
+	default:
+		return p.take(p.entry(*f.Event))
+	}
+}
+
+// retracted applies the snapshot of one run: only what the messages have counts of what the run's segment
+// said. In a segment, the client gets [TakenBack] when the segment ends, which comes next. Between two
+// segments, where waiting calls of the run got their results, the client gets the messages at once. If the
+// run waited for answers, the client gets the run's end.
+func (p *Projection) retracted(s *spool.Snapshot) error {
+	if !tells(s, p.run) {
+		return nil
+	}
+	if !p.open {
+		return p.unanswered()
+	}
+	if p.inSegment {
+		p.unsaved = true
+		return nil
+	}
+	now, err := p.o.Load()
+	if err != nil {
+		return err
+	}
+	p.out.add(Messages{Thread: now, All: true})
+	return nil
+}
+
+// tells reports whether the snapshot of one run is about this run.
+func tells(s *spool.Snapshot, run spool.RunID) bool {
+	if s.Stream != nil {
+		return s.Stream.RunID == run
+	}
+	_, ok := RunOf(s, run)
+	return ok
+}
+
+// takeBack makes a client forget what was streamed and not saved.
+func (p *Projection) takeBack(seq int64) error {
+	s, err := p.o.Load()
+	if err != nil {
+		return err
+	}
+	p.o.Results = nil // the client gets them from the thread
+	left := p.step
+	p.step.abort(&p.out)
+	p.out.add(TakenBack{Run: p.run, Step: left.number, Opened: left.open, Reasonings: left.reasonings}, Messages{Thread: s, Seq: seq})
+	return nil
+}
+
+// takeRestBack is [Projection.takeBack] for a segment that may have left nothing to take back.
+func (p *Projection) takeRestBack(seq int64) error {
+	if !p.unsaved {
+		return nil
+	}
+	return p.takeBack(seq)
+}

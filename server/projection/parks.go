@@ -1,0 +1,70 @@
+package projection
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// Parks are the open parks of a run, in the order in which they came.
+type Parks []spool.InputRequired
+
+// OpenParks returns the parks for which the thread of a snapshot waits.
+func OpenParks(s *spool.Snapshot) (open Parks) {
+	if s.Thread.State != spool.WaitingForInput {
+		return nil
+	}
+	for _, e := range s.ActiveEvents {
+		open.apply(e)
+	}
+	return open
+}
+
+// parksOf returns the open parks of a run.
+func parksOf(s *spool.Snapshot, run spool.RunID) (open Parks) {
+	for _, e := range s.ActiveEvents {
+		if e.RunID == run {
+			open.apply(e)
+		}
+	}
+	return open
+}
+
+func (p *Parks) add(payload json.RawMessage) {
+	var in spool.InputRequired
+	if json.Unmarshal(payload, &in) != nil {
+		return
+	}
+	for i, known := range *p {
+		if known.ToolCallID == in.ToolCallID { // a newer question of the same call
+			(*p)[i] = in
+			return
+		}
+	}
+	*p = append(*p, in)
+}
+
+func (p *Parks) remove(id spool.ToolCallID) {
+	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
+}
+
+// apply applies a record entry. It reports whether the entry is about a park.
+func (p *Parks) apply(e spool.Entry) bool {
+	switch e.Type {
+	case spool.EntryInputRequired:
+		p.add(e.Payload)
+		return true
+	case spool.EntryHITLResponse, spool.EntryInputExpired:
+		var over spool.InputExpired // an answer has the call in the same field
+		if json.Unmarshal(e.Payload, &over) == nil {
+			p.remove(over.ToolCallID)
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// ForClient reports whether the client must execute the call that waits, and nobody has to answer.
+func ForClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }

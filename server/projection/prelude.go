@@ -1,0 +1,125 @@
+package projection
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// Prelude returns the changes that bring any client to the state of the snapshot. They are valid until the
+// next call. The frames after [spool.Snapshot.Cursor] follow. Have is the cursor of a client that reconnects,
+// nil for other clients. A client that has seen everything to its end gets no changes.
+//
+// If a run was stopped or failed, the record may lack its end. Then a cursor does not say whether the client
+// has seen the end, and the client gets it again.
+func (p *Projection) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Change, error) {
+	err := p.become(s, have)
+	if err == nil && have != nil && !p.open && !p.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, p.run) {
+		p.out, p.state = p.out[:0], ThreadState{}
+	}
+	return p.take(err)
+}
+
+// become adds the changes that bring any client to the snapshot. Have is the client's position. It matters
+// only for changes that no message has.
+func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error {
+	p.thread = s.Thread.ID
+	id := s.Thread.RunID
+	if p.o.RunID != "" {
+		id = p.o.RunID
+	}
+	r, ok := RunOf(s.Snapshot, id)
+	if !ok {
+		return nil
+	}
+	if r.StopReason == spool.StopSteered && id == p.o.RunID {
+		if reader := readerOf(s.Snapshot, id); reader != "" {
+			p.goOver(reader)
+			return p.become(s, have)
+		}
+	}
+	p.step.abort(&p.out)
+	if p.open && p.run != id {
+		p.overtaken(s.Snapshot)
+	}
+	if p.open {
+		p.end = nil
+	} else {
+		p.begin(id)
+	}
+	p.step = step{run: id, last: r.Steps}
+	p.segment, p.inSegment = r.Segments, r.State == spool.Running
+	p.missed = s.Thread.RunID != id
+	p.parks = parksOf(s.Snapshot, id)
+	messages, others, err := p.catchUp(s, r, have)
+	if err != nil {
+		return err
+	}
+	if p.o.From != nil && r.ID == p.o.From.ID && r.Segments == p.o.From.Segments {
+		messages = p.given(messages)
+	}
+	if !r.State.Terminal() {
+		p.changeState(ThreadState{State: r.State, RunID: id})
+	}
+	p.out.add(messages)
+	p.step.reopen(&p.out)
+	p.catchUpWaiting()
+	p.addMissed(s.Snapshot, have)
+	p.out.add(others...)
+	switch {
+	case r.State.Terminal():
+		p.ended(r)
+	case r.State == spool.WaitingForInput && len(p.parks) > 0:
+		p.parked()
+	}
+	return nil
+}
+
+// addMissed adds the application's durable events of the unfinished run that a client at have lacks: no
+// message and no stream has them. If have is nil, it adds none, because nobody knows what the client lacks.
+func (p *Projection) addMissed(s *spool.Snapshot, have *spool.Cursor) {
+	if have == nil {
+		return
+	}
+	for _, e := range s.ActiveEvents {
+		if e.Seq > have.Seq && spool.CheckEventType(e.Type) == nil {
+			p.out.add(customEntry(e))
+		}
+	}
+}
+
+// BeganSince reports whether the run of [Options.From] continued before the snapshot was made, and still has
+// the thread. A client that has to see all of the run then begins with [Projection.Replay].
+func (p *Projection) BeganSince(s *engine.FormedSnapshot) bool {
+	if p.o.From == nil || s.Thread.RunID != p.o.From.ID {
+		return false
+	}
+	r, ok := RunOf(s.Snapshot, p.o.From.ID)
+	return ok && r.Segments > p.o.From.Segments
+}
+
+// Replay is [Projection.Prelude] for a client that connects after the run of [Options.From] continued. It
+// returns the changes that a client would have got before that moment. At is the position directly before the
+// run's next segment, and the frames after it follow.
+func (p *Projection) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Change, error) {
+	p.thread = s.Thread.ID
+	p.begin(p.o.From.ID)
+	p.step.last, p.segment = p.o.From.Steps, p.o.From.Segments
+	p.changeState(ThreadState{State: spool.Queued, RunID: p.o.From.ID})
+	p.out.add(p.given(Messages{Thread: s, Seq: max(at.Seq, 0)}))
+	return p.take(nil)
+}
+
+// given adds the results that the client has just sent to the messages of a run that has not continued yet. A
+// client that sees the call without its result would execute the call again.
+func (p *Projection) given(messages Messages) Messages {
+	if p.o.From == nil {
+		return messages
+	}
+	messages.By = *p.o.From
+	for _, r := range p.o.Results {
+		if !r.Nested {
+			messages.Given = append(messages.Given, r)
+		}
+	}
+	return messages
+}
