@@ -40,10 +40,6 @@ type ThreadState struct {
 	Error      string           `doc:"Why the run failed."      json:"error,omitempty"`
 }
 
-func threadState(r spool.Run) ThreadState {
-	return ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}
-}
-
 // states sends states to a client, each one once.
 type states struct {
 	use  StateUse
