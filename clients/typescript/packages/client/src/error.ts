@@ -56,3 +56,95 @@ export class SpoolError extends Error {
     Object.assign(this, rest);
   }
 }
+
+/** The body of an answer that is no success: an error, or the result of a refused operation. */
+interface Refusal {
+  error?: unknown;
+  code?: unknown;
+  reason?: unknown;
+  field?: unknown;
+}
+
+/** Returns the error of an answer, whose body is in `text`. */
+export function errorOf(response: Response, text: string): SpoolError {
+  const body = parsed(text);
+  const status = response.status;
+  const said = string(body?.error) || string(body?.reason);
+  const code = string(body?.code) || codeOf(status);
+  const fields: ErrorFields = { status, native: said !== "" };
+  const retryAfterMs = retryAfter(response.headers.get("Retry-After"));
+  if (retryAfterMs !== undefined) fields.retryAfterMs = retryAfterMs;
+  const requestId = response.headers.get("X-Request-ID");
+  if (requestId) fields.requestId = requestId;
+  if (string(body?.reason)) fields.reason = string(body?.reason);
+  const field = string(body?.field) || (status === 400 ? fieldOf(said) : "");
+  if (field) fields.field = field;
+  if (body) fields.result = body;
+  return new SpoolError(code, said || `the server answered ${status}`, fields);
+}
+
+/** Returns the error of a result that is a refusal. */
+export function refusalOf(
+  result: { error?: unknown; reason?: unknown; code?: unknown },
+  otherwise: string,
+): SpoolError {
+  const reason = string(result.reason);
+  const message = string(result.error) || reason || otherwise;
+  return new SpoolError(string(result.code) || "conflict", message, { result, ...(reason && { reason }) });
+}
+
+/** Returns what was thrown as an error of this package. */
+export function asError(thrown: unknown, signal?: AbortSignal): SpoolError {
+  if (thrown instanceof SpoolError) return thrown;
+  if (signal?.aborted) return new SpoolError("canceled", "Canceled", { cause: thrown });
+  return new SpoolError("unavailable", "the server cannot be reached", { cause: thrown });
+}
+
+/** Whether the same request may succeed later. */
+export function passing(error: SpoolError): boolean {
+  if (error.status === undefined) return error.code === "unavailable";
+  return error.status === 429 || (error.status >= 502 && error.status <= 504);
+}
+
+function parsed(text: string): Refusal | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null ? (body as Refusal) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const string = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** Messages of the server begin with the field that is wrong. */
+function fieldOf(message: string): string {
+  return (
+    /^[a-z]\w*(?:\.\w+|\[\d+\])*(?=:| (?:is|are|must|has|have|names|holds|cannot|does|needs) )/.exec(message)?.[0] ?? ""
+  );
+}
+
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  410: "gone",
+  429: "limit",
+  408: "unavailable",
+  502: "unavailable",
+  503: "unavailable",
+  504: "unavailable",
+  507: "storage_full",
+};
+
+function codeOf(status: number): ErrorCode {
+  return codes[status] ?? (status >= 400 && status < 500 ? "invalid" : "internal");
+}
+
+function retryAfter(text: string | null): number | undefined {
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}

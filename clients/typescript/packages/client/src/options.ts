@@ -49,10 +49,10 @@ export interface Backoff {
 /** How an opener tells what arrives. */
 export interface StreamHandlers {
   onOpen(): void;
-  /** The data of an event, and its id, if the opener knows it. */
-  onMessage(data: string, id?: string): void;
-  /** A sign of life that is no event. It may be left out. */
-  onAlive(): void;
+  /** The data of an event, and its id, if the opener knows it. An opener that can wait waits for the result. */
+  onMessage(data: string, id?: string): Promise<void> | undefined;
+  /** Bytes have arrived; `keepalive`: a sign of life that is no event. It may be left out. */
+  onAlive(keepalive?: boolean): void;
   /** The wait that the server asks for before a new connection. */
   onRetry(ms: number): void;
   /** The stream has failed. No call follows. */

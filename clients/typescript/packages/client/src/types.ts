@@ -40,7 +40,8 @@ import type {
  * a result with `accepted`, `delivered` or `compacted` false; every other failure throws a {@link SpoolError}.
  */
 export interface Client {
-  run(request: RunRequest, options?: RunOptions): Promise<RunResult>;
+  /** `retryAfterMs` comes with a refusal that is another one later. */
+  run(request: RunRequest, options?: RunOptions): Promise<RunResult & { retryAfterMs?: number }>;
   /** Stops the thread's run and cancels those that wait. With a run id: only that run. */
   stop(threadId: string, options?: CallOptions & { runId?: string }): Promise<StopResult>;
   respond(threadId: string, answer: RespondRequest, options?: CallOptions): Promise<RespondResult>;

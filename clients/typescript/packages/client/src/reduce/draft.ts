@@ -1,0 +1,145 @@
+// What agents say in the step that they are in, and the messages that it will be.
+import type { Draft, DraftPart, ThreadView, ViewMessage } from "../view.js";
+import type { Part } from "../wire.js";
+import { put, replaced } from "./share.js";
+
+/** An item as it comes: flat, and of any kind. */
+export interface AnyItem {
+  readonly type: string;
+  readonly offset?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Whether an item is content, which a draft grows by. */
+export const isContent = (type: string) =>
+  /^(TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)$/.test(type);
+
+/** The run of a stream. */
+export const runOfStream = (streamId: string) => streamId.slice(0, Math.max(0, streamId.lastIndexOf(":")));
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** The draft after a content item. */
+export function grown(draft: Draft, item: AnyItem): Draft {
+  const offset = item.offset ?? "";
+  const delta = text(item.delta);
+  switch (item.type) {
+    case "TEXT_MESSAGE_START":
+    case "TEXT_MESSAGE_END":
+    case "TEXT_MESSAGE_CONTENT":
+      return withPart(draft, offset, "text", text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
+    case "REASONING_START":
+    case "REASONING_END":
+    case "REASONING_CONTENT":
+      return withPart(draft, offset, "reasoning", text(item.messageId), (p) =>
+        delta ? { ...p, text: p.text + delta } : p,
+      );
+    case "TOOL_CALL_RESULT":
+      return {
+        ...draft,
+        landed: draft.results.length > 0 ? draft.landed : offset,
+        results: [
+          ...draft.results,
+          { toolCallId: text(item.toolCallId), toolName: text(item.toolName), result: item.result },
+        ],
+      };
+    default:
+      return withPart(draft, offset, "tool-call", text(item.toolCallId), (p) => {
+        if (item.type === "TOOL_CALL_START") return { ...p, toolName: text(item.toolName) };
+        if (item.type === "TOOL_CALL_ARGS") return { ...p, text: p.text + delta };
+        return { ...p, toolName: text(item.toolName), args: item.args, whole: true };
+      });
+  }
+}
+
+/** The draft with another part, which begins with the item if it is new. */
+function withPart(
+  draft: Draft,
+  offset: string,
+  type: DraftPart["type"],
+  id: string,
+  change: (part: DraftPart) => DraftPart,
+): Draft {
+  const at = draft.parts.findLastIndex((p) => p.type === type && p.id === id);
+  const before = draft.parts[at];
+  if (before) {
+    const after = change(before);
+    return after === before ? draft : { ...draft, parts: replaced(draft.parts, at, after) };
+  }
+  return {
+    ...draft,
+    began: draft.parts.length > 0 ? draft.began : offset,
+    parts: [...draft.parts, change({ type, id, text: "" })],
+  };
+}
+
+/** The view with other drafts. */
+export function withDrafts(view: ThreadView, drafts: readonly Draft[]): ThreadView {
+  if (drafts === view.reading.drafts) return view;
+  return {
+    ...view,
+    reading: { ...view.reading, drafts },
+    drafts: drafts.length > 0 ? drafts.flatMap((d) => messagesOf(d, view.thread.id)) : none,
+  };
+}
+
+const none: readonly ViewMessage[] = [];
+
+/** The view after an agent has said something. */
+export function withContent(view: ThreadView, agentId: string, streamId: string, item: AnyItem): ThreadView {
+  const known = view.reading.drafts.find((d) => d.agentId === agentId);
+  const draft = grown(known ?? { agentId, streamId, parts: [], began: "", results: [], landed: "" }, item);
+  if (draft === known) return view;
+  return withDrafts(
+    view,
+    put(view.reading.drafts, draft, (d) => d.agentId === agentId),
+  );
+}
+
+const rendered = new WeakMap<Draft, { threadId: string; messages: readonly ViewMessage[] }>();
+
+/**
+ * The draft in the form in which its step will be saved: a message of the agent, and one with the results of its calls.
+ * The same draft gives the same objects.
+ */
+export function messagesOf(draft: Draft, threadId: string): readonly ViewMessage[] {
+  const known = rendered.get(draft);
+  if (known?.threadId === threadId) return known.messages;
+  const message = (role: "assistant" | "tool", began: string, content: ViewMessage["content"]): ViewMessage => ({
+    id: `${draft.streamId}:${began}`,
+    threadId,
+    role,
+    content,
+    runId: draft.agentId || runOfStream(draft.streamId),
+    agentId: draft.agentId || null,
+  });
+  const messages: ViewMessage[] = [];
+  const parts = draft.parts.flatMap(partOf);
+  const [only] = parts;
+  if (only) {
+    messages.push(
+      message("assistant", draft.began, parts.length === 1 && only.type === "text" ? (only.text ?? "") : parts),
+    );
+  }
+  if (draft.results.length > 0) messages.push(message("tool", draft.landed, resultsOf(draft)));
+  rendered.set(draft, { threadId, messages });
+  return messages;
+}
+
+/** A part of the message. A block without text is none. */
+function partOf(part: DraftPart): Part[] {
+  if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text }] : [];
+  const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
+  if (part.toolName) call.toolName = part.toolName;
+  const args = part.whole ? part.args : part.text;
+  if (args !== undefined && args !== null && (part.whole || args !== "")) call.args = args;
+  return [call as unknown as Part];
+}
+
+/** The results in the order of the calls, in which they are saved. */
+function resultsOf(draft: Draft): Part[] {
+  const place = (id: string) => draft.parts.findIndex((p) => p.type === "tool-call" && p.id === id);
+  return draft.results
+    .toSorted((a, b) => place(a.toolCallId) - place(b.toolCallId))
+    .map((r) => ({ type: "tool-result", toolCallId: r.toolCallId, toolName: r.toolName, result: r.result }));
+}

@@ -1,0 +1,99 @@
+// Entries of the record, and notices.
+import type { ThreadView, ViewMessage } from "../view.js";
+import type { QueuedRun, StateChange } from "../wire.js";
+import { isActive } from "../wire.js";
+import { withDrafts } from "./draft.js";
+import { changedRun, newRun, withRun } from "./run.js";
+import { merged, shared, without } from "./share.js";
+import { type AnyEvent, noWaits, withPark, withWait } from "./wait.js";
+
+/** The view after an entry that it does not have, or a notice. */
+export function withEvent(view: ThreadView, e: AnyEvent): ThreadView {
+  const seq = e.seq ?? 0;
+  const named = view.thread.id || !e.threadId ? view : { ...view, thread: { ...view.thread, id: e.threadId } };
+  const next = apply(named, e);
+  if (seq <= 0) return next;
+  return {
+    ...next,
+    reading: { ...next.reading, seq },
+    thread: merged(next.thread, { updatedAt: e.createdAt ?? next.thread.updatedAt }),
+  };
+}
+
+function apply(view: ThreadView, e: AnyEvent): ThreadView {
+  const p = e.payload;
+  switch (e.type) {
+    case "STATE_CHANGE":
+      return withState(view, p);
+    case "MESSAGE_APPENDED":
+      return withTurn(view, { threadId: view.thread.id, agentId: null, ...p });
+    case "THREAD_DELETED":
+      return { ...view, deleted: true };
+    case "RUN_STARTED": {
+      const runId = p.runId ?? e.runId ?? "";
+      const parks = without(view.parks, (park) => park.runId !== runId);
+      return withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
+    }
+    case "RUN_ENDED":
+      return onStream(withWait(view, e), "");
+    case "MESSAGES_DROPPED": {
+      const at = view.messages.findIndex((m) => m.id === p.fromMessageId); // -1: older than all of the view
+      const messages = view.messages.slice(0, Math.max(0, at));
+      return noWaits(withDrafts({ ...view, messages, parks: [] }, []), "");
+    }
+    case "STEERED": {
+      const queue = without(view.queue, (q) => q.runId === p.steerRunId);
+      return changedRun({ ...view, queue }, p.steerRunId, { state: "COMPLETED", stopReason: "steered" });
+    }
+    default:
+      return withWait(withPark(view, e), e);
+  }
+}
+
+/** The view at the beginning of a stream. */
+function onStream(view: ThreadView, streamId: string): ThreadView {
+  const next = withDrafts(view, []);
+  return { ...next, reading: { ...next.reading, streamId, offset: "" } };
+}
+
+/** The view in another state. */
+function withState(view: ThreadView, c: StateChange): ThreadView {
+  const active = isActive(c.state);
+  const runId = c.runId ?? "";
+  const parks = without(view.parks, (p) => !active || (runId !== "" && p.runId !== runId));
+  const thread = view.thread.state === c.state ? view.thread : { ...view.thread, state: c.state };
+  let next: ThreadView = { ...view, thread, parks, queue: queueOf(view.queue, c.queue ?? []) };
+  next = !active ? noWaits(next, "") : runId ? noWaits(next, runId) : next;
+  if (!runId) return next;
+  if (!next.runs.some((r) => r.id === runId)) next = withRun(next, newRun(runId, view.thread.id));
+  const run = next.runs.find((r) => r.id === runId);
+  const cost = c.costs?.at(-1);
+  return changedRun(next, runId, {
+    ...c.usage,
+    ...(cost && { currency: cost.currency, costMicros: cost.micros }),
+    state: c.state,
+    stopReason: c.stopReason,
+    error: c.error,
+    enqueuedAt: c.enqueuedAt ?? run?.enqueuedAt,
+    startedAt: c.startedAt ?? run?.startedAt,
+    endedAt: c.endedAt,
+  });
+}
+
+/** The queue with the turns that are known: only snapshots have them. */
+function queueOf(old: readonly QueuedRun[], next: readonly QueuedRun[]): readonly QueuedRun[] {
+  if (old.length === 0) return next;
+  const named = next.map((q) => {
+    const content = q.content ?? old.find((o) => o.runId === q.runId)?.content;
+    return content === undefined ? q : { ...q, content };
+  });
+  return shared(old, named, (q) => q.runId);
+}
+
+/** The view with a turn of the user, unless it has it. */
+function withTurn(view: ThreadView, turn: ViewMessage): ThreadView {
+  const known = view.messages.some((m) => m.id === turn.id);
+  const messages = known ? view.messages : [...view.messages, turn];
+  const queue = turn.runId ? without(view.queue, (q) => q.runId === turn.runId) : view.queue;
+  return known && queue === view.queue ? view : { ...view, messages, queue };
+}

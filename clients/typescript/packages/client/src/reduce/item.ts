@@ -1,0 +1,96 @@
+// Items of a run stream.
+import { isAfter } from "../cursor.js";
+import type { ThreadView } from "../view.js";
+import { type AnyItem, isContent, messagesOf, runOfStream, withContent, withDrafts } from "./draft.js";
+import { changedRun, newRun, withRun } from "./run.js";
+import { without } from "./share.js";
+import { came } from "./wait.js";
+
+/** Whether the view has an item of a stream. */
+export function hasItem(view: ThreadView, streamId: string, offset: string): boolean {
+  return streamId === view.reading.streamId && offset !== "" && !isAfter(offset, view.reading.offset);
+}
+
+/** The view after an item that it does not have. */
+export function withItem(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
+  const offset = item.offset ?? "";
+  let next = view;
+  if (streamId !== view.reading.streamId) {
+    next = withDrafts(view, []);
+    next = { ...next, providerWaits: [], reading: { ...next.reading, streamId, offset: "" } };
+  }
+  const after = apply(next, streamId, item);
+  return offset ? { ...after, reading: { ...after.reading, offset } } : after;
+}
+
+function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
+  const agentId = typeof item.agentId === "string" ? item.agentId : "";
+  switch (item.type) {
+    case "STEP_FINISHED":
+      return came(saved(view, agentId), agentId);
+    case "WAITING_FOR_PROVIDER": {
+      const others = view.providerWaits.filter((w) => (w.agentId ?? "") !== agentId);
+      return { ...view, providerWaits: [...others, { agentId: agentId || null, limit: String(item.limit) }] };
+    }
+    case "RUN_FINISHED":
+    case "RUN_ERROR": // what no step has finished was not saved, or comes with a snapshot
+      return { ...withDrafts(view, []), providerWaits: [] };
+    case "SUBAGENT_STARTED":
+      return startedNested(view, streamId, item);
+    case "SUBAGENT_FINISHED":
+      return finishedNested(view, item);
+    case "SUBAGENT_EVENT": {
+      const inner = item.event as AnyItem;
+      return content(view, String(item.subagentId), streamId, { ...inner, offset: item.offset ?? "" });
+    }
+    default:
+      return content(view, "", streamId, item);
+  }
+}
+
+/** The view after something that an agent says. */
+function content(view: ThreadView, agentId: string, streamId: string, item: AnyItem): ThreadView {
+  if (!isContent(item.type)) return view;
+  const result = item.type === "TOOL_CALL_RESULT" ? item.toolCallId : undefined;
+  return came(withContent(view, agentId, streamId, item), agentId, result);
+}
+
+/** The view with messages of what an agent has said, because its step is finished. */
+function saved(view: ThreadView, agentId: string): ThreadView {
+  const draft = view.reading.drafts.find((d) => d.agentId === agentId);
+  if (!draft) return view;
+  const messages = [...view.messages, ...messagesOf(draft, view.thread.id)];
+  return withDrafts(
+    { ...view, messages },
+    view.reading.drafts.filter((d) => d !== draft),
+  );
+}
+
+function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
+  const id = String(item.subagentId);
+  if (view.runs.some((r) => r.id === id)) return changedRun(view, id, { state: "RUNNING" });
+  return withRun(view, {
+    ...newRun(id, view.thread.id),
+    parentRunId: runOfStream(streamId),
+    depth: Number(item.depth ?? 1),
+    agent: String(item.name ?? ""),
+    state: "RUNNING",
+  });
+}
+
+const endStates = { completed: "COMPLETED", failed: "FAILED", cancelled: "CANCELLED" } as const;
+
+/** The view after the end of a nested run. What it said after its last finished step was not saved. */
+function finishedNested(view: ThreadView, item: AnyItem): ThreadView {
+  const id = String(item.subagentId);
+  const next = came(
+    withDrafts(
+      view,
+      without(view.reading.drafts, (d) => d.agentId === id),
+    ),
+    id,
+  );
+  const run = next.runs.find((r) => r.id === id);
+  const state = endStates[item.status as keyof typeof endStates] ?? run?.state;
+  return run ? changedRun(next, id, { state, error: item.error as string | undefined }) : next;
+}

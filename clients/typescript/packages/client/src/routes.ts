@@ -1,0 +1,68 @@
+import { SpoolError } from "./error.js";
+import type { Routes } from "./options.js";
+
+/** Where the operations are. */
+export const defaultRoutes: Routes = {
+  run: "/api/agent/run",
+  stop: "/api/agent/control",
+  respond: "/api/agent/respond",
+  history: "/api/agent/history",
+  stream: "/api/agent/stream",
+  usage: "/api/agent/usage",
+  threads: "/api/threads",
+  deleteThread: "/api/threads",
+  branches: "/api/agent/branches",
+  branchMessages: "/api/agent/branches/messages",
+  restoreBranch: "/api/agent/branches/restore",
+  events: "/api/agent/events",
+  compact: "/api/agent/compact",
+  outcome: "/api/agent/runs/:runId",
+  streamToken: "/api/agent/stream-token",
+  artifacts: "/api/agent/artifacts",
+  artifact: "/api/agent/artifacts/:artifactId",
+  artifactUrl: "/api/agent/artifacts/:artifactId/url",
+  inbox: "/api/agent/inbox",
+  inboxAnswers: "/api/agent/inbox/answers",
+  inboxLinks: "/api/agent/inbox/links",
+};
+
+/** Parameters of a URL. One that is undefined, null or "" is left out; a list is repeated. */
+export type Params = Record<string, string | number | readonly string[] | null | undefined>;
+
+/** Returns the URL with the parameters behind it, in their order. */
+export function withQuery(url: string, params: Params): string {
+  const pairs = Object.entries(params).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((v) => v !== undefined && v !== null && v !== "")
+      .map((v) => `${encodeURIComponent(name)}=${encodeURIComponent(String(v))}`),
+  );
+  if (pairs.length === 0) return url;
+  return `${url}${url.includes("?") ? "&" : "?"}${pairs.join("&")}`;
+}
+
+/** Returns a path below the base. Without a base, it is of the page's origin. */
+export function below(baseUrl: string | undefined, path: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return path;
+  if (baseUrl) return `${baseUrl.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}`;
+  if (typeof location === "undefined") {
+    throw new SpoolError("invalid", "baseUrl is required where there is no page", { field: "baseUrl" });
+  }
+  return new URL(path, location.href).href;
+}
+
+/** Returns the URL of an operation. A name behind a colon in the path is replaced by its parameter. */
+export function routeUrl(routes: Routes, baseUrl: string | undefined, name: keyof Routes, params: Params): string {
+  const route = routes[name];
+  if (typeof route === "function") {
+    const given = Object.entries(params).filter(([, v]) => v !== undefined && v !== null && v !== "");
+    return below(baseUrl, route(Object.fromEntries(given.map(([k, v]) => [k, String(v)]))));
+  }
+  const rest = { ...params };
+  const path = route.replace(/\/:(\w+)/g, (whole, param: string) => {
+    const value = rest[param];
+    if (value === undefined) return whole;
+    delete rest[param];
+    return `/${encodeURIComponent(String(value))}`;
+  });
+  return withQuery(below(baseUrl, path), rest);
+}

@@ -1,0 +1,33 @@
+// Notices that a device was asleep, or is back on the network.
+
+/** How often a timer looks whether it was frozen, and how late it must be for that. */
+const beatMs = 5_000;
+const lateMs = 10_000;
+
+/**
+ * Calls a function when a connection may be dead without knowing it: the page comes back, the network comes back, or
+ * the process was frozen. Returns what ends that.
+ */
+export function onWake(wake: () => void): () => void {
+  let last = Date.now();
+  const timer = setInterval(() => {
+    const now = Date.now();
+    if (now - last > beatMs + lateMs) wake();
+    last = now;
+  }, beatMs);
+  (timer as { unref?: () => void }).unref?.();
+
+  const page = typeof document === "undefined" ? undefined : document;
+  const target =
+    typeof addEventListener === "function" && typeof removeEventListener === "function" ? globalThis : undefined;
+  const shown = () => page?.visibilityState === "visible" && wake();
+  page?.addEventListener("visibilitychange", shown);
+  target?.addEventListener("online", wake);
+  target?.addEventListener("pageshow", wake);
+  return () => {
+    clearInterval(timer);
+    page?.removeEventListener("visibilitychange", shown);
+    target?.removeEventListener("online", wake);
+    target?.removeEventListener("pageshow", wake);
+  };
+}
