@@ -10,7 +10,7 @@ import (
 
 // Overview counts what the caller's tenant stores and runs. It is for operators, and needs the scope admin.
 func (c *Client) Overview(ctx context.Context) (spool.Overview, error) {
-	return do[spool.Overview](ctx, c, get("/api/admin/overview"))
+	return do[spool.Overview](ctx, c, c.admin("overview"))
 }
 
 // RunFilter selects runs of a list. A run must pass all fields.
@@ -42,11 +42,20 @@ func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[spool.Run, err
 		list, err := do[struct {
 			Runs []spool.Run `json:"runs"`
 			Next string      `json:"next"`
-		}](ctx, c, get("/api/admin/runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
+		}](ctx, c, c.admin("runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
 			"state", string(f.State), "stopReason", string(f.StopReason), "agent", f.Agent, "model", f.Model, "depth", depth,
 			"createdAfter", timeText(f.CreatedAfter), "createdBefore", timeText(f.CreatedBefore)))
 		return list.Runs, list.Next, err
 	})
+}
+
+// Healthy reports whether the server is up: nil, or why it cannot be reached. It needs no credentials, and is not
+// repeated after a failure. A server that is up may not be ready: see [Client.Ready].
+func (c *Client) Healthy(ctx context.Context) error {
+	q := get("/healthz")
+	q.repeatable = false
+	_, err := do[struct{}](ctx, c, q)
+	return err
 }
 
 // Ready reports whether the server takes requests: nil, or an [spool.Unavailable] error with the checks that

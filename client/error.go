@@ -55,12 +55,15 @@ type refusal struct {
 	Accepted  *bool `json:"accepted"`
 	Compacted *bool `json:"compacted"`
 	Delivered *bool `json:"delivered"`
+	Redriven  *int  `json:"redriven"`
 
 	raw []byte
 }
 
 // result reports whether the body is the result of an operation.
-func (r refusal) result() bool { return r.Accepted != nil || r.Compacted != nil || r.Delivered != nil }
+func (r refusal) result() bool {
+	return r.Accepted != nil || r.Compacted != nil || r.Delivered != nil || r.Redriven != nil
+}
 
 // readRefusal reads the body of an answer. A body in another form than the server's reads as nothing.
 func readRefusal(res *http.Response) refusal {

@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -11,7 +10,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/client"
-	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
@@ -74,19 +72,8 @@ func ExampleClient_Await() {
 	// COMPLETED: (demo model, not a language model) You said: Good mo
 }
 
-// over reports whether a segment has ended that does not wait for an answer.
-func over(f spool.Frame) bool {
-	if f.Event == nil || f.Event.Type != spool.EntryRunEnded {
-		return false
-	}
-	var end spool.RunEnded
-	err := json.Unmarshal(f.Event.Payload, &end)
-	return err == nil && end.Status != spool.SegmentParked
-}
-
-// A program that shows a thread takes a snapshot, follows from its position, and applies each frame to the view.
-// This one also answers what the agent asks.
-func ExampleClient_Follow() {
+// Watch yields what a user sees of a thread, after each change. This program also answers what the agent asks.
+func ExampleClient_Watch() {
 	url, stop := serve()
 	defer stop()
 
@@ -100,18 +87,10 @@ func ExampleClient_Follow() {
 		panic(err)
 	}
 
-	snapshot, err := c.Snapshot(ctx, "t1", spool.SnapshotOptions{})
-	if err != nil {
-		panic(err)
-	}
-	shown := view.New(snapshot)
 	answered := false
-	for frame, err := range c.Follow(ctx, "t1", client.FollowOptions{Cursor: shown.Cursor()}) {
+	for shown, err := range c.Watch(ctx, "t1", client.WatchOptions{}) {
 		if err != nil {
 			panic(err) // ctx has ended, the thread is gone, or the server refuses us
-		}
-		if err := shown.Apply(frame); err != nil {
-			panic(err)
 		}
 		if parks := shown.Parks(); len(parks) > 0 && !answered {
 			answered = true
@@ -121,18 +100,55 @@ func ExampleClient_Follow() {
 				panic(err)
 			}
 		}
-		if over(frame) {
+		if shown.Settled() && shown.State().Terminal() {
+			for _, message := range shown.Messages() {
+				for _, result := range message.ToolResults() {
+					fmt.Println(result.ToolName, string(result.Result))
+				}
+			}
 			break
-		}
-	}
-	for _, message := range shown.Messages() {
-		for _, result := range message.ToolResults() {
-			fmt.Println(result.ToolName, string(result.Result))
 		}
 	}
 	// Output:
 	// send {"to":"ann"}?
 	// send "sent to ann"
+}
+
+// Follow yields the frames themselves. A program that keeps the cursor goes on after the last frame that it has seen.
+func ExampleClient_Follow() {
+	url, stop := serve()
+	defer stop()
+
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := c.Run(ctx, client.RunRequest{ThreadID: "t1", Prompt: "Good morning"}); err != nil {
+		panic(err)
+	}
+
+	cursor := &spool.Cursor{}
+	for frame, err := range c.Follow(ctx, "t1", client.FollowOptions{Cursor: cursor}) {
+		if err != nil {
+			panic(err)
+		}
+		if frame.Cursor != nil {
+			cursor = frame.Cursor // write it down, to go on in another process
+		}
+		if e := frame.Event; e != nil && e.Seq > 0 {
+			fmt.Println(e.Seq, e.Type)
+		}
+		if e := frame.Event; e != nil && e.Type == spool.EntryRunEnded {
+			break
+		}
+	}
+	fmt.Println("go on after", cursor.Seq)
+	// Output:
+	// 1 RUN_STARTED
+	// 2 RUN_ENDED
+	// go on after 2
 }
 
 // Threads reads page after page.

@@ -13,7 +13,9 @@ func (t *Thread) correct(s *spool.Snapshot) {
 		t.putRun(r)
 	}
 	turn := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == *s.AfterMessageID })
-	of := t.family(runOf(s, t.messages, turn))
+	run := runOf(s, t.messages, turn)
+	t.endedIn(s, run)
+	of := t.family(run)
 	kept := slices.Clone(t.messages[:turn+1])
 	at := len(kept)
 	if turn < 0 && *s.AfterMessageID != "" {

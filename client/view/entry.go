@@ -11,6 +11,7 @@ import (
 // applyEntry applies an entry of the record, or a notice.
 func (t *Thread) applyEntry(e spool.Entry) error {
 	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
+	t.endOf(e)
 	var err error
 	switch e.Type {
 	case spool.NoticeStateChange:
@@ -95,6 +96,7 @@ func (t *Thread) settle(call spool.ToolCallID) {
 
 // setState applies the present state of the thread.
 func (t *Thread) setState(c spool.StateChange) {
+	t.stateOf(c)
 	t.row.State = c.State
 	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return !c.State.Active() || c.RunID != "" && p.RunID != c.RunID })
 	if !c.State.Active() {
@@ -134,6 +136,9 @@ func (t *Thread) setState(c spool.StateChange) {
 func (t *Thread) appendTurn(m spool.Message) {
 	if !slices.ContainsFunc(t.messages, func(have spool.Message) bool { return have.ID == m.ID }) {
 		t.messages = append(t.messages, m)
+		if m.RunID != t.current { // a run of its own follows
+			t.ended, t.whole = lastEnd{}, false
+		}
 	}
 	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == m.RunID })
 }

@@ -183,8 +183,11 @@ func casesOfTurns(t *testing.T) []viewCase {
 		after spool.MessageID
 		run   spool.RunID
 	}{
-		{"the first run", "m1", "r1"}, {"the second run", "m3", "r2"}, {"an older run than the view has", "m0", "r0"},
-		{"a run at the beginning of the thread", "", "r0"}, {"a run whose turn the view does not have", "m0", "r1"},
+		{"the first run", "m1", "r1"},
+		{"the second run", "m3", "r2"},
+		{"an older run than the view has", "m0", "r0"},
+		{"a run at the beginning of the thread", "", "r0"},
+		{"a run whose turn the view does not have", "m0", "r1"},
 	} {
 		s := snap(spool.Completed, 4, mixed...)
 		s.Runs = []spool.Run{runRow("n1", "r1", spool.Completed), runRow("r1", "", spool.Completed)}

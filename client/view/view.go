@@ -26,6 +26,11 @@ type Thread struct {
 	cursor   *spool.Cursor
 	seq      int64 // the last record entry
 	deleted  bool
+	// current is the run of the state, and ended the end of the last segment. whole says that the present state is
+	// that of a snapshot, which has everything before it.
+	current spool.RunID
+	ended   lastEnd
+	whole   bool
 	// stream is the stream of the present segment. Empty: none is open.
 	stream spool.StreamID
 	// drafts have what agents said since their last finished step, in the order in which they began.
@@ -121,9 +126,12 @@ func (t *Thread) replace(s *spool.Snapshot) {
 	at := s.Cursor()
 	*t = Thread{
 		row: s.Thread, messages: slices.Clone(s.Messages), runs: slices.Clone(s.Runs), queue: s.Queue,
-		cursor: &at, seq: s.LastEventSeq,
+		cursor: &at, seq: s.LastEventSeq, whole: true,
 	}
 	t.catchUp(s)
+	if s.Stream != nil && s.Stream.End != nil {
+		t.stream = ""
+	}
 }
 
 // catchUp applies the open questions and the stream of a snapshot. What cannot be decoded is left out, because

@@ -145,7 +145,7 @@ var layers = []archtest.Row{
 	{Place: "server/internal/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"}},
 	{Place: "server/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/..."}},
 	{Place: "client/view", Ours: []string{"."}},
-	{Place: "client", Ours: []string{".", "internal/sse"}},
+	{Place: "client", Ours: []string{".", "client/view", "internal/sse"}},
 	{Place: "console"},
 
 	{Place: "examples/mcpserver", Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},

@@ -1,0 +1,60 @@
+package view
+
+import "github.com/spoolhq/spool"
+
+// lastEnd is the end of the last segment that the view has, or what stands for it.
+type lastEnd struct {
+	run    spool.RunID
+	status spool.SegmentStatus
+}
+
+// Settled reports whether the view has all that the thread's last run has said: the run has ended, or it waits for an
+// answer or for the work of a call, and everything before that is applied. A state can come before the text of its run, so
+// a program that waits for an answer waits until the view is settled, and not for a state.
+func (t *Thread) Settled() bool {
+	switch {
+	case t.row.State == spool.Idle:
+		return true
+	case t.row.State == spool.Queued, t.row.State == spool.Running, t.stream != "":
+		return false
+	case t.whole:
+		return true
+	case t.row.State == spool.WaitingForInput:
+		return len(t.parks)+len(t.pending) > 0 && t.ended == lastEnd{t.current, spool.SegmentParked}
+	case t.ended.run == t.current:
+		return t.row.State != spool.Completed || t.ended.status == spool.SegmentFinished
+	default: // the run never had a segment
+		r := t.run(t.current)
+		return r != nil && t.row.State != spool.Completed && (r.StartedAt.IsZero() || r.StartedAt.Equal(r.EnqueuedAt))
+	}
+}
+
+// stateOf keeps which run a state is about. A snapshot is whole until its state changes.
+func (t *Thread) stateOf(c spool.StateChange) {
+	t.whole = t.whole && c.State == t.row.State && (c.RunID == t.current || t.current == "")
+	if c.RunID != "" {
+		t.current = c.RunID
+	}
+}
+
+// endOf keeps the end of a segment. An answer continues a run, so the end before it is none any more.
+func (t *Thread) endOf(e spool.Entry) {
+	switch e.Type {
+	case spool.EntryRunEnded:
+		_ = decoded(e, func(r spool.RunEnded) { t.ended = lastEnd{r.RunID, r.Status} })
+	case spool.EntryRunStarted, spool.EntryHITLResponse, spool.EntryInputExpired:
+		t.ended, t.whole = lastEnd{}, false
+	default:
+	}
+}
+
+// endedIn keeps that the snapshot of a run says how the run has ended.
+func (t *Thread) endedIn(s *spool.Snapshot, run spool.RunID) {
+	if !s.Thread.State.Terminal() || s.Stream != nil && s.Stream.End == nil || run != t.current {
+		return
+	}
+	t.ended = lastEnd{run: run, status: spool.SegmentStopped}
+	if s.Thread.State == spool.Completed {
+		t.ended.status = spool.SegmentFinished
+	}
+}

@@ -1,0 +1,75 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client/view"
+)
+
+// The view of a transcript is settled where its runs wait or have ended, and nowhere else, also if each state comes as
+// early as it may.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+
+	var tr transcript
+	fixture(t, "transcript", &tr)
+	v := view.New(nil)
+	var settled []string
+	last := ""
+	for i, f := range tr.Frames {
+		tr.apply(t, v, i, i+1)
+		if f.ID != nil {
+			last = *f.ID
+		}
+		if v.Settled() {
+			settled = append(settled, last+" "+string(v.State()))
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"3 r1:1 1-10 WAITING_FOR_INPUT", "6 r1:2 2-7 COMPLETED", "7 r1:2 2-7 COMPLETED", "9 r2:1 3-6 COMPLETED",
+	}, settled); diff != "" {
+		t.Errorf("settled after (-want +got):\n%s", diff)
+	}
+
+	v = view.New(nil)
+	over := spool.StateChange{State: spool.Completed, RunID: "r1"}
+	for i, f := range []spool.Frame{
+		entry(0, spool.NoticeStateChange, over),
+		entry(1, spool.EntryRunStarted, spool.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		item(1, spool.ItemTextContent, spool.Delta{MessageID: "b", Delta: "Hm"}),
+		item(2, spool.ItemStepFinished, spool.StepFinished{Step: 1}),
+		entry(2, spool.EntryRunEnded, spool.RunEnded{RunID: "r1", StreamID: "r1:1", Segment: 1, Status: spool.SegmentFinished}),
+	} {
+		if err := v.Apply(f); err != nil {
+			t.Fatal(err)
+		}
+		if v.Settled() != (i == 4) {
+			t.Errorf("after frame %d: settled %v", i, v.Settled())
+		}
+	}
+
+	for name, c := range map[string]struct {
+		last spool.Frame
+		want bool
+	}{
+		"the same state again":  {entry(0, spool.NoticeStateChange, over), true},
+		"the next run":          {entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Queued, RunID: "r2"}), false},
+		"the end of a next run": {entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Completed, RunID: "r2"}), false},
+		"a next run that never began": {
+			entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Cancelled, RunID: "r2", EnqueuedAt: moment(1), EndedAt: moment(2)}), true,
+		},
+	} {
+		v := view.New(&spool.Snapshot{Thread: spool.Thread{ID: "t1", State: spool.Completed}, LastEventSeq: 2})
+		for _, f := range []spool.Frame{entry(0, spool.NoticeStateChange, over), c.last} {
+			if err := v.Apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v.Settled() != c.want {
+			t.Errorf("%s: settled %v", name, v.Settled())
+		}
+	}
+}
