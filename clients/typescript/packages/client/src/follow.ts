@@ -151,6 +151,9 @@ class Follower {
       return null;
     }
     if (frame.kind !== "thread" || frame.event.seq > 0) this.#garbled = 0;
+    if (frame.kind === "snapshot" || (frame.kind === "thread" && frame.event.type === "STATE_CHANGE")) {
+      this.options.onPresent?.();
+    }
     return this.#place.take(frame, id);
   }
 

@@ -195,6 +195,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Called when the connection opens, is lost, and closes, with the reason and the wait. */
   onStatus?: (status: Connection, why?: { error: Error; waitMs: number }) => void;
+  /** Called when a connection has said what the present state is. Some hosts say it only when it changes. */
+  onPresent?: () => void;
   /** How long a connection may bring nothing before it counts as dead. Defaults to 45,000. */
   idleMs?: number;
 }

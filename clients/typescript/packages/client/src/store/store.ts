@@ -1,8 +1,105 @@
+import { asError, refusalOf } from "../error.js";
 import type { Client, ThreadStore, ThreadStoreOptions } from "../types.js";
+import { isActive } from "../wire.js";
+import { loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
+import { Core } from "./core.js";
+import { Live } from "./live.js";
+import { send } from "./send.js";
 
 /**
- * Returns a store that shows a thread. It connects when somebody subscribes, and until it is closed.
+ * Returns a store that shows a thread. It is connected from the first subscription until it is closed.
+ *
+ * ```ts
+ * const store = createThreadStore(client, { threadId: "t1" });
+ * store.subscribe(() => render(store.getSnapshot()));
+ * await store.send("Hello");
+ * ```
  */
-export function createThreadStore(_client: Client, _options: ThreadStoreOptions = {}): ThreadStore {
-  throw new Error("not built yet");
+export function createThreadStore(client: Client, options: ThreadStoreOptions = {}): ThreadStore {
+  const core = new Core(client, options);
+  let live: Live | null = null;
+  let wanted = false;
+
+  const connect = () => {
+    wanted = true;
+    const { threadId } = core.state;
+    if (live || threadId === null) return;
+    const { generation } = core;
+    live = new Live(core, threadId, client.follow, {
+      gone: (error) => generation === core.generation && show(null, error),
+      shown: (frames) => {
+        const { branches, usage, view } = core.state;
+        const came = (...types: string[]) => frames.some((f) => f.kind === "thread" && types.includes(f.event.type));
+        if (branches && came("MESSAGES_DROPPED", "MESSAGES_RESTORED")) reload(core, "branches").catch(() => {});
+        if (usage && came("STATE_CHANGE") && !isActive(view.thread.state)) reload(core, "usage").catch(() => {});
+      },
+    });
+  };
+  const disconnect = () => {
+    live?.close();
+    live = null;
+  };
+  const show = (threadId: string | null, error: ReturnType<typeof asError> | null = null) => {
+    disconnect();
+    core.reset(threadId, error);
+    if (wanted) connect();
+  };
+
+  core.refresh = () => {
+    if (live && !live.ended) return live.refresh();
+    disconnect();
+    if (wanted) connect();
+  };
+  const named = () => {
+    if (wanted) connect();
+  };
+
+  return {
+    getSnapshot: () => core.state,
+    subscribe(listener) {
+      const end = core.subscribe(listener);
+      connect();
+      return end;
+    },
+    send: (prompt, given = {}) => send(core, prompt, given, named),
+    steer: (prompt, given = {}) => send(core, prompt, { ...given, whenBusy: "steer" }, named),
+    edit: (messageId, prompt, given = {}) => send(core, prompt, given, named, messageId),
+    async retry() {
+      const { failed } = core;
+      return failed && send(core, failed.prompt, failed.options, named, failed.editMessageId);
+    },
+    stop: (runId) => stop(core, runId),
+    respond: (toolCallId, answer) => respond(core, toolCallId, answer),
+    restoreBranch: (branchId) => restoreBranch(core, branchId),
+    loadOlder: () => loadOlder(core),
+    loadUsage: () => loadUsage(core),
+    loadBranches: () => loadBranches(core),
+    select(threadId) {
+      if (threadId !== core.state.threadId) show(threadId);
+    },
+    newThread: () => show(null),
+    async delete() {
+      const { threadId } = core.state;
+      if (threadId === null) return { ok: true };
+      const { generation } = core;
+      core.set({ error: null });
+      try {
+        const result = await client.deleteThread(threadId);
+        if (!result.accepted) throw refusalOf(result, "the thread could not be deleted");
+        if (core.generation === generation) show(null);
+        return { ok: true };
+      } catch (thrown) {
+        const error = asError(thrown);
+        if (core.generation === generation) core.set({ error });
+        return { ok: false, error };
+      }
+    },
+    refresh: () => core.refresh(),
+    dismissError: () => core.set({ error: null }),
+    close() {
+      wanted = false;
+      disconnect();
+      core.set({ connection: "closed" });
+    },
+  };
 }

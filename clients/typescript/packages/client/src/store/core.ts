@@ -1,0 +1,130 @@
+// The state of a store, and who listens to it.
+import type { SpoolError } from "../error.js";
+import { emptyView } from "../reduce/reduce.js";
+import type { Client, OptimisticTurn, SendOptions, ThreadState, ThreadStoreOptions } from "../types.js";
+import type { ThreadView, ViewMessage } from "../view.js";
+import { settled } from "./turns.js";
+
+/** A turn that the server has not accepted, to be sent again. */
+export interface FailedSend {
+  readonly prompt: string;
+  readonly options: SendOptions;
+  readonly editMessageId: string | undefined;
+}
+
+/** How long the message of an accepted turn may take to come. */
+const messageMs = 5_000;
+
+/** What the parts of a store share. */
+export class Core {
+  state: ThreadState;
+  /** Counts the threads that the store has shown. What belongs to an older one changes nothing. */
+  generation = 0;
+  /** The turn whose answer will name the new thread. */
+  creating: Promise<unknown> = Promise.resolve();
+  failed: FailedSend | null = null;
+  /** Reads the snapshot again. */
+  refresh: () => void = () => {};
+  /** For each turn, the messages with the same text that were there before it. */
+  readonly before = new Map<string, ReadonlySet<string>>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(
+    readonly client: Client,
+    readonly options: ThreadStoreOptions,
+  ) {
+    this.state = stateOf(options.threadId ?? null, options.initialView);
+  }
+
+  subscribe(listener: () => void): () => void {
+    const own = () => listener(); // the same function may subscribe twice
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** Changes the state. Fields that are the same as before change nothing. */
+  set(fields: Partial<ThreadState>): void {
+    const next = { ...this.state, ...fields };
+    const messages = shown(next.view.messages, next.turns, this.state);
+    const changed = { ...next, messages };
+    const keys = Object.keys(changed) as (keyof ThreadState)[];
+    if (keys.every((key) => changed[key] === this.state[key])) return;
+    this.state = changed;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Shows another view of the thread, with the turns that it does not have yet. */
+  show(view: ThreadView, fields: Partial<ThreadState> = {}): void {
+    const { turns, lost } = settled(this.state.turns, view, this.state.view, this.before);
+    for (const turn of turns) {
+      const old = this.state.turns.find((t) => t.clientMessageId === turn.clientMessageId);
+      if (old?.status === "queued" && turn.status === "accepted") this.expect(turn.clientMessageId);
+    }
+    const answering = this.state.answering.filter((id) => view.parks.some((p) => p.toolCallId === id));
+    this.set({
+      view,
+      turns,
+      answering: answering.length === this.state.answering.length ? this.state.answering : answering,
+      ...(lost && { error: lost }),
+      ...fields,
+    });
+  }
+
+  /** Shows another thread from the beginning. */
+  reset(threadId: string | null, error: SpoolError | null = null): void {
+    this.generation++;
+    this.before.clear();
+    this.failed = null;
+    this.creating = Promise.resolve();
+    this.set({ ...stateOf(threadId), error });
+    this.options.onThread?.(threadId);
+  }
+
+  /**
+   * Reads the snapshot again if a turn that was accepted does not become a message: its run was cancelled while it
+   * waited, or a host has lost the notice.
+   */
+  expect(clientMessageId: string): void {
+    setTimeout(() => {
+      if (this.state.turns.some((t) => t.clientMessageId === clientMessageId && t.status === "accepted"))
+        this.refresh();
+    }, messageMs);
+  }
+
+  /** Changes one of the turns. */
+  turn(clientMessageId: string, fields: Partial<OptimisticTurn>): void {
+    const turns = this.state.turns.map((t) => (t.clientMessageId === clientMessageId ? { ...t, ...fields } : t));
+    this.set({ turns });
+  }
+}
+
+function stateOf(threadId: string | null, view: ThreadView = emptyView): ThreadState {
+  return {
+    threadId,
+    view,
+    turns: [],
+    messages: view.messages,
+    connection: threadId === null ? "closed" : "connecting",
+    loading: threadId !== null && view.cursor === null,
+    hasOlder: false,
+    loadingOlder: false,
+    answering: [],
+    stopping: false,
+    error: null,
+    usage: null,
+    branches: null,
+  };
+}
+
+/** The messages without those that an edit on its way replaces. */
+function shown(
+  messages: readonly ViewMessage[],
+  turns: readonly OptimisticTurn[],
+  old: ThreadState,
+): readonly ViewMessage[] {
+  const edited = turns.find((t) => t.editMessageId !== undefined && t.status !== "queued")?.editMessageId;
+  const at = edited === undefined ? -1 : messages.findIndex((m) => m.id === edited);
+  if (at < 0) return messages;
+  const cut = messages.slice(0, at);
+  return cut.length === old.messages.length && cut.every((m, i) => m === old.messages[i]) ? old.messages : cut;
+}

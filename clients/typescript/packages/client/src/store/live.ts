@@ -1,0 +1,172 @@
+// Keeps the view of a thread current: reads the snapshot, follows from it, and reads it again when that is needed.
+import { backoffWait, pause } from "../backoff.js";
+import { asError, passing, type SpoolError } from "../error.js";
+import type { FollowOptions } from "../options.js";
+import { reduce } from "../reduce/reduce.js";
+import type { Frame } from "../wire.js";
+import type { Core } from "./core.js";
+import { isKnown } from "./known.js";
+import { nextFrame } from "./schedule.js";
+
+/** How long a new connection may take to say what the present state is. */
+const greetingMs = 3_000;
+
+/** Follows a thread. The client's own, or one that tabs share. */
+export type Follow = (threadId: string, options: FollowOptions) => AsyncIterable<Frame>;
+
+/** What a connection does for its store. */
+export interface Hooks {
+  /** A snapshot or a frame that changes more than the view has been shown. */
+  shown(frames: readonly Frame[]): void;
+  /** The thread is gone. */
+  gone(error: SpoolError): void;
+}
+
+/** The connection of a store to one thread. */
+export class Live {
+  readonly #stop = new AbortController();
+  readonly #pending: Frame[] = [];
+  #scheduled = false;
+  /** Ends the present follow, to read the snapshot again. */
+  #again: AbortController | null = null;
+  #stale = false;
+  /** No further attempt follows. */
+  ended = false;
+
+  constructor(
+    readonly core: Core,
+    readonly threadId: string,
+    readonly follow: Follow,
+    readonly hooks: Hooks,
+  ) {
+    void this.#run();
+  }
+
+  /** Ends the connection. What has arrived is shown. */
+  close(): void {
+    this.#flush();
+    this.#stop.abort();
+  }
+
+  /** Reads the snapshot again, and connects anew. */
+  refresh(): void {
+    this.#stale = true;
+    this.#again?.abort();
+  }
+
+  get #closed(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    this.core.set({ connection: "connecting" });
+    for (let failures = 1; !this.#closed; failures++) {
+      const error = await this.#once(() => {
+        failures = 1;
+      }).catch((thrown) => asError(thrown, this.#stop.signal));
+      if (this.#closed) break;
+      if (!error) {
+        failures = 0; // the snapshot is wanted
+        continue;
+      }
+      if (error.code === "not_found") {
+        this.ended = true;
+        this.#flush();
+        this.hooks.gone(error);
+        return;
+      }
+      // An event that stays unreadable is behind the next snapshot.
+      if (!passing(error) && error.code !== "internal") {
+        this.ended = true;
+        this.#flush();
+        this.core.set({ error, connection: "closed", loading: false });
+        return;
+      }
+      this.#stale ||= error.code === "internal";
+      this.core.set({ connection: "reconnecting" });
+      await pause(backoffWait(undefined, failures, error.retryAfterMs ?? 0), this.#stop.signal);
+    }
+  }
+
+  /** Reads the snapshot if it is needed, and follows. Returns why that has ended. Null: to read the snapshot again. */
+  async #once(works: () => void): Promise<SpoolError | null> {
+    const { core, threadId } = this;
+    let fresh = false;
+    if (core.state.view.cursor === null || this.#stale) {
+      await this.#snapshot();
+      fresh = true;
+    }
+    if (this.#closed) return null;
+    const again = new AbortController();
+    this.#again = again;
+    const stop = () => again.abort();
+    this.#stop.signal.addEventListener("abort", stop);
+    let greeting: ReturnType<typeof setTimeout> | undefined;
+    try {
+      const frames = this.follow(threadId, {
+        cursor: core.state.view.cursor,
+        signal: again.signal,
+        onStatus: (status) => {
+          clearTimeout(greeting);
+          if (status === "closed" || this.#closed) return;
+          core.set({ connection: status });
+          if (status !== "open") return;
+          // A host that does not say what the state is after a reconnect has to be asked.
+          if (!fresh) greeting = setTimeout(() => this.refresh(), greetingMs);
+          fresh = false;
+        },
+        onPresent: () => clearTimeout(greeting),
+      });
+      for await (const frame of frames) {
+        works();
+        this.#take(frame);
+      }
+      return null;
+    } catch (thrown) {
+      return asError(thrown);
+    } finally {
+      clearTimeout(greeting);
+      this.#stop.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #snapshot(): Promise<void> {
+    const { core, threadId } = this;
+    const limit = core.options.pageSize;
+    const options = { signal: this.#stop.signal, ...(limit !== undefined && { limit }) };
+    const snapshot = await core.client.history(threadId, options);
+    if (this.#closed) return;
+    this.#pending.length = 0; // the snapshot has them
+    this.#stale = false;
+    const hasOlder = limit !== undefined && snapshot.messages.length === limit;
+    core.show(reduce(core.state.view, snapshot), { loading: false, hasOlder });
+    this.hooks.shown([]);
+  }
+
+  #take(frame: Frame): void {
+    const { onFrame, onCustom, schedule = nextFrame } = this.core.options;
+    onFrame?.(frame);
+    if (onCustom && frame.kind === "stream" && frame.item.type === "CUSTOM")
+      onCustom(frame.item.name, frame.item.value);
+    if (onCustom && frame.kind === "thread" && !isKnown(frame.event.type)) {
+      onCustom(frame.event.type, (frame.event as { payload?: unknown }).payload);
+    }
+    this.#pending.push(frame);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    schedule(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  /** Shows what has arrived. */
+  #flush(): void {
+    if (this.#closed || this.#pending.length === 0) return;
+    const frames = this.#pending.splice(0);
+    const view = frames.reduce(reduce, this.core.state.view);
+    const whole = frames.some((f) => f.kind === "snapshot" && f.snapshot.afterMessageId == null);
+    this.core.show(view, whole ? { hasOlder: false, loading: false } : {});
+    this.hooks.shown(frames);
+  }
+}

@@ -1,0 +1,100 @@
+// Sends turns, and shows them before the server has them.
+import { asError, refusalOf, SpoolError } from "../error.js";
+import type { OptimisticTurn, SendOptions, SendResult } from "../types.js";
+import type { Core } from "./core.js";
+import { sameTurns } from "./turns.js";
+
+/** Returns a new id for a turn. */
+function newId(): string {
+  if (typeof crypto !== "undefined" && "randomUUID" in crypto) return crypto.randomUUID();
+  return `c-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`; // a page without TLS
+}
+
+/**
+ * Sends a turn. It is shown at once; if the server does not accept it, everything is as it was before. The id of the
+ * turn is also the idempotency key, so that a turn that is sent again arrives once.
+ */
+export async function send(
+  core: Core,
+  prompt: string,
+  given: SendOptions,
+  named: () => void,
+  editMessageId?: string,
+): Promise<SendResult> {
+  const { generation } = core;
+  const current = () => core.generation === generation;
+  const options = { ...core.options.defaults, ...given };
+  const { clientMessageId = newId(), attachments = [], ...fields } = options;
+  const problem = editMessageId === undefined ? null : uneditable(core, editMessageId);
+  if (problem) {
+    core.set({ error: problem });
+    return { ok: false, error: problem, clientMessageId };
+  }
+  const turn: OptimisticTurn = {
+    clientMessageId,
+    prompt,
+    attachments,
+    status: "sending",
+    sentAt: new Date().toISOString(),
+    ...(fields.whenBusy && { whenBusy: fields.whenBusy }),
+    ...(editMessageId !== undefined && { editMessageId }),
+  };
+  core.before.set(clientMessageId, sameTurns(core.state.view, prompt));
+  core.failed = null;
+  core.set({ error: null, turns: [...core.state.turns.filter((t) => t.clientMessageId !== clientMessageId), turn] });
+
+  const before = core.creating;
+  const work = async (): Promise<SendResult> => {
+    // The first turn of a thread names it for the others.
+    if (core.state.threadId === null) await before;
+    if (!current()) throw new SpoolError("canceled", "another thread is shown");
+    const { threadId } = core.state;
+    const request = {
+      ...fields,
+      prompt,
+      clientMessageId,
+      ...(threadId !== null && { threadId }),
+      ...(editMessageId !== undefined && { editMessageId }),
+      ...(attachments.length > 0 && { attachments }),
+    };
+    const result = await core.client.run(request, { idempotencyKey: clientMessageId });
+    if (!result.accepted) throw refusalOf(result, "the turn was not accepted");
+    const { runId, position } = result;
+    const said = { ...(runId && { runId }), ...(position && { position }) };
+    if (current()) {
+      core.turn(clientMessageId, { status: position ? "queued" : "accepted", ...said });
+      if (!position) core.expect(clientMessageId);
+      if (core.state.threadId === null) {
+        core.set({ threadId: result.threadId });
+        core.options.onThread?.(result.threadId);
+        named();
+      } else {
+        core.show(core.state.view); // its message may have come before this answer
+      }
+    }
+    return { ok: true, threadId: result.threadId, clientMessageId, ...said };
+  };
+  const done = work();
+  core.creating = done.catch(() => undefined);
+  try {
+    return await done;
+  } catch (thrown) {
+    const error = asError(thrown);
+    if (current()) {
+      core.before.delete(clientMessageId);
+      core.failed = { prompt, options: { ...given, clientMessageId }, editMessageId };
+      core.set({ error, turns: core.state.turns.filter((t) => t.clientMessageId !== clientMessageId) });
+    }
+    return { ok: false, error, clientMessageId };
+  }
+}
+
+function uneditable(core: Core, messageId: string): SpoolError | null {
+  const message = core.state.view.messages.find((m) => m.id === messageId);
+  const field = "editMessageId";
+  if (!message) return new SpoolError("not_found", "Message not found", { field });
+  if (message.role !== "user" || message.agentId != null) {
+    return new SpoolError("invalid", "Only a user message can be edited", { field });
+  }
+  return null;
+}

@@ -1,0 +1,73 @@
+// Turns that are shown before the server has them as messages.
+import { SpoolError } from "../error.js";
+import type { OptimisticTurn } from "../types.js";
+import type { ThreadView, ViewMessage } from "../view.js";
+import type { Content, QueuedRun } from "../wire.js";
+
+/** The text of a message. */
+export function textOf(content: Content | undefined): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+}
+
+const isTurn = (m: ViewMessage) => m.role === "user" && m.agentId == null;
+
+/** The ids of the turns that say the same. */
+export function sameTurns(view: ThreadView, prompt: string): ReadonlySet<string> {
+  return new Set(view.messages.filter((m) => isTurn(m) && textOf(m.content) === prompt).map((m) => m.id));
+}
+
+/**
+ * Returns the turns that a view does not have as messages, with their places in its queue. `old` is the view before. `lost` is why a run that
+ * waited will never begin.
+ */
+export function settled(
+  turns: readonly OptimisticTurn[],
+  view: ThreadView,
+  old: ThreadView,
+  before: ReadonlyMap<string, ReadonlySet<string>>,
+): { turns: readonly OptimisticTurn[]; lost: SpoolError | null } {
+  if (turns.length === 0) return { turns, lost: null };
+  const messages = view.messages.filter(isTurn);
+  const taken = new Set<string>();
+  let lost: SpoolError | null = null;
+  const left = turns.flatMap((turn) => {
+    const message = messages.find((m) => !taken.has(m.id) && isOf(m, turn, before.get(turn.clientMessageId)));
+    if (message) {
+      taken.add(message.id);
+      return [];
+    }
+    const place = view.queue.find((q) => isFor(q, turn));
+    if (place) return [waiting(turn, place.runId, place.position)];
+    const run = turn.runId === undefined ? undefined : view.runs.find((r) => r.id === turn.runId);
+    if (run && ["CANCELLED", "FAILED", "COMPLETED"].includes(run.state)) {
+      if (run.state === "FAILED") lost = new SpoolError("conflict", run.error || "the run has failed", { result: run });
+      return [];
+    }
+    // The answer to a start may come before the queue that has its run.
+    return [turn.status === "queued" && old.queue.some((q) => isFor(q, turn)) ? started(turn) : turn];
+  });
+  return { turns: left.length === turns.length && left.every((t, i) => t === turns[i]) ? turns : left, lost };
+}
+
+const isFor = (q: QueuedRun, turn: OptimisticTurn) =>
+  q.clientMessageId === turn.clientMessageId || q.runId === turn.runId;
+
+/** Whether a message is the one of a turn. A host that does not know the id of the turn is told by the text. */
+function isOf(m: ViewMessage, turn: OptimisticTurn, before: ReadonlySet<string> | undefined): boolean {
+  if (m.clientMessageId) return m.clientMessageId === turn.clientMessageId;
+  if (before?.has(m.id)) return false;
+  if (m.runId && turn.runId) return m.runId === turn.runId && textOf(m.content) === turn.prompt;
+  return textOf(m.content) === turn.prompt;
+}
+
+function waiting(turn: OptimisticTurn, runId: string, position: number): OptimisticTurn {
+  if (turn.status === "queued" && turn.position === position && turn.runId === runId) return turn;
+  return { ...turn, status: "queued", runId, position };
+}
+
+/** The turn when it is its run's time. */
+function started({ position: _, ...turn }: OptimisticTurn): OptimisticTurn {
+  return { ...turn, status: "accepted" };
+}
