@@ -97,6 +97,7 @@ describe("a turn", () => {
   test("waits with its place in the queue, also for others", async () => {
     const b = await setup();
     b.thread.state("QUEUED").turn("m1", "Hello").start();
+    await pass();
     b.server.answer(run, { status: 202, body: { accepted: true, threadId: "t1", runId: "r2", position: 2 } }, 1);
     await b.store.send("And then?", { clientMessageId: "c-2", whenBusy: "enqueue" });
     expect(shown(b.state)).toBe("Hello | (And then? queued 2)");

@@ -46,7 +46,7 @@ export function settled(
       return [];
     }
     // The answer to a start may come before the queue that has its run.
-    return [turn.status === "queued" && old.queue.some((q) => isFor(q, turn)) ? started(turn) : turn];
+    return [turn.status === "queued" && view.queue !== old.queue ? started(turn) : turn];
   });
   return { turns: left.length === turns.length && left.every((t, i) => t === turns[i]) ? turns : left, lost };
 }
