@@ -46,6 +46,12 @@ type Store interface {
 	// Runs lists a tenant's runs of all threads, the newest first and, of runs made at the same time, the one
 	// with the greater id.
 	Runs(ctx context.Context, q RunQuery) ([]RunRow, error)
+	// Parks lists a tenant's open parks of all threads that somebody can answer now: the state of the park is
+	// [ParkOpen], its ExpiresAt is after the store's time, and its dispatched run waits for input. Of parks with
+	// the same time, the one with the smaller run id and then call id comes first. The cost of a page does not
+	// grow with closed parks or with threads. A filter that few open parks pass may read all open ones of the
+	// tenant. Each row is one consistent state, and so is the page.
+	Parks(ctx context.Context, q ParkQuery) ([]ParkRow, error)
 	// Jobs lists a tenant's jobs. Jobs that are not dead come in the order of [QueuedJob.FirstDue], and dead
 	// ones the last died first. Of jobs with the same time, the one with the smaller id comes first among jobs that
 	// are not dead, and the one with the greater id among dead ones.

@@ -48,6 +48,12 @@ func (s faultyStore) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow
 	})
 }
 
+func (s faultyStore) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+	return ask(ctx, s.f, "Store.Parks", string(q.Tenant), func() ([]spool.ParkRow, error) {
+		return s.f.inner.Store.Parks(ctx, q)
+	})
+}
+
 func (s faultyStore) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
 	return ask(ctx, s.f, "Store.Jobs", string(q.Tenant), func() ([]spool.QueuedJob, error) {
 		return s.f.inner.Store.Jobs(ctx, q)

@@ -38,8 +38,10 @@ INSERT INTO spool.entry SELECT 'a', 'big', n, CASE n % 1000 WHEN 0 THEN 'RARE' E
 INSERT INTO spool.usage SELECT 'a', 'big', n, 'r' || n / 10, '', 'agent', 'step', 1, 'm', 'm', '', 'finished', 1, 1, 1, 1, 1, NULL, NULL, NULL, '', '', '', n
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.usage_line SELECT 'a', 't' || n, '', 'agent', 'm', 'm', '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n;
-INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', 'open', '', '', false, n, 0, '', false, false
+INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', CASE n % 2 WHEN 0 THEN 'open' ELSE 'answered' END,
+	'', '', false, n, 1000000 + n, '', false, false
 	FROM generate_series(1, 20000) n;
+UPDATE spool.run SET state = 'WAITING_FOR_INPUT' WHERE ord BETWEEN 1 AND 2000 AND ord % 10 > 0;
 INSERT INTO spool.effect SELECT 'a', 'big', 'r' || n / 10, 1, 'c' || n, n, 'done', '1' FROM generate_series(1, 20000) n;
 INSERT INTO spool.audit SELECT 'a', n, n, CASE n % 100 WHEN 0 THEN 'stop' ELSE 'answer' END, 'ann', '', CASE n % 1000 WHEN 0 THEN 'big' ELSE 't' || n END,
 	'', '', 0, NULL, '', '', 0, '', '' FROM generate_series(1, 20000) n;
@@ -205,6 +207,16 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 			args: append(where.Args, bound(q.Limit)),
 		}}
 	}
+	for _, order := range []spool.ParkOrder{spool.ParksByAge, spool.ParksByExpiry} {
+		for i, q := range []spool.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}, {Limit: 5, Agent: "agent"}} {
+			q.Tenant, q.Order = "a", order
+			page := db.inboxPage(q)
+			page.args[1] = int64(15_000)
+			all[fmt.Sprintf("inbox %s %d", order, i)] = []statement{page}
+		}
+	}
+	page := form.Inbox{Parks: []spool.ParkRow{{Park: spool.Park{RunID: "r7"}, Thread: spool.Thread{ID: "t7"}}, {Park: spool.Park{RunID: "r9"}, Thread: spool.Thread{ID: "t9"}}}}
+	all["inbox owners"] = inboxOwners("a", &page)
 	for i, q := range []spool.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {
 		q.Tenant = "a"
 		query, args := auditQuery(q)

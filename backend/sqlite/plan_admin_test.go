@@ -42,6 +42,9 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 			keep(db.Jobs(ctx, q))
 		}
 	}
+	for _, q := range parkQueries(at) {
+		keep(db.Parks(ctx, q))
+	}
 	keep(db.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true, Queue: true, Waiting: true, Storage: true}))
 	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{
@@ -86,6 +89,21 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 		keep(db.Prune(ctx, q))
 	}
 	return errors.Join(errs...)
+}
+
+func parkQueries(at time.Time) (queries []spool.ParkQuery) {
+	for _, order := range []spool.ParkOrder{spool.ParksByAge, spool.ParksByExpiry} {
+		for _, q := range []spool.ParkQuery{
+			{},
+			{After: at, AfterRun: "r", AfterCall: "c", Limit: 50},
+			{ThreadID: "t", Tool: "tool", Reason: "reason", Limit: 50},
+			{Agent: "a", StartedBy: "ann", Owner: "ann"},
+		} {
+			q.Tenant, q.Order = "tenant", order
+			queries = append(queries, q)
+		}
+	}
+	return queries
 }
 
 func runQueries(depth int, at time.Time) []spool.RunQuery {

@@ -80,6 +80,17 @@ func (s Store) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread
 	return s.Store.Threads(ctx, q)
 }
 
+// Parks implements [spool.Store]. It leaves out the parks of other subjects' threads.
+func (s Store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+	if actor := Of(ctx); actor.OwnOnly {
+		if actor.Subject == "" || q.Owner != "" && q.Owner != actor.Subject {
+			return []spool.ParkRow{}, nil
+		}
+		q.Owner = actor.Subject
+	}
+	return s.Store.Parks(ctx, q)
+}
+
 // StartKey returns the idempotency key under which the store keeps an actor's start. Subjects who must
 // not see each other's threads do not share keys.
 func StartKey(a spool.Actor, key string) string {
