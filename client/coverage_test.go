@@ -65,6 +65,7 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"publishEvent":      func(ctx context.Context, c *client.Client) { _, _ = c.Publish(ctx, "t", spool.Event{}) },
 	"getHistory":        func(ctx context.Context, c *client.Client) { _, _ = c.Snapshot(ctx, "t", spool.SnapshotOptions{}) },
 	"respond":           func(ctx context.Context, c *client.Client) { _, _ = c.Respond(ctx, "t", client.RespondRequest{}) },
+	"listInbox":         func(ctx context.Context, c *client.Client) { drain(c.Inbox(ctx, client.InboxFilter{})) },
 	"startRun":          func(ctx context.Context, c *client.Client) { _, _ = c.Run(ctx, client.RunRequest{}) },
 	"getRunOutcome":     func(ctx context.Context, c *client.Client) { _, _ = c.Outcome(ctx, "x") },
 	"beginSignIn":       func(ctx context.Context, c *client.Client) { _, _ = c.BeginSignIn(ctx, "x") },

@@ -67,6 +67,8 @@ type (
 	CallRecord = spool.CallRecord
 	// ParkDetail is a park as an operator sees it.
 	ParkDetail = spool.ParkDetail
+	// Question is a park that waits for an answer, as a list shows it.
+	Question = spool.Question
 	// Overview counts the threads, runs and jobs of a tenant.
 	Overview = spool.Overview
 )

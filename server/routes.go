@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/aguiapi"
+	"github.com/spoolhq/spool/server/inbox"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/describe"
@@ -45,6 +46,7 @@ func (t table) Routes(r *rest.Routes) {
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
+	questions := inbox.Controller{Engine: t.engine}
 	probes := probe.New(t.checks(), t.drain)
 	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
@@ -57,6 +59,8 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, t.op("publishEvent", ScopeWrite,
 		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
 	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+
+	rest.Get[inbox.ListInput, inbox.Inbox](r, "/api/agent/inbox", questions.List, t.op("listInbox", ScopeApprove)...)
 
 	rest.Post[signin.SignInRequest, signin.SignInStart](r, "/api/agent/sign-in", people.Begin, t.op("beginSignIn", ScopeWrite, rest.Fails(notFound))...)
 	if t.config.SignIns != nil {

@@ -57,6 +57,11 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approved":true}`, owner: 200, other: 409},
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approved":true,"arguments":{"too":1}}`, owner: 400, other: 409},
 	},
+	"listInbox": {
+		{owner: 200, other: 200},
+		{query: "threadId=THREAD&agent=assistant&tool=send&reason=approval&startedBy=anna&owner=anna&order=expiry", owner: 200, other: 200},
+		{query: "after=age~2020-01-02T03:04:05Z~RUN~CALL&limit=1", owner: 200, other: 200},
+	},
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},

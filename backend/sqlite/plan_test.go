@@ -263,6 +263,9 @@ func useEverything(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	useQueue(t, db, key)
+	if err := db.Update(ctx, asked, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) }); err != nil {
+		t.Fatal(err)
+	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
 		err := tx.Write(spool.Changes{Drop: &spool.Drop{From: "m", Seq: 1}})
 		return errors.Join(err, tx.Write(spool.Changes{Restore: 1}), tx.Write(spool.Changes{DeleteThread: true}))

@@ -133,6 +133,7 @@ var layers = []archtest.Row{
 	{Place: "server/agui", Ours: []string{".", "engine", "internal/...", "server/projection"}},
 	{Place: "server/aguiapi", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/admin", Ours: []string{".", "engine", "rest/...", "server/access", "server/internal/call", "server/internal/wire"}},
+	{Place: "server/inbox", Ours: []string{".", "engine", "rest/...", "server/access", "server/internal/auth", "server/internal/call"}},
 	{Place: "server/probe", Ours: []string{".", "rest/..."}},
 	{Place: "server/queue", Ours: []string{".", "engine", "rest/...", "server/internal/call", "server/verify"}},
 	{Place: "server/runs", Ours: []string{".", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"}},

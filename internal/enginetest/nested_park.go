@@ -98,6 +98,11 @@ func testNestedParkDeep(s nestedTest) {
 		s.Errorf("frames: %+v", frames)
 	}
 	e = s.engine(c)
+	list, _ := s.inbox(context.Background(), e, spool.ParkQuery{Agent: "helper"})
+	if len(list) != 1 || len(list[0].Path) != 3 || list[0].Path[0] != list[0].Agent || list[0].Path[1] != "lead" || list[0].Path[2] != "helper" ||
+		list[0].Nested == nil || list[0].Nested.Depth != 2 {
+		s.Errorf("the inbox: %+v", list)
+	}
 	s.answerAs(e, "mail:send", true)
 	s.work(e)
 	s.ended(spool.Completed)

@@ -67,6 +67,7 @@ func subjects() []subject {
 		{"Usage", cases(usageTests)},
 		{"Budget", cases(budgetTests)},
 		{"Park", parkTests},
+		{"Inbox", inboxTests},
 		{"Approve", cases(approveTests)},
 		{"Distinct", cases(distinctTests)},
 		{"Revision", revisionTests},

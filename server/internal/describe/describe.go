@@ -58,6 +58,11 @@ of its time. A 409 means that this answer does not count: another answer or the 
 person who started the run may not answer (` + "`same_approver`" + `), or the answer has edited arguments and the question is not an approval
 (` + "`not_editable`" + `).`
 
+	aboutInbox = `The questions that wait for an answer, over all threads of the tenant: the one that was asked first comes first, or the
+one that expires first. The parameter after gets the next page. A question must pass all filters; use the same filters and the same order for
+the next page. Each has what an answer needs: its thread, its call and its digest. Arguments of more than 8 KiB are left out, and
+argumentsPreview has their beginning. A question may be answered in the meantime, so that an answer may still be refused.`
+
 	aboutPublish = `Publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
 follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the answer
 comes. An event starts nothing: no agent reads it.`
@@ -145,6 +150,7 @@ var words = map[string]Words{
 	"compactThread":     {"Runs", "Summarise the older messages of a thread", aboutCompact},
 	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
 	"respond":           {"Runs", "Answer a run that waits", aboutRespond},
+	"listInbox":         {"Inbox", "List the questions that wait", aboutInbox},
 	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
 	"beginSignIn":       {"Runs", "Sign in to a server of tools", aboutSignIn},
 	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
@@ -218,6 +224,7 @@ var answerTexts = map[string]map[string]string{
 	"compactThread": {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason in the body."},
 	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":       {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"listInbox":     {"200": "The questions. If next is missing, this is the last page."},
 	"publishEvent":  {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
 	"listEvents":    {"200": "The page."},
 	"getHistory":    {"200": "The snapshot."},
@@ -284,6 +291,10 @@ var (
 		"stopRun": {
 			"200": object{"accepted": true},
 			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop thread in state COMPLETED"},
+		},
+		"listInbox": {
+			"200": object{"questions": []object{exampleQuestion}, "next": "age~2026-01-02T03:04:05.123456Z~r1~call_1"},
+			"400": failure("after must be the next of an earlier page of the same order", spool.Invalid),
 		},
 		"listEvents": {
 			"200": object{"events": []object{{
@@ -390,6 +401,15 @@ var (
 var exampleBranch = object{
 	"id": 7, "fromMessageId": "msg_3", "baseMessageId": "msg_2", "preview": "Hello", "messageCount": 2,
 	"createdAt": "2026-01-02T03:05:00.123456Z", "runId": "r2",
+}
+
+// exampleQuestion is a question that waits for an answer.
+var exampleQuestion = object{
+	"threadId": "t1", "title": "Send the invoice", "owner": "ann", "labels": object{"team": "sales"}, "runId": "r1", "startedBy": "ann",
+	"agent": "assistant", "path": []string{"assistant"}, "askedAt": "2026-01-02T03:04:05.123456Z",
+	"toolCallId": "call_1", "toolName": "send_email", "agentId": nil, "arguments": object{"to": "bob@example.com"}, "inputSchema": nil,
+	"frames": []object{}, "reason": "approval", "digest": "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e62cf8c4280d526",
+	"expiresAt": "2026-01-02T03:19:05.123456Z",
 }
 
 // Document adds to the document of an API what the types of its routes cannot express.

@@ -1,0 +1,87 @@
+// Package inbox has the endpoints of the questions that wait for people: a list over all threads of a tenant, answers to
+// several of them at once, and links with which one person answers one of them.
+package inbox
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// Controller has the endpoints.
+type Controller struct{ Engine *engine.Engine }
+
+// ListInput asks for a page of questions.
+type ListInput struct {
+	filter
+
+	Order spool.ParkOrder `default:"age"                            doc:"Which question comes first: the one that was asked first, or the one that expires first." enum:"age,expiry" query:"order"`
+	Limit int             `default:"50"                             doc:"The size of a page."                                                                       maximum:"1000"    minimum:"1"  query:"limit"`
+	After string          `doc:"The field next of the page before." query:"after"`
+}
+
+// filter selects questions of a list. A question must pass all fields.
+type filter struct {
+	ThreadID  spool.ThreadID `doc:"Only questions of this thread."                          maxLength:"128"    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	Agent     string         `doc:"Only questions of runs of this agent, or of nested runs of it that ask themselves." maxLength:"128" query:"agent"`
+	Tool      string         `doc:"Only questions about calls of this tool."                maxLength:"256"    query:"tool"`
+	Reason    string         `doc:"Only questions with this reason."                        example:"approval" maxLength:"256" query:"reason"`
+	StartedBy string         `doc:"Only questions of runs that this subject started."       maxLength:"512"    query:"startedBy"`
+	Owner     string         `doc:"Only questions in threads of this subject."              maxLength:"512"    query:"owner"`
+}
+
+// Inbox is the answer to a list of questions.
+type Inbox struct {
+	Questions []spool.Question `doc:"The questions that wait for an answer." json:"questions"`
+	// Next is the after parameter of the next page. Empty: there is none.
+	Next string `doc:"The value of after for the next page. Left out: this is the last page." json:"next,omitempty"`
+}
+
+// List answers GET /api/agent/inbox with a page of the questions that wait for an answer.
+func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
+	q := spool.ParkQuery{
+		Order: in.Order, ThreadID: in.ThreadID, Agent: in.Agent, Tool: in.Tool, Reason: in.Reason, StartedBy: in.StartedBy, Owner: in.Owner,
+		Limit: in.Limit,
+	}
+	if in.After != "" {
+		if err := readMark(in.After, &q); err != nil {
+			return Inbox{}, err
+		}
+	}
+	p := call.By(ctx)
+	page, err := c.Engine.Inbox(call.Acting(ctx), p.Tenant, q)
+	if err != nil {
+		return Inbox{}, call.About(ctx, err, p.Key(""), "")
+	}
+	out := Inbox{Questions: page.Questions}
+	if page.Next != nil {
+		out.Next = markOf(*page.Next)
+	}
+	return out, nil
+}
+
+// markOf returns "<order>~<time>~<run>~<call>", the position from which a list continues. Only the id of a call may have
+// a tilde.
+func markOf(q spool.ParkQuery) string {
+	return strings.Join([]string{string(q.Order), q.After.UTC().Format(time.RFC3339Nano), string(q.AfterRun), string(q.AfterCall)}, "~")
+}
+
+var errMark = spool.Errorf(spool.Invalid, "after must be the next of an earlier page of the same order")
+
+// readMark reads a text of markOf.
+func readMark(mark string, q *spool.ParkQuery) error {
+	parts := strings.SplitN(mark, "~", 4)
+	if len(parts) < 4 || parts[0] != string(q.Order) || spool.CheckID("after", parts[2]) != nil || call.CheckToolCall(spool.ToolCallID(parts[3])) != nil {
+		return errMark
+	}
+	at, err := time.Parse(time.RFC3339Nano, parts[1])
+	if err != nil || at.IsZero() {
+		return errMark
+	}
+	q.After, q.AfterRun, q.AfterCall = at, spool.RunID(parts[2]), spool.ToolCallID(parts[3])
+	return nil
+}

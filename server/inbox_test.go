@@ -1,0 +1,135 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server"
+)
+
+const inboxPath = "/api/agent/inbox"
+
+type inboxAnswer struct {
+	Questions []spool.Question
+	Next      string
+}
+
+// asks starts a run that waits for an approval, and returns once it does.
+func (b *bundle) asks(t *testing.T, token, thread string) {
+	t.Helper()
+	got := b.as(t, token, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"r-`+thread+`","prompt":"use send with {\"to\":\"`+thread+`\"}"}`)
+	if got.status != http.StatusAccepted {
+		t.Fatal(got.status, got.body)
+	}
+	b.stream(t, call{path: streamPath + "?threadId=" + thread, token: token}).until(t, entry(spool.EntryInputRequired))
+}
+
+// inbox returns the threads of a list, and its page.
+func (b *bundle) inbox(t *testing.T, token, query string) (string, inboxAnswer) {
+	t.Helper()
+	page := into[inboxAnswer](t, b.as(t, token, http.MethodGet, inboxPath+query, ""))
+	var threads []string
+	for _, q := range page.Questions {
+		threads = append(threads, string(q.ThreadID))
+	}
+	return strings.Join(threads, " "), page
+}
+
+func TestInbox(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.work(t)
+	for _, thread := range []string{"t1", "t2", "t3"} {
+		b.asks(t, tokenA, thread)
+	}
+	b.asks(t, tokenB, "of-b")
+	for query, want := range map[string]string{
+		"":                             "t1 t2 t3",
+		"?order=expiry":                "t1 t2 t3",
+		"?threadId=t2":                 "t2",
+		"?agent=assistant&tool=send":   "t1 t2 t3",
+		"?agent=strict":                "",
+		"?startedBy=anna&owner=anna":   "t1 t2 t3",
+		"?startedBy=bert":              "",
+		"?owner=bert":                  "",
+		"?reason=approval&limit=2":     "t1 t2",
+		"?reason=outcome_unknown":      "",
+		"?order=expiry&threadId=of-b":  "",
+		"?order=expiry&limit=1&tool=x": "",
+	} {
+		if got, _ := b.inbox(t, tokenA, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	if got, page := b.inbox(t, tokenB, ""); got != "of-b" || page.Questions[0].Title == "" || page.Questions[0].StartedBy != "bert" {
+		t.Errorf("of the other tenant: %s %+v", got, page)
+	}
+
+	// Pages, while somebody answers what is on the page before.
+	for _, order := range []string{"age", "expiry"} {
+		all, next := "", ""
+		for range 4 {
+			got, page := b.inbox(t, tokenA, "?limit=1&order="+order+"&after="+url.QueryEscape(next))
+			all += got + " "
+			if next = page.Next; next == "" {
+				break
+			}
+		}
+		if strings.TrimSpace(all) != "t1 t2 t3" {
+			t.Errorf("pages by %s: %s", order, all)
+		}
+	}
+	_, page := b.inbox(t, tokenA, "?limit=1")
+	first := page.Questions[0]
+	got := b.as(t, tokenA, http.MethodPost, respondPath,
+		fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approved":true,"digest":%q}`, first.ToolCallID, first.Digest))
+	if got.status != http.StatusOK {
+		t.Errorf("the answer: %d %s", got.status, got.body)
+	}
+	if got, _ := b.inbox(t, tokenA, "?after="+url.QueryEscape(page.Next)); got != "t2 t3" {
+		t.Errorf("after an answer: %s", got)
+	}
+	if got, _ := b.inbox(t, tokenA, ""); got != "t2 t3" {
+		t.Errorf("after an answer, from the beginning: %s", got)
+	}
+
+	for query, want := range map[string]string{
+		"?order=size":                             `{"error":"order must be age or expiry","code":"invalid"}`,
+		"?limit=0":                                `{"error":"limit must be an integer from 1 to 1000","code":"invalid"}`,
+		"?after=x":                                `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?order=expiry&after=" + page.Next:        `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?after=age~2020-01-02T03:04:05Z~r%00~c":  `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?after=age~yesterday~r~c":                `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?after=age~0001-01-01T00:00:00Z~r~call1": `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+	} {
+		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest || got.body != want {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	if got := b.as(t, readOnlyA, http.MethodGet, inboxPath, ""); got.status != http.StatusForbidden {
+		t.Errorf("without the scope: %d %s", got.status, got.body)
+	}
+}
+
+// Where each subject has its own threads, it has the questions of these threads only.
+func TestInboxOwnThreads(t *testing.T) {
+	t.Parallel()
+
+	b := owned(t)
+	b.work(t)
+	b.asks(t, tokenA, "of-anna")
+	b.asks(t, ottoToken, "of-otto")
+	for token, want := range map[string]string{tokenA: "of-anna of-otto", ottoToken: "of-otto", teamToken: "of-anna of-otto", tokenB: ""} {
+		if got, _ := b.inbox(t, token, ""); got != want {
+			t.Errorf("%s lists %q, want %q", token, got, want)
+		}
+	}
+	if got, _ := b.inbox(t, ottoToken, "?owner=anna"); got != "" {
+		t.Errorf("otto lists %q of anna", got)
+	}
+}
