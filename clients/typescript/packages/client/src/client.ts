@@ -18,6 +18,7 @@ export function createClient(options: ClientOptions = {}): Client {
     http.json<T>(url, { method: "POST", body, signal, refusals });
 
   return {
+    baseUrl: options.baseUrl ?? "",
     async run(request, { idempotencyKey, signal } = {}) {
       const key = options.noIdempotencyKey ? undefined : idempotencyKey;
       const result = await http.json<Awaited<ReturnType<Client["run"]>>>(http.url("run"), {

@@ -33,21 +33,21 @@ export interface ErrorFields {
 export class SpoolError extends Error {
   override readonly name = "SpoolError";
   /** Why, for a program. */
-  readonly code: ErrorCode;
+  declare readonly code: ErrorCode;
   /** The HTTP status. Undefined: there was no answer. */
-  readonly status?: number;
+  declare readonly status?: number;
   /** Why a result is a refusal, such as `active_run`. */
-  readonly reason?: string;
+  declare readonly reason?: string;
   /** The field of the request that is wrong, such as `attachments[0].url`. */
-  readonly field?: string;
+  declare readonly field?: string;
   /** How long the server asks to wait before the same request. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
   /** The server's id of the request, for a question about it. */
-  readonly requestId?: string;
+  declare readonly requestId?: string;
   /** The result that is a refusal. */
-  readonly result?: unknown;
+  declare readonly result?: unknown;
   /** The answer has the form of an agent server's, and not that of a proxy in front of it. */
-  readonly native?: boolean;
+  declare readonly native?: boolean;
 
   constructor(code: ErrorCode, message: string, fields: ErrorFields = {}) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });

@@ -40,6 +40,8 @@ import type {
  * a result with `accepted`, `delivered` or `compacted` false; every other failure throws a {@link SpoolError}.
  */
 export interface Client {
+  /** Where the server is. */
+  readonly baseUrl?: string;
   /** `retryAfterMs` comes with a refusal that is another one later. */
   run(request: RunRequest, options?: RunOptions): Promise<RunResult & { retryAfterMs?: number }>;
   /** Stops the thread's run and cancels those that wait. With a run id: only that run. */
@@ -163,8 +165,11 @@ export interface ThreadStoreOptions {
   defaults?: SendOptions;
   /** How many messages are read at first. Defaults to all of them. */
   pageSize?: number;
-  /** Tabs of one origin that show the same thread share one connection. Defaults to false. */
-  shareTabs?: boolean;
+  /**
+   * Tabs of one origin that show the same thread share one connection. A text, such as the id of the user, keeps apart
+   * the tabs of different users of one browser. Defaults to false.
+   */
+  shareTabs?: boolean | string;
   /** The state of an earlier store of the thread, such as one on a server: the store goes on from its cursor. */
   initialView?: ThreadView;
   /**

@@ -3,7 +3,7 @@ import type { Client, ThreadStore, ThreadStoreOptions } from "../types.js";
 import { isActive } from "../wire.js";
 import { loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
 import { Core } from "./core.js";
-import { Live } from "./live.js";
+import { type Follow, Live } from "./live.js";
 import { send } from "./send.js";
 
 /**
@@ -17,6 +17,8 @@ import { send } from "./send.js";
  */
 export function createThreadStore(client: Client, options: ThreadStoreOptions = {}): ThreadStore {
   const core = new Core(client, options);
+  const { shareTabs } = options;
+  const follow = shareTabs ? sharing(client, shareTabs === true ? "" : shareTabs) : client.follow;
   let live: Live | null = null;
   let wanted = false;
 
@@ -25,7 +27,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     const { threadId } = core.state;
     if (live || threadId === null) return;
     const { generation } = core;
-    live = new Live(core, threadId, client.follow, {
+    live = new Live(core, threadId, follow, {
       gone: (error) => generation === core.generation && show(null, error),
       shown: (frames) => {
         const { branches, usage, view } = core.state;
@@ -101,5 +103,13 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
       disconnect();
       core.set({ connection: "closed" });
     },
+  };
+}
+
+/** Follows together with other tabs. The code for that is loaded when it is wanted. */
+function sharing(client: Client, key: string): Follow {
+  return async function* (threadId, options) {
+    const { sharedFollow } = await import("../tabs/follow.js");
+    yield* sharedFollow(client, `${client.baseUrl ?? ""}:${key}`, threadId, options);
   };
 }
