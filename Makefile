@@ -34,7 +34,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: deps lint smoke test/node test/race ## everything that a change must pass
+test: deps lint smoke test/node console/check test/race ## everything that a change must pass
 
 .PHONY: build
 build: ## build the binary, ./spool
@@ -102,6 +102,24 @@ test/node: ## the tests of what checks OpenAPI documents and pages
 	@if [ -d test/openapi/node_modules ]; then npm test --prefix test/openapi; \
 		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "test/openapi is not installed, and nothing may be skipped" >&2; exit 1; \
 		else echo "skipped: tests of test/openapi (make deps/npm installs it)"; fi
+
+# Who does not change the console needs no Node: console/dist is committed.
+.PHONY: console
+console: deps/npm ## build the web console into console/dist
+	npm run build --prefix clients/typescript/apps/console
+
+.PHONY: console/check
+console/check: ## console/dist is what its source makes, small enough, and works in Chromium against the server
+	@if [ ! -d clients/typescript/node_modules ]; then \
+		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "clients/typescript is not installed, and nothing may be skipped" >&2; exit 1; fi; \
+		echo "skipped: the console (make deps/npm installs what it needs)"; exit 0; fi; \
+	set -e; cd clients/typescript/apps/console; npm run --silent types; node scripts/check.mjs; \
+	browser=$${SPOOL_TEST_CHROMIUM:-$$(command -v chromium || true)}; \
+	if [ -z "$$browser" ]; then \
+		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "there is no Chromium, and nothing may be skipped" >&2; exit 1; fi; \
+		echo "skipped: the console in Chromium (it is not there)"; exit 0; fi; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	go build -C $(CURDIR) -o "$$dir/spool" ./cmd/spool; SPOOL_TEST_CHROMIUM=$$browser node scripts/smoke.mjs "$$dir/spool"
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (10s)

@@ -48,6 +48,10 @@ type Config struct {
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
 	CORSOrigins []string
+	// Console is the web console, such as [github.com/spoolhq/spool/console.Handler] returns it: a page at "/" for
+	// browsers, and its files below "/assets/". Its request's path begins there, without BasePath. It gets requests
+	// without credentials, so it must have no data of its own. Defaults to none: browsers get a page with links and Facts.
+	Console http.Handler
 	// Facts are what GET / shows to callers with [ScopeAdmin], such as the models and the database of
 	// the server. Defaults to none.
 	Facts []Fact

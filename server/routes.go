@@ -44,7 +44,7 @@ func (t table) Routes(r *rest.Routes) {
 		Engine: t.engine, Streams: t.streams, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Uploads: &threads.Uploads{},
 	}
 	ops := admin.Controller{Engine: t.engine}
-	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts}
+	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts, Console: t.config.Console}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
 	questions := inbox.Controller{Engine: t.engine}
 	probes := probe.New(t.checks(), t.drain)
@@ -117,6 +117,9 @@ func (t table) Routes(r *rest.Routes) {
 		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(t.queue), rest.MaxBody(t.config.maxBody(t.queue.MaxBody())))...)
 
 	rest.Get[struct{}, frontpage.Page](r, "/", page.Show, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
+	if t.config.Console != nil {
+		rest.Get[frontpage.Asset, frontpage.File](r, frontpage.PathAssets, page.Asset, rest.Name("asset"), rest.NoAuth(), rest.Hidden())
+	}
 	rest.Get[struct{}, probe.Healthy](r, probe.PathHealth, probes.Health, t.op("getHealth", noScope)...)
 	rest.Get[struct{}, probe.Readiness](r, probe.PathReady, probes.Ready, t.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
 }

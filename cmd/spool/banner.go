@@ -40,6 +40,9 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
+	if s.server.Console != nil {
+		fmt.Fprintf(&b, "\nThe console, in a browser: %s/\n", url)
+	}
 	fmt.Fprintf(&b, `
 Start a run, and watch it:
 

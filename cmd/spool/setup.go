@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/console"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	httptool "github.com/spoolhq/spool/tool/http"
@@ -95,6 +96,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	}
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
 	s.server.PublicURL = c.PublicURL
+	s.server.Console = console.Handler()
 	if s.signIns != nil {
 		s.server.SignIns = s.signIns
 	}

@@ -1,4 +1,5 @@
-// Package frontpage is the page at the root of the server. It links to the docs, the document and the probes.
+// Package frontpage is the page at the root of the server: the console, or a page that links to the docs, the document and
+// the probes.
 package frontpage
 
 import (
@@ -41,19 +42,23 @@ var policy = func() string {
 // link leads from the page to another.
 type link struct{ Title, Text, Href string }
 
-// Controller has the endpoint. All fields are required but PublicURL, BasePath and Facts.
+// Controller has the endpoint. All fields are required but PublicURL, BasePath, Facts and Console.
 type Controller struct {
 	Auth                *auth.Auth
 	PublicURL, BasePath string
 	Facts               []Fact
+	Console             http.Handler
 }
 
-// Show answers GET on the path above all others: a page for a browser, JSON for others. Both lead
+// Show answers GET on the path above all others: the console, or a page, for a browser, JSON for others. Page and JSON lead
 // to the docs, the document and the probes. Only callers with the scope admin see the facts.
 //
 // It is not in the document, nor are the document itself and the docs: they are the way to it, and a
 // client that was generated of it has no use for them.
 func (c Controller) Show(ctx context.Context, _ struct{}) (Page, error) {
+	if c.Console != nil && wantsHTML(rest.RequestOf(ctx)) {
+		return Page{c, nil}, nil // it is the same for all
+	}
 	if operates, err := c.Auth.Operates(rest.RequestOf(ctx)); err != nil || !operates {
 		return Page{c, nil}, err
 	}
@@ -70,6 +75,10 @@ type Page struct {
 func (p Page) Respond(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Add("Vary", "Accept")
+	if p.of.Console != nil && wantsHTML(r) {
+		p.of.showConsole(w, r)
+		return nil
+	}
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	var body []byte

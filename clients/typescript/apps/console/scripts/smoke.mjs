@@ -1,0 +1,168 @@
+// Opens the console of a real server in Chromium as a new user would: sends a prompt, approves a tool, reads the answer.
+// Fails for an error in the browser's console, a violation of the page's policy, a request to another server, and a serious
+// finding of axe on any screen.
+//
+//     node scripts/smoke.mjs ./spool [folder for screenshots]
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const [, , binary, shots] = process.argv;
+if (binary === undefined) {
+  console.error("usage: node scripts/smoke.mjs SPOOL [FOLDER]");
+  process.exit(2);
+}
+const browserPath = process.env.SPOOL_TEST_CHROMIUM ?? "/usr/bin/chromium";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const dir = mkdtempSync(join(tmpdir(), "spool-console-"));
+const patience = 15_000;
+const problems = [];
+
+/** Starts the server below a base path, and returns where it listens. */
+function start() {
+  const server = spawn(
+    binary,
+    ["serve", "--listen", "127.0.0.1:0", "--data", join(dir, "data"), "--base-path", "/agents"],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const url = new Promise((resolve, reject) => {
+    let text = "";
+    for (const out of [server.stdout, server.stderr]) {
+      out.on("data", (data) => {
+        text += data;
+        const found = /The console, in a browser: (\S+)/.exec(text);
+        if (found !== null) {
+          resolve(found[1]);
+        }
+      });
+    }
+    server.on("exit", () => reject(new Error(`the server has ended:\n${text}`)));
+    setTimeout(() => reject(new Error(`the server names no console:\n${text}`)), patience);
+  });
+  return { server, url };
+}
+
+const { server, url } = start();
+let browser;
+try {
+  const address = await url;
+  browser = await chromium.launchPersistentContext(join(dir, "browser"), {
+    executablePath: browserPath,
+    headless: true,
+    viewport: { width: 1280, height: 800 },
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  const page = await browser.newPage();
+  page.setDefaultTimeout(patience);
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      problems.push(`console: ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => problems.push(`error: ${error.stack ?? error}`));
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "data:" && origin !== new URL(address).origin) {
+      problems.push(`the page asks another server: ${request.url()}`);
+    }
+  });
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) =>
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+    );
+  });
+
+  /** Looks at the screen. axe is evaluated by the debugger, which the page's policy does not bind. */
+  const look = async (name) => {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    for (const violation of violations) {
+      if (violation.impact === "serious" || violation.impact === "critical") {
+        problems.push(
+          `axe, ${name}: ${violation.id}: ${violation.help}\n  ${violation.nodes.map((n) => n.html).join("\n  ")}`,
+        );
+      }
+    }
+    if (shots !== undefined) {
+      mkdirSync(shots, { recursive: true });
+      await page.screenshot({ path: join(shots, `${name}.png`) });
+    }
+  };
+
+  await page.goto(address.replace(/\/$/, "")); // without the "/", as somebody types it
+  await page.getByLabel("Message to the agent").waitFor();
+  await look("new-thread");
+
+  await page.getByLabel("Message to the agent").fill('use send_email with {"to": "ann@example.com"}');
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await look("approval");
+
+  await page.getByRole("button", { name: "Edit the arguments" }).click();
+  await page.getByLabel("to", { exact: true }).fill("bob@example.com");
+  await page.getByLabel("Reason").fill("Ann has left.");
+  await look("approval-edited");
+  await page.getByRole("button", { name: "Approve the edited call" }).click();
+  await page.getByText("No email was sent to bob@example.com").first().waitFor();
+  await page.getByText("send_email answered").waitFor();
+  await look("answer");
+
+  // Text of a model is text: the page must show it and not run it.
+  const attack =
+    '<img src=x onerror="document.title=1"> [a](javascript:document.title=1) ![b](https://other.invalid/x.png) [c](https://example.com/)';
+  await page.getByLabel("Message to the agent").fill(attack);
+  await page.keyboard.press("Enter");
+  await page.locator(".answer").last().getByText("[image: b]").waitFor();
+  const answer = page.locator(".answer").last();
+  if ((await answer.locator("img").count()) !== 0 || (await answer.locator('a[href^="javascript"]').count()) !== 0) {
+    problems.push("text of a model became a part of the page");
+  }
+  const link = answer.getByRole("link", { name: "c" });
+  if ((await link.getAttribute("rel")) !== "noopener noreferrer") {
+    problems.push("a link of a model tells where it came from");
+  }
+
+  // A reload in the middle of an answer goes on.
+  await page.getByLabel("Message to the agent").fill("slow 12");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  await page.reload();
+  await page.getByText("12", { exact: false }).first().waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await look("reloaded");
+} catch (error) {
+  problems.push(error.stack ?? String(error));
+} finally {
+  await browser?.close();
+  server.removeAllListeners("exit");
+  server.kill("SIGTERM");
+  await new Promise((resolve) => {
+    server.on("exit", resolve);
+    if (server.exitCode !== null) {
+      resolve();
+    }
+  });
+  rmSync(dir, { recursive: true, force: true });
+}
+for (const problem of problems) {
+  console.error(`console: ${problem}`);
+}
+console.log(
+  problems.length === 0
+    ? "console: a prompt, an edited approval, an answer and a reload, without a problem"
+    : "console: failed",
+);
+process.exit(problems.length === 0 ? 0 : 1);

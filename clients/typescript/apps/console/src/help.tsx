@@ -1,0 +1,32 @@
+import type { ReactNode } from "react";
+import { frameKeys } from "./keys.js";
+import { Dialog } from "./ui/parts.js";
+
+const messageKeys = [
+  ["Enter", "sends the message"],
+  ["Shift Enter", "a new line"],
+  ["Esc", "leaves the field"],
+] as const;
+
+export function Help({ onClose }: { onClose: () => void }): ReactNode {
+  const list = (keys: readonly (readonly [string, string])[]) => (
+    <dl className="keys">
+      {keys.map(([key, what]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <h3>Everywhere</h3>
+      {list(frameKeys)}
+      <h3>In the message field</h3>
+      {list(messageKeys)}
+    </Dialog>
+  );
+}

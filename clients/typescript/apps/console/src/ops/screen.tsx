@@ -1,0 +1,3 @@
+export default function Operations(_: { part: string; runId: string | null }) {
+  return null;
+}

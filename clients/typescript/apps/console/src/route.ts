@@ -1,0 +1,69 @@
+// Which screen is shown. It is the part of the address behind "#", so the server needs to know one page only.
+import { useSyncExternalStore } from "react";
+
+/** A screen, and what it is about. */
+export type Route =
+  | { screen: "threads"; threadId: string | null; fresh: boolean }
+  | { screen: "inbox" }
+  | { screen: "operations"; part: "overview" | "runs" | "jobs"; runId: string | null }
+  | { screen: "file" };
+
+/** Returns the screen of an address. Unknown ones are the list of threads. */
+export function parseRoute(hash: string): Route {
+  const [screen, part, ...rest] = hash.replace(/^#\/?/, "").split("/").map(decoded);
+  switch (screen) {
+    case "inbox":
+      return { screen: "inbox" };
+    case "file":
+      return { screen: "file" };
+    case "operations":
+      return {
+        screen: "operations",
+        part: part === "runs" || part === "jobs" ? part : "overview",
+        runId: part === "runs" && rest[0] ? rest[0] : null,
+      };
+    default:
+      return { screen: "threads", threadId: screen === "threads" && part ? part : null, fresh: screen === "new" };
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}
+
+/** The addresses of the screens. */
+export const to = {
+  threads: "#/",
+  newThread: "#/new",
+  thread: (id: string) => `#/threads/${encodeURIComponent(id)}`,
+  inbox: "#/inbox",
+  operations: "#/operations",
+  runs: "#/operations/runs",
+  run: (id: string) => `#/operations/runs/${encodeURIComponent(id)}`,
+  jobs: "#/operations/jobs",
+  file: "#/file",
+};
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener("hashchange", changed);
+  return () => window.removeEventListener("hashchange", changed);
+}
+
+/** Shows another screen. `replace` leaves no step back. */
+export function go(hash: string, replace = false): void {
+  if (replace) {
+    window.history.replaceState(null, "", hash);
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  } else {
+    window.location.hash = hash;
+  }
+}
+
+/** The address of the screen, which changes with it. */
+export function useHash(): string {
+  return useSyncExternalStore(subscribe, () => window.location.hash);
+}

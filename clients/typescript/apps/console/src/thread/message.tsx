@@ -1,0 +1,160 @@
+// One message. A token renders the message that it belongs to, and within that the last block.
+import type { ShownMessage, ShownPart } from "@spool/react";
+import { useMessage, useThread } from "@spool/react";
+import { memo, type ReactNode, useState } from "react";
+import { Link, Markdown } from "../markdown/markdown.js";
+import { moment } from "../ui/format.js";
+import { ArtifactView } from "./artifact.js";
+import { Versions } from "./branches.js";
+import { EditTurn } from "./edit-turn.js";
+import { ToolCard } from "./tool-card.js";
+
+export const Message = memo(({ id }: { id: string }): ReactNode => {
+  const message = useMessage(id);
+  if (message === null) {
+    return null;
+  }
+  return message.role === "user" ? <Turn message={message} /> : <Answer message={message} />;
+});
+
+const turnStates: Partial<Record<ShownMessage["status"], string>> = { sending: "sending…", accepted: "accepted" };
+
+function Turn({ message }: { message: ShownMessage }): ReactNode {
+  const [editing, setEditing] = useState(false);
+  const { active, stop } = useThread();
+  const saved = message.status === "saved";
+  const waits = message.status === "queued" && message.runId !== undefined;
+  return (
+    <article className="turn" aria-label="message of the user" data-status={message.status}>
+      <header>
+        <span className="who">You</span>
+        {message.createdAt !== undefined && <time dateTime={message.createdAt}>{moment(message.createdAt)}</time>}
+        {turnStates[message.status] !== undefined && <span className="faint">{turnStates[message.status]}</span>}
+        {message.status === "queued" && (
+          <span className="tag">queued{message.position ? `, ${message.position}.` : ""}</span>
+        )}
+        <span className="tools">
+          {saved && message.agentId === null && <Versions messageId={message.id} />}
+          {saved && message.agentId === null && !editing && (
+            <button
+              type="button"
+              className="quiet"
+              disabled={active}
+              title={active ? "Stop the run first" : undefined}
+              onClick={() => setEditing(true)}
+            >
+              Edit
+            </button>
+          )}
+          {waits && (
+            <button type="button" className="quiet" onClick={() => void stop(message.runId)}>
+              Cancel
+            </button>
+          )}
+        </span>
+      </header>
+      {editing ? (
+        <EditTurn messageId={message.id} text={message.text} onDone={() => setEditing(false)} />
+      ) : (
+        message.parts.map((part, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
+          <PartView key={i} part={part} plain />
+        ))
+      )}
+    </article>
+  );
+}
+
+function Answer({ message }: { message: ShownMessage }): ReactNode {
+  const streaming = message.status === "streaming";
+  return (
+    <article className="answer" aria-label="message of the agent" aria-busy={streaming}>
+      {message.parts.map((part, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
+        <PartView key={i} part={part} live={streaming && i === message.parts.length - 1} />
+      ))}
+    </article>
+  );
+}
+
+function PartView({
+  part,
+  plain = false,
+  live = false,
+}: {
+  part: ShownPart;
+  plain?: boolean;
+  live?: boolean;
+}): ReactNode {
+  switch (part.type) {
+    case "text":
+      return plain ? <p className="plain">{part.text}</p> : <Markdown text={part.text} />;
+    case "reasoning":
+      return <Reasoning text={part.text} live={live} />;
+    case "summary":
+      return (
+        <details className="summary">
+          <summary>The model reads a summary of everything above</summary>
+          <Markdown text={part.text} />
+        </details>
+      );
+    case "tool-call":
+      return <ToolCard call={part} />;
+    case "image":
+      return <Attached place={part.image} name="image" mediaType={part.mimeType ?? "image/*"} image />;
+    case "file":
+      return <Attached place={part.file} name={part.fileName ?? "file"} mediaType={part.mimeType} />;
+    default:
+      return null;
+  }
+}
+
+/** What the model thought, folded. While it thinks, the end of it is shown. */
+function Reasoning({ text, live }: { text: string; live: boolean }): ReactNode {
+  if (text.trim() === "") {
+    return null;
+  }
+  return (
+    <details className="reasoning">
+      <summary>
+        {live ? "Thinking" : "Thoughts"}
+        <span className="faint">
+          {" "}
+          {live ? text.slice(-100).replaceAll("\n", " ") : text.slice(0, 100).replaceAll("\n", " ")}
+        </span>
+      </summary>
+      <p className="plain">{text}</p>
+    </details>
+  );
+}
+
+/** A file of a turn. Data are shown as they came, artifacts on request, and what is elsewhere is a link. */
+function Attached({
+  place,
+  name,
+  mediaType,
+  image = false,
+}: {
+  place: string;
+  name: string;
+  mediaType?: string | undefined;
+  image?: boolean;
+}): ReactNode {
+  if (place.startsWith("artifact:")) {
+    return (
+      <ArtifactView
+        artifact={{ id: place.slice("artifact:".length), name, ...(mediaType !== undefined && { mediaType }) }}
+      />
+    );
+  }
+  if (image && /^data:image\/(png|jpeg|gif|webp);/.test(place)) {
+    return <img className="attached" src={place} alt="attached by the user" />;
+  }
+  return (
+    <p className="artifact">
+      <span className="artifact-name">{name}</span>
+      <span className="faint">{mediaType}</span>
+      {place.startsWith("data:") ? null : <Link href={place}>{place.slice(0, 100)}</Link>}
+    </p>
+  );
+}

@@ -1,0 +1,278 @@
+// A thread: its messages as they come, what it waits for, and where the next turn is written.
+import type { Park } from "@spool/client";
+import { SpoolThread, useConnection, useInterrupts, useMessages, useThread, useThreadState } from "@spool/react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { go, to } from "../route.js";
+import { useNow } from "../ui/now.js";
+import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { Composer, type NewThreadOptions } from "./composer.js";
+import { Message } from "./message.js";
+import { NewThread } from "./new-thread.js";
+import { Panel } from "./panel.js";
+import { ParkPanel } from "./park.js";
+import { whyOf } from "./why.js";
+
+/** How many messages are read and shown at first, and how many more on the way up. */
+const page = 100;
+
+/** Shows a thread, or a new one, which its first turn creates. */
+export function ThreadPage({
+  threadId,
+  onBorn,
+  onState,
+}: {
+  threadId: string | null;
+  /** Called for a thread that its first turn has created. */
+  onBorn: (id: string) => void;
+  /** Called with another text when the list of threads shows something else of this one. */
+  onState: (state: string) => void;
+}): ReactNode {
+  return (
+    <SpoolThread
+      threadId={threadId}
+      pageSize={page}
+      onThread={(id) => {
+        if (id !== null && id !== threadId) {
+          onBorn(id);
+          go(to.thread(id), true);
+        }
+      }}
+    >
+      <Conversation onState={onState} />
+    </SpoolThread>
+  );
+}
+
+function Conversation({ onState }: { onState: (state: string) => void }): ReactNode {
+  const { threadId, error, state } = useThread();
+  const title = useThreadState(({ view }) => view.thread.title);
+  useEffect(() => onState(`${threadId} ${state} ${title}`), [onState, threadId, state, title]);
+  const [options, setOptions] = useState<NewThreadOptions>({ agent: "", model: "", tokenBudget: "" });
+  const [aside, setAside] = useState(false);
+  const [example, setExample] = useState({ text: "" });
+  const missing = error?.code === "not_found";
+  if (missing) {
+    return (
+      <Empty title="There is no such thread">
+        <p>It was deleted, or belongs to somebody else.</p>
+        <a href={to.threads}>All threads</a>
+      </Empty>
+    );
+  }
+  return (
+    <div className="thread" data-aside={aside}>
+      <div className="talk">
+        <Head aside={aside} onAside={() => setAside(!aside)} />
+        <Messages>
+          {threadId === null && (
+            <NewThread options={options} onChange={setOptions} onExample={(text) => setExample({ text })} />
+          )}
+        </Messages>
+        <Failure />
+        <Composer options={options} example={example} />
+      </div>
+      {threadId !== null && (
+        <aside aria-label="About this thread">
+          <Panel />
+        </aside>
+      )}
+    </div>
+  );
+}
+
+function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): ReactNode {
+  const { threadId, state } = useThread();
+  const title = useThreadState(({ view }) => view.thread.title);
+  const { connection } = useConnection();
+  return (
+    <header className="thread-head">
+      <a className="back" href={to.threads} aria-label="All threads">
+        ‹
+      </a>
+      <h1 className="clip" title={title ?? threadId ?? ""}>
+        {threadId === null ? "New thread" : (title ?? threadId)}
+      </h1>
+      <StateMark state={state} />
+      {connection === "reconnecting" && (
+        <span className="tag warn" role="status">
+          reconnecting
+        </span>
+      )}
+      {threadId !== null && (
+        <button type="button" className="quiet aside-toggle" aria-expanded={aside} onClick={onAside}>
+          Details
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** Why the run waits, or how it ended. */
+export function Why(): ReactNode {
+  const view = useThreadState(
+    (state) => state.view,
+    (a, b) => {
+      // What the sentence is made of. Tokens are not.
+      return (
+        a.parks === b.parks &&
+        a.pending === b.pending &&
+        a.retry === b.retry &&
+        a.providerWaits === b.providerWaits &&
+        a.thread === b.thread &&
+        a.runs === b.runs
+      );
+    },
+  );
+  const text = whyOf(view, useNow());
+  return text === null ? null : (
+    <p className="why" role="status" data-state={view.thread.state}>
+      {text}
+    </p>
+  );
+}
+
+/** The failure of an action or of the connection. */
+function Failure(): ReactNode {
+  const { error, dismissError, retry, refresh } = useThread();
+  if (error === null) {
+    return null;
+  }
+  return (
+    <Problem
+      action={
+        <span className="tools">
+          {error.status === undefined && (
+            <button type="button" className="quiet" onClick={() => refresh()}>
+              Connect again
+            </button>
+          )}
+          <button type="button" className="quiet" onClick={() => void retry()}>
+            Try again
+          </button>
+          <button type="button" className="quiet" onClick={dismissError}>
+            Dismiss
+          </button>
+        </span>
+      }
+    >
+      {messageOf(error)}
+    </Problem>
+  );
+}
+
+/** The messages, of which the newest are in the page. It follows the end, unless the person has gone up. */
+export function Messages({ children, readOnly = false }: { children?: ReactNode; readOnly?: boolean }): ReactNode {
+  const { threadId, loading, loadOlder } = useThread();
+  const ids = useMessages();
+  const hasOlder = useThreadState((state) => state.hasOlder);
+  const [window, setWindow] = useState(page);
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const pinned = useRef(true);
+  const shown = ids.slice(-window);
+  const hidden = ids.length - shown.length;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another thread begins at its end
+  useEffect(() => {
+    pinned.current = true;
+    setWindow(page);
+  }, [threadId]);
+
+  useLayoutEffect(() => {
+    const outer = box.current;
+    const inner = content.current;
+    if (outer === null || inner === null) {
+      return undefined;
+    }
+    const follow = () => {
+      if (pinned.current) {
+        outer.scrollTop = outer.scrollHeight;
+      }
+    };
+    const onScroll = () => {
+      pinned.current = outer.scrollHeight - outer.scrollTop - outer.clientHeight < 48;
+    };
+    const grown = new ResizeObserver(follow);
+    grown.observe(inner);
+    outer.addEventListener("scroll", onScroll, { passive: true });
+    follow();
+    return () => {
+      grown.disconnect();
+      outer.removeEventListener("scroll", onScroll);
+    };
+  }, []);
+
+  const more = async () => {
+    const outer = box.current;
+    const before = outer === null ? 0 : outer.scrollHeight - outer.scrollTop;
+    pinned.current = false;
+    if (hidden < page && hasOlder) {
+      await loadOlder();
+    }
+    setWindow((now) => now + page);
+    requestAnimationFrame(() => {
+      if (outer !== null) {
+        outer.scrollTop = outer.scrollHeight - before;
+      }
+    });
+  };
+
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
+    <section className="messages" ref={box} aria-label="Messages" tabIndex={0}>
+      <div className="messages-inner" ref={content}>
+        {children}
+        {loading && threadId !== null && <p className="faint">Loading…</p>}
+        {(hidden > 0 || hasOlder) && (
+          <button type="button" className="quiet earlier" onClick={() => void more()}>
+            Show earlier messages
+          </button>
+        )}
+        {shown.map((id) => (
+          <Message key={id} id={id} />
+        ))}
+        <Waiting readOnly={readOnly} />
+        <Queued />
+        <Why />
+      </div>
+    </section>
+  );
+}
+
+/** The questions of the thread. */
+function Waiting({ readOnly }: { readOnly: boolean }): ReactNode {
+  const parks = useInterrupts();
+  return parks.map((park) =>
+    readOnly ? null : (
+      <ParkPanel
+        // A call that asks again asks another question.
+        key={`${park.toolCallId} ${park.digest ?? ""}`}
+        park={park as Park}
+        answering={park.answering}
+        respond={park.respond}
+      />
+    ),
+  );
+}
+
+/** Turns that wait for the thread and were sent by others. Those of this page are among the messages. */
+function Queued(): ReactNode {
+  const { stop } = useThread();
+  const queue = useThreadState((state) => state.view.queue);
+  const own = useThreadState((state) => state.turns);
+  const others = queue.filter((run) => !own.some((turn) => turn.runId === run.runId));
+  return others.map((run) => (
+    <article key={run.runId} className="turn" data-status="queued" aria-label="waiting message">
+      <header>
+        <span className="who">Waiting</span>
+        <span className="tag">{`${run.whenBusy}, ${run.position}.`}</span>
+        <span className="tools">
+          <button type="button" className="quiet" onClick={() => void stop(run.runId)}>
+            Cancel
+          </button>
+        </span>
+      </header>
+      <p className="plain">{typeof run.content === "string" ? run.content : ""}</p>
+    </article>
+  ));
+}

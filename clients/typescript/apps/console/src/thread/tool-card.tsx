@@ -1,0 +1,107 @@
+// A call of a tool: one line, and on request its arguments, its result and the run that it has started.
+import type { ShownToolCall } from "@spool/react";
+import { useMessages, useRun } from "@spool/react";
+import { type ReactNode, useState } from "react";
+import { glance } from "../ui/format.js";
+import { Value } from "../ui/json.js";
+import { StateMark } from "../ui/parts.js";
+import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
+import { Message } from "./message.js";
+import { isObject } from "./schema.js";
+
+const words: Record<ShownToolCall["state"], string> = {
+  streaming: "being written",
+  waiting: "needs you",
+  running: "running",
+  done: "done",
+  error: "failed",
+  denied: "denied",
+  cancelled: "cancelled",
+};
+
+export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
+  const [open, setOpen] = useState(false);
+  const [nestedOpen, setNestedOpen] = useState(call.state === "running" || call.state === "waiting");
+  const artifacts = call.result === undefined ? [] : artifactsOf(call.result);
+  return (
+    <div className="call" data-state={call.state}>
+      <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span className="chevron" aria-hidden="true" />
+        <span className="call-name">{call.toolName}</span>
+        <span className="call-args">{typeof call.args === "string" ? call.args.slice(0, 120) : glance(call.args)}</span>
+        <span className="call-state">{words[call.state]}</span>
+      </button>
+      {open && (
+        <div className="call-body">
+          <h4>Arguments</h4>
+          <Value value={call.args} label={`arguments of ${call.toolName}`} />
+          {call.result !== undefined && <Result call={call} artifacts={artifacts} />}
+          {call.pending && (
+            <p className="faint">
+              The work goes on elsewhere{call.pending.note ? `: ${call.pending.note}` : ""}, until{" "}
+              {new Date(call.pending.until).toLocaleString()} at most.
+            </p>
+          )}
+        </div>
+      )}
+      {!open && call.state === "done" && call.agentId === undefined && (
+        <div className="call-glance">
+          <span className="faint">→ </span>
+          {glance(call.result, 160)}
+        </div>
+      )}
+      {!open && call.state === "error" && <div className="call-glance bad">{errorOf(call.result)}</div>}
+      {!open && artifacts.map((artifact) => <ArtifactView key={artifact.id} artifact={artifact} />)}
+      {call.agentId !== undefined && (
+        <Nested agentId={call.agentId} open={nestedOpen} onToggle={() => setNestedOpen(!nestedOpen)} />
+      )}
+    </div>
+  );
+}
+
+function errorOf(result: unknown): string {
+  return isObject(result) ? glance(result.error, 200) : glance(result, 200);
+}
+
+function Result({ call, artifacts }: { call: ShownToolCall; artifacts: readonly ArtifactInfo[] }): ReactNode {
+  // A result that was too large for a message is an artifact with its beginning.
+  const { result } = call;
+  const large =
+    isObject(result) && isObject(result.artifact) && typeof result.preview === "string" ? result.preview : null;
+  return (
+    <>
+      <h4>{large === null ? "Result" : "The beginning of the result"}</h4>
+      <Value value={large ?? result} label={`result of ${call.toolName}`} />
+      {artifacts.map((artifact) => (
+        <ArtifactView key={artifact.id} artifact={artifact} />
+      ))}
+    </>
+  );
+}
+
+function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; onToggle: () => void }): ReactNode {
+  const run = useRun(agentId);
+  return (
+    <div className="nested">
+      <button type="button" className="call-line" aria-expanded={open} onClick={onToggle} id={`nested-${agentId}`}>
+        <span className="chevron" aria-hidden="true" />
+        <span className="call-name">{run?.agent ?? "nested run"}</span>
+        <span className="call-args">{run?.prompt}</span>
+        <StateMark state={run?.state ?? ""} />
+      </button>
+      {open && <NestedMessages agentId={agentId} />}
+    </div>
+  );
+}
+
+function NestedMessages({ agentId }: { agentId: string }): ReactNode {
+  const ids = useMessages({ agentId });
+  return (
+    <div className="nested-body">
+      {ids.length === 0 && <p className="faint">It has not said anything yet.</p>}
+      {ids.map((id) => (
+        <Message key={id} id={id} />
+      ))}
+    </div>
+  );
+}

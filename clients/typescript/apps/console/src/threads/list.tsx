@@ -1,0 +1,77 @@
+// All threads, the most recently changed first.
+import { useThreads } from "@spool/react";
+import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
+import { to } from "../route.js";
+import { ago } from "../ui/format.js";
+import { useNow } from "../ui/now.js";
+import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
+
+const states = [
+  ["", "All states"],
+  ["WAITING_FOR_INPUT", "Needs you"],
+  ["RUNNING", "Running"],
+  ["QUEUED", "Queued"],
+  ["COMPLETED", "Done"],
+  ["FAILED", "Failed"],
+  ["CANCELLED", "Stopped"],
+] as const;
+
+/** How often the list is read again while it is shown. */
+const refreshMs = 3000;
+
+export function ThreadList({ current, changed }: { current: string | null; changed: string }): ReactNode {
+  const [query, setQuery] = useState("");
+  const [state, setState] = useState("");
+  const title = useDeferredValue(query.trim());
+  const list = useThreads({ limit: 50, refreshMs, ...(title !== "" && { title }), ...(state !== "" && { state }) });
+  const now = useNow(5);
+  const { refresh } = list;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the shown thread does changes the list
+  useEffect(() => void refresh(), [refresh, changed]);
+  return (
+    <>
+      <div className="list-head">
+        <a className="button primary new" href={to.newThread}>
+          New thread
+        </a>
+        <input
+          id="search"
+          type="search"
+          aria-label="Search threads by title"
+          placeholder="Search titles"
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+        />
+        <select aria-label="State of the threads" value={state} onChange={(event) => setState(event.target.value)}>
+          {states.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      {list.error !== null && <Problem>{messageOf(list.error)}</Problem>}
+      <ul className="rows">
+        {list.threads.map((thread) => (
+          <li key={thread.id}>
+            <a href={to.thread(thread.id)} aria-current={thread.id === current ? "page" : undefined}>
+              <span className="row-title clip">{thread.title || thread.id}</span>
+              <span className="row-line">
+                <StateMark state={thread.state} />
+                <time dateTime={thread.updatedAt}>{ago(thread.updatedAt, now)}</time>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {list.threads.length === 0 && !list.loading && (
+        <Empty title={title === "" && state === "" ? "No threads yet" : "No thread matches"} />
+      )}
+      {list.hasMore && (
+        <button type="button" className="quiet more" disabled={list.loading} onClick={() => void list.loadMore()}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+// How numbers, times and JSON are written.
+const number = new Intl.NumberFormat("en");
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+export function count(value: number): string {
+  return number.format(value);
+}
+
+/** 1234 is "1.2k". */
+export function short(value: number): string {
+  if (value < 1000) {
+    return String(value);
+  }
+  const [size, unit] = value < 1e6 ? [1e3, "k"] : value < 1e9 ? [1e6, "M"] : [1e9, "G"];
+  const scaled = value / size;
+  return (scaled < 10 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.floor(scaled)) + unit;
+}
+
+export function bytes(value: number): string {
+  return value < 1000 ? `${value} B` : `${short(value)}B`;
+}
+
+/** Millionths of a currency. */
+export function money(micros: number, currency = "USD"): string {
+  const value = micros / 1e6;
+  const digits = value !== 0 && Math.abs(value) < 0.01 ? 6 : 2;
+  return `${value.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")} ${currency}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) {
+    return `${Math.max(0, Math.round(ms))} ms`;
+  }
+  const s = ms / 1000;
+  if (s < 60) {
+    return `${s < 10 ? s.toFixed(1) : Math.floor(s)} s`;
+  }
+  const m = Math.floor(s / 60);
+  if (m < 60) {
+    return `${m} min ${Math.floor(s % 60)} s`;
+  }
+  const h = Math.floor(m / 60);
+  return h < 48 ? `${h} h ${m % 60} min` : `${Math.floor(h / 24)} d ${h % 24} h`;
+}
+
+/** The time of today, or the day. */
+export function moment(at: string, now = Date.now()): string {
+  const when = new Date(at);
+  return Math.abs(now - when.getTime()) < 20 * 3_600_000
+    ? clock.format(when)
+    : `${day.format(when)} ${clock.format(when).slice(0, 5)}`;
+}
+
+/** How long ago: "3 min". */
+export function ago(at: string, now: number): string {
+  const s = Math.max(0, (now - new Date(at).getTime()) / 1000);
+  if (s < 60) {
+    return s < 5 ? "now" : `${Math.floor(s)} s`;
+  }
+  if (s < 3600) {
+    return `${Math.floor(s / 60)} min`;
+  }
+  return s < 86_400 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
+}
+
+/** JSON in several lines. Texts stay as they are. */
+export function pretty(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+}
+
+/** The beginning of a value in one line. Its work does not grow with the value. */
+export function glance(value: unknown, length = 120): string {
+  let left = length;
+  const text = (value: unknown): string => {
+    if (left <= 0) {
+      return "";
+    }
+    if (typeof value === "string") {
+      const part = JSON.stringify(value.length > left ? `${value.slice(0, left)}…` : value);
+      left -= part.length;
+      return part;
+    }
+    if (Array.isArray(value)) {
+      return list(value.length, "[", "]", (i) => text(value[i]));
+    }
+    if (typeof value === "object" && value !== null) {
+      const keys = Object.keys(value);
+      return list(keys.length, "{", "}", (i) => {
+        const name = keys[i] ?? "";
+        left -= name.length + 2;
+        return `${name}: ${text((value as Record<string, unknown>)[name])}`;
+      });
+    }
+    const part = String(value);
+    left -= part.length;
+    return part;
+  };
+  const list = (size: number, open: string, close: string, item: (i: number) => string): string => {
+    let out = "";
+    for (let i = 0; i < size; i++) {
+      if (left <= 0) {
+        return `${open}${out}, …${close}`;
+      }
+      out += (i > 0 ? ", " : "") + item(i);
+    }
+    return open + out + close;
+  };
+  return text(value);
+}

@@ -1,0 +1,29 @@
+// The time, which passes.
+import { useSyncExternalStore } from "react";
+
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(changed: () => void): () => void {
+  listeners.add(changed);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const tell of listeners) {
+      tell();
+    }
+  }, 1000);
+  return () => {
+    listeners.delete(changed);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** The time in milliseconds, each second anew. `every` seconds, if less often is enough. */
+export function useNow(every = 1): number {
+  const step = every * 1000;
+  return useSyncExternalStore(subscribe, () => (every === 1 ? now : Math.floor(now / step) * step));
+}

@@ -1,0 +1,134 @@
+// Small pieces that all screens share.
+import type { State } from "@spool/client";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+const stateWords: Record<string, string> = {
+  QUEUED: "queued",
+  RUNNING: "running",
+  WAITING_FOR_INPUT: "needs you",
+  COMPLETED: "done",
+  FAILED: "failed",
+  CANCELLED: "stopped",
+  IDLE: "idle",
+};
+
+/** The state of a run, as a dot and a word. */
+export function StateMark({ state, quiet = false }: { state: State | string; quiet?: boolean }): ReactNode {
+  if (state === "") {
+    return null;
+  }
+  const word = stateWords[state] ?? state.toLowerCase();
+  return (
+    <span className="state" data-state={state}>
+      <span className="dot" aria-hidden="true" />
+      <span className={quiet ? "sr" : undefined}>{word}</span>
+    </span>
+  );
+}
+
+/** A line for a problem, with what can be done about it. */
+export function Problem({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
+  return (
+    <div className="problem" role="alert">
+      <span>{children}</span>
+      {action}
+    </div>
+  );
+}
+
+/** What stands where nothing is. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactNode {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** A field with its label. */
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  children: (id: string) => ReactNode;
+}): ReactNode {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+      {hint !== undefined && <p className="hint">{hint}</p>}
+    </div>
+  );
+}
+
+/** A dialog above the page. Escape and a click beside it close it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}): ReactNode {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && ref.current?.close()}
+    >
+      <div className="dialog">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" className="quiet" onClick={() => ref.current?.close()} aria-label="Close">
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** How much of something is used. */
+export function Meter({
+  label,
+  used,
+  total,
+  text,
+}: {
+  label: string;
+  used: number;
+  total: number;
+  text: string;
+}): ReactNode {
+  const part = total > 0 ? Math.min(1, used / total) : 0;
+  return (
+    <div className="meter" data-level={part >= 1 ? "over" : part >= 0.8 ? "near" : "fine"}>
+      <div className="meter-line">
+        <span>{label}</span>
+        <span className="num">{text}</span>
+      </div>
+      <progress value={part} max={1} aria-label={`${label}: ${text}`} />
+    </div>
+  );
+}
+
+/** Says what failed, in a few words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

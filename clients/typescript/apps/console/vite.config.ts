@@ -1,0 +1,30 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+// SPOOL_URL names the server of `npm run dev`, and SPOOL_CONSOLE_OUT another folder for the build.
+const server = process.env.SPOOL_URL ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  root: here("."),
+  base: "./", // the page works at any path
+  plugins: [react()],
+  resolve: {
+    alias: {
+      "@spool/client": here("../../packages/client/src/index.ts"),
+      "@spool/react": here("../../packages/react/src/index.ts"),
+    },
+  },
+  build: {
+    outDir: process.env.SPOOL_CONSOLE_OUT ?? here("../../../../console/dist"),
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0, // the policy of the page allows files only
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+  },
+  server: { proxy: { "/api": server, "/docs": server, "/openapi.json": server, "/readyz": server } },
+});
