@@ -87,6 +87,7 @@ export function createClient(options: ClientOptions = {}): Client {
       const signed = await post<{ url: string; expiresAt: string }>(url, {}, signal, []);
       return { ...signed, url: new URL(signed.url, url).href };
     },
+    inbox: ({ signal, ...filter } = {}) => http.json(http.url("inbox", { ...filter }), { signal }),
     follow: (threadId, given = {}) => follow(http, threadId, given),
     request: (method, path, body, { signal } = {}) => http.json(http.below(path), { method, body, signal }),
   };

@@ -2,7 +2,7 @@
 import { backoffWait, pause } from "./backoff.js";
 import { asError, errorOf, passing, SpoolError } from "./error.js";
 import type { ClientOptions } from "./options.js";
-import { below, defaultRoutes, type Params, routeUrl } from "./routes.js";
+import { below, defaultRoutes, isAbsolute, type Params, routeUrl } from "./routes.js";
 
 /** One request. */
 export interface Request {
@@ -58,6 +58,9 @@ export function createHttp(options: ClientOptions): Http {
       if (options.credentials) init.credentials = options.credentials;
       return (options.fetch ?? globalThis.fetch)(url, init);
     };
+    if (!isAbsolute(url)) {
+      throw new SpoolError("invalid", "baseUrl is required where there is no page", { field: "baseUrl" });
+    }
     try {
       const given = await credentials();
       const response = await attempt(given);

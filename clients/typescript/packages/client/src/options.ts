@@ -172,6 +172,21 @@ export interface ThreadFilter extends CallOptions {
   before?: string;
 }
 
+/** Which questions an inbox has. */
+export interface InboxFilter extends CallOptions {
+  threadId?: string;
+  agent?: string;
+  tool?: string;
+  reason?: string;
+  startedBy?: string;
+  owner?: string;
+  /** The oldest first, or those that expire soonest. Defaults to the oldest. */
+  order?: string;
+  limit?: number;
+  /** The `next` of the page before. */
+  after?: string;
+}
+
 /** A change of a thread. A label that is null goes. */
 export interface ThreadChange {
   title?: string;

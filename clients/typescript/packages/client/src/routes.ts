@@ -1,4 +1,3 @@
-import { SpoolError } from "./error.js";
 import type { Routes } from "./options.js";
 
 /** Where the operations are. */
@@ -40,14 +39,14 @@ export function withQuery(url: string, params: Params): string {
   return `${url}${url.includes("?") ? "&" : "?"}${pairs.join("&")}`;
 }
 
-/** Returns a path below the base. Without a base, it is of the page's origin. */
+/** Whether a URL needs no base. */
+export const isAbsolute = (url: string) => /^[a-z][a-z0-9+.-]*:/i.test(url);
+
+/** Returns a path below the base. Without a base, it is of the page's origin; without a page, it stays as it is. */
 export function below(baseUrl: string | undefined, path: string): string {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return path;
+  if (isAbsolute(path)) return path;
   if (baseUrl) return `${baseUrl.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}`;
-  if (typeof location === "undefined") {
-    throw new SpoolError("invalid", "baseUrl is required where there is no page", { field: "baseUrl" });
-  }
-  return new URL(path, location.href).href;
+  return typeof location === "undefined" ? path : new URL(path, location.href).href;
 }
 
 /** Returns the URL of an operation. A name behind a colon in the path is replaced by its parameter. */

@@ -561,6 +561,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the questions that wait
+         * @description The questions that wait for an answer, over all threads of the tenant: the one that was asked first comes first, or the
+         *     one that expires first. The parameter after gets the next page. A question must pass all filters; use the same filters and the same order for
+         *     the next page. Each has what an answer needs: its thread, its call and its digest. Arguments of more than 8 KiB are left out, and
+         *     argumentsPreview has their beginning. A question may be answered in the meantime, so that an answer may still be refused.
+         */
+        get: operations["listInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/respond": {
         parameters: {
             query?: never;
@@ -1907,6 +1930,12 @@ export interface components {
              */
             type: "image";
         };
+        Inbox: {
+            /** @description The value of after for the next page. Left out: this is the last page. */
+            next?: string;
+            /** @description The questions that wait for an answer. */
+            questions: components["schemas"]["Question"][];
+        };
         InputContext: {
             /** @description What it is. */
             description: string;
@@ -2687,6 +2716,96 @@ export interface components {
             olderThan?: string;
             /** @description The tenant. Defaults to the caller's own; only an operator may name another one. */
             tenant?: string;
+        };
+        Question: {
+            /** @description The agent of the run. */
+            agent: string;
+            /** @description The nested run that asks. Null: the run's own agent. */
+            agentId: string | null;
+            /** @description Any JSON: the arguments of the call, or the content that its tool shows. */
+            arguments: unknown;
+            /**
+             * Format: int64
+             * @description The size of arguments that are left out because they are large. Then arguments is null, and the thread has them. Left out: arguments has all of them.
+             */
+            argumentsBytes?: number;
+            /** @description The beginning of the JSON of arguments that are left out. */
+            argumentsPreview?: string;
+            /**
+             * Format: date-time
+             * @description When the question was asked.
+             */
+            askedAt: string;
+            /** @description Identifies the question. Send it back with the answer. */
+            digest?: string;
+            /** @description Whether the person who started the run may not answer. */
+            distinctApprover?: boolean;
+            /**
+             * Format: date-time
+             * @description The end of the time to answer.
+             */
+            expiresAt?: string;
+            /** @description The calls of the runs above that wait for this one, the innermost first. */
+            frames: components["schemas"]["ParkFrame"][];
+            /** @description The JSON Schema of the arguments that the answer to an approval may have, or of the payload of another answer. Null: there is none. */
+            inputSchema: unknown;
+            /** @description The labels of the thread. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description The nested run that asks. */
+            nested?: components["schemas"]["NestedCaller"];
+            /**
+             * Format: int64
+             * @description The number of the question among those of the call, from 2. The answer then must have the digest. Left out: the first.
+             */
+            occurrence?: number;
+            /**
+             * @description What happens at that time. Left out: the run goes on without the call.
+             * @enum {string}
+             */
+            onExpiry?: "fail" | "extend";
+            /**
+             * @description The subject who made the thread. Left out: not known.
+             * @example ann
+             */
+            owner?: string;
+            /** @description The agents from the run's own down to the one that made the call. It has one name unless a nested run asks. */
+            path: string[];
+            /**
+             * @description Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word.
+             * @example approval
+             */
+            reason: string;
+            /** @description The revision of the run's agent that asks. */
+            revision?: string;
+            /**
+             * @description The run that waits.
+             * @example r1
+             */
+            runId: string;
+            /**
+             * @description The subject who started the run. Left out: not known.
+             * @example ann
+             */
+            startedBy?: string;
+            /**
+             * @description The thread that waits.
+             * @example t1
+             */
+            threadId: string;
+            /** @description The title of the thread. */
+            title: string;
+            /**
+             * @description The call that waits.
+             * @example call_1
+             */
+            toolCallId: string;
+            /**
+             * @description Its tool.
+             * @example send_email
+             */
+            toolName: string;
         };
         QueueStats: {
             /**
@@ -8387,6 +8506,155 @@ export interface operations {
                      * @example {
                      *       "error": "Thread not found",
                      *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listInbox: {
+        parameters: {
+            query?: {
+                /** @description Only questions of this thread. */
+                threadId?: string;
+                /** @description Only questions of runs of this agent, or of nested runs of it that ask themselves. */
+                agent?: string;
+                /** @description Only questions about calls of this tool. */
+                tool?: string;
+                /** @description Only questions with this reason. */
+                reason?: string;
+                /** @description Only questions of runs that this subject started. */
+                startedBy?: string;
+                /** @description Only questions in threads of this subject. */
+                owner?: string;
+                /** @description Which question comes first: the one that was asked first, or the one that expires first. */
+                order?: "age" | "expiry";
+                /** @description The size of a page. */
+                limit?: number;
+                /** @description The field next of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The questions. If next is missing, this is the last page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": "age~2026-01-02T03:04:05.123456Z~r1~call_1",
+                     *       "questions": [
+                     *         {
+                     *           "agent": "assistant",
+                     *           "agentId": null,
+                     *           "arguments": {
+                     *             "to": "bob@example.com"
+                     *           },
+                     *           "askedAt": "2026-01-02T03:04:05.123456Z",
+                     *           "digest": "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e62cf8c4280d526",
+                     *           "expiresAt": "2026-01-02T03:19:05.123456Z",
+                     *           "frames": [],
+                     *           "inputSchema": null,
+                     *           "labels": {
+                     *             "team": "sales"
+                     *           },
+                     *           "owner": "ann",
+                     *           "path": [
+                     *             "assistant"
+                     *           ],
+                     *           "reason": "approval",
+                     *           "runId": "r1",
+                     *           "startedBy": "ann",
+                     *           "threadId": "t1",
+                     *           "title": "Send the invoice",
+                     *           "toolCallId": "call_1",
+                     *           "toolName": "send_email"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Inbox"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "after must be the next of an earlier page of the same order",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -5,6 +5,7 @@ import type {
   Connection,
   FollowOptions,
   HistoryOptions,
+  InboxFilter,
   RespondRequest,
   RunOptions,
   RunRequest,
@@ -23,6 +24,7 @@ import type {
   CompactResult,
   DeleteResult,
   Frame,
+  Inbox,
   RespondResult,
   RestoreResult,
   RunOutcome,
@@ -82,6 +84,8 @@ export interface Client {
     artifactId: string,
     options?: CallOptions & { expiresIn?: string },
   ): Promise<ArtifactURL>;
+  /** The questions of all threads that wait for an answer. `next` is the `after` of the next page. */
+  inbox(filter?: InboxFilter): Promise<Inbox>;
   /** The frames of a thread as they happen, each once, over as many connections as it takes. */
   follow(threadId: string, options?: FollowOptions): AsyncIterable<Frame>;
   /** A request of the caller's own, with the client's credentials and errors. */
