@@ -3,6 +3,7 @@ import type { SpoolError } from "../error.js";
 import { emptyView } from "../reduce/reduce.js";
 import type { Client, OptimisticTurn, SendOptions, ThreadState, ThreadStoreOptions } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
+import { isActive } from "../wire.js";
 import { settled } from "./turns.js";
 
 /** A turn that the server has not accepted, to be sent again. */
@@ -56,10 +57,7 @@ export class Core {
   /** Shows another view of the thread, with the turns that it does not have yet. */
   show(view: ThreadView, fields: Partial<ThreadState> = {}): void {
     const { turns, lost } = settled(this.state.turns, view, this.state.view, this.before);
-    for (const turn of turns) {
-      const old = this.state.turns.find((t) => t.clientMessageId === turn.clientMessageId);
-      if (old?.status === "queued" && turn.status === "accepted") this.expect(turn.clientMessageId);
-    }
+    const queued = this.state.turns.filter((t) => t.status === "queued").map((t) => t.clientMessageId);
     const answering = this.state.answering.filter((id) => view.parks.some((p) => p.toolCallId === id));
     this.set({
       view,
@@ -68,6 +66,9 @@ export class Core {
       ...(lost && { error: lost }),
       ...fields,
     });
+    for (const turn of turns) {
+      if (turn.status === "accepted" && queued.includes(turn.clientMessageId)) this.expect(turn.clientMessageId);
+    }
   }
 
   /** Shows another thread from the beginning. */
@@ -85,10 +86,11 @@ export class Core {
    * waited, or a host has lost the notice.
    */
   expect(clientMessageId: string): void {
+    const left = isActive(this.state.view.thread.state) ? messageMs : messageMs / 5; // else nothing else is to be done
     setTimeout(() => {
       if (this.state.turns.some((t) => t.clientMessageId === clientMessageId && t.status === "accepted"))
         this.refresh();
-    }, messageMs);
+    }, left);
   }
 
   /** Changes one of the turns. */

@@ -1,0 +1,188 @@
+// Against a real server, whose program is SPOOL_BIN: see test/tsclient. Without it, nothing runs.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createClient } from "./client.js";
+import { emptyView, reduce } from "./reduce/reduce.js";
+import { createThreadStore } from "./store/store.js";
+import type { ThreadState, ThreadStore } from "./types.js";
+import type { ThreadView } from "./view.js";
+
+const program = process.env.SPOOL_BIN ?? "";
+const data = mkdtempSync(join(tmpdir(), "spool-client-"));
+let server: ChildProcess;
+let baseUrl = "";
+
+/** Starts the server, at the same address as before. */
+async function serve(): Promise<void> {
+  const listen = baseUrl ? new URL(baseUrl).host : "127.0.0.1:0";
+  server = spawn(program, ["serve", "--listen", listen, "--data", data], { stdio: ["ignore", "pipe", "pipe"] });
+  baseUrl = await new Promise((resolve, reject) => {
+    let said = "";
+    const hear = (piece: Buffer) => {
+      said += piece;
+      const url = /http:\/\/[\w.:]+:\d+/.exec(said);
+      if (url) resolve(url[0].replace("localhost", "127.0.0.1"));
+    };
+    server.stdout?.on("data", hear);
+    server.stderr?.on("data", hear);
+    server.on("exit", () => reject(new Error(said)));
+  });
+  const client = createClient({ baseUrl });
+  for (let ready = false; !ready; )
+    ready = await client.request("GET", "/readyz").then(
+      () => true,
+      () => false,
+    );
+}
+
+/** Ends the server, without a chance to clean up. */
+async function kill(): Promise<void> {
+  server.kill("SIGKILL");
+  await once(server, "exit");
+}
+
+/** Waits for a state that fits. */
+function until(store: ThreadStore, fits: (state: ThreadState) => boolean): Promise<ThreadState> {
+  return new Promise((resolve) => {
+    const check = () => {
+      const state = store.getSnapshot();
+      if (!fits(state)) return;
+      end();
+      resolve(state);
+    };
+    const end = store.subscribe(check);
+    check();
+  });
+}
+
+const idle = (s: ThreadState) =>
+  s.turns.length === 0 && ["COMPLETED", "CANCELLED", "FAILED"].includes(s.view.thread.state);
+
+/** What a view shows, without what only a snapshot has: ids and times of messages, and the prompts of nested runs. */
+function content(view: ThreadView): unknown {
+  const said = view.messages
+    .filter((m) => m.agentId === null || m.role !== "user")
+    .map((m) => ({ role: m.role, agentId: m.agentId, runId: m.runId, content: m.content }));
+  const runs = view.runs.map((r) => ({ id: r.id, state: r.state, parentRunId: r.parentRunId }));
+  const { thread, parks, queue, drafts } = view;
+  return { said, parks, queue, drafts, state: thread.state, runs: runs.sort((a, b) => a.id.localeCompare(b.id)) };
+}
+
+/** The store shows what a new snapshot has, as soon as it has heard of it. */
+async function same(store: ThreadStore): Promise<void> {
+  const { threadId } = store.getSnapshot();
+  await vi.waitFor(async () => {
+    const saved = reduce(emptyView, await createClient({ baseUrl }).history(threadId ?? ""));
+    expect(content(store.getSnapshot().view)).toEqual(content(saved));
+  }, 5_000);
+}
+
+describe.skipIf(!program)("a real server", { timeout: 60_000 }, () => {
+  beforeAll(serve);
+  afterAll(async () => {
+    server.removeAllListeners("exit");
+    await kill();
+    rmSync(data, { recursive: true });
+  });
+
+  function open(): ThreadStore {
+    const store = createThreadStore(createClient({ baseUrl, backoff: { minMs: 50, maxMs: 200 } }));
+    store.subscribe(() => {});
+    return store;
+  }
+
+  test("answers, asks, is edited and goes back", async () => {
+    const store = open();
+    expect(await store.send("Hello")).toMatchObject({ ok: true });
+    await until(store, idle);
+    await same(store);
+    await store.send('use send_email with {"to":"ann@example.com"}');
+    const { view } = await until(
+      store,
+      (s) => s.view.parks.length === 1 && s.view.thread.state === "WAITING_FOR_INPUT",
+    );
+    await same(store);
+    const park = view.parks[0];
+    expect(await store.respond(park?.toolCallId ?? "", { approved: true, arguments: { too: 1 } })).toMatchObject({
+      ok: false,
+      error: { code: "invalid", field: "arguments" },
+    });
+    expect(
+      await store.respond(park?.toolCallId ?? "", { approved: true, arguments: { to: "eve@example.com" } }),
+    ).toEqual({ ok: true });
+    await until(store, idle);
+    await same(store);
+    const first = store.getSnapshot().messages[0];
+    const before = store.getSnapshot().messages.length;
+    await store.edit(first?.id ?? "", "Bye");
+    await until(store, (s) => idle(s) && s.messages.length === 2);
+    await same(store);
+    await store.loadBranches();
+    await store.restoreBranch(store.getSnapshot().branches?.[0]?.id ?? 0);
+    await until(store, (s) => s.messages.length === before);
+    await same(store);
+    expect(await store.delete()).toEqual({ ok: true });
+    store.close();
+  });
+
+  test("queues, steers and stops", async () => {
+    const store = open();
+    await store.send("slow 500");
+    await until(store, (s) => s.view.drafts.length > 0);
+    expect(await store.send("And then?", { whenBusy: "enqueue" })).toMatchObject({ ok: true, position: 1 });
+    await until(store, (s) => s.view.queue.length === 1);
+    expect(store.getSnapshot().turns).toMatchObject([{ status: "queued", position: 1 }]);
+    expect(await store.send("Now")).toMatchObject({ ok: false, error: { reason: "active_run" } });
+    expect(await store.stop()).toEqual({ ok: true });
+    await until(store, (s) => idle(s) && s.view.queue.length === 0);
+    await same(store);
+    store.close();
+  });
+
+  test("is killed in the middle of an answer, three times", async () => {
+    const store = open();
+    await store.send("slow 60");
+    for (let i = 0; i < 3; i++) {
+      await until(store, (s) => s.view.drafts.length > 0);
+      await kill();
+      await until(store, (s) => s.connection === "reconnecting");
+      await serve();
+      await until(store, (s) => s.connection === "open");
+    }
+    await until(store, idle);
+    await same(store);
+    store.close();
+  });
+
+  test("asks in a nested run", async () => {
+    const store = open();
+    await store.send('ask researcher to use clock and ask mailer to use send_email with {"to":"ann@example.com"}');
+    const { view } = await until(
+      store,
+      (s) => s.view.parks.length === 1 && s.view.thread.state === "WAITING_FOR_INPUT",
+    );
+    expect(view.parks[0]).toMatchObject({ nested: { name: "mailer", depth: 1 } });
+    expect(view.runs.filter((r) => r.depth === 1).length).toBe(2);
+    await same(store);
+    await store.respond(view.parks[0]?.toolCallId ?? "", { approved: false, reason: "not on a Friday" });
+    await until(store, idle);
+    await same(store);
+    store.close();
+  });
+
+  test("is followed by ten clients, which all see the same", async () => {
+    const stores = Array.from({ length: 10 }, open);
+    const [first] = stores as [ThreadStore];
+    await first.send("slow 30");
+    for (const store of stores.slice(1)) store.select(first.getSnapshot().threadId ?? "");
+    await Promise.all(stores.map((s) => until(s, idle)));
+    for (const store of stores) {
+      await same(store);
+      store.close();
+    }
+  });
+});
