@@ -28,6 +28,7 @@ export class StreamConnection {
   readonly #idleMs: number;
   readonly #queue: Arrived[] = [];
   readonly #stream: { close(): void } | undefined;
+  #opened = false;
   #end: { error: SpoolError | null } | undefined;
   #ready: (() => void) | undefined;
   #drained: (() => void) | undefined;
@@ -39,7 +40,7 @@ export class StreamConnection {
     this.#stream = open(url, {
       onOpen: () => {
         this.#alive();
-        if (!this.#end) listener.opened();
+        this.#open(listener);
       },
       onAlive: (keepalive) => {
         this.keepalive ||= keepalive === true;
@@ -48,6 +49,7 @@ export class StreamConnection {
       onRetry: (ms) => listener.retry(ms),
       onMessage: (data, id) => {
         this.#alive();
+        this.#open(listener); // an opener need not say so before
         this.#queue.push({ data, id });
         this.#ready?.();
         if (this.#queue.length < most || this.#end) return undefined;
@@ -100,6 +102,12 @@ export class StreamConnection {
       this.stalled = true;
       this.fail(new SpoolError("unavailable", "the stream has stalled"));
     }, this.#idleMs);
+  }
+
+  #open(listener: Listener): void {
+    if (this.#opened || this.#end) return;
+    this.#opened = true;
+    listener.opened();
   }
 
   #drain(): void {

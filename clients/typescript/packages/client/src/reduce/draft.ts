@@ -35,6 +35,7 @@ export function grown(draft: Draft, item: AnyItem): Draft {
         delta ? { ...p, text: p.text + delta } : p,
       );
     case "TOOL_CALL_RESULT":
+      if ((item.result as Record<string, unknown> | null)?.__hitl_parked__) return draft; // it is no result yet
       return {
         ...draft,
         landed: draft.results.length > 0 ? draft.landed : offset,

@@ -18,9 +18,9 @@ export function withPark(view: ThreadView, e: AnyEvent): ThreadView {
   const p = e.payload;
   switch (e.type) {
     case "INPUT_REQUIRED": {
-      const park = merged({ ...p, agentId: p.agentId ?? null, runId: e.runId ?? p.resume?.runId ?? "" } as Park, {
-        askedAt: e.createdAt,
-      });
+      const { resume, ...asks } = p; // some hosts send what only their workers need
+      const runId = e.runId ?? resume?.runId ?? "";
+      const park = merged({ ...asks, agentId: p.agentId ?? null, runId } as Park, { askedAt: e.createdAt });
       const parks = put(view.parks, park, (o) => o.toolCallId === park.toolCallId && o.runId === park.runId);
       return { ...view, parks };
     }
