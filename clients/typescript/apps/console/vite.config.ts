@@ -12,10 +12,11 @@ export default defineConfig({
   base: "./", // the page works at any path
   plugins: [react()],
   resolve: {
-    alias: {
-      "@spool/client": here("../../packages/client/src/index.ts"),
-      "@spool/react": here("../../packages/react/src/index.ts"),
-    },
+    alias: [
+      { find: /^@spool\/client$/, replacement: here("../../packages/client/src/index.ts") },
+      { find: /^@spool\/client\/admin$/, replacement: here("../../packages/client/src/admin.ts") },
+      { find: /^@spool\/react$/, replacement: here("../../packages/react/src/index.ts") },
+    ],
   },
   build: {
     outDir: process.env.SPOOL_CONSOLE_OUT ?? here("../../../../console/dist"),

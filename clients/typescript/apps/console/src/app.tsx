@@ -4,6 +4,7 @@ import { SpoolProvider } from "@spool/react";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 import { DropTarget } from "./file/drop.js";
 import { Help } from "./help.js";
+import { useInbox } from "./inbox/store.js";
 import { useKeys } from "./keys.js";
 import { parseRoute, type Route, to, useHash } from "./route.js";
 import { base, client, hasToken, setToken } from "./session.js";
@@ -13,6 +14,7 @@ import { ThreadsScreen } from "./threads/screen.js";
 import { messageOf, Problem } from "./ui/parts.js";
 
 const Operations = lazy(() => import("./ops/screen.js"));
+const InboxScreen = lazy(() => import("./inbox/screen.js"));
 const FileScreen = lazy(() => import("./file/screen.js"));
 
 type Access = "asking" | "granted" | "refused" | { error: string };
@@ -41,7 +43,12 @@ export function App(): ReactNode {
           <button type="button" className="skip" onClick={skip}>
             To the content
           </button>
-          <Bar route={route} onHelp={() => setHelp(true)} onSignOut={() => setAccess("refused")} />
+          <Bar
+            route={route}
+            granted={access === "granted"}
+            onHelp={() => setHelp(true)}
+            onSignOut={() => setAccess("refused")}
+          />
           <Suspense fallback={<main id="main" aria-busy="true" />}>
             {route.screen === "file" ? (
               <FileScreen />
@@ -83,6 +90,8 @@ function Screen({ route }: { route: Route }): ReactNode {
   switch (route.screen) {
     case "operations":
       return <Operations part={route.part} runId={route.runId} />;
+    case "inbox":
+      return <InboxScreen />;
     case "threads":
       return <ThreadsScreen threadId={route.threadId} fresh={route.fresh} />;
     default:
@@ -90,10 +99,32 @@ function Screen({ route }: { route: Route }): ReactNode {
   }
 }
 
-function Bar({ route, onHelp, onSignOut }: { route: Route; onHelp: () => void; onSignOut: () => void }): ReactNode {
+/** How many questions wait. */
+function InboxCount(): ReactNode {
+  const { questions, hasMore } = useInbox();
+  return questions.length === 0 ? null : (
+    <span className="badge">
+      {questions.length}
+      {hasMore ? "+" : ""}
+      <span className="sr"> questions wait</span>
+    </span>
+  );
+}
+
+function Bar({
+  route,
+  granted,
+  onHelp,
+  onSignOut,
+}: {
+  route: Route;
+  granted: boolean;
+  onHelp: () => void;
+  onSignOut: () => void;
+}): ReactNode {
   const theme = useTheme();
   const next: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
-  const link = (screen: Route["screen"], href: string, name: string) => (
+  const link = (screen: Route["screen"], href: string, name: ReactNode) => (
     <a href={href} aria-current={route.screen === screen ? "page" : undefined}>
       {name}
     </a>
@@ -108,10 +139,11 @@ function Bar({ route, onHelp, onSignOut }: { route: Route; onHelp: () => void; o
       </a>
       <nav aria-label="Screens">
         {link("threads", to.threads, "Threads")}
+        {link("inbox", to.inbox, <>Inbox {granted && <InboxCount />}</>)}
         {link("operations", to.operations, "Operations")}
       </nav>
       <span className="tools">
-        <a className="button quiet" href="./docs" target="_blank" rel="noopener">
+        <a className="button quiet api" href="./docs" target="_blank" rel="noopener">
           API
         </a>
         <button

@@ -2,6 +2,14 @@ import type { ReactNode } from "react";
 import { frameKeys } from "./keys.js";
 import { Dialog } from "./ui/parts.js";
 
+const inboxKeys = [
+  ["j, k", "the next and the previous question"],
+  ["a, d", "approve and deny: the one that is shown, or all that are chosen"],
+  ["e", "edit the arguments"],
+  ["r", "give a reason"],
+  ["x", "choose, to answer several at once"],
+] as const;
+
 const messageKeys = [
   ["Enter", "sends the message"],
   ["Shift Enter", "a new line"],
@@ -25,6 +33,8 @@ export function Help({ onClose }: { onClose: () => void }): ReactNode {
     <Dialog title="Keys" onClose={onClose}>
       <h3>Everywhere</h3>
       {list(frameKeys)}
+      <h3>In the inbox</h3>
+      {list(inboxKeys)}
       <h3>In the message field</h3>
       {list(messageKeys)}
     </Dialog>

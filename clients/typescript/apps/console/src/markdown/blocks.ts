@@ -35,17 +35,31 @@ export function parse(text: string, earlier: Parsed = nothing): Parsed {
     kept.push(block);
     from += block.raw.length;
   }
-  for (const token of new Lexer({ gfm: true }).lex(text.slice(from))) {
+  for (const token of lex(text.slice(from))) {
     kept.push({ raw: token.raw, token });
   }
   return { text, blocks: kept };
 }
 
-/** How many blocks a longer text leaves as they are: not the last one, nor the empty lines after it. */
+/**
+ * How many blocks a longer text leaves as they are: not the last two. The last one may grow, and turn out to belong to the
+ * one before it, as "2" after a list does when a full stop follows. Empty lines do not count.
+ */
 function settled(blocks: readonly Block[]): number {
   let end = blocks.length;
-  while (end > 0 && blocks[end - 1]?.token.type === "space") {
-    end--;
+  for (let left = 2; left > 0 && end > 0; end--) {
+    if (blocks[end - 1]?.token.type !== "space") {
+      left--;
+    }
   }
-  return Math.max(0, end - 1);
+  return end;
+}
+
+/** Returns the tokens of a text. One that is nested deeper than the stack of the browser is shown as it is. */
+function lex(text: string): Token[] {
+  try {
+    return new Lexer({ gfm: true }).lex(text);
+  } catch {
+    return [{ type: "html", raw: text, text, block: true, pre: false }];
+  }
 }

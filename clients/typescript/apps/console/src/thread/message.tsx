@@ -27,7 +27,7 @@ function Turn({ message }: { message: ShownMessage }): ReactNode {
   return (
     <article className="turn" aria-label="message of the user" data-status={message.status}>
       <header>
-        <span className="who">You</span>
+        <span className="who">{message.agentId === null ? "You" : "Task"}</span>
         {message.createdAt !== undefined && <time dateTime={message.createdAt}>{moment(message.createdAt)}</time>}
         {turnStates[message.status] !== undefined && <span className="faint">{turnStates[message.status]}</span>}
         {message.status === "queued" && (

@@ -123,6 +123,7 @@ function RunTree(): ReactNode {
 
 function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: number }): ReactNode {
   const { run, children } = node;
+  const waits = useThreadState(({ view }) => view.parks.some((park) => park.agentId === run.id));
   const long =
     run.durationMs ??
     (run.startedAt !== undefined && run.endedAt === undefined ? now - new Date(run.startedAt).getTime() : 0);
@@ -130,7 +131,7 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
   return (
     <li>
       <div className="run-line" data-depth={Math.min(depth, 6)}>
-        <StateMark state={run.state} quiet />
+        <StateMark state={waits ? "WAITING_FOR_INPUT" : run.state} quiet />
         {depth === 0 ? (
           <a href={to.run(run.id)} title={run.id}>
             {run.agent}

@@ -59,7 +59,7 @@ export function Timeline({ root, now }: { root: RunNode; now: number }): ReactNo
               width={Math.max(2, (to - from) * width)}
               height={row - 4}
               rx={2}
-              className="bar"
+              className="span"
             />
             <text x={4 + depth * 8} y={i * row + row - 6}>
               {run.agent}

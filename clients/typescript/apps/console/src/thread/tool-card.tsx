@@ -1,6 +1,6 @@
 // A call of a tool: one line, and on request its arguments, its result and the run that it has started.
 import type { ShownToolCall } from "@spool/react";
-import { useMessages, useRun } from "@spool/react";
+import { useMessages, useRun, useThreadState } from "@spool/react";
 import { type ReactNode, useState } from "react";
 import { glance } from "../ui/format.js";
 import { Value } from "../ui/json.js";
@@ -81,13 +81,14 @@ function Result({ call, artifacts }: { call: ShownToolCall; artifacts: readonly 
 
 function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; onToggle: () => void }): ReactNode {
   const run = useRun(agentId);
+  const waits = useThreadState(({ view }) => view.parks.some((park) => park.agentId === agentId));
   return (
     <div className="nested">
       <button type="button" className="call-line" aria-expanded={open} onClick={onToggle} id={`nested-${agentId}`}>
         <span className="chevron" aria-hidden="true" />
         <span className="call-name">{run?.agent ?? "nested run"}</span>
         <span className="call-args">{run?.prompt}</span>
-        <StateMark state={run?.state ?? ""} />
+        <StateMark state={waits ? "WAITING_FOR_INPUT" : (run?.state ?? "")} />
       </button>
       {open && <NestedMessages agentId={agentId} />}
     </div>

@@ -18,7 +18,7 @@ export function short(value: number): string {
 }
 
 export function bytes(value: number): string {
-  return value < 1000 ? `${value} B` : `${short(value)}B`;
+  return value < 1000 ? `${value} B` : short(value).replace(/(\D)$/, " $1B");
 }
 
 /** Millionths of a currency. */

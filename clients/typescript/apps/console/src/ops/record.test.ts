@@ -1,0 +1,36 @@
+import type { ThreadEvent } from "@spool/client";
+import { expect, test } from "vitest";
+import { linesOf } from "./record.js";
+
+const entry = (seq: number, type: string, payload: unknown) =>
+  ({ seq, type, payload, threadId: "t", createdAt: "2026-01-01T00:00:00Z" }) as ThreadEvent;
+
+test("a crash, the takeover and what follows are marked", () => {
+  const lines = linesOf([
+    entry(1, "RUN_STARTED", { segment: 1 }),
+    entry(2, "RUN_ENDED", { segment: 1, status: "lost" }),
+    entry(3, "RUN_STARTED", { segment: 2 }),
+    entry(4, "INPUT_REQUIRED", { toolName: "send", reason: "approval" }),
+    entry(5, "RUN_ENDED", { segment: 2, status: "parked" }),
+    entry(6, "HITL_RESPONSE", { approved: true, answeredBy: "ann", reason: "fine" }),
+    entry(7, "RUN_STARTED", { segment: 3 }),
+    // The worker died so hard that nobody wrote its end.
+    entry(8, "RUN_STARTED", { segment: 4 }),
+    entry(9, "RUN_ENDED", { segment: 4, status: "finished" }),
+    entry(10, "shop.paid", {}),
+  ]);
+  expect(lines.map((line) => line.mark ?? "")).toEqual([
+    "",
+    "lost",
+    "takeover",
+    "asked",
+    "",
+    "answered",
+    "",
+    "takeover",
+    "",
+    "",
+  ]);
+  expect(lines[5]?.text).toBe("approved by ann: fine");
+  expect(lines[9]?.text).toBe("shop.paid");
+});
