@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/aguiapi"
+	"github.com/spoolhq/spool/server/aisdkapi"
 	"github.com/spoolhq/spool/server/inbox"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
@@ -38,6 +39,7 @@ type table struct {
 func (t table) Routes(r *rest.Routes) {
 	starts := runs.NewStarts(t.config.Limits.StartsPerMinute, t.config.HostState)
 	run := runs.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log}
+	chat := aisdkapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
 	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
 	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
 	thread := threads.Controller{
@@ -72,6 +74,13 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui", agent.Run, t.op("runAgent", ScopeWrite,
 		conflict[aguiapi.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
 	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui/connect", agent.Connect, t.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
+
+	rest.Post[aisdkapi.Input, aisdkapi.Answer](r, "/api/chat", chat.Post, t.op("postChat", ScopeWrite,
+		conflict[aisdkapi.ChatRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+	rest.Get[aisdkapi.MessagesInput, aisdkapi.ChatMessages](r, "/api/chat/{id}", chat.Messages, t.op("getChat", ScopeRead)...)
+	rest.Get[aisdkapi.StreamInput, aisdkapi.Answer](r, "/api/chat/{id}/stream", chat.Stream, t.op("resumeChat", ScopeRead,
+		rest.Returns[rest.NoContent](http.StatusNoContent), rest.Fails(tooMany))...)
+	rest.Post[aisdkapi.Chat, engine.StopResult](r, "/api/chat/{id}/stop", chat.Stop, t.op("stopChat", ScopeStop, conflict[engine.StopResult]())...)
 
 	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, t.op("getHistory", ScopeRead, rest.Fails(notFound))...)
 	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, t.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)

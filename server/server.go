@@ -75,6 +75,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	before.api.Register(table{c, e, callers, deliveries, streams, drain}, rest.Namespace(""))
 	describe.Document(before.api, c.Loopback)
 	describe.Agents(before.api, c.BasePath)
+	describe.Chats(before.api, c.BasePath)
 	return &Server{before.api, deliveries, streams, c.Log, startDrain, stopJobs}, nil
 }
 

@@ -70,6 +70,21 @@ var walk = map[string][]walkCase{
 	"connectAgent": { // a thread that is not there is shown as one without messages
 		{body: `{"threadId":"THREAD","runId":"new","messages":[]}`, owner: 200, other: 200},
 	},
+	"postChat": {
+		{body: `{"id":"THREAD","trigger":"submit-message","messages":[{"id":"RUN","role":"assistant","parts":[{"type":"tool-x","toolCallId":"CALL","state":"approval-responded","approval":{"id":"CALL#x","approved":true}}]}]}`, owner: 409, other: 404},
+		{body: `{"id":"THREAD","trigger":"regenerate-message","messageId":"MESSAGE","messages":[]}`, owner: 409, other: 404},
+	},
+	"getChat": { // a chat that is not there has no messages
+		{query: "id=THREAD", owner: 200, other: 200},
+		{query: "id=THREAD&before=MESSAGE", owner: 200, other: 200},
+	},
+	"resumeChat": { // the thread waits
+		{query: "id=THREAD", owner: 204, other: 204},
+		{query: "id=THREAD&replay=last", owner: 200, other: 204},
+	},
+	"stopChat": {
+		{query: "id=THREAD", owner: 200, other: 409},
+	},
 	"publishEvent": {
 		{body: `{"threadId":"THREAD","type":"note","durable":true}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","type":"note"}`, owner: 202, other: 404},

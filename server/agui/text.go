@@ -103,6 +103,12 @@ func (t *Text) add(e Event) error {
 	return nil
 }
 
+// AddText adds a text of another protocol: what add appends to it.
+func (t *Text) AddText(add func([]byte) ([]byte, error)) (err error) {
+	t.own, err = add(t.own)
+	return err
+}
+
 // AddLine adds a line that is not an event, such as a comment, and a blank line.
 func (t *Text) AddLine(line string) { t.own = append(append(t.own, line...), "\n\n"...) }
 

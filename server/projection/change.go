@@ -26,6 +26,9 @@ type Messages struct {
 	Seq int64
 	// All is true if all messages of Thread count.
 	All bool
+	// Through is the last message that counts, if that is known more exactly than by Seq: steps that were saved
+	// later may have no entry of their own. Empty: it is not.
+	Through spool.MessageID
 	// Streamed is what the run said after the messages. It goes on with the next changes. Nil: nothing.
 	Streamed *Streamed
 	// Given are the results that the client itself gave to calls of a run that has not continued yet. No

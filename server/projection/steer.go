@@ -27,7 +27,7 @@ func (p *Projection) steered(e spool.Entry) error {
 		p.inSegment, p.missed, p.unsaved = true, false, false
 		_, p.segment, _ = e.Stream.Split()
 	}
-	p.out.add(Messages{Thread: s, Seq: e.Seq})
+	p.out.add(Messages{Thread: s, Seq: e.Seq, Through: in.MessageID})
 	if sender {
 		p.catchUpWaiting()
 		p.changeState(ThreadState{State: spool.Running, RunID: in.RunID})

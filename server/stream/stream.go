@@ -106,6 +106,9 @@ type Live struct {
 	Forget context.CancelFunc
 	// Lasts ends with Until and with the caller's credentials. Nil: neither ends.
 	Lasts context.Context //nolint:containedctx // the stream's lifetime
+	// Breaks breaks the connection off if the stream ends before it is over, because its client would take an
+	// ordinary end for the end of the answer.
+	Breaks bool
 	// Abandon is called when the client disconnects before the stream is over. Optional.
 	Abandon func()
 }
@@ -168,6 +171,9 @@ func (w *Writer) Follow(r *http.Request) {
 		w.live.Abandon()
 	}
 	w.live.conclude(r.Context(), w.ResponseWriter, err)
+	if err != nil && w.live.Breaks {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // conclude sends what comes after the last event, and logs the error that ended the stream.
@@ -175,6 +181,7 @@ func (l *Live) conclude(ctx context.Context, w http.ResponseWriter, err error) {
 	switch {
 	case l.expired():
 		l.streams.Send(w, expired)
+	case errors.Is(err, errBroken): // the client resumes
 	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or now belongs to another caller
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
 		call.Log(l.streams.config.Log).ErrorContext(ctx, "stream failed", "error", call.About(ctx, err, l.key, ""))
@@ -228,7 +235,11 @@ func (s *Streams) Send(w http.ResponseWriter, chunk []byte) bool {
 // take a part for the whole.
 func (l *Live) end(r *http.Request) {
 	l.Close()
-	if reason := recover(); reason != nil {
+	switch reason := recover(); reason {
+	case nil:
+	case http.ErrAbortHandler: //nolint:err113 // a panic value is compared as it is, as net/http does
+		panic(reason)
+	default:
 		l.streams.config.Log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path,
 			"panic", reason, "stack", string(debug.Stack()))
 		panic(http.ErrAbortHandler)

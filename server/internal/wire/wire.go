@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/aisdk"
 )
 
 // Frame is one message of a live stream.
@@ -49,6 +50,14 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[spool.InputExpiring]():               "InputExpiry",
 	reflect.TypeFor[spool.Usage]():                       "UsageCounts",
 	reflect.TypeFor[spool.WireRun]():                     "Run",
+	reflect.TypeFor[aisdk.Approval]():                    "ChatApproval",
+	reflect.TypeFor[aisdk.Caller]():                      "ChatCaller",
+	reflect.TypeFor[aisdk.Chunk]():                       "ChatChunk",
+	reflect.TypeFor[aisdk.Message]():                     "ChatMessage",
+	reflect.TypeFor[aisdk.Metadata]():                    "ChatMetadata",
+	reflect.TypeFor[aisdk.Part]():                        "ChatPart",
+	reflect.TypeFor[aisdk.TurnPart]():                    "ChatTurnPart",
+	reflect.TypeFor[aisdk.Question]():                    "ChatQuestion",
 	reflect.TypeFor[agui.Function]():                     "AgentFunction",
 	reflect.TypeFor[agui.Interrupt]():                    "AgentInterrupt",
 	reflect.TypeFor[agui.Metadata[agui.OwnRun]]():        "AgentMetadataAgentRun",

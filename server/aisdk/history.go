@@ -1,0 +1,77 @@
+package aisdk
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
+)
+
+// Messages returns the saved messages of a snapshot as a client keeps them. What a run has said since its last saved
+// step is not in them: it comes with the stream of the run.
+func Messages(v Version, s *spool.Snapshot) ([]Message, error) {
+	out := []Message{}
+	var run spool.RunID // of the assistant's message that is being read
+	runs := make(map[spool.RunID]bool)
+	steers := make(map[spool.RunID]bool)
+	for _, r := range s.Runs {
+		if r.StopReason == spool.StopSteered {
+			steers[r.ID] = true
+		}
+	}
+	for i, m := range s.Messages {
+		if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
+			continue
+		}
+		switch {
+		case m.Role == spool.RoleUser && (m.RunID == run || steers[m.RunID] || saysMore(run, s.Messages[i+1:])):
+			continue // it was put into the run
+		case m.Role == spool.RoleUser:
+			run = ""
+			out = append(out, Message{ID: turnID(m), Role: spool.RoleUser, Parts: userParts(m.Content)})
+		case m.Role == spool.RoleAssistant && !runs[m.RunID]:
+			run, runs[m.RunID] = m.RunID, true
+			said, err := messageOf(v, run, s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, said)
+		default:
+		}
+	}
+	return out, nil
+}
+
+// saysMore reports whether a run says something in messages.
+func saysMore(run spool.RunID, messages []spool.Message) bool {
+	return run != "" && slices.ContainsFunc(messages, func(m spool.Message) bool {
+		return m.RunID == run && m.AgentID == "" && m.Role != spool.RoleUser
+	})
+}
+
+// messageOf returns the message of a run, as a client has it that has read the stream to the last saved step.
+func messageOf(v Version, run spool.RunID, s *spool.Snapshot) (Message, error) {
+	e := newEncoder(v)
+	e.run = run
+	a := accountOf(run, s.Messages, s.Runs)
+	for call, agent := range a.agents {
+		e.agents[agent] = call
+	}
+	e.names = a.names
+	e.tell(a)
+	if r, ok := projection.RunOf(s, run); ok {
+		switch {
+		case r.State == spool.WaitingForInput && s.Thread.RunID == run:
+			if err := e.asked(projection.OpenParks(s)); err != nil {
+				return Message{}, err
+			}
+		case r.State.Terminal():
+			e.add(Chunk{Type: typeMetadata, MessageMetadata: about(run, r.StopReason, &r.TokenCount, nil)})
+		}
+	}
+	m := Message{ID: string(run), Role: spool.RoleAssistant, Parts: []Part{}}
+	for _, c := range e.out {
+		m.Apply(c)
+	}
+	return m, nil
+}

@@ -1,0 +1,199 @@
+package aisdk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
+)
+
+// Post is what a client says with its last message. The messages before it do not count: the thread has its own.
+type Post struct {
+	ID    string     `json:"id"`
+	Role  spool.Role `json:"role"`
+	Parts []PostPart `json:"parts"`
+}
+
+// PostPart is a part of the last message, as far as it counts.
+type PostPart struct {
+	Type       string           `json:"type"`
+	Text       string           `json:"text"`
+	State      string           `json:"state"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	Output     json.RawMessage  `json:"output"`
+	ErrorText  string           `json:"errorText"`
+	URL        string           `json:"url"`
+	MediaType  string           `json:"mediaType"`
+	Filename   string           `json:"filename"`
+	Approval   *struct {
+		ID       string `json:"id"`
+		Approved *bool  `json:"approved"`
+		Reason   string `json:"reason"`
+	} `json:"approval"`
+}
+
+// ReadPost reads the last message of a client. It returns an [spool.Invalid] error for a malformed one.
+func ReadPost(messages []json.RawMessage) (Post, error) {
+	var p Post
+	if len(messages) == 0 {
+		return p, spool.Errorf(spool.Invalid, "messages must have at least the message that is sent")
+	}
+	if err := json.Unmarshal(messages[len(messages)-1], &p); err != nil {
+		return p, spool.Errorf(spool.Invalid, "messages: the last one is not a message of the AI SDK, with id, role and parts")
+	}
+	if p.Role != spool.RoleUser && p.Role != spool.RoleAssistant {
+		return p, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; it must be user or assistant", p.Role)
+	}
+	return p, nil
+}
+
+// Turn returns the text and the attachments of a user's message.
+func (p Post) Turn() (text string, attachments []spool.Attachment, err error) {
+	var texts []string
+	for i, part := range p.Parts {
+		switch part.Type {
+		case partText:
+			texts = append(texts, part.Text)
+		case partFile:
+			attachments = append(attachments, attachment(part.URL, part.MediaType, part.Filename))
+		default:
+			if !strings.HasPrefix(part.Type, prefixData) {
+				return "", nil, spool.Errorf(spool.Invalid, "messages: part %d of the last one has the type %q; a user's message has text, files and data", i, part.Type)
+			}
+		}
+	}
+	return strings.Join(texts, "\n"), attachments, nil
+}
+
+// attachment returns the attachment of a file part. The address may be that of an artifact.
+func attachment(url, mediaType, name string) spool.Attachment {
+	a := spool.Attachment{MediaType: mediaType}
+	if id, ok := strings.CutPrefix(url, artifactScheme); ok {
+		a.ArtifactID = spool.ArtifactID(id)
+	} else {
+		a.URL = url
+	}
+	if !strings.HasPrefix(mediaType, "image/") {
+		a.Name = name
+	}
+	return a
+}
+
+const artifactScheme = "artifact:"
+
+// Said returns the text and the attachments of a saved turn.
+func Said(m spool.Message) (text string, attachments []spool.Attachment) {
+	var texts []string
+	for _, p := range m.Content {
+		switch p.Type {
+		case spool.PartText:
+			texts = append(texts, p.Text)
+		case spool.PartImage:
+			attachments = append(attachments, attachment(p.Image, p.MIMEType, ""))
+		case spool.PartFile:
+			attachments = append(attachments, attachment(p.File, p.MIMEType, p.FileName))
+		default:
+		}
+	}
+	return strings.Join(texts, "\n"), attachments
+}
+
+// ClientID returns the client's id of the message, "" if it cannot be stored.
+func (p Post) ClientID() string {
+	if spool.CheckID("id", p.ID) != nil {
+		return ""
+	}
+	return p.ID
+}
+
+// RunID returns the id of the run that the message starts. It is always the same for a message of a thread, so a
+// post that comes twice starts one run. Empty: the message has no id.
+func (p Post) RunID(thread spool.ThreadID) spool.RunID {
+	id := p.ClientID()
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(string(thread) + "\x00" + id))
+	return spool.RunID("chat-" + hex.EncodeToString(sum[:16]))
+}
+
+// FindTurn returns the turn of the thread that a client means by the id of a message: the id of a turn, or of the
+// answer to a turn, which is that of its run.
+func FindTurn(id string, turns []spool.Message) (spool.Message, bool) {
+	at := -1
+	for i, m := range turns {
+		if turnID(m) == id || string(m.ID) == id || string(m.RunID) == id {
+			at = i
+		}
+	}
+	if id == "" || at < 0 {
+		return spool.Message{}, false
+	}
+	return turns[at], true
+}
+
+// Answers are what an assistant's message says about the questions in it.
+type Answers struct {
+	// Approvals are answers to questions, and Outputs are results of calls that the client executes itself.
+	Approvals, Outputs []spool.Response
+	// Given are the Outputs, for the translator.
+	Given []projection.Given
+	// Copied are the calls that the client has.
+	Copied map[spool.ToolCallID]Part
+	// Late is true if there are answers to questions that nobody asks any more.
+	Late bool
+}
+
+// Answers returns the answers to open parks. Other answers do not count: the client sends its whole message. It
+// returns a [spool.Conflict] error for an answer to a question that has changed since the client saw it.
+func (p Post) Answers(open projection.Parks) (Answers, error) {
+	a := Answers{Copied: make(map[spool.ToolCallID]Part)}
+	for _, part := range p.Parts {
+		if part.ToolCallID == "" {
+			continue
+		}
+		a.Copied[part.ToolCallID] = Part{State: part.State}
+		at := slices.IndexFunc(open, func(in spool.InputRequired) bool { return in.ToolCallID == part.ToolCallID })
+		var park *spool.InputRequired
+		if at >= 0 {
+			park = &open[at]
+		}
+		if err := a.read(part, park); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
+	switch {
+	case part.State == stateAnswered && (part.Approval == nil || part.Approval.Approved == nil):
+		return spool.Errorf(spool.Invalid, "messages: the answer for the call %q has no approval with approved", part.ToolCallID)
+	case part.State == stateAnswered && park == nil:
+		a.Late = true
+	case part.State == stateAnswered:
+		call, digest, ok := parseApprovalID(part.Approval.ID)
+		if !ok || call != part.ToolCallID {
+			return spool.Errorf(spool.Invalid, "messages: the approval of the call %q has an id that is not of this server", part.ToolCallID)
+		}
+		if digest != park.Digest {
+			return spool.Errorf(spool.Conflict, "The question about %s has changed. Load the chat again to see it.", park.ToolName)
+		}
+		a.Approvals = append(a.Approvals, spool.Response{
+			ToolCallID: call, Approved: *part.Approval.Approved, Reason: part.Approval.Reason, Digest: digest,
+		})
+	case park != nil && projection.ForClient(*park) && (part.State == stateOutput || part.State == stateError):
+		payload := part.Output
+		if part.State == stateError {
+			payload = mustJSON(map[string]string{"error": part.ErrorText})
+		}
+		payload = cmpJSON(payload)
+		a.Outputs = append(a.Outputs, spool.Response{ToolCallID: part.ToolCallID, Approved: true, Payload: payload, Digest: park.Digest})
+		a.Given = append(a.Given, projection.Given{ToolCallID: part.ToolCallID, Payload: payload, Nested: park.AgentID != nil})
+	}
+	return nil
+}

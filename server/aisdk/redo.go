@@ -1,0 +1,112 @@
+package aisdk
+
+import (
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
+)
+
+// shownPart is a block or a call that a client of version 6 has of a step that is not saved.
+type shownPart struct {
+	kind  projection.BlockKind
+	id    string
+	text  strings.Builder
+	ended bool
+	call  spool.ToolCallID // empty: a block
+}
+
+// redo is the repetition of a step for a client of version 6, which cannot forget what it has. What the redone step
+// says is held back while it repeats the shown parts, and goes on where they end. If the redone step says something
+// else, the stream is cut: a client that resumes gets the message from its start.
+type redo struct {
+	shown []*shownPart
+	at    int // in shown
+	taken int // bytes of the text there
+}
+
+// remember remembers a piece of a block that a client was given.
+func (e *encoder) remember(kind projection.BlockKind, id, text string) {
+	if e.version != V6 || !e.fresh {
+		return
+	}
+	if n := len(e.shown); n == 0 || e.shown[n-1].id != id {
+		e.shown = append(e.shown, &shownPart{kind: kind, id: id})
+	}
+	e.shown[len(e.shown)-1].text.WriteString(text)
+}
+
+// rememberEnd remembers that a client was told of the end of a block.
+func (e *encoder) rememberEnd(id string) {
+	if n := len(e.shown); n > 0 && e.shown[n-1].id == id {
+		e.shown[n-1].ended = true
+	}
+}
+
+func (e *encoder) rememberCall(id spool.ToolCallID) {
+	if e.version == V6 && e.fresh {
+		e.shown = append(e.shown, &shownPart{call: id})
+	}
+}
+
+// hold begins to hold back.
+func (e *encoder) hold() {
+	e.redo, e.block, e.pending = &redo{shown: e.shown}, block{}, nil
+	e.forget()
+}
+
+// letGo ends what was left open while the step was to be redone.
+func (e *encoder) letGo() {
+	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].call == "" && !e.shown[n-1].ended {
+		e.block = block{id: e.shown[n-1].id, kind: e.shown[n-1].kind, open: true, told: true}
+		e.redo = nil
+		e.endBlock()
+	}
+	e.redo = nil
+}
+
+// block reports whether a block of the kind comes next.
+func (r *redo) block(kind projection.BlockKind) bool {
+	return r.at < len(r.shown) && r.shown[r.at].call == "" && r.shown[r.at].kind == kind
+}
+
+// delta returns the part of a piece that the client does not have. It returns false if the piece is not what was
+// shown.
+func (r *redo) delta(text string) (rest string, same bool) {
+	part := r.shown[r.at]
+	left := part.text.String()[r.taken:]
+	if strings.HasPrefix(left, text) {
+		r.taken += len(text)
+		return "", true
+	}
+	rest, same = strings.CutPrefix(text, left)
+	r.taken += len(left)
+	return rest, same && r.over() && !part.ended
+}
+
+// end reports whether the block may end here.
+func (r *redo) end() bool {
+	if r.taken < r.shown[r.at].text.Len() {
+		return false
+	}
+	r.at, r.taken = r.at+1, 0
+	return true
+}
+
+// call reports whether the call comes next.
+func (r *redo) call(id spool.ToolCallID) bool {
+	if r.at >= len(r.shown) || r.shown[r.at].call != id {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// over reports whether all that was shown was said again.
+func (r *redo) over() bool {
+	if r.at == len(r.shown) {
+		return true
+	}
+	part := r.shown[r.at]
+	return r.at == len(r.shown)-1 && part.call == "" && r.taken == part.text.Len()
+}

@@ -1,0 +1,283 @@
+package aisdk
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
+)
+
+// messages gives the client the saved part of its message: all of it, what its own copy lacks, or, in the middle of
+// a stream, the results and the messages of steers that did not come as changes of their own.
+func (e *encoder) messages(c projection.Messages) error {
+	e.follow(e.of())
+	a := accountOf(e.run, saved(c), c.Thread.Runs)
+	for call, agent := range a.agents {
+		e.agents[agent] = call
+	}
+	maps.Copy(e.names, a.names)
+	e.tell(a)
+	for _, given := range c.Given { // the client has them
+		if known := e.calls[given.ToolCallID]; known != nil {
+			known.done = true
+		}
+	}
+	if c.Streamed == nil {
+		return nil
+	}
+	for _, change := range c.Streamed.Unfinished {
+		if err := e.encode(change); err != nil {
+			return err
+		}
+	}
+	e.rest(a)
+	return nil
+}
+
+// tell tells the client what is saved and it lacks.
+func (e *encoder) tell(a *account) {
+	first, from := !e.synced, 0
+	e.synced = true
+	switch {
+	case first && e.copied != nil:
+		from = e.copiedTo(a)
+	case !first:
+		from = len(a.main)
+	}
+	step := 0
+	for i, m := range a.main {
+		switch {
+		case i == 0 && m.Role == spool.RoleUser: // the turn of the run
+		case m.Role == spool.RoleUser:
+			e.steered(m, i < from && first)
+		case m.Role == spool.RoleAssistant:
+			step++
+			if i < from {
+				e.know(a, m, step, first)
+			} else {
+				e.sayMessage(a, m, step)
+			}
+		default:
+			for _, p := range m.ToolResults() {
+				e.result(p.ToolCallID, p.ToolName, "", p.Result)
+			}
+		}
+	}
+	if first && e.step > 0 && e.started {
+		e.stepSaved()
+	}
+}
+
+// rest tells the client of saved calls of nested runs whose parent's step is not saved.
+func (e *encoder) rest(a *account) {
+	for call, agent := range a.agents {
+		if c := e.calls[call]; c != nil && c.hidden {
+			e.sayNested(a, agent)
+		}
+	}
+}
+
+// copiedTo returns how many of the messages the client's copy has: up to the last one with a call that it knows.
+func (e *encoder) copiedTo(a *account) int {
+	for i, m := range slices.Backward(a.main) {
+		if slices.ContainsFunc(m.ToolCalls(), func(p spool.Part) bool {
+			_, knows := e.copied[p.ToolCallID]
+			return knows || isSpawn(p.ToolName) && e.knowsNested(a, a.agents[p.ToolCallID])
+		}) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// knowsNested reports whether the client's copy has a call of a nested run.
+func (e *encoder) knowsNested(a *account, agent spool.AgentID) bool {
+	for _, m := range a.nested[agent] {
+		for _, p := range m.ToolCalls() {
+			if _, knows := e.copied[p.ToolCallID]; knows || isSpawn(p.ToolName) && e.knowsNested(a, a.agents[p.ToolCallID]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// know takes over what the client has of a message. In the middle of a stream, it also tells the client of calls of
+// nested runs that it has not seen.
+func (e *encoder) know(a *account, m spool.Message, step int, copied bool) {
+	if copied {
+		e.step = max(e.step, step)
+		e.takeOver(a, m, "", step)
+		return
+	}
+	for _, p := range m.ToolCalls() {
+		if isSpawn(p.ToolName) {
+			e.sayNested(a, a.agents[p.ToolCallID])
+		}
+	}
+}
+
+// takeOver takes over the calls of a message that the client's copy has.
+func (e *encoder) takeOver(a *account, m spool.Message, agent spool.AgentID, step int) {
+	for _, p := range m.ToolCalls() {
+		part, has := e.copied[p.ToolCallID]
+		c := &call{name: p.ToolName, agent: agent, step: step, hidden: isSpawn(p.ToolName), input: p.Args}
+		c.complete = has || c.hidden
+		c.done = part.over()
+		e.calls[p.ToolCallID] = c
+		if !c.hidden {
+			if !has {
+				delete(e.calls, p.ToolCallID)
+				e.sayCall(p, agent, step)
+			}
+			continue
+		}
+		s := newSubagent(p.ToolCallID, p.Args)
+		s.AgentID = a.agents[p.ToolCallID]
+		e.subagents[p.ToolCallID] = s
+		if s.AgentID != "" {
+			e.names[s.AgentID] = s.Name
+		}
+		for _, nested := range a.nested[s.AgentID] {
+			e.takeOver(a, nested, s.AgentID, step)
+			for _, r := range nested.ToolResults() {
+				e.result(r.ToolCallID, r.ToolName, s.AgentID, r.Result)
+			}
+		}
+	}
+}
+
+// sayMessage tells the client of a saved step.
+func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
+	if e.step > 0 && e.step != step {
+		e.stepSaved()
+	}
+	e.startStep(step)
+	texts, reasonings := 0, 0
+	for _, p := range m.Content {
+		switch p.Type {
+		case spool.PartText:
+			texts++
+			e.say(projection.Text, texts, p.Text)
+		case spool.PartReasoning:
+			reasonings++
+			e.say(projection.Reasoning, reasonings, p.Text)
+		case spool.PartToolCall:
+			e.sayCall(p, "", step)
+		case spool.PartImage:
+			e.add(Chunk{Type: typeFile, URL: p.Image, MediaType: p.MIMEType})
+		case spool.PartFile:
+			e.add(Chunk{Type: typeFile, URL: p.File, MediaType: p.MIMEType})
+		default:
+		}
+	}
+	for _, p := range m.ToolCalls() {
+		if isSpawn(p.ToolName) {
+			e.sayNested(a, a.agents[p.ToolCallID])
+		}
+	}
+	e.fresh = false
+}
+
+func (e *encoder) sayCall(p spool.Part, agent spool.AgentID, step int) {
+	e.startCall(p.ToolCallID, p.ToolName, agent, step)
+	args := p.Args
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	e.input(p.ToolCallID, args)
+}
+
+// sayNested tells the client of the saved calls of a nested run.
+func (e *encoder) sayNested(a *account, agent spool.AgentID) {
+	if agent == "" {
+		return
+	}
+	for _, m := range a.nested[agent] {
+		for _, p := range m.ToolCalls() {
+			e.sayCall(p, agent, e.step)
+			if isSpawn(p.ToolName) {
+				e.sayNested(a, a.agents[p.ToolCallID])
+			}
+		}
+		for _, p := range m.ToolResults() {
+			e.result(p.ToolCallID, p.ToolName, agent, p.Result)
+		}
+	}
+}
+
+// steered tells the client of a message that was put into the run.
+func (e *encoder) steered(m spool.Message, has bool) {
+	if e.steers[m.ID] {
+		return
+	}
+	e.steers[m.ID] = true
+	if has {
+		return
+	}
+	parts := turnParts(m.Content)
+	if e.version == V7 {
+		e.add(Chunk{Type: typeSteering, ID: turnID(m), Parts: parts})
+		return
+	}
+	e.add(Chunk{Type: typeDataSteering, ID: turnID(m), Data: mustJSON(Steering{turnID(m), parts})})
+}
+
+// nested applies something that a nested run does.
+func (e *encoder) nested(n projection.Nested) error {
+	agent, inner, err := n.Inner()
+	if err != nil {
+		return err
+	}
+	switch {
+	case n.Item.Type == spool.ItemSubagentStarted:
+		return e.nestedStarted(agent, n.Item)
+	case n.Item.Type != spool.ItemSubagentEvent: // the result of its call says how it ended
+		return nil
+	}
+	var in struct { // the fields of all kinds
+		Delta      string           `json:"delta"`
+		ToolCallID spool.ToolCallID `json:"toolCallId"`
+		ToolName   string           `json:"toolName"`
+		Args       rawJSON          `json:"args"`
+		Result     rawJSON          `json:"result"`
+	}
+	if err := inner.Decode(&in); err != nil {
+		return &spool.Error{Code: spool.Internal, Message: "an item of a nested run cannot be read", Err: err}
+	}
+	switch inner.Type {
+	case spool.ItemTextContent:
+		e.add(Chunk{Type: typeSubagentDelta, ID: string(e.agents[agent]), Data: mustJSON(SubagentDelta{agent, in.Delta}), Transient: true})
+	case spool.ItemToolEnd:
+		e.startCall(in.ToolCallID, in.ToolName, agent, e.step)
+		e.input(in.ToolCallID, in.Args)
+	case spool.ItemToolResult:
+		e.result(in.ToolCallID, in.ToolName, agent, in.Result)
+	default:
+	}
+	return nil
+}
+
+// nestedStarted finds the call that spawned a nested run.
+func (e *encoder) nestedStarted(agent spool.AgentID, item spool.Item) error {
+	if e.agents[agent] == "" {
+		var started spool.SubagentStarted
+		_ = item.Decode(&started) // its id could be read
+		e.names[agent] = started.Name
+		s, err := e.load()
+		if err != nil {
+			return err
+		}
+		for _, r := range s.Runs {
+			if r.ParentID != "" {
+				e.agents[r.AgentID()] = r.CallID
+			}
+		}
+	}
+	if s := e.subagents[e.agents[agent]]; s != nil && s.AgentID == "" {
+		s.AgentID = agent
+		e.subagent(s)
+	}
+	return nil
+}

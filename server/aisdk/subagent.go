@@ -1,0 +1,109 @@
+package aisdk
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// Subagent is the content of a part of the type data-subagent: a nested run. Its id is the call that spawned it.
+// That call is no part of its own, because a page could not answer a question in the step while the call has no
+// result. The calls of the nested run are parts of the type dynamic-tool.
+type Subagent struct {
+	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	AgentID    spool.AgentID    `json:"agentId,omitempty"`
+	Name       string           `json:"name"`
+	Prompt     string           `json:"prompt,omitempty"`
+	// Status is running, completed, failed or cancelled.
+	Status string `json:"status"`
+	Text   string `json:"text,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+const (
+	statusRunning   = "running"
+	statusCompleted = "completed"
+	statusFailed    = "failed"
+	statusCancelled = "cancelled"
+)
+
+func isSpawn(tool string) bool { return tool == engine.SpawnTool }
+
+// newSubagent reads the arguments of the call that spawns a nested run.
+func newSubagent(id spool.ToolCallID, args json.RawMessage) *Subagent {
+	var in struct {
+		Name         string `json:"name"`
+		Instructions string `json:"instructions"`
+	}
+	_ = json.Unmarshal(args, &in) // a call with other arguments has an error as its result
+	return &Subagent{ToolCallID: id, Name: in.Name, Prompt: in.Instructions, Status: statusRunning}
+}
+
+// spawnResult is the result of a call that spawned a nested run.
+type spawnResult struct {
+	AgentID spool.AgentID   `json:"agentId"`
+	Result  json.RawMessage `json:"result"`
+	Error   string          `json:"error"`
+}
+
+func spawned(result json.RawMessage) (r spawnResult, ok bool) {
+	return r, json.Unmarshal(result, &r) == nil && r.AgentID != ""
+}
+
+// end applies the result of the call.
+func (s *Subagent) end(result json.RawMessage) {
+	r, ok := spawned(result)
+	if ok {
+		s.AgentID = r.AgentID
+	}
+	switch said := readResult(result); {
+	case said.error != "":
+		s.Status, s.Error = statusFailed, said.error
+	case ok:
+		s.Status = statusCompleted
+		if json.Unmarshal(r.Result, &s.Text) != nil {
+			s.Text = string(r.Result)
+		}
+	default:
+		s.Status = statusCancelled
+	}
+}
+
+// said is what the result of a call says about the call.
+type said struct {
+	denied bool
+	reason string
+	error  string
+}
+
+// readResult reads the forms of a result that the engine itself makes.
+func readResult(result json.RawMessage) said {
+	var plain string
+	if json.Unmarshal(result, &plain) == nil {
+		failure, _ := strings.CutPrefix(plain, "error: ")
+		if failure == plain {
+			return said{}
+		}
+		return said{error: failure}
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(result, &fields) != nil {
+		return said{}
+	}
+	text := func(key string) (s string) {
+		_ = json.Unmarshal(fields[key], &s) // another form is the tool's own
+		return s
+	}
+	has := func(key string) bool { return string(fields[key]) == "true" }
+	_, nested := fields["agentId"]
+	switch {
+	case has("denied"):
+		return said{denied: true, reason: text("reason")}
+	case len(fields) == 1, nested, has("approved") && fields["result"] == nil:
+		return said{error: text("error")}
+	default:
+		return said{}
+	}
+}

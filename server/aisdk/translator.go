@@ -1,0 +1,96 @@
+package aisdk
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/projection"
+)
+
+// Options describe the client of a [Translator].
+type Options struct {
+	// Load returns the present thread, in [Form]: see [projection.Options].
+	Load func() (*engine.FormedSnapshot, error)
+	// RunID is the run whose message the client gets. Required.
+	RunID spool.RunID
+	// From is the state of RunID when the client started it or answered it. Nil: the client sees the run as it is.
+	From *spool.Run
+	// Version says which chunks the client knows. Required.
+	Version Version
+	// Copied are the calls of the message that the client already has, if it continues its own copy. It gets only
+	// what follows. Nil: it gets the whole message.
+	Copied map[spool.ToolCallID]Part
+	// Results are the results that the client has sent for its own calls, and so knows.
+	Results []projection.Given
+}
+
+// Translator turns the frames of a thread into the chunks of one message. It is for one client and one goroutine.
+// The chunks that a method returns are valid until the next call.
+type Translator struct {
+	projection *projection.Projection
+	encoder    *encoder
+}
+
+// New returns a translator. Give it a snapshot first: see [Translator.Prelude].
+func New(o Options) *Translator {
+	t := &Translator{encoder: newEncoder(o.Version)}
+	t.projection = projection.New(projection.Options{Load: o.Load, RunID: o.RunID, From: o.From, Results: o.Results})
+	t.encoder.copied = o.Copied
+	t.encoder.of = func() spool.RunID {
+		run, _ := t.projection.Run()
+		return run
+	}
+	t.encoder.load = func() (*spool.Snapshot, error) {
+		s, err := o.Load()
+		if err != nil {
+			return nil, err
+		}
+		return s.Snapshot, nil
+	}
+	return t
+}
+
+// Done reports whether there are no more chunks.
+func (t *Translator) Done() bool { return t.projection.Done() || t.encoder.cut }
+
+// Cut reports whether the stream has to break off here, without an end: the client then resumes.
+func (t *Translator) Cut() bool { return t.encoder.cut }
+
+// Prelude returns the message as it is in the snapshot: see [projection.Projection.Prelude].
+func (t *Translator) Prelude(s *engine.FormedSnapshot) ([]Chunk, error) {
+	return t.encode(t.projection.Prelude(s, nil))
+}
+
+// BeganSince reports whether a client has to begin with [Translator.Replay]: see
+// [projection.Projection.BeganSince].
+func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool { return t.projection.BeganSince(s) }
+
+// Replay is [Translator.Prelude] for a client that connects after the run of [Options.From] continued.
+func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Chunk, error) {
+	return t.encode(t.projection.Replay(s, at))
+}
+
+// Frame returns the chunks of a frame: see [projection.Projection.Frame]. A snapshot of the thread replaces frames
+// that the client has missed. The client cannot take them back, so the stream is cut.
+func (t *Translator) Frame(f engine.FormedFrame) ([]Chunk, error) {
+	if f.Formed != nil && t.encoder.started {
+		t.encoder.cut = true
+		return nil, nil
+	}
+	return t.encode(t.projection.Frame(f))
+}
+
+// Leave ends the stream because the server shuts down while the run continues.
+func (t *Translator) Leave() { t.encoder.cut = true }
+
+func (t *Translator) encode(changes []projection.Change, err error) ([]Chunk, error) {
+	if err != nil {
+		return nil, err
+	}
+	t.encoder.out = t.encoder.out[:0]
+	for _, c := range changes {
+		if err := t.encoder.encode(c); err != nil {
+			return nil, err
+		}
+	}
+	return t.encoder.out, nil
+}

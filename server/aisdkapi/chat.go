@@ -1,0 +1,270 @@
+// Package aisdkapi has the endpoints that clients of the AI SDK call: the post of a chat, its stream, its messages
+// and its stop. Package aisdk reads the posts and writes the chunks.
+package aisdkapi
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/aisdk"
+	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/server/stream"
+)
+
+// Controller has the endpoints. All fields are required.
+type Controller struct {
+	Engine  *engine.Engine
+	Streams *stream.Streams
+	Starts  *runs.Starts
+	Log     *slog.Logger
+}
+
+// ClientVersion says which version of the AI SDK a client is.
+type ClientVersion struct {
+	Query  string `doc:"The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too." example:"7"               query:"version"`
+	Header string `doc:"The same as version, for clients that can only set headers."                    header:"X-Ai-Sdk-Version"`
+}
+
+func (v ClientVersion) read() (aisdk.Version, error) {
+	if v.Query != "" {
+		return aisdk.ParseVersion("version", v.Query)
+	}
+	return aisdk.ParseVersion("X-Ai-Sdk-Version", v.Header)
+}
+
+// Input is what a client posts.
+type Input struct {
+	ClientVersion
+
+	Body *ChatRequest `required:"true"`
+}
+
+// ChatRequest is the body of a post. The fields after messageId are this server's own: a client sends them as the
+// body of its transport.
+type ChatRequest struct {
+	// State and HostState must not be in a request. They are read only to refuse them.
+	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
+	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
+
+	ID              spool.ThreadID      `doc:"The chat, which is a thread. If it does not exist, its first message creates it."                                                example:"t1"                                          json:"id"                 required:"true"`
+	Messages        []json.RawMessage   `doc:"The chat as the client has it. Only the last message counts: a user's is a prompt, and an assistant's has answers to questions." json:"messages"                                       nullable:"false"          required:"true"`
+	Trigger         string              `doc:"submit-message, or regenerate-message to answer a turn again."                                                                   enum:"submit-message,regenerate-message"              json:"trigger,omitempty"`
+	MessageID       *string             `doc:"The user's message that is replaced, or the message whose turn is answered again."                                               json:"messageId,omitempty"`
+	Agent           string              `doc:"The agent that runs. Defaults to the server's first."                                                                            json:"agent,omitempty"`
+	Model           string              `doc:"The model. Defaults to the agent's."                                                                                             json:"model,omitempty"`
+	MaxSteps        int                 `doc:"A maximum of steps below the agent's own. Zero: the agent's own."                                                                json:"maxSteps,omitempty"                             minimum:"0"`
+	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                                                enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
+	ProviderOptions json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed."                                json:"providerOptions,omitempty"`
+	Output          *spool.OutputSchema `doc:"Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it."                                        json:"output,omitempty"                               nullable:"false"`
+}
+
+// Validate implements [rest.Validator].
+func (in *Input) Validate(context.Context) error {
+	for name, value := range map[string]json.RawMessage{"state": in.Body.State, "hostState": in.Body.HostState} {
+		if value != nil && string(value) != "null" {
+			return spool.Errorf(spool.Invalid, "%s is not taken from a request: what the tools of a run get comes from the host's session", name)
+		}
+	}
+	return spool.CheckID("id", string(in.Body.ID))
+}
+
+// ChatRefusal is why there is nothing to stream. Nothing was changed.
+type ChatRefusal struct {
+	Accepted bool           `doc:"Always false."                                                                             json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                               example:"t1"          json:"threadId"`
+	Reason   string         `doc:"The reason of the refusal, for a program."                                                 example:"active_run"  json:"reason"`
+	Error    string         `doc:"The reason of the refusal, for a person."                                                  json:"error"`
+	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out in all other cases." json:"code,omitempty"`
+
+	// retryAfter is when. Zero: the refusal is for now.
+	retryAfter time.Duration
+}
+
+// Answer is the stream of a message, a refusal, or nothing. The events that it embeds are for the document alone.
+type Answer struct {
+	rest.Events[aisdk.Chunk]
+
+	live    *stream.Live
+	refusal *ChatRefusal
+}
+
+// Respond implements [rest.Responder].
+func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
+	switch {
+	case a.live != nil:
+		w.Header().Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
+		return a.live.Respond(w, r)
+	case a.refusal == nil:
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	text, err := json.Marshal(a.refusal)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	status := http.StatusConflict
+	if a.refusal.retryAfter > 0 {
+		call.SetRetryAfter(w.Header(), a.refusal.retryAfter)
+		status = http.StatusServiceUnavailable
+	}
+	w.WriteHeader(status)
+	_, err = w.Write(text)
+	return err
+}
+
+// Post answers POST /api/chat with the message of the run that the post starts or continues; 409 with a refusal
+// when there is none.
+func (c Controller) Post(ctx context.Context, in Input) (Answer, error) {
+	who, body := call.By(ctx), in.Body
+	key := who.Key(body.ID)
+	call.Concerns(ctx, key, "")
+	version, err := in.read()
+	if err != nil {
+		return Answer{}, err
+	}
+	if !who.May(access.ScopeRead) {
+		return Answer{}, access.Lacks(access.ScopeRead, "the answer")
+	}
+	if body.WhenBusy.Stops() && !who.May(access.ScopeStop) {
+		return Answer{}, access.Lacks(access.ScopeStop, "whenBusy "+string(body.WhenBusy))
+	}
+	// Before anything is started that nobody could see then.
+	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
+	if err != nil {
+		return Answer{}, call.About(ctx, err, key, "")
+	}
+	show, refusal, err := c.read(call.Acting(ctx), key, body, who)
+	if err != nil || refusal != nil {
+		slot.Release()
+		return Answer{refusal: refusal}, call.About(ctx, err, key, "")
+	}
+	show.Version = version
+	return c.follow(ctx, key, who, show, slot)
+}
+
+// follow opens the stream of a message, of the request alone: it outlives what rest keeps for a call.
+func (c Controller) follow(ctx context.Context, key spool.ThreadKey, who access.Principal, o aisdk.Options, slot *stream.Slot) (Answer, error) {
+	r := rest.RequestOf(ctx)
+	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
+	opened, err := c.Streams.OpenAISDK(lasts, key, o) //nolint:contextcheck // see above
+	if err != nil {
+		slot.Release()
+		forget()
+		return Answer{}, call.About(ctx, err, key, o.RunID)
+	}
+	opened.Slot, opened.Until, opened.Forget = slot, who.Until, forget
+	return Answer{live: opened}, nil
+}
+
+// StreamInput asks for the stream of a chat.
+type StreamInput struct {
+	ClientVersion
+	Chat
+
+	Replay string `doc:"running: only a message that is being written. last: also the last message of a chat in which nothing runs, for a client that may have lost a part of it." default:"running" enum:"running,last" query:"replay"`
+}
+
+// Chat names a chat in the path.
+type Chat struct {
+	ID spool.ThreadID `doc:"The chat, which is a thread." example:"t1" maxLength:"128" path:"id" pattern:"^[A-Za-z0-9._:-]+$"`
+}
+
+// Stream answers GET /api/chat/{id}/stream with the message that is being written, from its start; 204 when nothing
+// runs.
+func (c Controller) Stream(ctx context.Context, in StreamInput) (Answer, error) {
+	who := call.By(ctx)
+	key := who.Key(in.ID)
+	call.Concerns(ctx, key, "")
+	version, err := in.read()
+	if err != nil {
+		return Answer{}, err
+	}
+	thread, err := c.Engine.Thread(call.Acting(ctx), key)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound:
+		return Answer{}, nil
+	case err != nil:
+		return Answer{}, call.About(ctx, err, key, "")
+	case thread.RunID == "", in.Replay != "last" && thread.State != spool.Queued && thread.State != spool.Running:
+		return Answer{}, nil
+	}
+	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
+	if err != nil {
+		return Answer{}, call.About(ctx, err, key, "")
+	}
+	answer, err := c.follow(ctx, key, who, aisdk.Options{RunID: thread.RunID, Version: version}, slot)
+	if spool.CodeOf(err) == spool.NotFound { // it was deleted in this moment
+		return Answer{}, nil
+	}
+	return answer, err
+}
+
+// Stop answers POST /api/chat/{id}/stop.
+func (c Controller) Stop(ctx context.Context, in Chat) (engine.StopResult, error) {
+	key := call.By(ctx).Key(in.ID)
+	call.Concerns(ctx, key, "")
+	result, err := c.Engine.Stop(call.Acting(ctx), key)
+	return call.Result(ctx, result, result.Accepted, err, key, "")
+}
+
+// MessagesInput asks for the messages of a chat.
+type MessagesInput struct {
+	ClientVersion
+	Chat
+
+	Limit  int             `default:"200"                                             doc:"How many saved messages of the thread are read, the newest first. A step has one or two." maximum:"1000" minimum:"1" query:"limit"`
+	Before spool.MessageID `doc:"The before of the page that has the newer messages." query:"before"`
+}
+
+// ChatMessages are messages of a chat.
+type ChatMessages struct {
+	Messages []aisdk.Message `doc:"The messages, the oldest first."                           json:"messages"`
+	Before   spool.MessageID `doc:"Ask with it for older messages. Left out: there are none." json:"before,omitempty"`
+}
+
+// Messages answers GET /api/chat/{id} with the saved messages. A chat that does not exist has none.
+func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessages, error) {
+	key := call.By(ctx).Key(in.ID)
+	call.Concerns(ctx, key, "")
+	version, err := in.read()
+	if err != nil {
+		return ChatMessages{}, err
+	}
+	if err := call.CheckOptionalID("before", string(in.Before)); err != nil {
+		return ChatMessages{}, err
+	}
+	s, err := c.Engine.Snapshot(call.Acting(ctx), key, &engine.SnapshotOptions{Limit: in.Limit + 1, Before: in.Before})
+	if spool.CodeOf(err) == spool.NotFound {
+		return ChatMessages{Messages: []aisdk.Message{}}, nil
+	}
+	if err != nil {
+		return ChatMessages{}, call.About(ctx, err, key, "")
+	}
+	var out ChatMessages
+	if len(s.Messages) > in.Limit {
+		s.Messages = fromTurn(s.Messages)
+		out.Before = s.Messages[0].ID
+	}
+	out.Messages, err = aisdk.Messages(version, s)
+	return out, call.About(ctx, err, key, "")
+}
+
+// fromTurn leaves out the messages before the first turn, which are a part of an answer. If there is no turn, it
+// leaves out only the first message.
+func fromTurn(messages []spool.Message) []spool.Message {
+	for i, m := range messages[1:] {
+		if m.Role == spool.RoleUser && m.AgentID == "" {
+			return messages[i+1:]
+		}
+	}
+	return messages[1:]
+}

@@ -1,0 +1,258 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/agui"
+)
+
+// alive keeps an idle stream alive. Scripts in a browser can ask for aliveEvent instead.
+const alive, aliveEvent = ": keepalive", "event: keepalive\ndata: {}"
+
+// eventSource has the bytes of an open event stream: the engine's own frames, or those frames translated.
+type eventSource interface {
+	// Chunks yields pieces of whole messages, and at the end an error. If it ends without an error, the
+	// thread was deleted or the server shuts down.
+	Chunks() iter.Seq2[[]byte, error]
+	// Close releases the thread. It may be called more than once.
+	Close() error
+}
+
+// translator turns the frames of a thread into the text of another protocol.
+type translator interface {
+	// form is the form of the snapshots.
+	form() engine.SnapshotForm
+	Done() bool
+	BeganSince(s *engine.FormedSnapshot) bool
+	// Each of these adds what the client gets, with the id of the position after it: see package projection.
+	prelude(text *agui.Text, s *engine.FormedSnapshot, have *spool.Cursor) error
+	replay(text *agui.Text, s *engine.FormedSnapshot, at spool.Cursor) error
+	frame(text *agui.Text, f engine.FormedFrame) error
+	// left adds the end of a stream whose run goes on without the client, and failed that of one that err ends.
+	left(text *agui.Text) error
+	failed(text *agui.Text, err error)
+}
+
+// translated is a stream of a thread in the protocol of its translator. It ends when the translator is done.
+type translated struct {
+	engine *engine.Engine
+	key    spool.ThreadKey
+	made   time.Time // when the thread was
+	// have is the client's cursor. Nil: none.
+	have *spool.Cursor
+	// cuts tells a client of the end of a stream before its run's end.
+	cuts bool
+	// retry is the retry hint for browsers, which comes first. Zero: the stream has none.
+	retry time.Duration
+	// aliveEvent keeps an idle stream alive with events instead of comments.
+	aliveEvent bool
+
+	ctx   context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
+	stop  context.CancelFunc
+	first *engine.FormedSnapshot
+	// began is the position before the segment that the client must see from its start, even though first was
+	// made later. Nil: the client begins with first.
+	began      *spool.Cursor
+	translator translator
+	at         spool.Cursor
+	turn       spool.MessageID // the last user turn there
+	// held are the snapshots whose bytes the next text contains.
+	held []*engine.FormedSnapshot
+}
+
+// translate opens a stream of a run, or of all runs of the thread. It returns a [spool.NotFound] error for a thread
+// that does not exist, or whose creation time is not made. A zero made accepts any thread.
+func (s *Streams) translate(
+	ctx context.Context, key spool.ThreadKey, made time.Time, form engine.SnapshotForm, run spool.RunID, from *spool.Run,
+	with func(load func() (*engine.FormedSnapshot, error)) translator,
+) (*translated, error) {
+	first, err := s.config.Engine.FormedSnapshot(ctx, key, form)
+	if err != nil {
+		return nil, err
+	}
+	if !made.IsZero() && !first.Thread.CreatedAt.Equal(made) {
+		first.Release()
+		return nil, errMadeAgain
+	}
+	ctx, stop := context.WithCancel(ctx)
+	a := &translated{engine: s.config.Engine, key: key, made: first.Thread.CreatedAt, ctx: ctx, stop: stop, first: first}
+	a.translator = with(a.load)
+	if a.translator.BeganSince(first) {
+		if a.began, err = s.config.Engine.BeforeSegment(ctx, key, run, from.Segments+1); err != nil {
+			_ = a.Close()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// load returns the present thread. The stream releases it after it has sent the next text.
+func (a *translated) load() (*engine.FormedSnapshot, error) {
+	s, err := a.engine.FormedSnapshot(a.ctx, a.key, a.translator.form())
+	if err != nil {
+		return nil, err
+	}
+	if !s.Thread.CreatedAt.Equal(a.made) {
+		s.Release()
+		return nil, errMadeAgain
+	}
+	a.held = append(a.held, s)
+	return s, nil
+}
+
+// errMadeAgain says that the thread was deleted, and another one created with its id.
+var errMadeAgain = spool.Errorf(spool.NotFound, "Thread not found")
+
+// Close implements [eventSource].
+func (a *translated) Close() error {
+	a.stop()
+	a.first.Release()
+	a.release()
+	return nil
+}
+
+// release releases the snapshots of the text before.
+func (a *translated) release() {
+	for _, s := range a.held {
+		s.Release()
+	}
+	a.held = nil
+}
+
+// Done reports whether the stream has come to its end.
+func (a *translated) Done() bool { return a.translator.Done() }
+
+// Chunks implements [eventSource].
+func (a *translated) Chunks() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		defer a.stop()
+		text, _ := texts.Get().(*agui.Text)
+		err := a.addPrelude(text)
+		// A client that has read the prelude is a follower, for live events too.
+		var follower *engine.FormedFollower
+		if err == nil && !a.translator.Done() {
+			o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
+			if follower, err = a.engine.FollowFormed(a.ctx, a.key, o, a.translator.form()); err == nil {
+				defer follower.Close()
+			}
+		}
+		if !a.yield(yield, text, err) || follower == nil {
+			return
+		}
+		for frames, err := range follower.Frames(a.ctx, a.engine.StreamOptions().Keepalive) {
+			text, _ := texts.Get().(*agui.Text)
+			if !a.yield(yield, text, a.addAll(text, frames, err)) || a.translator.Done() {
+				return
+			}
+		}
+		text, _ = texts.Get().(*agui.Text)
+		if a.retry > 0 {
+			a.comeBack(text)
+			a.yield(yield, text, nil)
+			return
+		}
+		_, err = a.engine.Thread(a.ctx, a.key)
+		if spool.CodeOf(err) != spool.NotFound { // else the thread now belongs to another caller
+			err = a.translator.left(text)
+		}
+		a.yield(yield, text, err)
+	}
+}
+
+// texts are pooled, so that a waiting client holds none.
+var texts = sync.Pool{New: func() any { return new(agui.Text) }}
+
+// yield yields a text and releases its parts. It reports whether the stream continues. If err is an error, yield
+// yields it, but first tells a client that waits for the end of a run.
+func (a *translated) yield(yield func([]byte, error) bool, text *agui.Text, err error) bool {
+	defer func() {
+		a.release()
+		text.Reset()
+		texts.Put(text)
+	}()
+	if err != nil && !errors.Is(err, errBroken) {
+		text.Reset()
+		if a.cuts && !a.translator.Done() { // the stream ends before its run does
+			a.translator.failed(text, err)
+		}
+	}
+	for _, piece := range text.Pieces() {
+		if !yield(piece, nil) {
+			return false
+		}
+	}
+	if err != nil {
+		yield(nil, err)
+	}
+	return err == nil
+}
+
+// addPrelude adds what the client gets first.
+func (a *translated) addPrelude(text *agui.Text) error {
+	if a.retry > 0 {
+		text.AddLine(retryLine(a.retry))
+	}
+	first := a.first
+	a.first, a.held = nil, append(a.held, first)
+	if a.began != nil {
+		a.at = *a.began
+		return a.translator.replay(text, first, a.at)
+	}
+	a.at, a.turn = first.Cursor(), lastTurn(first.Messages)
+	return a.translator.prelude(text, first, a.have)
+}
+
+// lastTurn returns the id of the last user turn of the thread's own agent, "" without one.
+func lastTurn(messages []spool.Message) spool.MessageID {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == spool.RoleUser && m.AgentID == "" {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+func retryLine(d time.Duration) string {
+	return "retry: " + strconv.FormatInt(d.Milliseconds(), 10)
+}
+
+// addAll adds the events of frames, or returns err. Without frames, it adds a sign of life.
+func (a *translated) addAll(text *agui.Text, frames []engine.FormedFrame, err error) error {
+	if err != nil {
+		return err
+	}
+	if len(frames) == 0 {
+		if a.aliveEvent {
+			text.AddLine(aliveEvent)
+		} else {
+			text.AddLine(alive)
+		}
+	}
+	for _, f := range frames {
+		if f.Formed != nil {
+			a.held = append(a.held, f.Formed)
+		}
+	}
+	for _, f := range frames {
+		if err := a.translator.frame(text, f); err != nil || a.translator.Done() {
+			return err
+		}
+	}
+	return nil
+}
+
+// comeBack adds the retry hint after the last frame. Each client gets another delay, so that they do
+// not reconnect all at once.
+func (a *translated) comeBack(text *agui.Text) {
+	spread := time.Duration(rand.Int64N(int64(a.retry) + 1)) //nolint:gosec // it spreads, and hides nothing
+	text.AddLine(retryLine(a.retry + spread))
+}

@@ -1,0 +1,99 @@
+// The client of one version, with connections that a script can cut.
+export const version = process.argv[2];
+export const server = process.argv[3];
+const control = process.argv[4];
+
+const react = await import(version === "7" ? "@ai-sdk/react" : "@ai-sdk/react-6");
+const ai = await import(version === "7" ? "ai" : "ai-6");
+export const { useChat } = react;
+
+/** Lets the model go on that waits at a gate. */
+export const open = (gate) => fetch(`${control}/?gate=${gate}`);
+
+/** Returns a body that breaks off behind a number of events. */
+function cutBehind(body, events) {
+  const reader = body.getReader();
+  let left = events;
+  let rest = "";
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      if (left <= 0) {
+        await reader.cancel();
+        return controller.error(new TypeError("network error"));
+      }
+      const { value, done } = await reader.read();
+      if (done) return controller.close();
+      rest += decoder.decode(value, { stream: true });
+      const whole = rest.split("\n\n");
+      rest = whole.pop();
+      const taken = whole.slice(0, left);
+      left -= taken.length;
+      if (taken.length > 0) controller.enqueue(encoder.encode(taken.map((t) => t + "\n\n").join("")));
+    },
+  });
+}
+
+/** Returns a chat. Its connections can be cut: the next one breaks off behind chat.cut events. */
+export function newChat(id, options = {}) {
+  const chat = { cut: Infinity, events: [], errors: [], ends: [] };
+  chat.transport = new ai.DefaultChatTransport({
+    api: `${server}/api/chat`,
+    headers: { "x-ai-sdk-version": version },
+    body: options.body,
+    prepareReconnectToStreamRequest: options.strict ? undefined : ({ api, id }) => ({ api: `${server}/api/chat/${id}/stream?replay=last`, headers: { "x-ai-sdk-version": version } }),
+    fetch: async (url, init) => {
+      const res = await fetch(url, init);
+      chat.status = res.status;
+      if (chat.cut === Infinity || !res.body) return res;
+      const body = cutBehind(res.body, chat.cut);
+      chat.cut = Infinity;
+      return new Response(body, { status: res.status, headers: res.headers });
+    },
+  });
+  chat.chat = new react.Chat({
+    id,
+    transport: chat.transport,
+    messages: options.messages,
+    onData: (part) => chat.events.push(part),
+    onError: (err) => chat.errors.push(err),
+    onFinish: (end) => chat.ends.push(end),
+    sendAutomaticallyWhen: options.automatic ? ai.lastAssistantMessageIsCompleteWithApprovalResponses : undefined,
+  });
+  return chat;
+}
+
+/** Waits until something is true. */
+export async function until(what, is) {
+  for (let i = 0; i < 400; i++) {
+    const got = await is();
+    if (got) return got;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`it did not come: ${what}`);
+}
+
+/** The saved messages of a chat. */
+export async function saved(id) {
+  const res = await fetch(`${server}/api/chat/${id}?version=${version}`);
+  return (await res.json()).messages;
+}
+
+/** What the client shows, in a form that can be compared: without fields that only one way to the message has. */
+export const shown = (messages) => plain(JSON.parse(JSON.stringify(messages)));
+
+const unlike = new Set(["approval", "rawInput", "metadata"]);
+
+function plain(value) {
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== "object") return value;
+  const out = {};
+  for (const key of Object.keys(value).sort()) {
+    if (unlike.has(key) || (key === "id" && value.type === "reasoning")) continue;
+    out[key] = plain(value[key]);
+  }
+  return out;
+}
+
+export const text = (m) => m.parts.filter((p) => p.type === "text").map((p) => p.text).join("|");

@@ -1,0 +1,43 @@
+package aisdk_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// longest bounds a client's process.
+const longest = 2 * time.Minute
+
+// node runs a script of this folder and returns what it prints. Without node or its packages the test is skipped,
+// unless SPOOL_TEST_REQUIRE is 1.
+func node(t *testing.T, script string, args ...string) {
+	t.Helper()
+
+	missing := func(what string) {
+		t.Helper()
+		if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
+			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix test/aisdk", what)
+		}
+		t.Skipf("%s is missing: run npm ci --prefix test/aisdk", what)
+	}
+	program, err := exec.LookPath("node")
+	if err != nil {
+		missing("node")
+	}
+	if _, err := os.Stat("node_modules/ai/package.json"); err != nil {
+		missing("ai")
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end within "+longest.String()))
+	defer cancel()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, append([]string{script}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%s %v: %v\n%s", script, args, err, out.String())
+	}
+}

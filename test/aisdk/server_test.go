@@ -1,0 +1,179 @@
+package aisdk_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// bundle is a server whose model does what a message says, and a control server for the scripts: they let the model
+// go on piece by piece, and cut connections.
+type bundle struct {
+	engine *engine.Engine
+	url    string
+	// control lets scripts do what a client cannot.
+	control string
+
+	mu    sync.Mutex
+	gates map[string]chan struct{}
+	seen  map[string]int // attempts of a turn
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+
+	b := &bundle{gates: map[string]chan struct{}{}, seen: map[string]int{}}
+	tool := func(name string, call func(context.Context, spool.ToolCall) (json.RawMessage, error)) spool.Tool {
+		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: call}
+	}
+	lookup := tool("lookup", func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) { return c.Args, nil })
+	send := tool("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(`{"sent":true}`), nil
+	})
+	send.Approval = spool.AlwaysApprove
+	broken := tool("broken", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return nil, spool.Errorf(spool.Invalid, "it is broken")
+	})
+	var err error
+	b.engine, err = engine.New(memory.New(nil), engine.Config{
+		Agents: []engine.Agent{{
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken},
+			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
+		}},
+		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(b.turn)},
+		Stream: engine.StreamOptions{FlushEvery: -1},
+		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
+		Retry:  engine.RetryOptions{Backoff: time.Millisecond},
+		Log:    slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(b.engine, server.Config{Insecure: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening, control := httptest.NewServer(s), httptest.NewServer(http.HandlerFunc(b.serveControl))
+	b.url, b.control = listening.URL, control.URL
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		b.engine.Close()
+		listening.Close()
+		control.Close()
+		_ = s.Close()
+	})
+	return b
+}
+
+// gate returns the channel that holds a turn until its script opens it.
+func (b *bundle) gate(name string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gates[name] == nil {
+		b.gates[name] = make(chan struct{})
+	}
+	return b.gates[name]
+}
+
+// serveControl opens a gate.
+func (b *bundle) serveControl(w http.ResponseWriter, r *http.Request) {
+	close(b.gate(r.URL.Query().Get("gate")))
+	_, _ = io.WriteString(w, "ok")
+}
+
+// attempt counts the requests for a step of a script.
+func (b *bundle) attempt(key string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seen[key]++
+	return b.seen[key]
+}
+
+// turn answers as the last message of the user says: the first word is the name of a script, the second one names
+// its gate.
+func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+	said := ""
+	for _, m := range r.Messages {
+		if m.Role == spool.RoleUser && said == "" || m.Role == spool.RoleUser && !strings.HasPrefix(m.Text(), "left") {
+			said = m.Text()
+		}
+	}
+	script, gate, _ := strings.Cut(said, " ")
+	step := 0
+	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Text() != said; i-- {
+		if r.Messages[i].Role == spool.RoleAssistant {
+			step++
+		}
+	}
+	wait := func(t spooltest.Turn) spooltest.Turn {
+		t.Gate = b.gate(gate)
+		return t
+	}
+	turns := map[string][]spooltest.Turn{
+		"text":  {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
+		"slow":  {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
+		"tools": {{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`}, {ID: "c2-" + spool.ToolCallID(gate), Name: "broken"}}}, spooltest.Say("Found", " it.")},
+		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
+		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
+		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
+		"mail":  {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
+	}
+	switch script {
+	case "cut", "same": // the first attempt fails in mid-stream; the second one says something else, or the same
+		if step > 0 {
+			return spooltest.Say("never")
+		}
+		first := spooltest.Turn{Text: []string{"Hel", "lo"}, Err: &spool.ModelError{Status: 503}}
+		if b.attempt(said) == 1 {
+			return first
+		}
+		if script == "same" {
+			return spooltest.Say("He", "llo wo", "rld.")
+		}
+		return wait(spooltest.Turn{Text: []string{"Good", " day."}})
+	case "fail":
+		return spooltest.Turn{Text: []string{"Hel"}, Err: &spool.ModelError{Status: 400, Message: "secret"}}
+	}
+	all := turns[script]
+	if step >= len(all) {
+		return spooltest.Turn{Err: &spool.ModelError{Status: 400, Message: fmt.Sprintf("%q has no step %d", said, step)}}
+	}
+	return all[step]
+}
+
+// Both versions of the client pass the same script.
+func TestClients(t *testing.T) {
+	t.Parallel()
+
+	for _, version := range []string{"6", "7"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			if os.Getenv("SPOOL_AISDK_DEBUG") != "" {
+				t.Log(b.url, b.control)
+			}
+			node(t, "chat.mjs", version, b.url, b.control)
+		})
+	}
+}
