@@ -40,11 +40,13 @@ describe("an event stream", () => {
     ["CRLF", "\r\n"],
   ] as const) {
     test(`is read cut at every place, with ${name}`, () => {
-      const text = transcript.slice(0, 6_000).replaceAll("\n", end);
+      const text = `event: a\ndata: 1\ndata: 2\n\n${transcript.slice(0, 6_000)}`.replaceAll("\n", end);
       const whole = read(text).events;
       expect(whole.length).toBeGreaterThan(10);
       for (let at = 0; at <= text.length; at++) {
-        expect(read(text.slice(0, at), text.slice(at)).events.length).toBe(whole.length);
+        const { events } = read(text.slice(0, at), text.slice(at));
+        expect(events.length).toBe(whole.length);
+        expect(events[0]).toEqual({ id: "", name: "a", data: "1\n2" });
       }
       expect(read(...text).events).toEqual(whole);
     });

@@ -218,6 +218,18 @@ describe("a turn", () => {
   });
 });
 
+test("two turns that say the same become two messages, also where a host does not know their ids", async () => {
+  const b = await setup();
+  await b.store.send("yes");
+  await b.store.send("yes", { whenBusy: "enqueue" });
+  b.thread.turn("m1", "yes", { runId: undefined });
+  await pass();
+  expect(shown(b.state)).toBe("yes | (yes accepted)");
+  b.thread.turn("m2", "yes", { runId: undefined });
+  await pass();
+  expect(shown(b.state)).toBe("yes | yes");
+});
+
 describe("an edit", () => {
   test("hides what it replaces, and brings it back when it is refused", async () => {
     const b = await setup();

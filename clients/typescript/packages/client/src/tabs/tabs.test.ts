@@ -6,7 +6,7 @@ import { type ScriptedServer, scriptedServer, snapshotOf } from "../testing/inde
 import type { ThreadStore } from "../types.js";
 import type { Frame } from "../wire.js";
 
-/** Channels between the tabs of a test. A tab that sleeps hears nothing, and its timers do not run. */
+/** Channels between the tabs of a test. A tab that sleeps hears and says nothing, and its timers do not run. */
 class Channel {
   static all = new Set<Channel>();
   static asleep = new Set<Channel>();
@@ -17,6 +17,7 @@ class Channel {
   }
 
   postMessage(data: unknown): void {
+    if (Channel.asleep.has(this)) return;
     for (const other of Channel.all) {
       if (other === this || other.name !== this.name) continue;
       const copy = structuredClone(data);
