@@ -108,6 +108,19 @@ describe("the operations", () => {
   });
 });
 
+test("an inbox is answered in batches, and by links", async () => {
+  const { server, client } = setup();
+  const results = [{ threadId: "t1", toolCallId: "c1", delivered: false, reason: "changed" }];
+  server.answer("POST /base/api/agent/inbox/answers", { body: { results } });
+  const answers = [{ threadId: "t1", toolCallId: "c1", digest: "sha256:1", approved: true }];
+  expect(await client.answerInbox(answers)).toEqual(results);
+  expect(server.requests[0]?.body).toEqual({ answers });
+  server.answer("POST /base/api/agent/inbox/links", { body: { url: "/base/api/agent/inbox/links/k", expiresAt: "" } });
+  const link = { threadId: "t1", toolCallId: "c1", approver: "ann@example.com" };
+  expect((await client.inboxLink(link)).url).toBe("http://spool.test/base/api/agent/inbox/links/k");
+  expect(server.requests[1]?.body).toEqual(link);
+});
+
 describe("a failure", () => {
   test.each([
     [

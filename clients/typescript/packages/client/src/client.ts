@@ -1,7 +1,7 @@
 import { errorOf, refusalOf, SpoolError } from "./error.js";
 import { follow } from "./follow.js";
 import { createHttp } from "./http.js";
-import type { ClientOptions } from "./options.js";
+import type { ClientOptions, InboxResult } from "./options.js";
 import type { Client } from "./types.js";
 import type { Branch, DeleteResult, RespondResult, StopResult } from "./wire.js";
 
@@ -16,6 +16,12 @@ export function createClient(options: ClientOptions = {}): Client {
   const http = createHttp(options);
   const post = <T>(url: string, body: unknown, signal?: AbortSignal, refusals: readonly number[] = [409]) =>
     http.json<T>(url, { method: "POST", body, signal, refusals });
+
+  /** Returns a signed URL, which may begin with the path. */
+  const signed = async (url: string, body: unknown, signal?: AbortSignal) => {
+    const made = await post<{ url: string; expiresAt: string }>(url, body, signal, []);
+    return { ...made, url: new URL(made.url, url).href };
+  };
 
   return {
     baseUrl: options.baseUrl ?? "",
@@ -82,12 +88,12 @@ export function createClient(options: ClientOptions = {}): Client {
       if (!response.ok) throw errorOf(response, await response.text());
       return response.blob();
     },
-    async artifactUrl(threadId, artifactId, { expiresIn, signal } = {}) {
-      const url = http.url("artifactUrl", { artifactId, threadId, expiresIn });
-      const signed = await post<{ url: string; expiresAt: string }>(url, {}, signal, []);
-      return { ...signed, url: new URL(signed.url, url).href };
-    },
+    artifactUrl: (threadId, artifactId, { expiresIn, signal } = {}) =>
+      signed(http.url("artifactUrl", { artifactId, threadId, expiresIn }), {}, signal),
     inbox: ({ signal, ...filter } = {}) => http.json(http.url("inbox", { ...filter }), { signal }),
+    answerInbox: async (answers, { signal } = {}) =>
+      (await post<{ results: InboxResult[] }>(http.url("inboxAnswers"), { answers }, signal, [])).results,
+    inboxLink: (request, { signal } = {}) => signed(http.url("inboxLinks"), request, signal),
     follow: (threadId, given = {}) => follow(http, threadId, given),
     request: (method, path, body, { signal } = {}) => http.json(http.below(path), { method, body, signal }),
   };

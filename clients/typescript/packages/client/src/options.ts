@@ -187,6 +187,36 @@ export interface InboxFilter extends CallOptions {
   after?: string;
 }
 
+/** An answer to a question of an inbox. */
+export interface InboxAnswer extends RespondRequest {
+  threadId: string;
+  digest: string;
+}
+
+/** What an answer to a question of an inbox came to. */
+export interface InboxResult {
+  threadId: string;
+  toolCallId: string;
+  /** Whether this answer counts. */
+  delivered: boolean;
+  /** Why it does not count, such as `already_answered`. */
+  reason?: string;
+  error?: string;
+  /** The code of an error: the answer is wrong, or may be sent again. */
+  code?: string;
+}
+
+/** Asks for a link to one question. */
+export interface InboxLinkRequest {
+  threadId: string;
+  toolCallId: string;
+  /** Who answers with the link. The record names this subject. */
+  approver: string;
+  digest?: string;
+  /** How long it works, such as `"2h"`, at most a day and as long as the question waits. */
+  expiresIn?: string;
+}
+
 /** A change of a thread. A label that is null goes. */
 export interface ThreadChange {
   title?: string;

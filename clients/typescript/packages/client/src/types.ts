@@ -5,7 +5,10 @@ import type {
   Connection,
   FollowOptions,
   HistoryOptions,
+  InboxAnswer,
   InboxFilter,
+  InboxLinkRequest,
+  InboxResult,
   RespondRequest,
   RunOptions,
   RunRequest,
@@ -86,6 +89,10 @@ export interface Client {
   ): Promise<ArtifactURL>;
   /** The questions of all threads that wait for an answer. `next` is the `after` of the next page. */
   inbox(filter?: InboxFilter): Promise<Inbox>;
+  /** Answers up to 100 questions. Each has a result of its own, in the same order. */
+  answerInbox(answers: readonly InboxAnswer[], options?: CallOptions): Promise<InboxResult[]>;
+  /** A signed link with which one person can see and answer one question, without other credentials. */
+  inboxLink(request: InboxLinkRequest, options?: CallOptions): Promise<{ url: string; expiresAt: string }>;
   /** The frames of a thread as they happen, each once, over as many connections as it takes. */
   follow(threadId: string, options?: FollowOptions): AsyncIterable<Frame>;
   /** A request of the caller's own, with the client's credentials and errors. */
