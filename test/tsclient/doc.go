@@ -1,5 +1,6 @@
 // Package tsclient runs the tests of the TypeScript client that need a real server: it builds the program, and the
 // tests start it, kill it in the middle of answers, and compare what the client shows with what the server has saved.
+// In Chromium, eight tabs share one connection.
 //
 // Install the client's tools with "npm ci --prefix clients/typescript". Without them, the test skips, unless
 // SPOOL_TEST_REQUIRE is 1.

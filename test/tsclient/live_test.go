@@ -1,45 +1,89 @@
 package tsclient_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// clients is the folder of the TypeScript packages.
+var clients = filepath.Join("..", "..", "clients", "typescript")
 
 // The client shows what the server has saved, whatever happens to the server.
 func TestLive(t *testing.T) {
 	t.Parallel()
 
-	clients := filepath.Join("..", "..", "clients", "typescript")
-	missing := func(what string) {
-		t.Helper()
-		if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix clients/typescript", what)
-		}
-		t.Skipf("%s is missing: run npm ci --prefix clients/typescript", what)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		missing("node")
-	}
-	vitest, err := filepath.Abs(filepath.Join(clients, "node_modules", "vitest", "vitest.mjs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(vitest); err != nil {
-		missing("vitest")
-	}
-
-	program := filepath.Join(t.TempDir(), "spool")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/spool")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	node := program(t, "node")
+	vitest := filepath.Join(tool(t, "vitest"), "vitest.mjs")
 	test := exec.CommandContext(t.Context(), node, vitest, "run", "packages/client/src/live.test.ts")
 	test.Dir = clients
-	test.Env = append(os.Environ(), "SPOOL_BIN="+program)
+	test.Env = append(os.Environ(), "SPOOL_BIN="+spool(t))
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// Eight tabs share one connection, through the end of the tab that has it and of the server.
+func TestTabs(t *testing.T) {
+	t.Parallel()
+
+	node := program(t, "node")
+	tool(t, "playwright-core")
+	if os.Getenv("SPOOL_TEST_CHROMIUM") == "" {
+		program(t, "/usr/bin/chromium")
+	}
+	out, err := exec.CommandContext(t.Context(), node, "tabs.mjs", spool(t)).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "ok" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// spool builds the server.
+func spool(t *testing.T) string {
+	t.Helper()
+
+	file := filepath.Join(t.TempDir(), "spool")
+	build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", file, "../../cmd/spool")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return file
+}
+
+// program returns where a program is.
+func program(t *testing.T, name string) string {
+	t.Helper()
+
+	file, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, name)
+	}
+	return file
+}
+
+// tool returns the folder of a package from npm.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+
+	folder, err := filepath.Abs(filepath.Join(clients, "node_modules", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(folder); err != nil {
+		missing(t, name)
+	}
+	return folder
+}
+
+// missing skips the test, unless SPOOL_TEST_REQUIRE is 1.
+func missing(t *testing.T, what string) {
+	t.Helper()
+
+	if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
+		t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix clients/typescript", what)
+	}
+	t.Skipf("%s is missing: run npm ci --prefix clients/typescript", what)
 }
