@@ -66,6 +66,8 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"getHistory":        func(ctx context.Context, c *client.Client) { _, _ = c.Snapshot(ctx, "t", spool.SnapshotOptions{}) },
 	"respond":           func(ctx context.Context, c *client.Client) { _, _ = c.Respond(ctx, "t", client.RespondRequest{}) },
 	"listInbox":         func(ctx context.Context, c *client.Client) { drain(c.Inbox(ctx, client.InboxFilter{})) },
+	"answerInbox":       func(ctx context.Context, c *client.Client) { _, _ = c.AnswerAll(ctx, make([]client.InboxAnswer, 1)) },
+	"createInboxLink":   func(ctx context.Context, c *client.Client) { _, _ = c.CreateLink(ctx, client.LinkRequest{}) },
 	"startRun":          func(ctx context.Context, c *client.Client) { _, _ = c.Run(ctx, client.RunRequest{}) },
 	"getRunOutcome":     func(ctx context.Context, c *client.Client) { _, _ = c.Outcome(ctx, "x") },
 	"beginSignIn":       func(ctx context.Context, c *client.Client) { _, _ = c.BeginSignIn(ctx, "x") },

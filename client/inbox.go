@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
+	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -43,4 +46,88 @@ func (c *Client) InboxPage(ctx context.Context, f InboxFilter, page string) (que
 	}](ctx, c, get(inboxPath, "limit", number(pageSize(f.PageSize)), "after", page, "order", string(f.Order), "threadId", string(f.ThreadID),
 		"agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner", f.Owner))
 	return list.Questions, list.Next, err
+}
+
+// InboxAnswer answers one question of a list. Its Digest is required.
+type InboxAnswer struct {
+	// ThreadID is the thread of the question. Required.
+	ThreadID spool.ThreadID `json:"threadId"`
+	RespondRequest
+}
+
+// InboxResult is the result of one answer.
+type InboxResult struct {
+	ThreadID   spool.ThreadID   `json:"threadId"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	// Delivered is true if this answer counts.
+	Delivered bool `json:"delivered"`
+	// Reason says why the answer does not count, such as [spool.ReasonAnswered]. Empty: it counts, or Code is set.
+	Reason string `json:"reason"`
+	// Error says the same to a person.
+	Error string `json:"error"`
+	// Code is the code of an error: [spool.Invalid] for a wrong answer, or that of a failure. Empty: no error.
+	Code spool.Code `json:"code"`
+}
+
+// maxAnswers is how many answers one request has.
+const maxAnswers = 100
+
+// AnswerAll answers several questions, in requests of up to 100 answers. The results are in the order of the answers.
+// An answer that is refused, wrong or fails does not stop the others. If a request fails, AnswerAll returns the results
+// of the requests before it, and its error: the answers of that request may count or not. They can be sent again: an
+// answer that counts already is refused then with [spool.ReasonAnswered] or [spool.ReasonNoPark].
+func (c *Client) AnswerAll(ctx context.Context, answers []InboxAnswer) ([]InboxResult, error) {
+	var results []InboxResult
+	for some := range slices.Chunk(answers, maxAnswers) {
+		q := post(inboxPath+"/answers", struct {
+			Answers []InboxAnswer `json:"answers"`
+		}{some})
+		q.refusals = nil
+		got, err := do[struct {
+			Results []InboxResult `json:"results"`
+		}](ctx, c, q)
+		if err != nil {
+			return results, err
+		}
+		results = append(results, got.Results...)
+	}
+	return results, nil
+}
+
+// LinkRequest asks for a link to one question.
+type LinkRequest struct {
+	// ThreadID, ToolCallID and Approver are required. Approver is the subject that answers with the link.
+	ThreadID   spool.ThreadID
+	ToolCallID spool.ToolCallID
+	Approver   string
+	// Digest is that of the question that was shown, so that there is no link to another one. Empty: it is not
+	// compared.
+	Digest string
+	// ExpiresIn is how long the link works, from a minute to 24 hours, and never longer than the question waits.
+	// Defaults to 24 hours.
+	ExpiresIn time.Duration
+}
+
+// InboxLink is a link to one question. Whoever has its URL can answer: keep it out of logs.
+type InboxLink struct {
+	// URL begins with the path if the server does not know its public URL.
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// CreateLink returns a link with which the approver answers one question in a browser. It returns a [spool.NotFound]
+// error if the call does not wait for an answer, and a [spool.Conflict] error for another question and for an approver
+// that may not answer.
+func (c *Client) CreateLink(ctx context.Context, in LinkRequest) (InboxLink, error) {
+	lasts := ""
+	if in.ExpiresIn != 0 {
+		lasts = in.ExpiresIn.String()
+	}
+	return do[InboxLink](ctx, c, request{method: http.MethodPost, path: inboxPath + "/links", body: struct {
+		ThreadID   spool.ThreadID   `json:"threadId"`
+		ToolCallID spool.ToolCallID `json:"toolCallId"`
+		Approver   string           `json:"approver"`
+		Digest     string           `json:"digest,omitempty"`
+		ExpiresIn  string           `json:"expiresIn,omitempty"`
+	}{in.ThreadID, in.ToolCallID, in.Approver, in.Digest, lasts}})
 }

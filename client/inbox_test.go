@@ -1,8 +1,10 @@
 package client_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
@@ -55,6 +57,68 @@ func TestInbox(t *testing.T) {
 	for _, err := range c.Inbox(ctx, client.InboxFilter{Order: "size"}) {
 		if spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("an order that there is not: %v", err)
+		}
+	}
+}
+
+func TestAnswerAll(t *testing.T) {
+	t.Parallel()
+
+	c := asked(t, 2)
+	ctx := testwait.Context(t, "the answers")
+	var answers []client.InboxAnswer
+	for q, err := range c.Inbox(ctx, client.InboxFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, client.InboxAnswer{
+			ThreadID: q.ThreadID, RespondRequest: client.RespondRequest{ToolCallID: q.ToolCallID, Digest: q.Digest, Approved: true, Reason: "fine"},
+		})
+	}
+	wrong := answers[1]
+	wrong.Arguments = json.RawMessage(`[1]`)
+	list := []client.InboxAnswer{answers[0], wrong}
+	for range 120 { // more than one request has
+		list = append(list, client.InboxAnswer{ThreadID: "none", RespondRequest: answers[0].RespondRequest})
+	}
+	list = append(list, answers[1])
+	results := must(c.AnswerAll(ctx, list))(t)
+	if len(results) != len(list) || !results[0].Delivered || results[1].Delivered || results[1].Code != spool.Invalid ||
+		results[121].Reason != spool.ReasonNoPark || results[121].ThreadID != "none" || !results[122].Delivered {
+		t.Errorf("results %+v", results)
+	}
+	if again := must(c.AnswerAll(ctx, answers))(t); len(again) != 2 || again[0].Delivered || again[1].Delivered || again[0].Reason == "" {
+		t.Errorf("again: %+v", again)
+	}
+	if none, err := c.AnswerAll(ctx, nil); err != nil || len(none) != 0 {
+		t.Errorf("no answers: %v, %v", none, err)
+	}
+	if _, err := c.AnswerAll(ctx, make([]client.InboxAnswer, 1)); spool.CodeOf(err) != spool.Invalid {
+		t.Errorf("an answer to nothing: %v", err)
+	}
+}
+
+func TestCreateLink(t *testing.T) {
+	t.Parallel()
+
+	c := asked(t, 1)
+	ctx := testwait.Context(t, "the link")
+	for q, err := range c.Inbox(ctx, client.InboxFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := client.LinkRequest{ThreadID: q.ThreadID, ToolCallID: q.ToolCallID, Digest: q.Digest, Approver: "ann@example.com", ExpiresIn: 2 * time.Minute}
+		link := must(c.CreateLink(ctx, in))(t)
+		if left := time.Until(link.ExpiresAt); link.URL == "" || left > 2*time.Minute || left < time.Minute {
+			t.Errorf("link %+v", link)
+		}
+		in.Digest = "sha256:0"
+		if _, err := c.CreateLink(ctx, in); spool.CodeOf(err) != spool.Conflict {
+			t.Errorf("a link to another question: %v", err)
+		}
+		in.ToolCallID = "none"
+		if _, err := c.CreateLink(ctx, in); spool.CodeOf(err) != spool.NotFound {
+			t.Errorf("a link to nothing: %v", err)
 		}
 	}
 }

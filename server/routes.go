@@ -48,7 +48,7 @@ func (t table) Routes(r *rest.Routes) {
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts, Console: t.config.Console}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
-	questions := inbox.Controller{Engine: t.engine}
+	questions := inbox.Controller{Engine: t.engine, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Log: t.config.Log}
 	probes := probe.New(t.checks(), t.drain)
 	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
@@ -63,6 +63,10 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
 
 	rest.Get[inbox.ListInput, inbox.Inbox](r, "/api/agent/inbox", questions.List, t.op("listInbox", ScopeApprove)...)
+	rest.Post[inbox.InboxAnswers, inbox.InboxResults](r, "/api/agent/inbox/answers", questions.Answer, t.op("answerInbox", ScopeApprove, long)...)
+	rest.Post[inbox.InboxLinkRequest, inbox.InboxLink](r, "/api/agent/inbox/links", questions.Link, t.op("createInboxLink", ScopeApprove, inbox.LinkFails)...)
+	rest.Get[inbox.LinkInput, inbox.Page](r, inbox.PathLink, questions.Show, rest.Name(opShowLink), rest.NoAuth(), rest.Hidden())
+	rest.Post[inbox.DecisionInput, inbox.Page](r, inbox.PathLink, questions.Decide, rest.Name(opUseLink), rest.NoAuth(), rest.Hidden(), long)
 
 	rest.Post[signin.SignInRequest, signin.SignInStart](r, "/api/agent/sign-in", people.Begin, t.op("beginSignIn", ScopeWrite, rest.Fails(notFound))...)
 	if t.config.SignIns != nil {
@@ -141,6 +145,8 @@ const (
 	opRoot     = "root"
 	opSignIn   = "signIn"
 	opSignedIn = "signedIn"
+	opShowLink = "showInboxLink"
+	opUseLink  = "useInboxLink"
 )
 
 const (

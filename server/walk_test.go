@@ -62,6 +62,14 @@ var walk = map[string][]walkCase{
 		{query: "threadId=THREAD&agent=assistant&tool=send&reason=approval&startedBy=anna&owner=anna&order=expiry", owner: 200, other: 200},
 		{query: "after=age~2020-01-02T03:04:05Z~RUN~CALL&limit=1", owner: 200, other: 200},
 	},
+	"answerInbox": {
+		{body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true},{"threadId":"none","toolCallId":"CALL","digest":"sha256:0","approved":false}]}`, owner: 200, other: 200},
+		{body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true,"arguments":{"too":1}}]}`, owner: 200, other: 200},
+	},
+	"createInboxLink": {
+		{body: `{"threadId":"THREAD","toolCallId":"CALL","approver":"anna"}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","toolCallId":"none","approver":"anna"}`, owner: 404, other: 404},
+	},
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},

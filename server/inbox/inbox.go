@@ -4,16 +4,25 @@ package inbox
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Controller has the endpoints.
-type Controller struct{ Engine *engine.Engine }
+// Controller has the endpoints. All fields but Base are required.
+type Controller struct {
+	Engine *engine.Engine
+	// Auth signs and opens links.
+	Auth *auth.Auth
+	// Base is the beginning of the URL of each endpoint. Empty: it is not known, and there is no base path.
+	Base string
+	Log  *slog.Logger
+}
 
 // ListInput asks for a page of questions.
 type ListInput struct {

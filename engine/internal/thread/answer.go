@@ -22,6 +22,8 @@ type Response struct {
 	Digest string
 	// By is the subject that answers, or empty if unknown.
 	By string
+	// Via and ViaBy say how the answer came and who made that way, if By has not sent it itself.
+	Via, ViaBy string
 }
 
 // Answers is the outcome of [Answer].
@@ -86,7 +88,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 		return false, ErrNoPark
 	case park.State != spool.ParkOpen, !tx.Now.Before(park.ExpiresAt):
 		return false, Refuse(spool.ReasonAnswered, "This request was already answered")
-	case park.DistinctApprover && !tx.Run.DistinctFrom(r.By):
+	case park.DistinctApprover && (!tx.Run.DistinctFrom(r.By) || r.Via != "" && !tx.Run.DistinctFrom(r.ViaBy)):
 		return false, Refuse(spool.ReasonSameApprover, "This request is for somebody else than who started the run")
 	}
 	if park.Answer, err = answerTo(*park, r, tx.Now); err != nil {

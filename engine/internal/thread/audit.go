@@ -27,8 +27,14 @@ func noteAnswer(tx *Tx, park spool.Park, r Response) {
 		Action: spool.AuditAnswer, By: r.By, RunID: tx.Run.ID, ToolCallID: r.ToolCallID,
 		Approved: &approved, Digest: park.Answer.Digest, Reason: r.Reason,
 	}
-	if park.Revision != "" {
-		entry.Detail = toolresult.JSON(map[string]any{"revision": park.Revision})
+	detail := make(map[string]string)
+	for key, value := range map[string]string{"revision": string(park.Revision), "via": r.Via, "viaBy": r.ViaBy} {
+		if value != "" {
+			detail[key] = value
+		}
+	}
+	if len(detail) > 0 {
+		entry.Detail = toolresult.JSON(detail)
 	}
 	tx.note(entry)
 	if park.Reason == spool.ParkBudget && approved {

@@ -46,7 +46,7 @@ func TestArtifactTokenIsExact(t *testing.T) {
 		t.Fatalf("%+v, %v", g, err)
 	}
 	refused := func(changed string) {
-		if _, signed := a.checkArtifact(changed); signed {
+		if _, signed := a.sealed(artifactURLUse, changed); signed {
 			t.Errorf("accepted %q for %q", changed, token)
 		}
 	}
@@ -85,7 +85,7 @@ func TestArtifactTokenExpires(t *testing.T) {
 		t.Errorf("an expired one: %v", err)
 	}
 	streamed, _ := a.StreamToken(access.Principal{Tenant: "a"}, thread)
-	if _, signed := a.checkArtifact(streamed); signed {
+	if _, signed := a.sealed(artifactURLUse, streamed); signed {
 		t.Error("the token of a stream is accepted")
 	}
 }

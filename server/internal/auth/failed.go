@@ -16,6 +16,7 @@ const (
 	FailedBearer   = "bearer"
 	FailedStream   = "stream_token"
 	FailedArtifact = "artifact_url"
+	FailedLink     = "inbox_link"
 	FailedDelivery = "delivery"
 	FailedMissing  = "missing"
 )

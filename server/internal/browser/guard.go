@@ -47,7 +47,7 @@ func New(c Config) (*Guard, error) {
 
 // Route has the facts about a request's route that the guard needs.
 type Route struct {
-	// Signed says that requests are signed, which no web page can do.
+	// Signed says that requests are signed, which no web page can do, or that their path is a signed link.
 	Signed bool
 	// Page says that links from other sites may lead to the route.
 	Page bool

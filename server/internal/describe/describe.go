@@ -63,6 +63,16 @@ one that expires first. The parameter after gets the next page. A question must 
 the next page. Each has what an answer needs: its thread, its call and its digest. Arguments of more than 8 KiB are left out, and
 argumentsPreview has their beginning. A question may be answered in the meantime, so that an answer may still be refused.`
 
+	aboutInboxAnswers = `Answers up to 100 questions, each as respond does. Each answer needs the digest of its question, and has its own result, in
+the order of the answers. One that is refused, wrong or fails does not stop the others. If the request is sent again, an answer that counted is
+refused (` + "`already_answered`" + `) and changes nothing.`
+
+	aboutInboxLink = `Makes a link with which one person answers one question, without other credentials. The link shows the question as a page,
+and its form answers: opening the link changes nothing. The link is bound to the digest of the question and to the approver, in whose name it
+answers: send it to nobody else. It stops working with the first answer to the question, from wherever it comes, when the question changes or
+does not wait any more, and when it expires. The audit log says which subject made the link. For a question that the person who started the
+run may not answer, that person can neither make the link nor be its approver.`
+
 	aboutPublish = `Publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
 follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the answer
 comes. An event starts nothing: no agent reads it.`
@@ -151,6 +161,8 @@ var words = map[string]Words{
 	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
 	"respond":           {"Runs", "Answer a run that waits", aboutRespond},
 	"listInbox":         {"Inbox", "List the questions that wait", aboutInbox},
+	"answerInbox":       {"Inbox", "Answer several questions", aboutInboxAnswers},
+	"createInboxLink":   {"Inbox", "Get a link to one question", aboutInboxLink},
 	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
 	"beginSignIn":       {"Runs", "Sign in to a server of tools", aboutSignIn},
 	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
@@ -229,12 +241,18 @@ var answerTexts = map[string]map[string]string{
 	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":       {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
 	"listInbox":     {"200": "The questions. If next is missing, this is the last page."},
-	"publishEvent":  {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
-	"listEvents":    {"200": "The page."},
-	"getHistory":    {"200": "The snapshot."},
-	"streamThread":  {"200": "The frames, each sent at once."},
-	"getUsage":      {"200": "The counts."},
-	"getArtifact":   {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
+	"answerInbox":   {"200": "The results. They say which answers count."},
+	"createInboxLink": {
+		"200": "The link. It lets anybody answer the question: keep it out of logs.",
+		"404": "Nothing waits for an answer to this call, or the thread does not exist or belongs to another tenant.",
+		"409": "The question has changed, or is for somebody else.",
+	},
+	"publishEvent": {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
+	"listEvents":   {"200": "The page."},
+	"getHistory":   {"200": "The snapshot."},
+	"streamThread": {"200": "The frames, each sent at once."},
+	"getUsage":     {"200": "The counts."},
+	"getArtifact":  {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
 	"uploadArtifact": {
 		"201": "The artifact is on disk.", "404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
 		"413": "The file is larger than the server stores.", "415": "The body has a Content-Encoding.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
@@ -273,6 +291,8 @@ var (
 		"restoreBranch":     object{"threadId": "t1", "branchId": 7},
 		"beginSignIn":       object{"url": "https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text"},
 		"createStreamToken": object{"threadId": "t1"},
+		"answerInbox":       object{"answers": []object{{"threadId": "t1", "toolCallId": "call_1", "digest": exampleDigest, "approved": true}}},
+		"createInboxLink":   object{"threadId": "t1", "toolCallId": "call_1", "approver": "ann@example.com", "expiresIn": "2h"},
 	}
 	answerExamples = map[string]map[string]any{
 		"startRun": {
@@ -299,6 +319,19 @@ var (
 		"listInbox": {
 			"200": object{"questions": []object{exampleQuestion}, "next": "age~2026-01-02T03:04:05.123456Z~r1~call_1"},
 			"400": failure("after must be the next of an earlier page of the same order", spool.Invalid),
+		},
+		"answerInbox": {
+			"200": object{"results": []object{
+				{"threadId": "t1", "toolCallId": "call_1", "delivered": true},
+				{"threadId": "t2", "toolCallId": "call_7", "delivered": false, "reason": "already_answered", "error": "This request was already answered"},
+			}},
+			"400": failure("answers[1].digest is required", spool.Invalid),
+		},
+		"createInboxLink": {
+			"200": object{"url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:19:05Z"},
+			"400": failure(`expiresIn must be a duration from 1m to 24h, such as "2h"`, spool.Invalid),
+			"404": failure("Nothing waits for this answer", spool.NotFound),
+			"409": failure("This request is not the one that was shown", spool.Conflict),
 		},
 		"listEvents": {
 			"200": object{"events": []object{{
@@ -407,12 +440,14 @@ var exampleBranch = object{
 	"createdAt": "2026-01-02T03:05:00.123456Z", "runId": "r2",
 }
 
+const exampleDigest = "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e62cf8c4280d526"
+
 // exampleQuestion is a question that waits for an answer.
 var exampleQuestion = object{
 	"threadId": "t1", "title": "Send the invoice", "owner": "ann", "labels": object{"team": "sales"}, "runId": "r1", "startedBy": "ann",
 	"agent": "assistant", "path": []string{"assistant"}, "askedAt": "2026-01-02T03:04:05.123456Z",
 	"toolCallId": "call_1", "toolName": "send_email", "agentId": nil, "arguments": object{"to": "bob@example.com"}, "inputSchema": nil,
-	"frames": []object{}, "reason": "approval", "digest": "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e62cf8c4280d526",
+	"frames": []object{}, "reason": "approval", "digest": exampleDigest,
 	"expiresAt": "2026-01-02T03:19:05.123456Z",
 }
 

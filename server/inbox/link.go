@@ -1,0 +1,120 @@
+package inbox
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/auth"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+const (
+	// PathLink is the path of a link, with its token.
+	PathLink  = pathLinks + "{token}"
+	pathLinks = "/api/agent/inbox/links/"
+
+	maxLink, minLink = 24 * time.Hour, time.Minute
+	// maxApprover bounds the name of the approver, in bytes.
+	maxApprover = 256
+)
+
+// InboxLinkRequest is the body of a request for a link.
+type InboxLinkRequest struct { //nolint:revive // the document has the name
+	ThreadID   spool.ThreadID   `doc:"The thread that waits." example:"t1"                                                                                          json:"threadId" required:"true"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits."   example:"call_1"                                                                                      json:"toolCallId" required:"true"`
+	Digest     string           `doc:"The digest of the question, if you have it: a link to another question is refused."                                           json:"digest,omitempty"`
+	Approver   string           `doc:"Who answers with the link, in up to 256 bytes. The record and the audit log name this subject. Send the link to nobody else." example:"ann@example.com" json:"approver" required:"true"`
+	ExpiresIn  string           `doc:"How long the link works, such as 2h: from 1m to 24h, and never longer than the question waits. Left out: 24h."               example:"2h"              json:"expiresIn,omitempty"`
+
+	lasts time.Duration
+}
+
+// Validate implements [rest.Validator].
+func (in *InboxLinkRequest) Validate(context.Context) (err error) {
+	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
+		return err
+	}
+	if err := spool.CheckID("toolCallId", string(in.ToolCallID)); err != nil {
+		return err
+	}
+	switch {
+	case in.Approver == "":
+		return spool.Errorf(spool.Invalid, "approver is required")
+	case len(in.Approver) > maxApprover || strings.TrimSpace(in.Approver) != in.Approver || strings.ContainsFunc(in.Approver, hidden):
+		return spool.Errorf(spool.Invalid, "approver must have up to %d bytes, no space around it and no control characters", maxApprover)
+	}
+	in.lasts = maxLink
+	if in.ExpiresIn != "" {
+		in.lasts, err = time.ParseDuration(in.ExpiresIn)
+		if err != nil || in.lasts < minLink || in.lasts > maxLink {
+			return spool.Errorf(spool.Invalid, `expiresIn must be a duration from 1m to 24h, such as "2h"`)
+		}
+	}
+	return nil
+}
+
+// hidden reports whether a reader does not see a character, or sees others in another order because of it.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
+}
+
+// InboxLink is a link to one question.
+type InboxLink struct { //nolint:revive // as above
+	URL       string    `doc:"The link. It begins with the path if the server does not know its public URL." example:"https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x" json:"url"`
+	ExpiresAt time.Time `doc:"When the link expires."                                                        json:"expiresAt"`
+}
+
+var errSameApprover = spool.Errorf(spool.Conflict, "This request is for somebody else than who started the run")
+
+// Link answers POST /api/agent/inbox/links with a link with which the approver answers one question that the caller may
+// answer.
+func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, error) {
+	p := call.By(ctx)
+	key := p.Key(in.ThreadID)
+	call.Concerns(ctx, key, "")
+	acting := call.Acting(ctx)
+	thread, err := c.Engine.Thread(acting, key)
+	if err != nil {
+		return InboxLink{}, call.About(ctx, err, key, "")
+	}
+	asked, err := c.Engine.Question(acting, key, in.ToolCallID)
+	switch {
+	case err != nil:
+	case asked.Digest == "":
+		err = spool.Errorf(spool.Conflict, "This request is of an older version, and has no digest")
+	case in.Digest != "" && in.Digest != asked.Digest:
+		err = spool.Errorf(spool.Conflict, "This request is not the one that was shown")
+	case asked.DistinctApprover && !distinct(asked.StartedBy, p.Subject, in.Approver):
+		err = errSameApprover
+	}
+	if err != nil {
+		return InboxLink{}, call.About(ctx, err, key, "")
+	}
+	until := access.Earlier(time.Now().Add(in.lasts), asked.ExpiresAt).Truncate(time.Second)
+	token, until := c.Auth.SignLink(p, auth.LinkGrant{
+		Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver, MadeBy: p.Subject,
+		Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
+	})
+	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
+	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until}, nil
+}
+
+// distinct reports whether all subjects are known and none of them is the starter.
+func distinct(starter string, others ...string) bool {
+	for _, s := range others {
+		if starter == "" || s == "" || s == starter {
+			return false
+		}
+	}
+	return true
+}
+
+// LinkFails are the statuses of a request for a link besides the link.
+var LinkFails = rest.Fails(http.StatusNotFound, http.StatusConflict)

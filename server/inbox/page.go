@@ -1,0 +1,193 @@
+package inbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+
+	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+)
+
+// policy allows the page its own style sheet, and to send its form to the server.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(pageCSS))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+}()
+
+// LinkQuestion is the question of a link, as its approver sees it.
+type LinkQuestion struct {
+	Approver    string          `json:"approver"`
+	ToolName    string          `json:"toolName"`
+	Agent       string          `json:"agent"`
+	Path        []string        `json:"path"`
+	Reason      string          `json:"reason"`
+	Arguments   json.RawMessage `json:"arguments"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	StartedBy   string          `json:"startedBy,omitempty"`
+	Title       string          `json:"title"`
+	AskedAt     time.Time       `json:"askedAt"`
+	// ExpiresAt is when the link expires.
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// Page is what a link answers: a question, or what became of it.
+type Page struct {
+	status int
+	header http.Header
+	// question is the question that waits. Nil: the page has a title and a text only.
+	question *LinkQuestion
+	// title and text say something else, in place of the question or above it.
+	title, text string
+	// body is the page for programs.
+	body any
+}
+
+// Respond implements [rest.Responder]. A program that asks for JSON gets it, and everybody else a page.
+func (p Page) Respond(w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	maps.Copy(h, p.header)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Add("Vary", "Accept")
+	var body bytes.Buffer
+	if wantsJSON(r) {
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		if err := json.NewEncoder(&body).Encode(p.body); err != nil {
+			return err
+		}
+	} else {
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		if err := pageTemplate.Execute(&body, p.shown()); err != nil {
+			return err
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(p.status)
+	_, _ = w.Write(body.Bytes())
+	return nil
+}
+
+// wantsJSON reports whether a program has asked: a browser accepts HTML.
+func wantsJSON(r *http.Request) bool {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// words are the words of a page for a kind of question.
+type words struct{ ask, approve, deny string }
+
+var wordsOf = map[string]words{
+	spool.ParkApproval:       {"May this call run?", "Approve", "Deny"},
+	spool.ParkOutcomeUnknown: {"What became of this call?", "Run it again", "Leave it"},
+	spool.ParkBudget:         {"The budget of the run is used up. May it have more?", "Allow", "Deny"},
+}
+
+// shown returns what the template shows.
+func (p Page) shown() map[string]any {
+	out := map[string]any{
+		"Style": template.CSS(pageCSS), //nolint:gosec // it is ours
+		"Title": p.title, "Text": p.text,
+	}
+	q := p.question
+	if q == nil {
+		return out
+	}
+	w, ours := wordsOf[q.Reason]
+	if !ours {
+		w = words{"The tool asks.", "Answer", "Decline"}
+	}
+	if p.title == "" {
+		out["Title"] = w.ask
+	}
+	facts := []struct{ Name, Value string }{}
+	for _, f := range []struct{ name, value string }{
+		{"Tool", q.ToolName}, {"Agent", strings.Join(q.Path, " → ")}, {"Reason", q.Reason}, {"Conversation", q.Title}, {"Started by", q.StartedBy},
+		{"Asked", q.AskedAt.UTC().Format(time.RFC1123)}, {"Link works until", q.ExpiresAt.UTC().Format(time.RFC1123)}, {"You answer as", q.Approver},
+	} {
+		if f.value != "" {
+			facts = append(facts, struct{ Name, Value string }{f.name, visible(f.value)})
+		}
+	}
+	out["Question"], out["Facts"], out["Arguments"] = true, facts, readable(q.Arguments)
+	out["Approve"], out["Deny"] = w.approve, w.deny
+	out["Payload"] = q.Reason != spool.ParkApproval
+	if len(q.InputSchema) > 0 && q.Reason != spool.ParkApproval {
+		out["Schema"] = readable(q.InputSchema)
+	}
+	return out
+}
+
+// readable returns JSON with line breaks, and with escapes for characters that nobody sees.
+func readable(text json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, text, "", "  ") != nil {
+		return visible(string(text))
+	}
+	return visible(out.String())
+}
+
+// visible returns a text with escapes for characters that nobody sees, or that change the order of others.
+func visible(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || !hidden(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			out.WriteString(`\U` + strconv.FormatInt(int64(r), 16))
+		default:
+			const digits = 4
+			code := strconv.FormatInt(int64(r), 16)
+			out.WriteString(`\u` + strings.Repeat("0", max(0, digits-len(code))) + code)
+		}
+	}
+	return out.String()
+}
+
+// failed returns the page of an error. It has nothing of what the link is about.
+func failed(err error) Page {
+	e, ok := errors.AsType[*rest.Error](err)
+	if !ok {
+		e = call.MapError(err)
+	}
+	code := spool.Code(e.Code)
+	return Page{
+		status: e.Status, header: e.Header, title: "You cannot answer with this link", text: sentence(e.Detail),
+		body: call.ErrorBody{Error: e.Detail, Code: code},
+	}
+}
+
+// sentence returns the message of an error as a sentence.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	if size == 0 {
+		return "Something went wrong."
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
+}
