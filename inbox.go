@@ -1,6 +1,9 @@
 package spool
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ParkOrder is the order of a list of open parks.
 type ParkOrder string
@@ -64,8 +67,8 @@ func (p Park) Time(order ParkOrder) time.Time {
 // RunIDs returns the runs from the dispatched run down to the run that made the call.
 func (p Park) RunIDs() []RunID {
 	ids := []RunID{p.RunID}
-	for i := len(p.Frames) - 1; i >= 0; i-- {
-		if above := p.Frames[i].AgentID; above != nil {
+	for _, v := range slices.Backward(p.Frames) {
+		if above := v.AgentID; above != nil {
 			ids = append(ids, RunID(*above))
 		}
 	}
@@ -77,24 +80,24 @@ func (p Park) RunIDs() []RunID {
 
 // Question is an open park as a list shows it to those who may answer it.
 type Question struct {
-	ThreadID ThreadID          `doc:"The thread that waits."                       example:"t1"  json:"threadId"`
-	Title    string            `doc:"The title of the thread."                     json:"title"`
-	Owner    string            `doc:"The subject who made the thread. Left out: not known." example:"ann" json:"owner,omitempty"`
-	Labels   map[string]string `doc:"The labels of the thread."                    json:"labels,omitempty"`
+	ThreadID ThreadID          `doc:"The thread that waits."                                example:"t1"            json:"threadId"`
+	Title    string            `doc:"The title of the thread."                              json:"title"`
+	Owner    string            `doc:"The subject who made the thread. Left out: not known." example:"ann"           json:"owner,omitempty"`
+	Labels   map[string]string `doc:"The labels of the thread."                             json:"labels,omitempty"`
 	// RunID is the dispatched run.
-	RunID     RunID  `doc:"The run that waits."                          example:"r1"  json:"runId"`
+	RunID     RunID  `doc:"The run that waits."                                   example:"r1"  json:"runId"`
 	StartedBy string `doc:"The subject who started the run. Left out: not known." example:"ann" json:"startedBy,omitempty"`
-	Agent     string `doc:"The agent of the run."                        json:"agent"`
+	Agent     string `doc:"The agent of the run."                                 json:"agent"`
 	// Path are the agents from the run's own down to the one that made the call.
 	Path    []string  `doc:"The agents from the run's own down to the one that made the call. It has one name unless a nested run asks." json:"path"`
-	AskedAt time.Time `doc:"When the question was asked." json:"askedAt"`
+	AskedAt time.Time `doc:"When the question was asked."                                                                                json:"askedAt"`
 
 	InputRequired
 
 	// ArgumentsBytes is the size of arguments that a list leaves out because they are large, and ArgumentsPreview
 	// their beginning. Zero: Arguments has them.
 	ArgumentsBytes   int    `doc:"The size of arguments that are left out because they are large. Then arguments is null, and the thread has them. Left out: arguments has all of them." json:"argumentsBytes,omitempty"`
-	ArgumentsPreview string `doc:"The beginning of the JSON of arguments that are left out." json:"argumentsPreview,omitempty"`
+	ArgumentsPreview string `doc:"The beginning of the JSON of arguments that are left out."                                                                                             json:"argumentsPreview,omitempty"`
 }
 
 // QuestionPage is a page of questions.

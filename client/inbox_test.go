@@ -31,15 +31,17 @@ func TestInbox(t *testing.T) {
 	c := asked(t, 3)
 	ctx := testwait.Context(t, "the inbox")
 	list := func(f client.InboxFilter) (threads string) {
+		var threadsSb34 strings.Builder
 		for q, err := range c.Inbox(ctx, f) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			threads += string(q.ThreadID) + " "
+			threadsSb34.WriteString(string(q.ThreadID) + " ")
 			if q.Digest == "" || q.ToolName != "send" || string(q.Arguments) != `{"to":"ann"}` {
 				t.Errorf("question %+v", q)
 			}
 		}
+		threads += threadsSb34.String()
 		return threads
 	}
 	for name, f := range map[string]client.InboxFilter{

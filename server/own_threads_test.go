@@ -21,10 +21,10 @@ const (
 
 // owned serves a tenant whose subjects have their own threads: anna with tokenA, who is an admin
 // too, otto, and one who may see all.
-func owned(t *testing.T, more ...server.Token) *bundle {
+func owned(t *testing.T) *bundle {
 	t.Helper()
 
-	return setup(t, ownedConfig(t, more...))
+	return setup(t, ownedConfig(t))
 }
 
 // ownedConfig configures the server of owned.

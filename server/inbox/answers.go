@@ -56,9 +56,9 @@ type InboxResults struct { //nolint:revive // as above
 
 // InboxResult is the result of one answer.
 type InboxResult struct { //nolint:revive // as above
-	ThreadID   spool.ThreadID   `doc:"The thread."                     example:"t1"     json:"threadId"`
-	ToolCallID spool.ToolCallID `doc:"The call."                       example:"call_1" json:"toolCallId"`
-	Delivered  bool             `doc:"Whether this answer counts."     example:"true"   json:"delivered"`
+	ThreadID   spool.ThreadID   `doc:"The thread."                 example:"t1"     json:"threadId"`
+	ToolCallID spool.ToolCallID `doc:"The call."                   example:"call_1" json:"toolCallId"`
+	Delivered  bool             `doc:"Whether this answer counts." example:"true"   json:"delivered"`
 	// Reason is that of a refused answer: see [engine.RespondResult]. Empty for an error.
 	Reason string `doc:"Why the answer does not count, as respond says it." example:"already_answered" json:"reason,omitempty"`
 	Error  string `doc:"Why the answer does not count, for a person."       json:"error,omitempty"`

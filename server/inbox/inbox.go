@@ -29,18 +29,18 @@ type ListInput struct {
 	filter
 
 	Order spool.ParkOrder `default:"age"                            doc:"Which question comes first: the one that was asked first, or the one that expires first." enum:"age,expiry" query:"order"`
-	Limit int             `default:"50"                             doc:"The size of a page."                                                                       maximum:"1000"    minimum:"1"  query:"limit"`
+	Limit int             `default:"50"                             doc:"The size of a page."                                                                      maximum:"1000"    minimum:"1"   query:"limit"`
 	After string          `doc:"The field next of the page before." query:"after"`
 }
 
 // filter selects questions of a list. A question must pass all fields.
 type filter struct {
-	ThreadID  spool.ThreadID `doc:"Only questions of this thread."                          maxLength:"128"    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	Agent     string         `doc:"Only questions of runs of this agent, or of nested runs of it that ask themselves." maxLength:"128" query:"agent"`
-	Tool      string         `doc:"Only questions about calls of this tool."                maxLength:"256"    query:"tool"`
-	Reason    string         `doc:"Only questions with this reason."                        example:"approval" maxLength:"256" query:"reason"`
-	StartedBy string         `doc:"Only questions of runs that this subject started."       maxLength:"512"    query:"startedBy"`
-	Owner     string         `doc:"Only questions in threads of this subject."              maxLength:"512"    query:"owner"`
+	ThreadID  spool.ThreadID `doc:"Only questions of this thread."                                                     maxLength:"128"    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	Agent     string         `doc:"Only questions of runs of this agent, or of nested runs of it that ask themselves." maxLength:"128"    query:"agent"`
+	Tool      string         `doc:"Only questions about calls of this tool."                                           maxLength:"256"    query:"tool"`
+	Reason    string         `doc:"Only questions with this reason."                                                   example:"approval" maxLength:"256"              query:"reason"`
+	StartedBy string         `doc:"Only questions of runs that this subject started."                                  maxLength:"512"    query:"startedBy"`
+	Owner     string         `doc:"Only questions in threads of this subject."                                         maxLength:"512"    query:"owner"`
 }
 
 // Inbox is the answer to a list of questions.

@@ -27,11 +27,11 @@ const (
 
 // InboxLinkRequest is the body of a request for a link.
 type InboxLinkRequest struct { //nolint:revive // the document has the name
-	ThreadID   spool.ThreadID   `doc:"The thread that waits." example:"t1"                                                                                          json:"threadId" required:"true"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits."   example:"call_1"                                                                                      json:"toolCallId" required:"true"`
+	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                                                       example:"t1"              json:"threadId"            required:"true"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                                         example:"call_1"          json:"toolCallId"          required:"true"`
 	Digest     string           `doc:"The digest of the question, if you have it: a link to another question is refused."                                           json:"digest,omitempty"`
-	Approver   string           `doc:"Who answers with the link, in up to 256 bytes. The record and the audit log name this subject. Send the link to nobody else." example:"ann@example.com" json:"approver" required:"true"`
-	ExpiresIn  string           `doc:"How long the link works, such as 2h: from 1m to 24h, and never longer than the question waits. Left out: 24h."               example:"2h"              json:"expiresIn,omitempty"`
+	Approver   string           `doc:"Who answers with the link, in up to 256 bytes. The record and the audit log name this subject. Send the link to nobody else." example:"ann@example.com" json:"approver"            required:"true"`
+	ExpiresIn  string           `doc:"How long the link works, such as 2h: from 1m to 24h, and never longer than the question waits. Left out: 24h."                example:"2h"              json:"expiresIn,omitempty"`
 
 	lasts time.Duration
 }

@@ -127,8 +127,14 @@ func (p Page) shown() map[string]any {
 	}
 	facts := []struct{ Name, Value string }{}
 	for _, f := range []struct{ name, value string }{
-		{"Tool", q.ToolName}, {"Agent", strings.Join(q.Path, " → ")}, {"Reason", q.Reason}, {"Conversation", q.Title}, {"Started by", q.StartedBy},
-		{"Asked", q.AskedAt.UTC().Format(time.RFC1123)}, {"Link works until", q.ExpiresAt.UTC().Format(time.RFC1123)}, {"You answer as", q.Approver},
+		{"Tool", q.ToolName},
+		{"Agent", strings.Join(q.Path, " → ")},
+		{"Reason", q.Reason},
+		{"Conversation", q.Title},
+		{"Started by", q.StartedBy},
+		{"Asked", q.AskedAt.UTC().Format(time.RFC1123)},
+		{"Link works until", q.ExpiresAt.UTC().Format(time.RFC1123)},
+		{"You answer as", q.Approver},
 	} {
 		if f.value != "" {
 			facts = append(facts, struct{ Name, Value string }{f.name, visible(f.value)})
