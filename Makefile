@@ -34,7 +34,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: deps lint smoke test/node console/check test/race ## everything that a change must pass
+test: deps lint smoke test/node clients clients/browser console/check test/race ## everything that a change must pass
 
 .PHONY: build
 build: ## build the binary, ./spool
@@ -102,6 +102,22 @@ test/node: ## the tests of what checks OpenAPI documents and pages
 	@if [ -d test/openapi/node_modules ]; then npm test --prefix test/openapi; \
 		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "test/openapi is not installed, and nothing may be skipped" >&2; exit 1; \
 		else echo "skipped: tests of test/openapi (make deps/npm installs it)"; fi
+
+# What was installed: make deps/npm.
+CLIENTS = clients/typescript
+
+.PHONY: clients
+clients: ## lint, types, tests, sizes and tarballs of the TypeScript packages
+	@if [ -d $(CLIENTS)/node_modules ]; then node $(CLIENTS)/scripts/check.mjs; \
+		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "$(CLIENTS) is not installed, and nothing may be skipped" >&2; exit 1; \
+		else echo "skipped: the TypeScript packages (make deps/npm installs what checks them)"; fi
+
+.PHONY: clients/browser
+clients/browser: ## the hooks in Chromium, against a real server and a scripted model
+	@chromium=$${CHROMIUM:-/usr/bin/chromium}; \
+		if [ -d $(CLIENTS)/node_modules ] && [ -x $$chromium ]; then npm run --silent --prefix $(CLIENTS) test:browser; \
+		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "$(CLIENTS) is not installed or $$chromium is not there, and nothing may be skipped" >&2; exit 1; \
+		else echo "skipped: the hooks in a browser ($(CLIENTS)/node_modules or $$chromium is not there)"; fi
 
 # Who does not change the console needs no Node: console/dist is committed.
 .PHONY: console

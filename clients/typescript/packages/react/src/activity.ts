@@ -1,5 +1,5 @@
 // The line that says what the thread is doing.
-import { isActive, type Part, type ThreadState } from "@spool/client";
+import { isActive, type ThreadState } from "@spool/client";
 
 /** What a thread is doing. */
 export type Phase =
@@ -68,7 +68,7 @@ function phaseOf({ loading, threadId, turns, view }: ThreadState): [Phase, (stri
     return ["waiting-input", asked?.toolName];
   }
   if (state === "RUNNING") {
-    return working(view.drafts.at(-1) ?? view.messages.at(-1));
+    return working(view);
   }
   if (state === "QUEUED" || (turns.length > 0 && !isActive(state))) {
     return ["queued"];
@@ -85,20 +85,20 @@ function phaseOf({ loading, threadId, turns, view }: ThreadState): [Phase, (stri
   }
 }
 
-function working(last: ThreadState["view"]["messages"][number] | undefined): [Phase, (string | undefined)?] {
-  const content = last?.content;
-  if (last === undefined || last.role === "user" || !Array.isArray(content)) {
+function working({ drafts, messages }: ThreadState["view"]): [Phase, (string | undefined)?] {
+  const last = drafts.at(-1) ?? messages.at(-1);
+  if (last === undefined || last.role === "user") {
     return ["thinking"];
   }
-  const part = content.at(-1) as Part | undefined;
+  const part = Array.isArray(last.content) ? last.content.at(-1) : undefined;
   switch (part?.type) {
-    case "text":
-      return last.createdAt === undefined ? ["responding"] : ["thinking"];
     case "tool-call":
       return ["tool-call", part.toolName];
     case "tool-result":
       return ["tool-result", part.toolName];
-    default:
+    case "reasoning":
       return ["thinking"];
+    default:
+      return [drafts.length > 0 ? "responding" : "thinking"];
   }
 }

@@ -1,0 +1,55 @@
+// node scripts/install.mjs FOLDER
+//
+// Does what a new user does: takes a project as "npm create vite" makes one (test/install/app), installs the tarballs that
+// pack.mjs has put into the folder, pastes each component of packages/react/README.md, and builds. The project is left in
+// FOLDER/app, with the last component. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { argv, exit } from "node:process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+if (argv[2] === undefined) {
+  console.error("usage: node scripts/install.mjs FOLDER");
+  exit(2);
+}
+const folder = resolve(argv[2]);
+const app = join(folder, "app");
+const tarballs = readdirSync(folder).filter((file) => file.endsWith(".tgz"));
+rmSync(app, { recursive: true, force: true });
+cpSync(join(root, "test/install/app"), app, { recursive: true });
+
+const install = [
+  "install",
+  "--no-audit",
+  "--no-fund",
+  "--prefer-offline",
+  ...tarballs.map((file) => join(folder, file)),
+];
+const installed = spawnSync("npm", install, { cwd: app, encoding: "utf8" });
+if (installed.status !== 0) {
+  console.error(installed.stdout + installed.stderr);
+  exit(/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(installed.stderr) ? 3 : 1);
+}
+
+const readme = readFileSync(join(app, "node_modules/@spool/react/README.md"), "utf8");
+const components = [...readme.matchAll(/^```tsx\n(\/\/ src\/App\.tsx[\s\S]*?)^```/gm)]
+  .map(([, code]) => code)
+  .reverse();
+if (components.length < 2) {
+  console.error("the README of @spool/react has no components for src/App.tsx");
+  exit(1);
+}
+if (readFileSync(join(root, "../../examples/vite-chat/src/App.tsx"), "utf8") !== components[0]) {
+  console.error("examples/vite-chat/src/App.tsx is not the last component of the README of @spool/react");
+  exit(1);
+}
+for (const component of components) {
+  writeFileSync(join(app, "src/App.tsx"), component);
+  execFileSync("npm", ["run", "build"], { cwd: app, stdio: ["ignore", "ignore", "inherit"] });
+  if (!existsSync(join(app, "dist/index.html"))) {
+    throw new Error("nothing was built");
+  }
+}
+console.log(`${app}: ${components.length} components of the README build`);

@@ -1,0 +1,43 @@
+// Pages of another origin than the server's, with tokens and with cookies.
+import { afterAll, expect, test } from "vitest";
+import { play, Tape } from "./tape.js";
+import { closeBrowser, World } from "./world.js";
+
+afterAll(closeBrowser);
+
+const token = "a-token-for-the-tests-of-pages";
+
+test("a page of another origin, with a token", async () => {
+  const world = await World.start("origin", { env: { SPOOL_TOKEN: token, SPOOL_CORS_ORIGIN: "*" } });
+  const other = world.other({ token });
+  world.model.script = play({ write: [new Tape().say("I write.").call("c1", "send_email", {}).end()] });
+  const tab = await world.open(`?api=${encodeURIComponent(world.server.url)}&token=${token}`);
+  await tab.send("write");
+  await tab.click("text=Approve");
+  await tab.phase("completed");
+  await tab.isTrue(other);
+  await tab.page.reload();
+  await tab.shows("I write.");
+  await tab.isTrue(other);
+
+  const stranger = await world.open(
+    `?threadId=${await tab.thread()}&api=${encodeURIComponent(world.server.url)}&token=wrong`,
+  );
+  await stranger.page.waitForSelector('.error[data-code="unauthorized"]');
+  expect(await stranger.texts()).toEqual([]);
+  await stranger.picture("unauthorized");
+});
+
+test("a proxy that knows people by a cookie", async () => {
+  const world = await World.start("cookie", { env: { SPOOL_TOKEN: token }, sessions: { ann: token } });
+  const other = world.other({ token });
+  const tab = await world.open();
+  await tab.context.addCookies([
+    { name: "session", value: "ann", url: world.site.url, httpOnly: true, sameSite: "Strict" },
+  ]);
+  await tab.page.reload();
+  await tab.send("hello");
+  await tab.shows("You said: hello.");
+  await tab.phase("completed");
+  await tab.isTrue(other);
+});

@@ -1,0 +1,91 @@
+// A real "spool serve", which a test may kill and start again.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { until } from "./gate.js";
+
+/** A server over a folder of its own. */
+export class Server {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #flags: string[];
+  readonly #env: NodeJS.ProcessEnv;
+  #process: ChildProcess | undefined;
+  #log = "";
+
+  private constructor(port: number, folder: string, flags: string[], env: NodeJS.ProcessEnv) {
+    this.port = port;
+    this.#folder = folder;
+    this.#flags = flags;
+    this.#env = env;
+  }
+
+  /** Starts a server with a configuration, in a folder below another one. */
+  static async start(
+    below: string,
+    config: string,
+    flags: string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<Server> {
+    const folder = mkdtempSync(join(below, "server-"));
+    writeFileSync(join(folder, "spool.yaml"), config);
+    const server = new Server(await freePort(), folder, flags, env);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  async start(): Promise<void> {
+    const program = process.env.SPOOL_TEST_BINARY;
+    if (program === undefined) {
+      throw new Error("SPOOL_TEST_BINARY is not set");
+    }
+    const args = ["serve", "--listen", `127.0.0.1:${this.port}`, "--config", "spool.yaml", "--data", "data"];
+    const child = spawn(program, [...args, ...this.#flags], {
+      cwd: this.#folder,
+      env: { PATH: process.env.PATH, HOME: this.#folder, ...this.#env },
+    });
+    this.#process = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (data: Buffer) => {
+        this.#log += data;
+      });
+    }
+    await until("the server answers", async () => {
+      if (child.exitCode !== null) {
+        throw new Error(`it has ended: ${this.#log}`);
+      }
+      return (await fetch(`${this.url}/readyz`)).ok;
+    });
+  }
+
+  /** Ends the process as a crash does. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) {
+      return;
+    }
+    const ended = new Promise((resolve) => child.on("exit", resolve));
+    child.kill(signal);
+    await ended;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === "string") {
+    throw new Error("there is no port");
+  }
+  return address.port;
+}

@@ -1,0 +1,249 @@
+// The world of one case: a model, a server, a site, a browser, and another client.
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { type Client, type ClientOptions, createClient, emptyView, reduce, type ThreadState } from "@spool/client";
+import { textOf } from "@spool/react";
+import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { until } from "./gate.js";
+import { Model } from "./model.js";
+import { Server } from "./server.js";
+import { Site } from "./site.js";
+
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"];
+flags.push("--disable-background-networking", "--disable-component-update");
+
+let running: Promise<Browser> | undefined;
+
+/** Returns the browser of this process. */
+export function browser(): Promise<Browser> {
+  running ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  return running;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await running)?.close();
+  running = undefined;
+}
+
+/** Parts of a configuration that a case adds. */
+export interface Setting {
+  config?: string;
+  flags?: string[];
+  env?: NodeJS.ProcessEnv;
+  agent?: string;
+  limits?: string;
+  sessions?: Record<string, string>;
+}
+
+/** Everything that a case has. It ends with the test. */
+export class World {
+  readonly model: Model;
+  readonly server: Server;
+  readonly site: Site;
+  readonly folder: string;
+  readonly #problems: string[] = [];
+  #pictures = 0;
+
+  private constructor(model: Model, server: Server, site: Site, folder: string) {
+    this.model = model;
+    this.server = server;
+    this.site = site;
+    this.folder = folder;
+  }
+
+  static async start(name: string, setting: Setting = {}): Promise<World> {
+    const { SPOOL_TEST_FOLDER: below = "/tmp", SPOOL_TEST_PAGE: page = "" } = process.env;
+    const folder = mkdtempSync(join(below, `${name}-`));
+    const model = await new Model().listen();
+    const server = await Server.start(folder, configOf(model, setting), setting.flags, setting.env);
+    const { sessions } = setting;
+    const site = await new Site({ folder: page, port: server.port, ...(sessions && { sessions }) }).listen();
+    onTestFinished(async () => {
+      await site.close();
+      await server.kill();
+      await model.close();
+    });
+    return new World(model, server, site, folder);
+  }
+
+  /** Another client of the server, such as one of a colleague. */
+  other(options: ClientOptions = {}): Client {
+    return createClient({ baseUrl: this.server.url, ...options });
+  }
+
+  /** Opens the page in a browser profile of its own, or in that of another tab. */
+  async open(query = "", tab?: Tab): Promise<Tab> {
+    const context = tab?.context ?? (await (await browser()).newContext({ viewport: { width: 800, height: 700 } }));
+    if (tab === undefined) {
+      onTestFinished(() => context.close());
+    }
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on("pageerror", (error) => this.#problems.push(String(error)));
+    page.on("console", (message) => {
+      // A lost connection is in the console of each browser.
+      if (message.type() === "error" && !/Failed to load resource|net::ERR_/.test(message.text())) {
+        this.#problems.push(message.text());
+      }
+    });
+    await page.goto(`${this.site.url}/${query}`);
+    await page.waitForSelector("main", { state: "attached" });
+    return new Tab(this, context, page, await context.newCDPSession(page));
+  }
+
+  /** Expects that no page has thrown or warned, and that the model's scripts have not failed. */
+  untroubled(): void {
+    expect(this.#problems).toEqual([]);
+    expect(this.model.errors).toEqual([]);
+  }
+
+  nextPicture(name: string): string {
+    const pictures = process.env.SPOOL_TEST_PICTURES ?? join(this.folder, "pictures");
+    mkdirSync(pictures, { recursive: true });
+    this.#pictures++;
+    return join(pictures, `${this.folder.split("/").at(-1)?.replace(/-\w+$/, "")}-${this.#pictures}-${name}.png`);
+  }
+}
+
+/** A page that is open. */
+export class Tab {
+  constructor(
+    readonly world: World,
+    readonly context: BrowserContext,
+    readonly page: Page,
+    readonly devtools: CDPSession,
+  ) {}
+
+  async send(prompt: string): Promise<void> {
+    await this.page.fill("textarea", prompt);
+    await this.page.click("text=Send");
+  }
+
+  async click(selector: string): Promise<void> {
+    await this.page.click(selector, { timeout: 10_000 });
+  }
+
+  /**
+   * Cuts the network of this page: `cut` breaks its connections, `lost` leaves them open with nothing in them. A browser
+   * that is told to be offline refuses new requests, and keeps those that it has.
+   */
+  async offline(how: "cut" | "lost"): Promise<void> {
+    await this.#network(true);
+    how === "cut" ? this.world.site.cut() : this.world.site.lose();
+  }
+
+  async online(): Promise<void> {
+    await this.#network(false);
+  }
+
+  async #network(offline: boolean): Promise<void> {
+    await this.devtools.send("Network.enable");
+    const none = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    await this.devtools.send("Network.emulateNetworkConditions", { offline, ...none });
+  }
+
+  state(): Promise<ThreadState> {
+    return this.page.evaluate(() =>
+      (window as unknown as { spool: { getSnapshot(): ThreadState } }).spool.getSnapshot(),
+    );
+  }
+
+  /** The id of the thread that is shown. */
+  async thread(): Promise<string> {
+    return until("the page has a thread", async () => (await this.state()).threadId);
+  }
+
+  /** The texts of the messages on the screen, in order. */
+  texts(): Promise<string[]> {
+    return this.page.$$eval("main > article", (articles) =>
+      articles.map((article) =>
+        [...article.querySelectorAll(":scope > .text")].map((text) => text.textContent).join(""),
+      ),
+    );
+  }
+
+  shows(text: string): Promise<unknown> {
+    return until(`the page shows ${text}`, async () => (await this.texts()).some((shown) => shown.includes(text)));
+  }
+
+  async phase(phase: string): Promise<void> {
+    await this.page.waitForSelector(`#phase[data-phase="${phase}"]`, { timeout: 20_000 });
+  }
+
+  async picture(name: string): Promise<void> {
+    await this.page.screenshot({ path: this.world.nextPicture(name), fullPage: true });
+  }
+
+  /**
+   * Expects that the page shows the thread as it is: the store's view is the one of a fresh snapshot, and the text of
+   * each message on the screen is that of the view.
+   */
+  async isTrue(client: Client = this.world.other()): Promise<void> {
+    await until("the page shows what a fresh snapshot has", async () => {
+      const state = await this.state();
+      const fresh = reduce(emptyView, await client.history(state.threadId ?? ""));
+      expect(comparable(state.view)).toEqual(comparable(fresh));
+      expect(state.turns).toEqual([]);
+      const shown = [...state.messages, ...state.view.drafts].filter((message) => message.role !== "tool");
+      const top = shown.filter((message) => message.agentId === null);
+      expect(await this.texts()).toEqual(top.map((message) => textOf(message.content)));
+      return true;
+    });
+    this.world.untroubled();
+  }
+}
+
+/**
+ * A view without what only a snapshot has: the ids and times of messages that came as a stream, the details of runs, and
+ * the turns of runs that wait, with those runs.
+ */
+function comparable({
+  thread,
+  messages,
+  drafts,
+  parks,
+  pending,
+  runs,
+  queue,
+  retry,
+  providerWaits,
+  cursor,
+}: ThreadState["view"]) {
+  const said = (all: typeof messages) =>
+    all.map(({ role, content, agentId, clientMessageId }) => ({ role, content, agentId, clientMessageId }));
+  return {
+    state: thread.state,
+    messages: said(messages),
+    drafts: said(drafts),
+    parks: parks.map(({ askedAt: _, ...park }) => park),
+    pending,
+    runs: runs
+      .filter(({ id }) => !queue.some(({ runId }) => runId === id))
+      .map(({ id, state, depth, parentRunId, stopReason }) => ({ id, state, depth, parentRunId, stopReason })),
+    queue: queue.map(({ content: _, ...run }) => run),
+    retry: retry?.runId,
+    providerWaits,
+    cursor: cursor?.split(" ")[0],
+  };
+}
+
+function configOf(model: Model, { config = "", agent = "", limits = "" }: Setting): string {
+  return `
+models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer}}
+tools:
+  look: {type: http, url: "${model.url}/tools/look", idempotent: true, parameters: {type: object}}
+  pay: {type: http, url: "${model.url}/tools/pay", parameters: {type: object}}
+  send_email:
+    {type: http, url: "${model.url}/tools/send_email", approval: true, parameters: {type: object, properties: {to: {type: string}}}}
+agents:
+  assistant:
+    model: peer
+    tools: [look, pay, send_email]
+    subagents:
+      mailer: {description: Writes emails, tools: [send_email]}
+    ${agent}
+limits: {retry_backoff: 200ms, stream_flush: 5ms, lease: 2s, ${limits}}
+${config}
+`;
+}

@@ -1,0 +1,5 @@
+import { Chat } from "../[id]/chat";
+
+export default function Page() {
+  return <Chat snapshot={undefined} />;
+}
