@@ -243,6 +243,10 @@ type SubagentStarted struct {
 	Name       string  `json:"name"`
 	// Depth is 1 for a run that the main agent spawned.
 	Depth int `json:"depth"`
+	// ParentID is the run that spawned it, and CallID the tool call of that run. Both are empty in
+	// streams of older versions.
+	ParentID RunID      `doc:"The run that spawned it."     json:"parentRunId,omitempty"`
+	CallID   ToolCallID `doc:"The tool call that spawned it." json:"parentToolCallId,omitempty"`
 }
 
 // SubagentEvent are the fields of [ItemSubagentEvent].

@@ -15,7 +15,7 @@ func casesOfNested(t *testing.T) []viewCase {
 	c := hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "scout"}`)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
 	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 1})
 	c.nested(clerk, spool.ItemTextStart, spool.Block{MessageID: "b1", Role: spool.RoleAssistant})
 	c.nested(scout, spool.ItemReasoningContent, spool.Delta{MessageID: "b2", Delta: "Hm"})

@@ -114,8 +114,11 @@ func (t *Thread) startNested(stream spool.StreamID, s spool.SubagentStarted) {
 		r.State = spool.Running
 		return
 	}
-	root, _, _ := stream.Split()
-	t.putRun(spool.Run{ID: id, ThreadID: t.row.ID, ParentID: root, Depth: s.Depth, Agent: s.Name, State: spool.Running})
+	parent := s.ParentID
+	if parent == "" {
+		parent, _, _ = stream.Split()
+	}
+	t.putRun(spool.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: spool.Running})
 }
 
 // finishNested ends a nested run. What it said after its last finished step was not saved.

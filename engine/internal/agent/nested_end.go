@@ -93,7 +93,7 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 // started announces a nested run. Each stream in which the run is active gets one announcement.
 func (l *loop) started(ctx context.Context) {
 	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
-		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth,
+		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth, ParentID: l.run.ParentID, CallID: l.run.CallID,
 	})
 }
 

@@ -195,8 +195,8 @@ export class Tab {
 }
 
 /**
- * A view without what only a snapshot has: the ids and times of messages that came as a stream, the details of runs, and
- * the turns of runs that wait, with those runs.
+ * A view without what only a snapshot has: the ids and times of messages that came as a stream, the details of runs, the
+ * turns of runs that wait, with those runs, and the first turns of nested runs.
  */
 function comparable({
   thread,
@@ -211,7 +211,9 @@ function comparable({
   cursor,
 }: ThreadState["view"]) {
   const said = (all: typeof messages) =>
-    all.map(({ role, content, agentId, clientMessageId }) => ({ role, content, agentId, clientMessageId }));
+    all
+      .filter(({ role, agentId }) => role !== "user" || agentId === null)
+      .map(({ role, content, agentId, clientMessageId }) => ({ role, content, agentId, clientMessageId }));
   return {
     state: thread.state,
     messages: said(messages),

@@ -73,7 +73,7 @@ class Follower {
     options.signal?.addEventListener("abort", abort);
     const end = () => this.#connection?.close();
     stop.signal.addEventListener("abort", end);
-    const awake = onWake(() => this.#wake());
+    const awake = onWake((cut) => this.#wake(cut));
     let status: Connection = "connecting";
     try {
       while (!stop.signal.aborted) {
@@ -189,11 +189,11 @@ class Follower {
   }
 
   /** Connects at once if the connection may be dead, or is being waited for. */
-  #wake(): void {
+  #wake(cut: boolean): void {
     this.#hurry.abort();
     const connection = this.#connection;
-    if (connection && Date.now() - connection.aliveAt > silentMs) {
-      connection.fail(new SpoolError("unavailable", "the device was asleep"));
+    if (connection && (cut || Date.now() - connection.aliveAt > silentMs)) {
+      connection.fail(new SpoolError("unavailable", cut ? "the network was gone" : "the device was asleep"));
     }
   }
 }

@@ -4143,6 +4143,10 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The run that spawned it. */
+            parentRunId?: string;
+            /** @description The tool call that spawned it. */
+            parentToolCallId?: string;
             subagentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript

@@ -6,13 +6,14 @@ const lateMs = 10_000;
 
 /**
  * Calls a function when a connection may be dead without knowing it: the page comes back, the network comes back, or
- * the process was frozen. Returns what ends that.
+ * the process was frozen. `cut`: the network was gone, so the connection is over, however short that was. Returns what
+ * ends that.
  */
-export function onWake(wake: () => void): () => void {
+export function onWake(wake: (cut: boolean) => void): () => void {
   let last = Date.now();
   const timer = setInterval(() => {
     const now = Date.now();
-    if (now - last > beatMs + lateMs) wake();
+    if (now - last > beatMs + lateMs) wake(false);
     last = now;
   }, beatMs);
   (timer as { unref?: () => void }).unref?.();
@@ -20,14 +21,16 @@ export function onWake(wake: () => void): () => void {
   const page = typeof document === "undefined" ? undefined : document;
   const target =
     typeof addEventListener === "function" && typeof removeEventListener === "function" ? globalThis : undefined;
-  const shown = () => page?.visibilityState === "visible" && wake();
+  const shown = () => page?.visibilityState === "visible" && wake(false);
+  const back = () => wake(false);
+  const online = () => wake(true);
   page?.addEventListener("visibilitychange", shown);
-  target?.addEventListener("online", wake);
-  target?.addEventListener("pageshow", wake);
+  target?.addEventListener("online", online);
+  target?.addEventListener("pageshow", back);
   return () => {
     clearInterval(timer);
     page?.removeEventListener("visibilitychange", shown);
-    target?.removeEventListener("online", wake);
-    target?.removeEventListener("pageshow", wake);
+    target?.removeEventListener("online", online);
+    target?.removeEventListener("pageshow", back);
   };
 }

@@ -1,6 +1,6 @@
 // Which messages a thread shows, and each of them by its id, without work that grows with the thread for each token.
 import type { Message, Park, PendingCall, ThreadState, ThreadStore, ViewMessage } from "@spool/client";
-import { type ShownMessage, shown, shownTurn } from "./show.js";
+import { nestedOf, type ShownMessage, shown, shownTurn } from "./show.js";
 
 /** Which messages {@link Presenter.ids} returns. */
 export interface MessageFilter {
@@ -123,7 +123,8 @@ function build(messages: readonly ViewMessage[], before?: Index): Index {
   for (const message of messages) {
     index.byId.set(message.id, message);
     const agent = message.agentId ?? "";
-    if (message.role !== "tool") {
+    // The first turn of a nested run is the text of the call that has started it, and only snapshots have it.
+    if (message.role !== "tool" && !(message.role === "user" && message.agentId !== null)) {
       const ids = index.ids.get(agent);
       if (ids === undefined) {
         index.ids.set(agent, [message.id]);
@@ -165,7 +166,7 @@ function dependsOn(
     if (part.type === "tool-call") {
       const is = (other: { toolCallId: string }) => other.toolCallId === part.toolCallId;
       depends.push(results?.get(part.toolCallId), results?.has(part.toolCallId), parks.find(is), pending.find(is));
-      depends.push(runs.find((run) => run.parentToolCallId === part.toolCallId)?.id);
+      depends.push(nestedOf(part, message.agentId, runs)?.id);
     }
   }
   return depends;

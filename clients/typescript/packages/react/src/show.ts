@@ -166,10 +166,7 @@ function callOf(
   } else if (streaming && typeof call.args === "string") {
     state = "streaming";
   }
-  const nested =
-    agentOf(result) ??
-    runs.find((run) => run.parentToolCallId === call.toolCallId && (run.depth === 1 || run.parentRunId === agentId))
-      ?.id;
+  const nested = agentOf(result) ?? nestedOf(call, agentId, runs)?.id;
   return {
     type: "tool-call",
     toolCallId: call.toolCallId,
@@ -202,4 +199,12 @@ function endOf(result: unknown): ToolCallState {
 function agentOf(result: unknown): string | undefined {
   const id = typeof result === "object" && result !== null ? (result as { agentId?: unknown }).agentId : undefined;
   return typeof id === "string" ? id : undefined;
+}
+
+/** Returns the nested run that a call of an agent has started. */
+export function nestedOf(call: { toolCallId: string }, agentId: string | null, runs: Surroundings["runs"]) {
+  return runs.find(
+    (run) =>
+      run.parentToolCallId === call.toolCallId && (agentId === null ? run.depth === 1 : run.parentRunId === agentId),
+  );
 }

@@ -71,7 +71,8 @@ function startedNested(view: ThreadView, streamId: string, item: AnyItem): Threa
   if (view.runs.some((r) => r.id === id)) return changedRun(view, id, { state: "RUNNING" });
   return withRun(view, {
     ...newRun(id, view.thread.id),
-    parentRunId: runOfStream(streamId),
+    parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
+    ...(item.parentToolCallId !== undefined && { parentToolCallId: String(item.parentToolCallId) }),
     depth: Number(item.depth ?? 1),
     agent: String(item.name ?? ""),
     state: "RUNNING",
