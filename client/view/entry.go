@@ -30,6 +30,7 @@ func (t *Thread) applyEntry(e spool.Entry) error {
 	case spool.EntryRunEnded:
 		if err = t.applyWait(e); err == nil {
 			t.stream, t.drafts = "", nil
+			err = decoded(e, t.endRun)
 		}
 	case spool.EntryCallPending:
 		err = t.applyWait(e)
@@ -92,6 +93,22 @@ func (t *Thread) ask(p Park) {
 // settle removes the question of a call.
 func (t *Thread) settle(call spool.ToolCallID) {
 	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.ToolCallID == call })
+}
+
+// endRun ends a run by the end of its last segment. A client that was away gets the state of the run that has the thread
+// now, and no state of the runs that have ended meanwhile.
+func (t *Thread) endRun(e spool.RunEnded) {
+	r := t.run(e.RunID)
+	if r == nil || !r.State.Active() {
+		return
+	}
+	switch {
+	case e.Status == spool.SegmentFinished:
+		r.State, r.StopReason = spool.Completed, cmp.Or(e.StopReason, spool.StopCompleted)
+	case e.Status == spool.SegmentStopped:
+		r.State, r.StopReason = spool.Cancelled, spool.StopCancelled
+	default: // the run may be tried again
+	}
 }
 
 // setState applies the present state of the thread.

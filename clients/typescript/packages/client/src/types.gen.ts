@@ -751,6 +751,95 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message with the AI SDK
+         * @description The useChat of the AI SDK posts here. Only the last message counts. A user's message starts a run, and the answer is the
+         *     assistant's message as a UI message stream, until the run ends or waits. A message that the thread already has is shown again, and
+         *     starts nothing. With the trigger regenerate-message, the run answers a turn again.
+         *
+         *     If the last message is an assistant's, its answers to open questions count, and the stream has only what follows. The id of a question names
+         *     the question that the person saw, and an answer to another one is refused.
+         *
+         *     Closing the connection does not stop the run. The post also needs the scope read, and approve for answers.
+         */
+        post: operations["postChat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a chat of the AI SDK
+         * @description The saved messages of a chat, as useChat keeps them. What a run says after its last finished step comes with the
+         *     stream. A chat that does not exist has no messages.
+         */
+        get: operations["getChat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a chat of the AI SDK
+         * @description Stops the run of the chat. The stop of useChat itself only closes the connection.
+         */
+        post: operations["stopChat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resume a chat of the AI SDK
+         * @description The message that is being written, from its start, so a client replaces what it has of the message. If nothing
+         *     runs, the answer is 204. With replay=last, it then is the last message once more.
+         */
+        get: operations["resumeChat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/queue/agent-run": {
         parameters: {
             query?: never;
@@ -1599,6 +1688,225 @@ export interface components {
             toolCallId: string;
             /** @description The tool. Left out: the message with the call is not in the view. */
             toolName?: string;
+        };
+        ChatApproval: {
+            /** @description The answer. Left out: none. */
+            approved?: boolean;
+            /** @description More about the question. */
+            descriptor?: components["schemas"]["ChatQuestion"];
+            /** @description The question. */
+            id: string;
+            /** @description Why. */
+            reason?: string;
+            /** @description The question in words. */
+            requestReason?: string;
+        };
+        ChatCaller: {
+            /** @description Its name. */
+            agent?: string;
+            /** @description The nested run. */
+            agentId: string;
+        };
+        ChatChunk: {
+            /** @description The question. */
+            approvalDescriptor?: components["schemas"]["ChatQuestion"];
+            /** @description The question that waits for an answer. */
+            approvalId?: string;
+            /** @description The content of a data part. */
+            data?: unknown;
+            /** @description The text to append. */
+            delta?: string;
+            /** @description Whether the call becomes a part of the type dynamic-tool: it is a call of a nested run. */
+            dynamic?: boolean;
+            /** @description Why the call or the run failed. */
+            errorText?: string;
+            /**
+             * @description How the run ended.
+             * @enum {string}
+             */
+            finishReason?: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+            /** @description The block, the part or the message that the chunk is about. */
+            id?: string;
+            /** @description The arguments. */
+            input?: unknown;
+            /** @description The text to append to the arguments. */
+            inputTextDelta?: string;
+            /** @description The type of a file. */
+            mediaType?: string;
+            /** @description The assistant's message. Only in start. */
+            messageId?: string;
+            /** @description What else is known of the message. */
+            messageMetadata?: components["schemas"]["ChatMetadata"];
+            /** @description The result. */
+            output?: unknown;
+            /** @description The message of a steer. */
+            parts?: components["schemas"]["ChatTurnPart"][];
+            /** @description Whether the server executes the call. False: the page does. */
+            providerExecuted?: boolean;
+            /** @description Why it waits, or why the run was stopped. */
+            reason?: string;
+            /** @description The call. */
+            toolCallId?: string;
+            /** @description The nested run that made the call. */
+            toolMetadata?: components["schemas"]["ChatCaller"];
+            /** @description The tool. */
+            toolName?: string;
+            /** @description Whether the data part is an event: it does not become a part of the message. */
+            transient?: boolean;
+            /** @description The kind: start, start-step, text-delta, tool-input-available, finish and so on, or data- and a name. */
+            type: string;
+            /** @description The address of a file. */
+            url?: string;
+        };
+        ChatMessage: {
+            /** @description The message's id. For an assistant's message it is the run's, for a user's the client's own if there is one. */
+            id: string;
+            /** @description What else is known of the message. */
+            metadata?: components["schemas"]["ChatMetadata"];
+            /** @description The text, the calls and so on, in order. */
+            parts: components["schemas"]["ChatPart"][];
+            /**
+             * @description Who speaks.
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant";
+        };
+        ChatMessages: {
+            /** @description Ask with it for older messages. Left out: there are none. */
+            before?: string;
+            /** @description The messages, the oldest first. */
+            messages: components["schemas"]["ChatMessage"][];
+        };
+        ChatMetadata: {
+            /** @description The JSON value that the run was asked for. */
+            output?: unknown;
+            /** @description The run that wrote the message. */
+            runId?: string;
+            /** @description Why the run ended before it was done. */
+            stopReason?: string;
+            /** @description The tokens that the run used. */
+            usage?: components["schemas"]["TokenCount"];
+        };
+        ChatPart: {
+            /** @description The question that the call waits for. */
+            approval?: components["schemas"]["ChatApproval"];
+            /** @description The content of a data part. */
+            data?: unknown;
+            /** @description Why the call failed. */
+            errorText?: string;
+            /** @description The name of a file. */
+            filename?: string;
+            /** @description The part's own id. */
+            id?: string;
+            /** @description The arguments. */
+            input?: unknown;
+            /** @description The type of a file. */
+            mediaType?: string;
+            /** @description The result. */
+            output?: unknown;
+            /** @description The message of a steer. */
+            parts?: components["schemas"]["ChatTurnPart"][];
+            /** @description Whether the server executes the call. */
+            providerExecuted?: boolean;
+            /** @description How far the part is. */
+            state?: string;
+            /** @description The text. */
+            text?: string;
+            /** @description The call. */
+            toolCallId?: string;
+            /** @description The nested run that made the call. */
+            toolMetadata?: components["schemas"]["ChatCaller"];
+            /** @description The tool. Only of a dynamic-tool. */
+            toolName?: string;
+            /** @description text, reasoning, file, step-start, tool- and the name of a tool, dynamic-tool, or data- and a name. */
+            type: string;
+            /** @description The address of a file, or a data URL. */
+            url?: string;
+        };
+        ChatQuestion: {
+            /** @description The nested runs above the call, the outermost first. Left out: the run's own agent asks. */
+            agentPath?: string[];
+            /** @description The arguments in the question. */
+            arguments?: unknown;
+            /** @description Identifies the question. */
+            digest?: string;
+            /** @description Whether the person who started the run may not answer. */
+            distinctApprover?: boolean;
+            /**
+             * Format: date-time
+             * @description The end of the time to answer.
+             */
+            expiresAt?: string;
+            /** @description The JSON Schema of the payload or the arguments of an answer. */
+            inputSchema?: unknown;
+            /** @description Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word. */
+            reason: string;
+            /** @description The tool. */
+            toolName: string;
+        };
+        ChatRefusal: {
+            /** @description Always false. */
+            accepted: boolean;
+            /** @description queue_full in a 503: the same request may be accepted later. Left out in all other cases. */
+            code?: string;
+            /** @description The reason of the refusal, for a person. */
+            error: string;
+            /**
+             * @description The reason of the refusal, for a program.
+             * @example active_run
+             */
+            reason: string;
+            /**
+             * @description The thread.
+             * @example t1
+             */
+            threadId: string;
+        };
+        ChatRequest: {
+            /** @description The agent that runs. Defaults to the server's first. */
+            agent?: string;
+            /**
+             * @description The chat, which is a thread. If it does not exist, its first message creates it.
+             * @example t1
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description A maximum of steps below the agent's own. Zero: the agent's own.
+             */
+            maxSteps?: number;
+            /** @description The user's message that is replaced, or the message whose turn is answered again. */
+            messageId?: string;
+            /** @description The chat as the client has it. Only the last message counts: a user's is a prompt, and an assistant's has answers to questions. */
+            messages: unknown[];
+            /** @description The model. Defaults to the agent's. */
+            model?: string;
+            /** @description Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it. */
+            output?: components["schemas"]["OutputSchema"];
+            /** @description Fields of the request to the model's provider. The agent's configuration says which are allowed. */
+            providerOptions?: unknown;
+            /**
+             * @description submit-message, or regenerate-message to answer a turn again.
+             * @enum {string}
+             */
+            trigger?: "submit-message" | "regenerate-message";
+            /**
+             * @description What to do while the thread has another run. Defaults to the agent's, or reject.
+             * @enum {string}
+             */
+            whenBusy?: "reject" | "enqueue" | "latest" | "interrupt" | "rollback" | "steer";
+        };
+        ChatTurnPart: {
+            /** @description The name of a file. */
+            filename?: string;
+            /** @description The type of a file. */
+            mediaType?: string;
+            /** @description The text. */
+            text?: string;
+            /** @description text or file. */
+            type: string;
+            /** @description The address of a file. */
+            url?: string;
         };
         CompactRequest: {
             /**
@@ -9737,6 +10045,604 @@ export interface operations {
                      * @example {
                      *       "error": "Thread not found",
                      *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postChat: {
+        parameters: {
+            query?: {
+                /** @description The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too. */
+                version?: string;
+            };
+            header?: {
+                /** @description The same as version, for clients that can only set headers. */
+                "X-Ai-Sdk-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "t1",
+                 *       "messages": [
+                 *         {
+                 *           "id": "m1",
+                 *           "parts": [
+                 *             {
+                 *               "text": "Hello",
+                 *               "type": "text"
+                 *             }
+                 *           ],
+                 *           "role": "user"
+                 *         }
+                 *       ],
+                 *       "trigger": "submit-message"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The chunks, each sent at once, until the run ends or waits for an answer. The last event is [DONE]. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatChunk"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "threadId is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The chat has a run that is not over, or nothing waits for the answers. Nothing was changed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": false,
+                     *       "error": "Thread has an active run",
+                     *       "reason": "active_run",
+                     *       "threadId": "t1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChatRefusal"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the body is larger than 33554432 bytes",
+                     *       "code": "too_large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests, or too many open streams of the caller. Retry-After says when to try again. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "too many starts: 600 a minute are allowed",
+                     *       "code": "limit"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The tenant stores as many bytes as it may. Deleting threads makes room. Nothing was changed. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the tenant stores as many bytes as it may (1073741824): delete threads to make room",
+                     *       "code": "storage_full"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getChat: {
+        parameters: {
+            query?: {
+                /** @description The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too. */
+                version?: string;
+                /** @description How many saved messages of the thread are read, the newest first. A step has one or two. */
+                limit?: number;
+                /** @description The before of the page that has the newer messages. */
+                before?: string;
+            };
+            header?: {
+                /** @description The same as version, for clients that can only set headers. */
+                "X-Ai-Sdk-Version"?: string;
+            };
+            path: {
+                /** @description The chat, which is a thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages, for the messages of useChat. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatMessages"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "threadId is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stopChat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The chat, which is a thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run was stopped, or will be in a moment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopResult"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "threadId is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The chat has no run that could be stopped. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopResult"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resumeChat: {
+        parameters: {
+            query?: {
+                /** @description The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too. */
+                version?: string;
+                /** @description running: only a message that is being written. last: also the last message of a chat in which nothing runs, for a client that may have lost a part of it. */
+                replay?: "running" | "last";
+            };
+            header?: {
+                /** @description The same as version, for clients that can only set headers. */
+                "X-Ai-Sdk-Version"?: string;
+            };
+            path: {
+                /** @description The chat, which is a thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chunks, each sent at once, until the run ends or waits for an answer. The last event is [DONE]. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatChunk"];
+                };
+            };
+            /** @description Nothing runs, or there is no such chat. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "threadId is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests, or too many open streams of the caller. Retry-After says when to try again. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "too many starts: 600 a minute are allowed",
+                     *       "code": "limit"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

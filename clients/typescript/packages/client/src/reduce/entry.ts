@@ -1,6 +1,6 @@
 // Entries of the record, and notices.
 import type { ThreadView, ViewMessage } from "../view.js";
-import type { QueuedRun, StateChange } from "../wire.js";
+import type { QueuedRun, State, StateChange } from "../wire.js";
 import { isActive } from "../wire.js";
 import { withDrafts } from "./draft.js";
 import { changedRun, newRun, withRun } from "./run.js";
@@ -35,7 +35,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
       return withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
     }
     case "RUN_ENDED":
-      return onStream(withWait(view, e), "");
+      return endedRun(onStream(withWait(view, e), ""), p);
     case "MESSAGES_DROPPED": {
       const at = view.messages.findIndex((m) => m.id === p.fromMessageId); // -1: older than all of the view
       const messages = view.messages.slice(0, Math.max(0, at));
@@ -54,6 +54,19 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
 function onStream(view: ThreadView, streamId: string): ThreadView {
   const next = withDrafts(view, []);
   return { ...next, reading: { ...next.reading, streamId, offset: "" } };
+}
+
+/**
+ * The view after the end of a run's last segment. A client that was away gets the state of the run that has the thread
+ * now, and no state of the runs that have ended meanwhile.
+ */
+function endedRun(view: ThreadView, { runId, status, stopReason }: AnyEvent["payload"]): ThreadView {
+  const run = view.runs.find((r) => r.id === runId);
+  if (!run || !isActive(run.state as State)) return view;
+  if (status === "finished")
+    return changedRun(view, run.id, { state: "COMPLETED", stopReason: stopReason ?? "completed" });
+  if (status === "stopped") return changedRun(view, run.id, { state: "CANCELLED", stopReason: "cancelled" });
+  return view; // the run may be tried again
 }
 
 /** The view in another state. */
