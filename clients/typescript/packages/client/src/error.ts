@@ -49,6 +49,9 @@ export class SpoolError extends Error {
   /** The answer has the form of an agent server's, and not that of a proxy in front of it. */
   declare readonly native?: boolean;
 
+  /** @internal The result is one that the operation returns. */
+  declare refused?: boolean;
+
   constructor(code: ErrorCode, message: string, fields: ErrorFields = {}) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = code;

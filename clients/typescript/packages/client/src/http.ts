@@ -81,7 +81,7 @@ export function createHttp(options: ClientOptions): Http {
     });
     if (!response.ok) {
       const error = errorOf(response, text);
-      if (request.refusals?.includes(response.status) && isResult(error.result)) throw new Refused(error);
+      error.refused = request.refusals?.includes(response.status) === true && isResult(error.result);
       throw error;
     }
     try {
@@ -97,13 +97,12 @@ export function createHttp(options: ClientOptions): Http {
       try {
         return await once<T>(url, request);
       } catch (thrown) {
-        const refused = thrown instanceof Refused;
-        const error = refused ? thrown.error : asError(thrown, request.signal);
+        const error = asError(thrown, request.signal);
         const again = repeatable && passing(error) && failures <= (options.retries ?? 3);
         if (again && (await pause(backoffWait(options.backoff, failures, error.retryAfterMs ?? 0), request.signal)))
           continue;
         if (request.signal?.aborted) throw new SpoolError("canceled", "Canceled", { cause: thrown });
-        if (!refused) throw error;
+        if (!error.refused) throw error;
         const { retryAfterMs } = error;
         return { ...(error.result as object), ...(retryAfterMs !== undefined && { retryAfterMs }) } as T;
       }
@@ -118,11 +117,6 @@ export function createHttp(options: ClientOptions): Http {
     options,
     renewable,
   };
-}
-
-/** Carries a refusal that is a result. */
-class Refused {
-  constructor(readonly error: SpoolError) {}
 }
 
 function isResult(body: unknown): boolean {

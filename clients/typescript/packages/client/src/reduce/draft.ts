@@ -23,17 +23,11 @@ const text = (value: unknown) => (typeof value === "string" ? value : "");
 export function grown(draft: Draft, item: AnyItem): Draft {
   const offset = item.offset ?? "";
   const delta = text(item.delta);
+  if (!item.type.startsWith("TOOL_CALL")) {
+    const type = item.type.startsWith("TEXT") ? "text" : "reasoning";
+    return withPart(draft, offset, type, text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
+  }
   switch (item.type) {
-    case "TEXT_MESSAGE_START":
-    case "TEXT_MESSAGE_END":
-    case "TEXT_MESSAGE_CONTENT":
-      return withPart(draft, offset, "text", text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
-    case "REASONING_START":
-    case "REASONING_END":
-    case "REASONING_CONTENT":
-      return withPart(draft, offset, "reasoning", text(item.messageId), (p) =>
-        delta ? { ...p, text: p.text + delta } : p,
-      );
     case "TOOL_CALL_RESULT":
       if ((item.result as Record<string, unknown> | null)?.__hitl_parked__) return draft; // it is no result yet
       return {

@@ -1,7 +1,7 @@
-import { asError, refusalOf } from "../error.js";
+import { refusalOf, type SpoolError } from "../error.js";
 import type { Client, ThreadStore, ThreadStoreOptions } from "../types.js";
 import { isActive } from "../wire.js";
-import { loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
+import { act, loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
 import { Core } from "./core.js";
 import { type Follow, Live } from "./live.js";
 import { send } from "./send.js";
@@ -41,7 +41,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     live?.close();
     live = null;
   };
-  const show = (threadId: string | null, error: ReturnType<typeof asError> | null = null) => {
+  const show = (threadId: string | null, error: SpoolError | null = null) => {
     disconnect();
     core.reset(threadId, error);
     if (wanted) connect();
@@ -81,20 +81,15 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     },
     newThread: () => show(null),
     async delete() {
-      const { threadId } = core.state;
-      if (threadId === null) return { ok: true };
+      if (core.state.threadId === null) return { ok: true };
       const { generation } = core;
-      core.set({ error: null });
-      try {
-        const result = await client.deleteThread(threadId);
-        if (!result.accepted) throw refusalOf(result, "the thread could not be deleted");
-        if (core.generation === generation) show(null);
-        return { ok: true };
-      } catch (thrown) {
-        const error = asError(thrown);
-        if (core.generation === generation) core.set({ error });
-        return { ok: false, error };
-      }
+      const result = await act(core, async (threadId) => {
+        const deleted = await client.deleteThread(threadId);
+        if (!deleted.accepted) throw refusalOf(deleted, "the thread could not be deleted");
+        return undefined;
+      });
+      if (result.ok && core.generation === generation) show(null);
+      return result;
     },
     refresh: () => core.refresh(),
     dismissError: () => core.set({ error: null }),
