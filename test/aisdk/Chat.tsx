@@ -1,0 +1,72 @@
+import { Chat as Conversation, useChat } from "@ai-sdk/react";
+import { DefaultChatTransport, getToolName, isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import { useEffect, useRef, useState } from "react";
+
+const api = "/api/chat";
+const headers = { "x-ai-sdk-version": "7" }; // or 6
+
+export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
+  const broken = useRef(false);
+  const [chat] = useState(
+    () =>
+      new Conversation({
+        id,
+        messages: saved,
+        transport: new DefaultChatTransport({
+          api,
+          headers,
+          // After a break, the message may have ended meanwhile: it is wanted all the same.
+          prepareReconnectToStreamRequest: ({ id }) => ({ api: `${api}/${id}/stream${broken.current ? "?replay=last" : ""}`, headers }),
+        }),
+        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+        onFinish: (end) => {
+          broken.current = end.isDisconnect;
+        },
+      }),
+  );
+  const { messages, sendMessage, addToolApprovalResponse, resumeStream, status, error } = useChat({ chat, resume: true });
+
+  // A connection that broke off: the run goes on, and its message comes again from the start.
+  useEffect(() => {
+    if (status !== "error" || !broken.current) return;
+    const timer = setTimeout(() => void resumeStream(), 1000);
+    return () => clearTimeout(timer);
+  }, [status, error]);
+
+  return (
+    <main>
+      {messages.map((m) => (
+        <article key={m.id} className={m.role}>
+          {m.parts.map((part, i) => {
+            if (part.type === "text") return <p key={i}>{part.text}</p>;
+            if (part.type === "data-subagent") return <p key={i}>{JSON.stringify(part.data)}</p>;
+            if (!isToolUIPart(part)) return null;
+            if (part.state !== "approval-requested") return <p key={i}>{`${part.type} ${part.state}`}</p>;
+            const { id } = part.approval;
+            return (
+              <p key={i}>
+                May {getToolName(part)} run with {JSON.stringify(part.input)}?
+                <button onClick={() => void addToolApprovalResponse({ id, approved: true })}>Yes</button>
+                <button onClick={() => void addToolApprovalResponse({ id, approved: false })}>No</button>
+              </p>
+            );
+          })}
+        </article>
+      ))}
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          const text = String(new FormData(e.currentTarget).get("text"));
+          e.currentTarget.reset();
+          void sendMessage({ text });
+        }}
+      >
+        <input name="text" />
+        <button type="button" onClick={() => void fetch(`${api}/${id}/stop`, { method: "POST" })}>
+          Stop
+        </button>
+        <output>{status}</output>
+      </form>
+    </main>
+  );
+}

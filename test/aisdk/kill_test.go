@@ -1,0 +1,94 @@
+package aisdk_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// served is a `spool serve` that can be killed and started again at the same address, with the same data.
+type served struct {
+	t       *testing.T
+	program string
+	dir     string
+	address string
+	process *exec.Cmd
+	log     *os.File
+	kills   int
+}
+
+func (s *served) start() {
+	s.t.Helper()
+	s.process = exec.CommandContext(context.WithoutCancel(s.t.Context()), s.program, "serve", "--listen", s.address, "--data", filepath.Join(s.dir, "data"))
+	s.process.Stdout, s.process.Stderr = s.log, s.log
+	if err := s.process.Start(); err != nil {
+		s.t.Error(err)
+		return
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) {
+		if res, err := http.Get("http://" + s.address + "/readyz"); err == nil { //nolint:noctx // bounded by the deadline
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	s.t.Error("the server does not start")
+}
+
+func (s *served) kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// The component of the guide, rendered by React, shows the saved answer of a server that was killed in mid-answer, and
+// the question of a call after a reload.
+func TestComponent(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+	program := filepath.Join(dir, "spool")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "../../cmd/spool")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, version := range []string{"6", "7"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &served{t: t, program: program, dir: t.TempDir(), address: free.Addr().String()}
+			_ = free.Close()
+			if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
+				t.Fatal(err)
+			}
+			s.start()
+			control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				s.kill()
+				s.kills++
+				s.start()
+				_, _ = io.WriteString(w, "ok")
+			}))
+			t.Cleanup(func() {
+				control.Close()
+				s.kill()
+				_ = s.log.Close()
+			})
+			node(t, "hook.mjs", version, "http://"+s.address, control.URL)
+			if s.kills != 1 && !t.Failed() {
+				t.Errorf("the server was killed %d times", s.kills)
+			}
+		})
+	}
+}
