@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 
 const api = "/api/chat";
 const headers = { "x-ai-sdk-version": "7" }; // or 6
+const stop = (id: string) => fetch(`${api}/${id}/stop`, { method: "POST", headers: { "content-type": "application/json" } });
 
 export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
   const broken = useRef(false);
@@ -62,7 +63,7 @@ export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
         }}
       >
         <input name="text" />
-        <button type="button" onClick={() => void fetch(`${api}/${id}/stop`, { method: "POST" })}>
+        <button type="button" onClick={() => void stop(id)}>
           Stop
         </button>
         <output>{status}</output>
