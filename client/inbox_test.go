@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,19 +31,18 @@ func TestInbox(t *testing.T) {
 
 	c := asked(t, 3)
 	ctx := testwait.Context(t, "the inbox")
-	list := func(f client.InboxFilter) (threads string) {
-		var threadsSb34 strings.Builder
+	list := func(f client.InboxFilter) string {
+		var out strings.Builder
 		for q, err := range c.Inbox(ctx, f) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			threadsSb34.WriteString(string(q.ThreadID) + " ")
+			out.WriteString(string(q.ThreadID) + " ")
 			if q.Digest == "" || q.ToolName != "send" || string(q.Arguments) != `{"to":"ann"}` {
 				t.Errorf("question %+v", q)
 			}
 		}
-		threads += threadsSb34.String()
-		return threads
+		return out.String()
 	}
 	for name, f := range map[string]client.InboxFilter{
 		"all": {}, "in pages": {PageSize: 1}, "of pairs, by expiry": {PageSize: 2, Order: spool.ParksByExpiry},

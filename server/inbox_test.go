@@ -72,18 +72,17 @@ func TestInbox(t *testing.T) {
 
 	// Pages, while somebody answers what is on the page before.
 	for _, order := range []string{"age", "expiry"} {
-		all, next := "", ""
-		var allSb76 strings.Builder
+		var all strings.Builder
+		next := ""
 		for range 4 {
 			got, page := b.inbox(t, tokenA, "?limit=1&order="+order+"&after="+url.QueryEscape(next))
-			allSb76.WriteString(got + " ")
+			all.WriteString(got + " ")
 			if next = page.Next; next == "" {
 				break
 			}
 		}
-		all += allSb76.String()
-		if strings.TrimSpace(all) != "t1 t2 t3" {
-			t.Errorf("pages by %s: %s", order, all)
+		if got := strings.TrimSpace(all.String()); got != "t1 t2 t3" {
+			t.Errorf("pages by %s: %s", order, got)
 		}
 	}
 	_, page := b.inbox(t, tokenA, "?limit=1")
