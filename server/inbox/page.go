@@ -155,8 +155,12 @@ func readable(text json.RawMessage) string {
 	if json.Indent(&out, text, "", "  ") != nil {
 		return visible(string(text))
 	}
-	return visible(out.String())
+	return visible(unescapedHTML.Replace(out.String()))
 }
+
+// unescapedHTML undoes the escapes with which Go writes the characters of HTML in JSON: the template escapes them for
+// the page. An escaped backslash stays, so that what follows it is no escape.
+var unescapedHTML = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // visible returns a text with escapes for characters that nobody sees, or that change the order of others.
 func visible(text string) string {
