@@ -81,7 +81,7 @@ async function same(store: ThreadStore): Promise<void> {
   }, 5_000);
 }
 
-describe.skipIf(!program)("a real server", { timeout: 60_000 }, () => {
+describe.skipIf(!program)("a real server", { timeout: 180_000 }, () => {
   beforeAll(serve);
   afterAll(async () => {
     server.removeAllListeners("exit");
@@ -172,6 +172,54 @@ describe.skipIf(!program)("a real server", { timeout: 60_000 }, () => {
     await until(store, idle);
     await same(store);
     store.close();
+  });
+
+  test("works with one client while the connections of another one are cut all the time", async () => {
+    const cuts = new Set<AbortController>();
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      if (!String(input).includes("/stream")) return globalThis.fetch(input, init);
+      const cut = new AbortController();
+      cuts.add(cut);
+      return globalThis.fetch(input, { ...init, signal: AbortSignal.any([cut.signal, init?.signal ?? cut.signal]) });
+    };
+    let n = 0;
+    const cutting = setInterval(() => {
+      for (const cut of cuts) cut.abort(new TypeError("network error"));
+      cuts.clear();
+    }, 120);
+    const seen = createThreadStore(createClient({ baseUrl, fetch, backoff: { minMs: 1, maxMs: 20 } }));
+    seen.subscribe(() => n++);
+    const store = open();
+    const both = async (fits: (s: ThreadState) => boolean) => {
+      await Promise.all([until(store, fits), until(seen, fits)]);
+      await same(store);
+      await same(seen);
+    };
+    await store.send("slow 20");
+    seen.select(store.getSnapshot().threadId ?? "");
+    await both((s) => idle(s) && s.messages.length > 1);
+    const turn = store.getSnapshot().messages[0]?.id ?? "";
+    await store.send('use send_email with {"to":"ann@example.com"}');
+    await both((s) => s.view.parks.length === 1);
+    await store.respond(store.getSnapshot().view.parks[0]?.toolCallId ?? "", { approved: true });
+    await both((s) => idle(s) && s.view.parks.length === 0);
+    await store.send("slow 30");
+    await store.steer("Left");
+    await store.send("And then?", { whenBusy: "enqueue" });
+    await both((s) => idle(s) && s.view.queue.length === 0 && JSON.stringify(s.messages).includes("And then?"));
+    await store.edit(turn, "slow 10");
+    await both((s) => idle(s) && s.messages.length === 2);
+    await store.loadBranches();
+    await store.restoreBranch(store.getSnapshot().branches?.[0]?.id ?? 0);
+    await both((s) => s.messages.length > 2);
+    await store.send("slow 40");
+    await until(seen, (s) => s.view.drafts.length > 0);
+    await store.send("Stop that", { whenBusy: "rollback" });
+    await both((s) => idle(s) && JSON.stringify(s.messages).includes("Stop that"));
+    clearInterval(cutting);
+    store.close();
+    seen.close();
+    expect(n).toBeGreaterThan(20);
   });
 
   test("is followed by ten clients, which all see the same", async () => {

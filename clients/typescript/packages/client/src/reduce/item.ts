@@ -72,7 +72,7 @@ function startedNested(view: ThreadView, streamId: string, item: AnyItem): Threa
   return withRun(view, {
     ...newRun(id, view.thread.id),
     parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
-    ...(item.parentToolCallId !== undefined && { parentToolCallId: String(item.parentToolCallId) }),
+    ...(item.parentToolCallId != null && { parentToolCallId: String(item.parentToolCallId) }),
     depth: Number(item.depth ?? 1),
     agent: String(item.name ?? ""),
     state: "RUNNING",

@@ -86,18 +86,21 @@ export class Tab {
   /** Waits to lead. With `steal`, at once: the tab that leads does not answer. */
   #stand(steal: boolean): void {
     const { signal } = this.#closed;
-    const lead = () =>
-      new Promise<void>((resolve, reject) => {
+    let granted = false;
+    const lead = () => {
+      granted = true;
+      return new Promise<void>((resolve, reject) => {
         if (signal.aborted) return resolve();
         signal.addEventListener("abort", () => resolve());
         this.#lead().catch(reject);
       });
+    };
     const options: LockOptions = steal ? { steal } : { signal };
     navigator.locks.request(this.#name, options, lead).catch(() => {
-      // Another tab has taken the lead, or this one is closed.
-      this.#leading?.abort();
-      this.#leading = null;
       if (signal.aborted || this.#error) return;
+      if (!granted) return this.#lead(); // this document may not have locks, so it has a connection of its own
+      this.#leading?.abort(); // another tab has taken the lead
+      this.#leading = null;
       this.#stand(false);
       this.#join();
     });

@@ -232,6 +232,20 @@ describe("tabs", () => {
     expect(thread.connections).toBe(2);
   });
 
+  test("have connections of their own where they may not have locks", async () => {
+    const request = () => Promise.reject(new DOMException("not here", "SecurityError"));
+    vi.stubGlobal("navigator", { locks: { request } });
+    const { server, thread } = setup();
+    const tabs = [await open(server), await open(server)];
+    thread.state("QUEUED").turn("m1", "Hello");
+    await pass();
+    expect(texts(tabs)).toEqual(["Hello", "Hello"]);
+    expect(thread.connections).toBe(2);
+    for (const tab of tabs) tab.store.close();
+    await pass();
+    expect(thread.connections).toBe(0);
+  });
+
   test("have connections of their own where there are no locks", async () => {
     vi.stubGlobal("navigator", {});
     const { server, thread } = setup();
