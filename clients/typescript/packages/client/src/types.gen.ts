@@ -584,6 +584,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/inbox/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer several questions
+         * @description Answers up to 100 questions, each as respond does. Each answer needs the digest of its question, and has its own result, in
+         *     the order of the answers. One that is refused, wrong or fails does not stop the others. If the request is sent again, an answer that counted is
+         *     refused (`already_answered`) and changes nothing.
+         */
+        post: operations["answerInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/inbox/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a link to one question
+         * @description Makes a link with which one person answers one question, without other credentials. The link shows the question as a page,
+         *     and its form answers: opening the link changes nothing. The link is bound to the digest of the question and to the approver, in whose name it
+         *     answers: send it to nobody else. It stops working with the first answer to the question, from wherever it comes, when the question changes or
+         *     does not wait any more, and when it expires. The audit log says which subject made the link. For a question that the person who started the
+         *     run may not answer, that person can neither make the link nor be its approver.
+         */
+        post: operations["createInboxLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/respond": {
         parameters: {
             query?: never;
@@ -2243,6 +2289,107 @@ export interface components {
             next?: string;
             /** @description The questions that wait for an answer. */
             questions: components["schemas"]["Question"][];
+        };
+        InboxAnswer: {
+            /**
+             * @description True: the call runs (again, if it parked itself). False: the model reads that it was denied.
+             * @example true
+             */
+            approved: boolean;
+            /** @description An object of arguments with which an approved call runs instead of its own. The tool must accept it. */
+            arguments?: unknown;
+            /** @description The digest of the question. An answer to anything else does not count. */
+            digest: string;
+            /** @description Any JSON, for the tool. */
+            payload?: unknown;
+            /**
+             * @description The reason, in up to 4096 bytes. The model reads it, and the record keeps it.
+             * @example not on a Friday
+             */
+            reason?: string;
+            /**
+             * @description The thread that waits.
+             * @example t1
+             */
+            threadId: string;
+            /**
+             * @description The call that waits.
+             * @example call_1
+             */
+            toolCallId: string;
+        };
+        InboxAnswers: {
+            /** @description The answers, up to 100. */
+            answers: components["schemas"]["InboxAnswer"][];
+        };
+        InboxLink: {
+            /**
+             * Format: date-time
+             * @description When the link expires.
+             */
+            expiresAt: string;
+            /**
+             * @description The link. It begins with the path if the server does not know its public URL.
+             * @example https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x
+             */
+            url: string;
+        };
+        InboxLinkRequest: {
+            /**
+             * @description Who answers with the link, in up to 256 bytes. The record and the audit log name this subject. Send the link to nobody else.
+             * @example ann@example.com
+             */
+            approver: string;
+            /** @description The digest of the question, if you have it: a link to another question is refused. */
+            digest?: string;
+            /**
+             * @description How long the link works, such as 2h: from 1m to 24h, and never longer than the question waits. Left out: 24h.
+             * @example 2h
+             */
+            expiresIn?: string;
+            /**
+             * @description The thread that waits.
+             * @example t1
+             */
+            threadId: string;
+            /**
+             * @description The call that waits.
+             * @example call_1
+             */
+            toolCallId: string;
+        };
+        InboxResult: {
+            /**
+             * @description The code of an error: the answer is wrong, or it failed this time (unavailable) and may be sent again. Left out: no error.
+             * @example invalid
+             */
+            code?: string;
+            /**
+             * @description Whether this answer counts.
+             * @example true
+             */
+            delivered: boolean;
+            /** @description Why the answer does not count, for a person. */
+            error?: string;
+            /**
+             * @description Why the answer does not count, as respond says it.
+             * @example already_answered
+             */
+            reason?: string;
+            /**
+             * @description The thread.
+             * @example t1
+             */
+            threadId: string;
+            /**
+             * @description The call.
+             * @example call_1
+             */
+            toolCallId: string;
+        };
+        InboxResults: {
+            /** @description The result of each answer, in the order of the answers. */
+            results: components["schemas"]["InboxResult"][];
         };
         InputContext: {
             /** @description What it is. */
@@ -8967,6 +9114,312 @@ export interface operations {
                      * @example {
                      *       "error": "the scope \"read\" is required",
                      *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    answerInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "answers": [
+                 *         {
+                 *           "approved": true,
+                 *           "digest": "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e62cf8c4280d526",
+                 *           "threadId": "t1",
+                 *           "toolCallId": "call_1"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["InboxAnswers"];
+            };
+        };
+        responses: {
+            /** @description The results. They say which answers count. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "delivered": true,
+                     *           "threadId": "t1",
+                     *           "toolCallId": "call_1"
+                     *         },
+                     *         {
+                     *           "delivered": false,
+                     *           "error": "This request was already answered",
+                     *           "reason": "already_answered",
+                     *           "threadId": "t2",
+                     *           "toolCallId": "call_7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InboxResults"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "answers[1].digest is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the body is larger than 33554432 bytes",
+                     *       "code": "too_large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createInboxLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "approver": "ann@example.com",
+                 *       "expiresIn": "2h",
+                 *       "threadId": "t1",
+                 *       "toolCallId": "call_1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InboxLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The link. It lets anybody answer the question: keep it out of logs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2026-01-02T03:19:05Z",
+                     *       "url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x..."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InboxLink"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "expiresIn must be a duration from 1m to 24h, such as \"2h\"",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Nothing waits for an answer to this call, or the thread does not exist or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Nothing waits for this answer",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The question has changed, or is for somebody else. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This request is not the one that was shown",
+                     *       "code": "conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the body is larger than 33554432 bytes",
+                     *       "code": "too_large"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
