@@ -26,10 +26,60 @@ type host struct {
 	lookup         func(name string) (string, bool)
 	// environ returns the whole environment, as [os.Environ] does.
 	environ func() []string
+	stdin   io.Reader
 }
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv, os.Environ}))
+	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv, os.Environ, os.Stdin}))
+}
+
+// commandLine is a command of the binary.
+type commandLine struct {
+	name, arg, help string
+	run             func(ctx context.Context, args []string, h host) error
+	// subs are the commands below it, for completion.
+	subs []string
+}
+
+// commands returns all commands, in the order of the help.
+func commands() []commandLine {
+	talk := func(c talkCommand, arg, help string, subs ...string) commandLine {
+		return commandLine{c.name, arg, help, c.carryOut, subs}
+	}
+	var operate []string
+	for _, c := range adminCommands() {
+		operate = append(operate, c.name)
+	}
+	return []commandLine{
+		{"serve", "[flags]", "serve the HTTP API and execute runs, over one SQLite file or PostgreSQL", serve, nil},
+		talk(chatCommand(), "[PROMPT]", "talk to an agent of a running server"),
+		talk(threadsCommand(), "", "list threads, or delete some", "delete"),
+		talk(tailCommand(), "THREAD", "print the events of a thread as they come"),
+		talk(inboxCommand(), "", "answer what agents ask, over all threads", "answer"),
+		{"admin", "COMMAND", "operate a running server: inspect, answer, stop, redrive, prune", admin, operate},
+		{"backup", "FILE", "copy the database, even while a server writes to it", func(ctx context.Context, args []string, h host) error {
+			return backupCommand.carryOut(ctx, args, h)
+		}, nil},
+		{"restore", "FILE", "put a backup in as the database of a data folder", func(ctx context.Context, args []string, h host) error {
+			return newRestoreCommand().carryOut(ctx, args, h)
+		}, nil},
+		{"export", "FILE", "write all threads into a file, to move them to another database", exportStore, nil},
+		{"import", "FILE", "add the threads of such a file to a database", importStore, nil},
+		{"migrate", "", "bring the schema of a PostgreSQL database up to date", migrate, nil},
+		{"load", "URL", "measure how many runs and watchers a running server carries", loadServer, nil},
+		{"mcp", "COMMAND", "try an MCP server by hand: list its tools, call one", tryServer, []string{"list", "call", "login", "logout"}},
+		{"check", "", "validate the configuration and the database, and start nothing", check, nil},
+		{"schema", "", "print the JSON Schema of the configuration, for editors", func(_ context.Context, args []string, h host) error { return schema(args, h) }, nil},
+		{"completion", "SHELL", "print the completion of bash, zsh or fish", completion, []string{"bash", "zsh", "fish"}},
+		{"version", "", "print the version", func(_ context.Context, _ []string, h host) error {
+			_, err := fmt.Fprintln(h.stdout, "spool", version())
+			return err
+		}, nil},
+		{"help", "", "print this text", func(_ context.Context, _ []string, h host) error {
+			_, err := io.WriteString(h.stdout, help())
+			return err
+		}, nil},
+	}
 }
 
 // run executes a command line and returns the exit code.
@@ -38,38 +88,15 @@ func run(ctx context.Context, args []string, h host) int {
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	var err error
-	switch name {
-	case "serve":
-		err = serve(ctx, args, h)
-	case "admin":
-		err = admin(ctx, args, h)
-	case "migrate":
-		err = migrate(ctx, args, h)
-	case "backup":
-		err = backupCommand.carryOut(ctx, args, h)
-	case "restore":
-		err = newRestoreCommand().carryOut(ctx, args, h)
-	case "load":
-		err = loadServer(ctx, args, h)
-	case "export":
-		err = exportStore(ctx, args, h)
-	case "import":
-		err = importStore(ctx, args, h)
-	case "mcp":
-		err = tryServer(ctx, args, h)
-	case "check":
-		err = check(ctx, args, h)
-	case "schema":
-		err = schema(args, h)
-	case "version", "--version", "-version":
-		_, err = fmt.Fprintln(h.stdout, "spool", version())
-	case "help", "--help", "-help", "-h":
-		_, err = io.WriteString(h.stdout, help)
-	default:
-		err = usagef("there is no command %q", name)
+	if slices.Contains([]string{"--version", "-version", "--help", "-help", "-h"}, name) {
+		name = map[bool]string{true: "version", false: "help"}[strings.HasSuffix(name, "version")]
 	}
-	return h.report(err, name)
+	for _, c := range commands() {
+		if c.name == name {
+			return h.report(c.run(ctx, args, h), name)
+		}
+	}
+	return h.report(usagef("there is no command %q", name), name)
 }
 
 // usageError is an error in the command line or in the configuration.
@@ -85,6 +112,7 @@ func usagef(format string, args ...any) error {
 // report tells a person what went wrong and returns the exit code.
 func (h host) report(err error, command string) int {
 	var usage *usageError
+	var exit *exitError
 	switch {
 	case err == nil, errors.Is(err, errHelp):
 		return exitOK
@@ -92,37 +120,39 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "migrate", "backup", "restore", "export", "import", "check", "schema", "load", "mcp"}, command) {
+		if !slices.ContainsFunc(commands(), func(c commandLine) bool { return c.name == command }) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
 		return exitUsage
+	case errors.As(err, &exit):
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
+		}
+		return exit.code
 	default:
 		fmt.Fprintln(h.stderr, "spool:", err)
 		return exitFailure
 	}
 }
 
-const help = `Spool runs agents durably: prompts go in over HTTP, runs survive crashes, and every
+// help returns the help of the binary.
+func help() string {
+	var b strings.Builder
+	b.WriteString(`Spool runs agents durably: prompts go in over HTTP, runs survive crashes, and every
 client sees each token once.
 
 Usage:
 
-  spool serve [flags]   serve the HTTP API and execute runs, over one SQLite file or PostgreSQL
-  spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
-  spool backup FILE     copy the database, even while a server writes to it
-  spool restore FILE    put a backup in as the database of a data folder
-  spool export FILE     write all threads into a file, to move them to another database
-  spool import FILE     add the threads of such a file to a database
-  spool migrate         bring the schema of a PostgreSQL database up to date
-  spool load URL        measure how many runs and watchers a running server carries
-  spool mcp COMMAND     try an MCP server by hand: list its tools, call one
-  spool check           validate the configuration and the database, and start nothing
-  spool schema          print the JSON Schema of the configuration, for editors
-  spool version         print the version
-  spool help            print this text
-
-Run "spool serve --help" for its flags. To start with the demo model:
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-23s %s\n", strings.TrimRight("spool "+c.name+" "+c.arg, " "), c.help)
+	}
+	b.WriteString(`
+Run "spool serve --help" for its flags. To start with the demo model, and to talk to it:
 
   spool serve
-`
+  spool chat
+`)
+	return b.String()
+}

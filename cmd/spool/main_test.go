@@ -43,7 +43,7 @@ func command(env map[string]string, args ...string) result {
 			all = append(all, name+"="+v)
 		}
 		return all
-	}})
+	}, strings.NewReader("")})
 	return result{code, stdout.text.String(), stderr.String()}
 }
 

@@ -36,7 +36,7 @@ func (h *house) login(t *testing.T, ctx context.Context, visit func(link string)
 	code := make(chan int, 1)
 	go func() {
 		none := func(string) (string, bool) { return "", false }
-		code <- run(ctx, append([]string{"mcp", "login", "shop"}, args...), host{&out, &out, none, func() []string { return nil }})
+		code <- run(ctx, append([]string{"mcp", "login", "shop"}, args...), host{&out, &out, none, func() []string { return nil }, nil})
 	}()
 	wait(t, "the link", func() bool { return len(code) > 0 || printedLink.MatchString(out.String()) })
 	if link := printedLink.FindString(out.String()); link != "" {

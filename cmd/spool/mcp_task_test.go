@@ -150,7 +150,7 @@ func TestMCPTaskCommand(t *testing.T) {
 			var out, wrong bytes.Buffer
 			none := func(string) (string, bool) { return "", false }
 			args := append([]string{"mcp", "call", "--url", url, fake.Tool, `{"year":2025}`}, c.more...)
-			run(t.Context(), args, host{&out, &wrong, none, func() []string { return nil }})
+			run(t.Context(), args, host{&out, &wrong, none, func() []string { return nil }, nil})
 			if !strings.Contains(out.String(), c.out) || !strings.Contains(wrong.String(), c.wrong) || server.Started() != 1 {
 				t.Errorf("printed\n%s%s", out.String(), wrong.String())
 			}
@@ -174,7 +174,7 @@ func TestMCPTaskCommand(t *testing.T) {
 		url, _ := openWorks(t, server)
 		var out, wrong bytes.Buffer
 		none := func(string) (string, bool) { return "", false }
-		code := run(ctx, []string{"mcp", "call", "--url", url, fake.Tool, `{"year":2025}`}, host{&out, &wrong, none, func() []string { return nil }})
+		code := run(ctx, []string{"mcp", "call", "--url", url, fake.Tool, `{"year":2025}`}, host{&out, &wrong, none, func() []string { return nil }, nil})
 		if code != exitFailure || server.Tasks()[0].Cancels() != 1 {
 			t.Errorf("code %d, printed\n%s%s", code, out.String(), wrong.String())
 		}

@@ -164,7 +164,7 @@ func TestMCPCommand(t *testing.T) {
 	try := func(args ...string) (string, string, int) {
 		var out, wrong bytes.Buffer
 		none := func(string) (string, bool) { return "", false }
-		code := run(t.Context(), append([]string{"mcp"}, args...), host{&out, &wrong, none, func() []string { return nil }})
+		code := run(t.Context(), append([]string{"mcp"}, args...), host{&out, &wrong, none, func() []string { return nil }, nil})
 		return out.String(), wrong.String(), code
 	}
 	for name, c := range map[string]struct {

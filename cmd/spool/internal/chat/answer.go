@@ -1,0 +1,102 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
+)
+
+// Answer is an answer to a question, before it is sent.
+type Answer struct {
+	Approve   bool
+	Reason    string
+	Arguments json.RawMessage
+	Payload   json.RawMessage
+}
+
+// Check returns an error for an answer that the question cannot have.
+func (a Answer) Check(q spool.InputRequired) error {
+	switch {
+	case a.Arguments != nil && !a.Approve:
+		return spool.Errorf(spool.Invalid, "arguments go with an approval")
+	case a.Arguments != nil && !editable(a.Arguments):
+		return spool.Errorf(spool.Invalid, "the arguments must be a JSON object")
+	case a.Payload != nil && !json.Valid(a.Payload):
+		return spool.Errorf(spool.Invalid, "the payload must be JSON")
+	case a.Approve && a.Payload == nil && q.Reason == spool.ParkBudget:
+		return spool.Errorf(spool.Invalid, "a larger budget is needed, such as %s", Larger(q))
+	case a.Approve && a.Payload == nil && q.Reason == spool.ParkClientTool:
+		return spool.Errorf(spool.Invalid, "the result of the call is needed, as JSON")
+	}
+	return nil
+}
+
+// Request returns the answer in the form for the server. Its digest is that of the question that was shown.
+func (a Answer) Request(q spool.InputRequired) client.RespondRequest {
+	return client.RespondRequest{
+		ToolCallID: q.ToolCallID, Approved: a.Approve, Arguments: a.Arguments, Digest: q.Digest, Payload: a.Payload, Reason: a.Reason,
+	}
+}
+
+// bounds are the fields of the budgets, by the stop reason of a run that has used one up.
+var bounds = map[spool.StopReason]string{
+	spool.StopTokenBudget: "tokenBudget", spool.StopCostBudget: "costBudgetMicros", spool.StopToolCallBudget: "toolCallBudget",
+	spool.StopTimeBudget: "wallTimeMs",
+}
+
+// Larger returns a total of twice the budget that a question is about.
+func Larger(q spool.InputRequired) string {
+	var asked struct {
+		Exhausted spool.StopReason
+		Budget    map[string]json.Number
+	}
+	_ = json.Unmarshal(q.Arguments, &asked)
+	bound := bounds[asked.Exhausted]
+	n, err := asked.Budget[bound].Int64()
+	if bound == "" || err != nil {
+		return "{}"
+	}
+	return fmt.Sprintf(`{"%s":%d}`, bound, 2*n)
+}
+
+// edit lets a person edit arguments in the editor of the environment.
+func edit(ctx context.Context, editor string, args json.RawMessage) (json.RawMessage, error) {
+	f, err := os.CreateTemp("", "spool-arguments-*.json") // only its owner may read it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	var pretty any
+	text := []byte(args)
+	if json.Unmarshal(args, &pretty) == nil {
+		if indented, err := json.MarshalIndent(json.RawMessage(args), "", "  "); err == nil {
+			text = append(indented, '\n')
+		}
+	}
+	if _, err = f.Write(text); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	words := append(strings.Fields(editor), f.Name())
+	c := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the person's own editor
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w", words[0], err)
+	}
+	edited, err := os.ReadFile(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	if !editable(edited) {
+		return nil, spool.Errorf(spool.Invalid, "the arguments must be a JSON object")
+	}
+	return edited, nil
+}

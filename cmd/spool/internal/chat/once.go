@@ -1,0 +1,181 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/client/view"
+)
+
+// Once is one turn without a person who answers.
+type Once struct {
+	Client *client.Client
+	// Print prints the answer. Nil: Lines has everything.
+	Print *Printer
+	// Lines gets the result of the start, each frame and the outcome, as JSON in one line each. Nil: Print is used.
+	Lines io.Writer
+	// Thread is the thread. Empty: a new one.
+	Thread spool.ThreadID
+	// Agent answers. Empty: the server's first, or the thread's.
+	Agent string
+}
+
+// Run sends a prompt and prints the answer. It returns the outcome of the run: its state is terminal, or Parks has the
+// questions that somebody has to answer. When ctx ends, it stops the run.
+func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) {
+	in := client.RunRequest{
+		Prompt: prompt, ThreadID: o.Thread, Agent: o.Agent, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
+	}
+	if in.ThreadID == "" {
+		in.ThreadID = spool.ThreadID("chat-" + strings.ToLower(rand.Text()[:12]))
+	}
+	started, err := o.Client.Run(ctx, in)
+	if err != nil {
+		return spool.RunOutcome{}, err
+	}
+	if err := o.json(started); err != nil {
+		return spool.RunOutcome{}, err
+	}
+	if !started.Accepted {
+		return spool.RunOutcome{}, spool.Errorf(spool.Conflict, "the run was refused: %s", started.Error)
+	}
+	if err := o.follow(ctx, started, in.ClientMessageID); err != nil {
+		if ctx.Err() != nil {
+			o.stop(context.WithoutCancel(ctx), started)
+		}
+		return spool.RunOutcome{}, err
+	}
+	outcome, err := o.Client.Outcome(ctx, started.RunID)
+	if err != nil {
+		return outcome, err
+	}
+	return outcome, o.json(outcome)
+}
+
+// follow prints until the run has ended or waits.
+func (o Once) follow(ctx context.Context, started spool.RunResult, mine string) error {
+	over := false
+	var failed error
+	w := client.WatchOptions{OnFrame: func(f spool.Frame) {
+		over = over || endOf(f, started.RunID)
+		if failed == nil {
+			failed = o.json(f)
+		}
+	}}
+	if p := o.Print; p != nil {
+		p.Mine = map[string]bool{mine: true}
+		w.OnRetry = func(err error, _ time.Duration) {
+			p.State("the connection is away, and is tried again: " + spool.MessageOf(err))
+		}
+	}
+	first := true
+	for v, err := range o.Client.Watch(ctx, started.ThreadID, w) {
+		if err != nil || failed != nil {
+			return errors.Join(err, failed)
+		}
+		if o.Print != nil {
+			if first {
+				o.skip(v, started.RunID)
+			}
+			o.Print.Show(v)
+			o.Print.State(Why(v, started.RunID))
+		}
+		first = false
+		if over || settled(v, started.RunID) {
+			break
+		}
+	}
+	if o.Print != nil {
+		o.Print.endLine()
+	}
+	return failed
+}
+
+// skip marks what was said before the run as printed.
+func (o Once) skip(v *view.Thread, run spool.RunID) {
+	p := o.Print
+	p.seen = make(map[spool.MessageID]*printed)
+	for _, m := range v.Messages() {
+		if m.RunID == run {
+			break
+		}
+		p.seen[m.ID] = &printed{id: m.ID, role: m.Role, agent: m.AgentID, run: m.RunID, said: m.Text(), saved: true}
+		p.order = append(p.order, m.ID)
+	}
+}
+
+// endOf reports whether a frame ends the run, or lets it wait.
+func endOf(f spool.Frame, run spool.RunID) bool {
+	if f.Event == nil || f.Event.Type != spool.EntryRunEnded || f.Event.RunID != run {
+		return false
+	}
+	var end spool.RunEnded
+	return json.Unmarshal(f.Event.Payload, &end) == nil && (end.Status == spool.SegmentFinished || end.Status == spool.SegmentStopped)
+}
+
+// settled reports whether the run has ended or waits, and the view has all of it.
+func settled(v *view.Thread, run spool.RunID) bool {
+	for _, r := range v.Runs() {
+		if r.ID == run {
+			return v.Settled() && (r.State.Terminal() || r.State == spool.WaitingForInput && len(v.Parks()) > 0)
+		}
+	}
+	return false
+}
+
+// stop stops the run of a person who has left.
+func (o Once) stop(ctx context.Context, started spool.RunResult) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, _ = o.Client.Stop(ctx, started.ThreadID, started.RunID)
+}
+
+// json prints a value as a line, if that is wanted.
+func (o Once) json(v any) error {
+	if o.Lines == nil {
+		return nil
+	}
+	if f, ok := v.(spool.Frame); ok {
+		return WriteFrame(o.Lines, f)
+	}
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.Lines, "%s\n", line)
+	return err
+}
+
+// WriteFrame prints a frame as a line of JSON: that of the wire, with the cursor behind it as id.
+func WriteFrame(to io.Writer, f spool.Frame) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if f.Cursor != nil {
+		id, err := json.Marshal(f.Cursor.String())
+		if err != nil {
+			return err
+		}
+		text = append(append(append([]byte(`{"id":`), id...), ','), text[1:]...)
+	}
+	_, err = fmt.Fprintf(to, "%s\n", text)
+	return err
+}
+
+// Waiting says what a run waits for, a line for each question.
+func Waiting(o spool.RunOutcome) string {
+	var lines []string
+	for _, p := range o.Parks {
+		lines = append(lines, "waits for an answer: "+asks(p))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,507 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/client/view"
+)
+
+const (
+	// shownTurns is how many turns of a thread are shown when a chat goes on.
+	shownTurns = 3
+	// patience is how long a run may wait for a worker until that is worth a line.
+	patience = 2 * time.Second
+	// requestTime bounds a request that a key sends.
+	requestTime = 30 * time.Second
+)
+
+// Session is a conversation in a terminal.
+type Session struct {
+	Client *client.Client
+	Term   *Terminal
+	Print  *Printer
+	// Thread is the thread. Empty: the first turn makes one.
+	Thread spool.ThreadID
+	// Agent answers. Empty: the server's first, or the thread's.
+	Agent string
+	// Editor is the command that edits arguments. Empty: they are typed.
+	Editor string
+
+	views   chan *view.Thread
+	seen    chan struct{}
+	notices chan string
+	results chan func() error
+
+	// has says that a view was shown, and state and parks are those of the last one.
+	has   bool
+	state spool.State
+	parks []view.Park
+	err   error
+
+	line input
+	// ask takes the line that is being typed. Nil: it is a turn.
+	ask func(text string) error
+	// chosen is the question that is answered now. Nil: none.
+	chosen   *view.Park
+	typing   bool // a turn, although a question waits
+	asked    string
+	busy     bool
+	stopped  bool // a stop was sent
+	prompted bool
+	watching bool
+	leave    bool
+	// late fires when a run has waited long for a worker. Nil: none waits.
+	late <-chan time.Time
+}
+
+// Run talks until the person leaves or ctx ends. An empty prompt begins with what the thread says.
+func (s *Session) Run(ctx context.Context, prompt string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.views, s.seen = make(chan *view.Thread), make(chan struct{})
+	s.notices, s.results = make(chan string, 8), make(chan func() error, 1)
+	s.line.to = s.Term
+	s.Print.Mine = make(map[string]bool)
+	if s.Thread != "" {
+		s.watch(ctx)
+	}
+	if prompt != "" {
+		s.send(ctx, prompt)
+	} else if s.Thread == "" {
+		s.idle()
+	}
+	s.Term.want <- struct{}{}
+	for !s.leave {
+		views := s.views
+		if len(s.line.text) > 0 || s.ask != nil {
+			views = nil // what comes meanwhile waits until the line is done
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case read, ok := <-s.Term.keys:
+			if !ok {
+				return nil
+			}
+			for _, k := range s.Term.parse(read) {
+				s.key(ctx, k)
+			}
+			s.Term.want <- struct{}{}
+		case v := <-views:
+			s.show(v)
+			s.seen <- struct{}{}
+		case <-s.late:
+			s.late = nil
+			s.Print.State(noWorker)
+		case text := <-s.notices:
+			if len(s.line.text) == 0 && s.ask == nil {
+				s.endPrompt()
+				s.Print.State(text)
+				s.idle()
+			}
+		case result := <-s.results:
+			s.busy = false
+			if err := result(); err != nil {
+				s.endPrompt()
+				s.Print.note(spool.MessageOf(err))
+				s.idle()
+			}
+		}
+	}
+	s.endPrompt()
+	s.Print.endLine()
+	return s.err
+}
+
+// watch follows the thread, once it exists.
+func (s *Session) watch(ctx context.Context) {
+	if s.watching {
+		return
+	}
+	s.watching = true
+	go func() {
+		o := client.WatchOptions{OnRetry: func(err error, wait time.Duration) {
+			s.notice(ctx, "the connection is away, and is tried again: "+spool.MessageOf(err))
+		}}
+		for v, err := range s.Client.Watch(ctx, s.Thread, o) {
+			if err != nil {
+				s.fail(ctx, err, v == nil && spool.CodeOf(err) == spool.NotFound)
+				return
+			}
+			select {
+			case s.views <- v:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-s.seen:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+func (s *Session) notice(ctx context.Context, text string) {
+	select {
+	case s.notices <- text:
+	case <-ctx.Done():
+	default: // an older one says the same
+	}
+}
+
+// fail ends the session with an error. A thread that does not exist yet is none.
+func (s *Session) fail(ctx context.Context, err error, fresh bool) {
+	select {
+	case s.results <- func() error {
+		s.watching = false
+		if fresh {
+			s.idle()
+			return nil
+		}
+		s.leave, s.err = true, err
+		return nil
+	}:
+	case <-ctx.Done():
+	}
+}
+
+// do sends a request beside the keys.
+func (s *Session) do(ctx context.Context, request func(ctx context.Context) (func() error, error)) {
+	s.busy = true
+	go func() {
+		limited, cancel := context.WithTimeout(ctx, requestTime)
+		defer cancel()
+		then, err := request(limited)
+		if err != nil {
+			then = func() error { return err }
+		}
+		select {
+		case s.results <- then:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// send starts a run, or steers the one that is active.
+func (s *Session) send(ctx context.Context, text string) {
+	in := client.RunRequest{
+		Prompt: text, ThreadID: s.Thread, Agent: s.Agent, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
+	}
+	if s.active() {
+		in.WhenBusy = spool.BusySteer
+	}
+	s.Print.Mine[in.ClientMessageID] = true
+	s.typing, s.stopped = false, false
+	s.do(ctx, func(limited context.Context) (func() error, error) {
+		r, err := s.Client.Run(limited, in)
+		return func() error {
+			if !r.Accepted {
+				return spool.Errorf(spool.Conflict, "the run was refused: %s", r.Error)
+			}
+			s.Thread = r.ThreadID
+			s.watch(ctx)
+			return nil
+		}, err
+	})
+}
+
+func (s *Session) active() bool { return s.state.Active() }
+
+// show prints what is new.
+func (s *Session) show(v *view.Thread) {
+	if !s.has {
+		s.Print.Skip(v, shownTurns)
+	}
+	s.has, s.state, s.parks = true, v.State(), slices.Clone(v.Parks())
+	if v.Settled() && s.prompted && len(s.parks) == 0 && s.asked == "" {
+		s.Print.Show(v)
+		return
+	}
+	s.endPrompt()
+	s.Print.Show(v)
+	run := spool.RunID("")
+	if q := v.Queue(); len(q) > 0 {
+		run = q[len(q)-1].RunID
+	}
+	switch {
+	case s.waits():
+		s.askFor(s.parks[0])
+	case v.Settled() && !s.active():
+		s.ended(v)
+	default:
+		s.asked = ""
+		why := Why(v, run)
+		s.Print.State(why)
+		if s.late = nil; s.state == spool.Queued && why == "" {
+			s.late = time.After(patience)
+		}
+	}
+}
+
+// waits reports whether a question waits for an answer now.
+func (s *Session) waits() bool { return len(s.parks) > 0 && s.state == spool.WaitingForInput }
+
+// askFor shows a question with its keys, once.
+func (s *Session) askFor(p view.Park) {
+	id := string(p.ToolCallID) + p.Digest
+	if s.asked == id {
+		return
+	}
+	s.asked = id
+	s.Print.endLine()
+	s.Print.line(s.Print.style("1", "? "+Asks(p)), "")
+	keys := "a approve · d deny · r with a reason"
+	switch {
+	case p.Reason == spool.ParkBudget:
+		keys = "a raise the budget · d end the run"
+	case p.Reason == spool.ParkClientTool:
+		keys = "a give the result · d deny"
+	case p.Reason == spool.ParkOutcomeUnknown:
+		keys = "a run it again · d do not · r with a reason"
+	case p.Reason == spool.ParkApproval && editable(p.Arguments):
+		keys = "a approve · d deny · e edit the arguments · r with a reason"
+	}
+	s.Print.line(s.Print.style("2", "  "+keys+" · t type a message"), "")
+}
+
+// ended says how the last run ended, and waits for a turn.
+func (s *Session) ended(v *view.Thread) {
+	s.asked = ""
+	for _, r := range v.Runs() {
+		if r.ParentID != "" {
+			continue
+		}
+		switch {
+		case r.State == spool.Failed:
+			s.Print.State("the run has failed: " + r.Error)
+		case r.State == spool.Cancelled:
+			s.Print.State("the run was stopped")
+		case r.StopReason != "" && r.StopReason != spool.StopCompleted && r.StopReason != spool.StopSteered:
+			s.Print.State("the answer was cut short: " + string(r.StopReason))
+		default:
+			s.Print.State("")
+		}
+		break
+	}
+	s.stopped = false
+	s.idle()
+}
+
+// idle shows where to type.
+func (s *Session) idle() {
+	if s.prompted || s.active() {
+		return
+	}
+	s.Print.endLine()
+	_, _ = s.Term.Write([]byte("> "))
+	s.prompted = true
+}
+
+// endPrompt takes the mark of an empty line back.
+func (s *Session) endPrompt() {
+	if s.prompted {
+		_, _ = s.Term.Write([]byte("\b\b  \b\b"))
+	}
+	s.prompted = false
+}
+
+// key handles one key.
+func (s *Session) key(ctx context.Context, k rune) {
+	switch {
+	case k == keyInterrupt:
+		s.interrupt(ctx)
+	case k == keyEnd && len(s.line.text) == 0:
+		s.leave = true
+	case k == keyEnter:
+		s.enter(ctx)
+	case k == keyBackspace:
+		s.line.back()
+		if len(s.line.text) == 0 && s.ask == nil && s.active() {
+			_, _ = s.Term.Write([]byte("\b\b  \b\b"))
+		}
+	case k == keyClear:
+		for len(s.line.text) > 0 {
+			s.key(ctx, keyBackspace)
+		}
+	case k < 0:
+	case s.ask == nil && !s.typing && len(s.line.text) == 0 && s.waits():
+		if !s.busy {
+			s.choose(ctx, k)
+		}
+	default:
+		if len(s.line.text) == 0 && s.ask == nil && !s.prompted {
+			s.Print.endLine()
+			_, _ = s.Term.Write([]byte("» "))
+		}
+		s.line.put(k)
+	}
+}
+
+// interrupt clears the line, stops the run, or leaves.
+func (s *Session) interrupt(ctx context.Context) {
+	switch {
+	case len(s.line.text) > 0 || s.ask != nil || s.typing:
+		s.ask, s.chosen, s.typing, s.asked = nil, nil, false, ""
+		s.line.text = nil
+		_, _ = s.Term.Write([]byte("\n"))
+		s.prompted = false
+		s.again()
+	case s.active() && !s.stopped:
+		s.stopped = true
+		s.Print.note("stopping; Ctrl-C again leaves, and lets the run be")
+		s.do(ctx, func(limited context.Context) (func() error, error) {
+			_, err := s.Client.Stop(limited, s.Thread, "")
+			return func() error { return nil }, err
+		})
+	default:
+		s.leave = true
+	}
+}
+
+// again shows the question, or where to type.
+func (s *Session) again() {
+	if s.waits() {
+		s.askFor(s.parks[0])
+	} else {
+		s.idle()
+	}
+}
+
+// enter sends the line.
+func (s *Session) enter(ctx context.Context) {
+	text := string(s.line.text)
+	if text == "" && s.ask == nil {
+		return
+	}
+	s.line.text = nil
+	_, _ = s.Term.Write([]byte("\n"))
+	s.prompted = false
+	if ask := s.ask; ask != nil {
+		s.ask = nil
+		if err := ask(text); err != nil {
+			s.Print.note(spool.MessageOf(err))
+			s.asked = ""
+			s.again()
+		}
+		return
+	}
+	s.send(ctx, text)
+}
+
+// choose handles the key of an answer.
+func (s *Session) choose(ctx context.Context, k rune) {
+	p := s.parks[0]
+	p.Arguments = slices.Clone(p.Arguments)
+	switch k {
+	case 'a':
+		s.approve(ctx, p)
+	case 'd':
+		s.answer(ctx, p, Answer{})
+	case 'e':
+		if p.Reason == spool.ParkApproval && editable(p.Arguments) {
+			s.edit(ctx, p)
+		}
+	case 'r':
+		s.read("reason: ", "", func(reason string) error {
+			s.read("approve (y/n): ", "", func(yes string) error {
+				if yes != "y" && yes != "n" {
+					return spool.Errorf(spool.Invalid, "y or n")
+				}
+				s.answer(ctx, p, Answer{Approve: yes == "y", Reason: reason})
+				return nil
+			})
+			return nil
+		})
+	case 't':
+		s.typing = true
+		s.Print.endLine()
+		_, _ = s.Term.Write([]byte("» "))
+		s.prompted = true
+	}
+}
+
+// approve asks for what an approval needs, and answers.
+func (s *Session) approve(ctx context.Context, p view.Park) {
+	label, with := "", ""
+	switch p.Reason {
+	case spool.ParkBudget:
+		label, with = "the new totals: ", Larger(p.InputRequired)
+	case spool.ParkClientTool:
+		label = "the result, as JSON: "
+	default:
+		s.answer(ctx, p, Answer{Approve: true})
+		return
+	}
+	s.read(label, with, func(text string) error {
+		a := Answer{Approve: true, Payload: json.RawMessage(text)}
+		if err := a.Check(p.InputRequired); err != nil {
+			return err
+		}
+		s.answer(ctx, p, a)
+		return nil
+	})
+}
+
+// edit lets the person change the arguments.
+func (s *Session) edit(ctx context.Context, p view.Park) {
+	if s.Editor == "" {
+		s.read("arguments: ", oneLine(p.Arguments, 1<<20), func(text string) error {
+			a := Answer{Approve: true, Arguments: json.RawMessage(text)}
+			if err := a.Check(p.InputRequired); err != nil {
+				return err
+			}
+			s.answer(ctx, p, a)
+			return nil
+		})
+		return
+	}
+	var args json.RawMessage
+	err := s.Term.lend(func() (err error) {
+		args, err = edit(ctx, s.Editor, p.Arguments)
+		return err
+	})
+	if err != nil {
+		s.Print.note(err.Error())
+		s.asked = ""
+		s.again()
+		return
+	}
+	s.answer(ctx, p, Answer{Approve: true, Arguments: args})
+}
+
+// read asks for a line, which begins with a text.
+func (s *Session) read(label, with string, then func(text string) error) {
+	s.Print.endLine()
+	_, _ = fmt.Fprint(s.Term, label)
+	for _, r := range with {
+		s.line.put(r)
+	}
+	s.ask = then
+}
+
+// answer sends an answer.
+func (s *Session) answer(ctx context.Context, p view.Park, a Answer) {
+	what := "denied"
+	if a.Approve {
+		what = "approved"
+	}
+	s.do(ctx, func(limited context.Context) (func() error, error) {
+		r, err := s.Client.Respond(limited, s.Thread, a.Request(p.InputRequired))
+		return func() error {
+			if !r.Delivered {
+				s.asked = ""
+				return spool.Errorf(spool.Conflict, "the answer does not count: %s", r.Error)
+			}
+			s.Print.note(what + " " + p.ToolName)
+			return nil
+		}, err
+	})
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const (
+	ctrlC = "\x03"
+	ctrlD = "\x04"
+	ctrlU = "\x15"
+)
+
+// A person talks: steers and stops a run, edits the arguments of a call, and leaves.
+func TestChatTerminal(t *testing.T) {
+	t.Parallel()
+
+	p := start(t, t.TempDir())
+	s := inTerminal(t, nil, "chat", "--url", p.url, "slow 300")
+	s.expect("(demo model, not a language model) 1 2 3 ")
+	s.typed("And red ones\r")
+	s.expect("» And red ones")
+	s.expect("… the message is read before the next step")
+	s.typed(ctrlC)
+	s.expect("… stopping; Ctrl-C again leaves")
+	s.expect("… the run was stopped")
+	s.expect("> ")
+
+	s.typed("use send_email with {\"to\":\"ann\"} x\x7f\x7f\r") // with two keys taken back
+	s.expect("→ send_email {\"to\":\"ann\"}")
+	s.expect("? send_email {\"to\":\"ann\"} (until ")
+	s.expect("a approve · d deny · e edit the arguments · r with a reason")
+	s.typed("x") // no answer
+	s.typed("e")
+	s.expect(`arguments: {"to":"ann"}`)
+	s.typed(ctrlU + "[1]\r")
+	s.expect("… the arguments must be a JSON object")
+	s.expect("? send_email")
+	s.typed("e")
+	s.expect(`arguments: {"to":"ann"}`)
+	s.typed(ctrlU + "{\"to\":\"bob\"}\r")
+	s.expect("… approved send_email")
+	s.expect("No email was sent to bob")
+	s.expect("> ")
+
+	s.typed("use send_email with {\"to\":\"eve\"}\r")
+	s.expect("? send_email {\"to\":\"eve\"}")
+	s.typed("r")
+	s.expect("reason: ")
+	s.typed("not on a Friday\r")
+	s.expect("approve (y/n): ")
+	s.typed("n\r")
+	s.expect("… denied send_email")
+	s.expect("not on a Friday")
+	s.expect("> ")
+	s.typed(ctrlD)
+	s.expect("spool chat --thread ")
+	thread := s.expect(" goes on here")
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(s.all(), "\x1b") {
+		t.Error("with NO_COLOR, the terminal gets escape sequences")
+	}
+
+	s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", thread)
+	s.expect("> slow 300")
+	s.expect("> use send_email with {\"to\":\"eve\"}")
+	s.expect("\n> ")
+	s.typed("Good morning\r")
+	s.expect("You said: Good morning")
+	s.expect("> ")
+	s.typed(ctrlC)
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+
+	s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", thread)
+	s.expect(" earlier messages")
+	s.expect("> use send_email with {\"to\":\"ann\"}")
+	s.expect("> Good morning")
+	s.expect("\n> ")
+	s.typed(ctrlD)
+	s.end()
+}
+
+// A chat goes on when its server is killed in the middle of an answer, and shows the whole answer after that.
+func TestChatServerKilled(t *testing.T) {
+	t.Parallel()
+
+	data := t.TempDir()
+	p := start(t, data)
+	s := inTerminal(t, nil, "chat", "--url", p.url, "slow 40")
+	s.expect("(demo model, not a language model) 1 2 3 4 5 ")
+	p.signal(t, syscall.SIGKILL)
+	s.expect("… the connection is away, and is tried again")
+	start(t, data, "--listen", strings.TrimPrefix(p.url, "http://"))
+	s.expect("… the step has failed, and what it said does not count")
+	between := s.expect("(demo model, not a language model) 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 " +
+		"31 32 33 34 35 36 37 38 39 40\n")
+	if strings.Contains(between, "2 3") {
+		t.Errorf("a part of the answer comes twice: %q", between)
+	}
+	s.expect("> ")
+	s.typed(ctrlD)
+	s.end()
+}
+
+// A budget that is used up is raised by a key, with a total that is proposed.
+func TestChatBudget(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "spool.yaml")
+	if err := os.WriteFile(file, []byte("budget: {tokens: 600, on_exhausted: park}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, t.TempDir(), "--config", file)
+	s := inTerminal(t, nil, "chat", "--url", p.url, "use clock with {} then use clock with {} then use clock with {}")
+	s.expect("? budget ")
+	s.expect("the budget is used up")
+	s.expect("a raise the budget · d end the run")
+	s.typed("a")
+	s.expect("the new totals: {\"tokenBudget\":1200}")
+	s.typed("\r")
+	s.expect("… approved budget")
+	s.expect("> ")
+	s.typed(ctrlD)
+	s.end()
+	if strings.Count(s.all(), "→ clock {}") != 3 {
+		t.Error("the run did not go on")
+	}
+}
+
+// The editor of the person gets the arguments, and what it leaves is what runs.
+func TestChatEditor(t *testing.T) {
+	t.Parallel()
+
+	p := start(t, t.TempDir())
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\ngrep -q '\"to\": \"ann\"' \"$1\" && echo '{\"to\": \"zoe\"}' > \"$1\"\n"), 0o700); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	s := inTerminal(t, []string{"EDITOR=" + editor}, "chat", "--url", p.url, `use send_email with {"to":"ann"}`)
+	s.expect("? send_email")
+	s.typed("e")
+	s.expect("… approved send_email")
+	s.expect("No email was sent to zoe")
+	s.typed(ctrlD)
+	s.end()
+}
+
+// The inbox shows the questions of all threads, and answers them by keys.
+func TestInboxTerminal(t *testing.T) {
+	t.Parallel()
+
+	p := start(t, t.TempDir())
+	for _, to := range []string{"ann", "bob", "eve"} {
+		if got := talkTo(p, "chat", `use send_email with {"to":"`+to+`"}`); got.code != 3 {
+			t.Fatalf("%+v", got)
+		}
+	}
+	s := inTerminal(t, nil, "inbox", "--url", p.url)
+	s.expect("[1 of 3] ")
+	s.expect("? send_email {\"to\":\"ann\"}")
+	s.typed("j")
+	s.expect("[2 of 3] ")
+	s.expect("? send_email {\"to\":\"bob\"}")
+	s.typed("j")
+	s.expect("? send_email {\"to\":\"eve\"}")
+	s.typed("k")
+	s.expect("? send_email {\"to\":\"bob\"}")
+	s.typed("d")
+	s.expect("… denied send_email")
+	s.expect("[2 of 2] ")
+	s.expect("? send_email {\"to\":\"eve\"}")
+	s.typed("e")
+	s.expect("arguments: ")
+	s.typed(ctrlU + "{\"to\":\"zoe\"}\r")
+	s.expect("… approved send_email")
+	s.expect("[1 of 1] ")
+	s.typed("r")
+	s.expect("reason: ")
+	s.typed("she asked\r")
+	s.expect("approve (y/n): ")
+	s.typed("y\r")
+	s.expect("… approved send_email")
+	s.expect("No further question waits for an answer.")
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := talkTo(p, "inbox", "--json"); got.code != 0 || got.stdout != "" {
+		t.Errorf("the inbox has %+v", got)
+	}
+}
