@@ -101,8 +101,8 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** A start. */
-export interface RunRequest {
+/** The fields of a start that a server knows. */
+export interface RunFields {
   prompt: string;
   /** Left out: a new thread. */
   threadId?: string;
@@ -124,6 +124,10 @@ export interface RunRequest {
   wallTimeMs?: number;
   output?: OutputSchema;
   providerOptions?: unknown;
+}
+
+/** A start. */
+export interface RunRequest extends RunFields {
   /** Fields of the host's own. */
   [field: string]: unknown;
 }

@@ -67,8 +67,11 @@ const store = createThreadStore(client, { threadId: null, pageSize: 50, shareTab
 expectTypeOf(store.getSnapshot()).toEqualTypeOf<ThreadState>();
 expectTypeOf(store.send("Hi", { model: "m", whenBusy: "steer" })).resolves.toEqualTypeOf<SendResult>();
 expectTypeOf(store.respond("c1", { approved: true, arguments: { to: "ann" } })).resolves.toEqualTypeOf<ActionResult>();
+void store.send("Hi", { shop: 7 });
 // @ts-expect-error the store knows the thread
-void store.send("Hi", { threadId: "t1" }) satisfies never;
+void store.send("Hi", { threadId: "t1" });
+// @ts-expect-error a model is a name
+void store.send("Hi", { model: 5 });
 
 // A failure has a reason for a program, of known and other words.
 const error = new SpoolError("conflict", "no", { field: "prompt" });

@@ -10,6 +10,7 @@ import type {
   InboxLinkRequest,
   InboxResult,
   RespondRequest,
+  RunFields,
   RunOptions,
   RunRequest,
   ThreadChange,
@@ -158,11 +159,14 @@ export type SendResult =
   | { readonly ok: false; readonly error: SpoolError; readonly clientMessageId: string };
 
 /** Options of a `send`: the fields of a start, without those that the store knows. */
-export interface SendOptions extends Omit<Partial<RunRequest>, "prompt" | "threadId" | "editMessageId"> {
-  attachments?: readonly Attachment[];
-  whenBusy?: WhenBusy;
+export interface SendOptions extends Omit<Partial<RunFields>, "prompt" | "threadId" | "editMessageId"> {
   /** That of an earlier attempt, so that the turn arrives once. Defaults to a new id. */
   clientMessageId?: string;
+  prompt?: never;
+  threadId?: never;
+  editMessageId?: never;
+  /** Fields of the host's own. */
+  [field: string]: unknown;
 }
 
 /** An answer of the user to a park. The store adds the digest of the question that is shown. */
