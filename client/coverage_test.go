@@ -21,6 +21,10 @@ import (
 var leftOut = map[string]string{
 	"connectAgent":     "AG-UI has clients of its own",
 	"runAgent":         "AG-UI has clients of its own",
+	"postChat":         "the AI SDK has a client of its own",
+	"stopChat":         "the AI SDK has a client of its own",
+	"resumeChat":       "the AI SDK has a client of its own",
+	"getChat":          "the AI SDK has a client of its own",
 	"deliverJob":       "an external queue calls it, with credentials of its own",
 	"getArtifactByUrl": "the URL of ArtifactURL needs no client and no credentials",
 }
