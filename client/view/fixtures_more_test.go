@@ -255,6 +255,14 @@ func casesOfReconnect(t *testing.T) []viewCase {
 	c.snapshot(whole)
 	c.state(spool.StateChange{State: spool.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: spool.StopCompleted})
 	cases = append(cases, c.named("a snapshot replaces what was missed"))
+
+	// The present state is that of the next run, before the end of the run that was missed.
+	c = hello(t)
+	c.say("b1", "Hello.")
+	c.state(spool.StateChange{State: spool.Running, RunID: "r2", StartedAt: moment(5)})
+	c.step(1, "", "stop")
+	c.end(spool.SegmentFinished, "", 0)
+	cases = append(cases, c.named("a run that has ended while the client was away"))
 	return cases
 }
 

@@ -250,6 +250,7 @@ func testNestedStream(s nestedTest) {
 			Depth               int
 			Event               *spool.Item
 			Delta, ToolCallID   string
+			ParentToolCallID    string
 		}
 		_ = f.Item.Decode(&p)
 		line := string(f.Item.Type)
@@ -267,11 +268,11 @@ func testNestedStream(s nestedTest) {
 			}
 			line = names[p.SubagentID] + ": " + string(p.Event.Type) + " " + in.Delta + in.ToolCallID
 		}
-		lines = append(lines, strings.TrimSpace(plainly(line+" "+p.Name+p.Delta+p.ToolCallID+p.Status)))
+		lines = append(lines, strings.TrimSpace(plainly(line+" "+p.Name+p.Delta+p.ToolCallID+p.Status+" "+p.ParentToolCallID)))
 	}
 	s.lines("items", lines, "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT one", "TEXT_MESSAGE_END",
-		"TOOL_CALL_START c1", "TOOL_CALL_END c1", "SUBAGENT_STARTED above lead", "above: TOOL_CALL_START c2", "above: TOOL_CALL_END c2",
-		"SUBAGENT_STARTED below helper", "below: REASONING_START", "below: REASONING_CONTENT hm", "below: REASONING_END",
+		"TOOL_CALL_START c1", "TOOL_CALL_END c1", "SUBAGENT_STARTED above lead c1", "above: TOOL_CALL_START c2", "above: TOOL_CALL_END c2",
+		"SUBAGENT_STARTED below helper c2", "below: REASONING_START", "below: REASONING_CONTENT hm", "below: REASONING_END",
 		"below: TEXT_MESSAGE_START", "below: TEXT_MESSAGE_CONTENT down", "below: TEXT_MESSAGE_END",
 		"STEP_FINISHED below", "SUBAGENT_FINISHED below completed", "above: TOOL_CALL_RESULT c2", "STEP_FINISHED above",
 		"above: TEXT_MESSAGE_START", "above: TEXT_MESSAGE_CONTENT up", "above: TEXT_MESSAGE_END", "STEP_FINISHED above",
