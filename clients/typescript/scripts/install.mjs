@@ -2,9 +2,9 @@
 //
 // Does what a new user does: takes a project as "npm create vite" makes one (test/install/app), installs the tarballs that
 // pack.mjs has put into the folder, pastes each component of packages/react/README.md, and builds. The project is left in
-// FOLDER/app, with the last component. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
+// FOLDER/app, with the last component. A second project, in FOLDER/react18, has React 18.2, and runs a page. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -20,18 +20,7 @@ const tarballs = readdirSync(folder).filter((file) => file.endsWith(".tgz"));
 rmSync(app, { recursive: true, force: true });
 cpSync(join(root, "test/install/app"), app, { recursive: true });
 
-const install = [
-  "install",
-  "--no-audit",
-  "--no-fund",
-  "--prefer-offline",
-  ...tarballs.map((file) => join(folder, file)),
-];
-const installed = spawnSync("npm", install, { cwd: app, encoding: "utf8" });
-if (installed.status !== 0) {
-  console.error(installed.stdout + installed.stderr);
-  exit(/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(installed.stderr) ? 3 : 1);
-}
+npm(app);
 
 const readme = readFileSync(join(app, "node_modules/@spool/react/README.md"), "utf8");
 const components = [...readme.matchAll(/^```tsx\n(\/\/ src\/App\.tsx[\s\S]*?)^```/gm)]
@@ -53,3 +42,26 @@ for (const component of components) {
   }
 }
 console.log(`${app}: ${components.length} components of the README build`);
+
+// The oldest React that @spool/react takes.
+const old = join(folder, "react18");
+rmSync(old, { recursive: true, force: true });
+mkdirSync(old);
+writeFileSync(join(old, "package.json"), '{"private": true, "type": "module"}');
+npm(old, "react@18.2.0", "react-dom@18.2.0");
+cpSync(join(root, "test/install/react18.mjs"), join(old, "react18.mjs"));
+execFileSync("node", ["react18.mjs", join(root, "package.json")], {
+  cwd: old,
+  stdio: ["ignore", "inherit", "inherit"],
+});
+
+/** Installs the tarballs, and what a project has besides. */
+function npm(cwd, ...names) {
+  const files = tarballs.map((file) => join(folder, file));
+  const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files, ...names];
+  const { status, stdout, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" });
+  if (status !== 0) {
+    console.error(stdout + stderr);
+    exit(/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(stderr) ? 3 : 1);
+  }
+}

@@ -4,7 +4,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
-import { until } from "./gate.js";
+import { Gate, until } from "./gate.js";
 import { framesOf, quantile } from "./trace.js";
 import { browser, closeBrowser, World } from "./world.js";
 
@@ -27,7 +27,9 @@ events.onmessage = ({ data }) => {
 test("rendering", { timeout: 180_000 }, async () => {
   const world = await World.start("render");
   writeFileSync(join(process.env.SPOOL_TEST_PAGE ?? "", "plain.html"), plain);
+  let ready = new Gate();
   world.model.script = async (_, answer) => {
+    await ready.passed;
     const began = performance.now();
     for (let i = 0; i < tokens; i++) {
       const wait = began + (i * 1000) / perSecond - performance.now();
@@ -38,12 +40,16 @@ test("rendering", { timeout: 180_000 }, async () => {
     }
   };
   const measure = async (path: string, thread: string) => {
+    ready = new Gate();
+    await world.other().run({ threadId: thread, prompt: "long" });
     const page = await (await (await browser()).newContext()).newPage();
-    await page.goto(`${world.site.url}/${path}?threadId=${thread}&persist`);
+    page.on("pageerror", (error) => console.error(error));
+    await page.goto(`${world.site.url}/${path}?threadId=${thread}`);
     const devtools = await page.context().newCDPSession(page);
     const shows = (text: string) =>
       page.evaluate((t) => document.querySelector("main")?.textContent?.includes(t), text);
-    await world.other().run({ threadId: thread, prompt: "long" });
+    await until("the page", () => page.evaluate(() => document.querySelector("main") !== null));
+    ready.open();
     await until("the first token", () => shows("token1 "));
     const frames = await framesOf(devtools, async () => {
       await until("the last token", () => shows(`token${tokens - 50}`), 60_000);

@@ -13,6 +13,8 @@ export default async function setup(): Promise<() => void> {
   process.env.SPOOL_TEST_FOLDER = folder;
   const mode = process.env.SPOOL_TEST_MODE ?? "development";
   process.env.SPOOL_TEST_PAGE = join(folder, "page");
+  const { NODE_ENV } = process.env; // decides which JSX is made
+  process.env.NODE_ENV = mode;
   await build({
     root: fileURLToPath(new URL("page", import.meta.url)),
     configFile: false,
@@ -24,6 +26,7 @@ export default async function setup(): Promise<() => void> {
     define: { "process.env.NODE_ENV": JSON.stringify(mode) },
     build: { outDir: process.env.SPOOL_TEST_PAGE, emptyOutDir: true, minify: mode === "production" },
   });
+  process.env.NODE_ENV = NODE_ENV;
   if (process.env.SPOOL_TEST_BINARY === undefined) {
     process.env.SPOOL_TEST_BINARY = join(folder, "spool");
     execFileSync("go", ["build", "-o", process.env.SPOOL_TEST_BINARY, "./cmd/spool"], {
