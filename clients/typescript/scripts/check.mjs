@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "spool-clients-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-await step("lint", "npx", "biome", "check", "--error-on-warnings", ".");
+await step("lint", "npx", "biome", "check", ".");
 await step("build", "npm", "run", "build");
 await Promise.all([step("types", "npm", "run", "types"), step("test", "npx", "vitest", "run")]);
 await Promise.all([step("sizes", "node", "scripts/sizes.mjs"), step("pack", "node", "scripts/pack.mjs", folder)]);

@@ -12,7 +12,7 @@ afterAll(closeBrowser);
 
 const tokens = 2000;
 const perSecond = 200;
-const rounds = 3;
+const rounds = 2;
 
 /** Appends what comes to one text node: the least that a page can do. */
 const plain = `<!doctype html><main></main><script type="module">

@@ -9,6 +9,8 @@ interface TraceEvent {
   tid: number;
   ts: number;
   dur?: number;
+  /** The time of the processor, which does not count what other processes take. */
+  tdur?: number;
   args?: { name?: string };
 }
 
@@ -31,24 +33,26 @@ export async function framesOf(devtools: CDPSession, what: () => Promise<void>):
       .map(({ pid, tid }) => `${pid} ${tid}`),
   );
   const tasks = events.filter(
-    ({ name, ph, pid, tid }) => ph === "X" && /RunTask$/.test(name) && mains.has(`${pid} ${tid}`),
+    ({ name, ph, pid, tid }) => ph === "X" && name === "RunTask" && mains.has(`${pid} ${tid}`),
   );
-  return perFrame(tasks.map(({ ts, dur = 0 }) => ({ from: ts / 1000, to: (ts + dur) / 1000 })));
+  return perFrame(
+    tasks.map(({ ts, dur = 0, tdur = dur }) => ({ from: ts / 1000, to: (ts + dur) / 1000, work: tdur / 1000 })),
+  );
 }
 
 /** A frame at 60 a second, in milliseconds. */
 const frame = 1000 / 60;
 
-function perFrame(tasks: { from: number; to: number }[]): number[] {
-  const first = Math.min(...tasks.map(({ from }) => from));
-  const last = Math.max(...tasks.map(({ to }) => to));
-  const frames = new Array<number>(Math.ceil((last - first) / frame)).fill(0);
-  for (const { from, to } of tasks) {
-    for (let at = from - first; at < to - first; ) {
-      const i = Math.floor(at / frame);
-      const end = Math.min(to - first, (i + 1) * frame);
-      frames[i] = (frames[i] ?? 0) + end - at;
-      at = end + 1e-9;
+/** The work of tasks in each frame. That of a task that lasts longer is spread over its frames. */
+function perFrame(tasks: { from: number; to: number; work: number }[]): number[] {
+  const first = tasks.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY);
+  const last = tasks.reduce((most, { to }) => Math.max(most, to), 0);
+  const frames = new Array<number>(Math.max(0, Math.ceil((last - first) / frame))).fill(0);
+  for (const { from, to, work } of tasks) {
+    const begin = Math.floor((from - first) / frame);
+    const end = Math.max(begin, Math.ceil((to - first) / frame) - 1);
+    for (let i = begin; i <= end; i++) {
+      frames[i] = (frames[i] ?? 0) + work / (end - begin + 1);
     }
   }
   return frames;
