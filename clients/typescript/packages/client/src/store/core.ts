@@ -24,6 +24,8 @@ export class Core {
   /** The turn whose answer will name the new thread. */
   creating: Promise<unknown> = Promise.resolve();
   failed: FailedSend | null = null;
+  /** The server is known to say what the state is on each connection. */
+  greeted = false;
   /** Reads the snapshot again. */
   refresh: () => void = () => {};
   /** For each turn, the messages with the same text that were there before it. */

@@ -9,7 +9,7 @@ import { isKnown } from "./known.js";
 import { nextFrame } from "./schedule.js";
 
 /** How long a new connection may take to say what the present state is. */
-const greetingMs = 3_000;
+const greetingMs = 5_000;
 
 /** Follows a thread. The client's own, or one that tabs share. */
 export type Follow = (threadId: string, options: FollowOptions) => AsyncIterable<Frame>;
@@ -30,6 +30,8 @@ export class Live {
   /** Ends the present follow, to read the snapshot again. */
   #again: AbortController | null = null;
   #stale = false;
+  /** Nothing has come on this connection. */
+  #begins = false;
   /** No further attempt follows. */
   ended = false;
 
@@ -111,8 +113,9 @@ export class Live {
           if (status === "closed" || this.#closed) return;
           core.set({ connection: status });
           if (status !== "open") return;
+          this.#begins = true;
           // A host that does not say what the state is after a reconnect has to be asked.
-          if (!fresh) greeting = setTimeout(() => this.refresh(), greetingMs);
+          if (!fresh && !core.greeted) greeting = setTimeout(() => this.refresh(), greetingMs);
           fresh = false;
         },
         onPresent: () => clearTimeout(greeting),
@@ -146,6 +149,12 @@ export class Live {
   #take(frame: Frame): void {
     const { onFrame, onCustom, schedule = nextFrame } = this.core.options;
     onFrame?.(frame);
+    if (this.#begins) {
+      // Only a host that says what the state is on each connection says it without a change.
+      const state = frame.kind === "thread" && frame.event.type === "STATE_CHANGE" ? frame.event.payload?.state : undefined;
+      this.core.greeted ||= state === this.core.state.view.thread.state && this.#pending.length === 0;
+      this.#begins = false;
+    }
     if (onCustom && frame.kind === "stream" && frame.item.type === "CUSTOM")
       onCustom(frame.item.name, frame.item.value);
     if (onCustom && frame.kind === "thread" && !isKnown(frame.event.type)) {

@@ -201,7 +201,7 @@ describe("a store", () => {
     b.thread.snapshot = snapshotOf("t1", { ...done, state: "COMPLETED" });
     await pass(2_000);
     expect(b.state.view.thread.state).toBe("RUNNING");
-    await pass(3_000);
+    await pass(5_000);
     expect(b.state.view.thread.state).toBe("COMPLETED");
     expect(b.server.sent("GET /api/agent/history").length).toBe(2);
     await pass(30_000);
@@ -214,6 +214,19 @@ describe("a store", () => {
     for (let i = 0; i < 3; i++) {
       b.thread.cut();
       await pass(10_000);
+    }
+    expect(b.server.sent("GET /api/agent/history").length).toBe(1);
+  });
+
+  test("does not ask a server that is slow to say so, because it has said so before", async () => {
+    const b = await setup();
+    b.thread.state("RUNNING");
+    await pass();
+    for (const greets of [true, false]) {
+      b.thread.greets = greets;
+      b.store.close();
+      b.store.subscribe(() => {});
+      await pass(20_000);
     }
     expect(b.server.sent("GET /api/agent/history").length).toBe(1);
   });
