@@ -151,7 +151,8 @@ export class Live {
     onFrame?.(frame);
     if (this.#begins) {
       // Only a host that says what the state is on each connection says it without a change.
-      const state = frame.kind === "thread" && frame.event.type === "STATE_CHANGE" ? frame.event.payload?.state : undefined;
+      const state =
+        frame.kind === "thread" && frame.event.type === "STATE_CHANGE" ? frame.event.payload?.state : undefined;
       this.core.greeted ||= state === this.core.state.view.thread.state && this.#pending.length === 0;
       this.#begins = false;
     }
