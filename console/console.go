@@ -79,6 +79,8 @@ func kindOf(name string) string {
 		return "text/html; charset=utf-8"
 	case ".js":
 		return "text/javascript; charset=utf-8"
+	case ".txt":
+		return "text/plain; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
 	}

@@ -1,16 +1,35 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 // SPOOL_URL names the server of `npm run dev`, and SPOOL_CONSOLE_OUT another folder for the build.
 const server = process.env.SPOOL_URL ?? "http://127.0.0.1:8080";
 
+/** The packages of others in the build, whose licences want to go with them. */
+const others = ["react", "react-dom", "scheduler", "marked"];
+
+function licences(): Plugin {
+  return {
+    name: "licences",
+    generateBundle() {
+      const texts = others.map((name) => {
+        const at = (file: string) => readFileSync(here(`../../node_modules/${name}/${file}`), "utf8");
+        const { version } = JSON.parse(at("package.json")) as { version: string };
+        const text = at(name === "marked" ? "LICENSE.md" : "LICENSE");
+        return `${name} ${version}\n\n${text.trim()}\n`;
+      });
+      this.emitFile({ type: "asset", name: "licences.txt", source: texts.join("\n\n") });
+    },
+  };
+}
+
 export default defineConfig({
   root: here("."),
   base: "./", // the page works at any path
-  plugins: [react()],
+  plugins: [react(), licences()],
   resolve: {
     alias: [
       { find: /^@spool\/client$/, replacement: here("../../packages/client/src/index.ts") },

@@ -2,6 +2,8 @@
 // Fails for an error in the browser's console, a violation of the page's policy, a request to another server, and a serious
 // finding of axe on any screen.
 //
+// It also answers in the inbox, and looks at all screens, in the dark and at the width of a phone.
+//
 //     node scripts/smoke.mjs ./spool [folder for screenshots]
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,8 +23,8 @@ const dir = mkdtempSync(join(tmpdir(), "spool-console-"));
 const patience = 15_000;
 const problems = [];
 
-/** Starts the server below a base path, and returns where it listens. */
-function start() {
+/** Starts a server below a base path, and returns where it listens. */
+function serve() {
   const server = spawn(
     binary,
     ["serve", "--listen", "127.0.0.1:0", "--data", join(dir, "data"), "--base-path", "/agents"],
@@ -47,7 +49,7 @@ function start() {
   return { server, url };
 }
 
-const { server, url } = start();
+const { server, url } = serve();
 let browser;
 try {
   const address = await url;
@@ -84,6 +86,18 @@ try {
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
     );
   });
+
+  /** Starts a run beside the page. */
+  const start = async (threadId, prompt, fields = {}) => {
+    const answer = await fetch(`${address}api/agent/run?wait=15s`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ threadId, prompt, ...fields }),
+    });
+    if (!answer.ok) {
+      throw new Error(`start ${threadId}: ${answer.status} ${await answer.text()}`);
+    }
+  };
 
   /** Looks at the screen. axe is evaluated by the debugger, which the page's policy does not bind. */
   const look = async (name) => {
@@ -142,7 +156,77 @@ try {
   await page.reload();
   await page.getByText("12", { exact: false }).first().waitFor();
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
-  await look("reloaded");
+
+  // Nested runs wait too, and three more calls. One is denied in the inbox with a key.
+  await start("tree", 'ask researcher to use clock and ask mailer to use send_email with {"to": "ann@example.com"}', {
+    runId: "tree",
+  });
+  for (const n of [1, 2]) {
+    await start(
+      `report-${n}`,
+      `use send_email with {"to": "team-${n}@example.com", "text": "The report of week ${n} is ready."}`,
+    );
+  }
+  await page.getByRole("heading", { name: "Allow", exact: false }).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.locator("body").click({ position: { x: 640, y: 20 } });
+  await page.keyboard.press("i");
+  await page.locator(".inbox-row").nth(2).waitFor();
+  await page.keyboard.press("j");
+  await look("inbox");
+  await page.keyboard.press("d");
+  await page.locator(".inbox-row").nth(2).waitFor({ state: "detached" });
+  await page.keyboard.press("o");
+  await page.getByRole("heading", { name: "At work or waiting" }).waitFor();
+  await look("operations");
+  await page.goto(`${address}#/operations/runs/tree`);
+  await page.getByRole("heading", { name: "Calls of models" }).waitFor();
+  await look("run");
+  await page.goto(`${address}#/operations/jobs`);
+  await page.getByLabel("State of the jobs").selectOption("delayed");
+  await page.locator("td.id").first().waitFor();
+  await look("jobs");
+
+  // A thread of a file needs no server.
+  const saved = await (await fetch(`${address}api/agent/history?threadId=report-1`)).text();
+  await page.goto(`${address}#/file`);
+  await page
+    .getByLabel("File to read")
+    .setInputFiles({ name: "report-1.json", mimeType: "application/json", buffer: Buffer.from(saved) });
+  await page.getByText("report-1.json").waitFor();
+  await page.getByText("The report of week 1 is ready.").first().waitFor();
+  await look("file");
+
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto(`${address}#/threads/tree`);
+  await page.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await look("thread-dark");
+  await page.goto(`${address}#/operations`);
+  await page.getByRole("heading", { name: "At work or waiting" }).waitFor();
+  await look("operations-dark");
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.goto(`${address}#/inbox`);
+  await page.locator(".inbox-row").first().waitFor();
+  await look("inbox-phone");
+  await page.goto(`${address}#/threads/tree`);
+  await page.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await look("thread-phone");
+  await page.goto(`${address}#/`);
+  await page.getByRole("link", { name: "New thread" }).waitFor();
+  await look("list-phone");
+
+  // The mailer's call and that of a report are approved together.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.keyboard.press("i");
+  await page.locator(".inbox-row").nth(1).waitFor();
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("a");
+  await page.getByRole("heading", { name: "Approve 2 calls?" }).waitFor();
+  await look("batch");
+  await page.getByRole("button", { name: "Approve all" }).click();
+  await page.getByText("Nothing waits for you").waitFor();
 } catch (error) {
   problems.push(error.stack ?? String(error));
 } finally {
@@ -160,9 +244,5 @@ try {
 for (const problem of problems) {
   console.error(`console: ${problem}`);
 }
-console.log(
-  problems.length === 0
-    ? "console: a prompt, an edited approval, an answer and a reload, without a problem"
-    : "console: failed",
-);
+console.log(problems.length === 0 ? "console: all screens, without a problem" : "console: failed");
 process.exit(problems.length === 0 ? 0 : 1);

@@ -4,6 +4,7 @@ import { SpoolProvider, useThreadState } from "@spool/react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Messages } from "../thread/page.js";
 import { Panel } from "../thread/panel.js";
+import { ReadOnly } from "../thread/read-only.js";
 import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
 import { keepFile, useFile } from "./kept.js";
 import { openSnapshot } from "./save.js";
@@ -45,13 +46,15 @@ export default function FileScreen(): ReactNode {
         </Empty>
       ) : (
         <SpoolProvider
-          key={opened.name}
+          key={opened.view.thread.id + opened.name}
           client={offline}
           persistence={false}
           initialView={opened.view}
           threadId={opened.view.thread.id}
         >
-          <Saved name={opened.name} onOther={() => picker.current?.click()} />
+          <ReadOnly value={true}>
+            <Saved name={opened.name} onOther={() => picker.current?.click()} />
+          </ReadOnly>
         </SpoolProvider>
       )}
       <input
@@ -84,10 +87,10 @@ function Saved({ name, onOther }: { name: string; onOther: () => void }): ReactN
             Another file
           </button>
         </header>
-        <Messages readOnly />
+        <Messages />
       </div>
       <aside aria-label="About this thread">
-        <Panel readOnly />
+        <Panel />
       </aside>
     </div>
   );

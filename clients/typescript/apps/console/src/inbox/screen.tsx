@@ -7,7 +7,7 @@ import { to } from "../route.js";
 import { client } from "../session.js";
 import { ParkPanel } from "../thread/park.js";
 import { askOf } from "../thread/why.js";
-import { ago, bytes, duration, glance } from "../ui/format.js";
+import { ago, bytes, duration, glance, since } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
 import { dropFromInbox, keyOf, moreOfInbox, setInboxFilter, useInbox } from "./store.js";
@@ -28,9 +28,9 @@ async function send(question: Question, answer: Answer): Promise<ActionResult> {
 
 function refusal({ reason, error }: { reason?: string; error?: string }): SpoolError {
   const words: Record<string, string> = {
-    answered: "Somebody has answered it.",
+    already_answered: "Somebody has answered it.",
     changed: "The call asks something else by now. The list shows it in a moment.",
-    expired: "The time to answer is over.",
+    no_park: "It waits no longer: it was answered, its time is over, or the run was stopped.",
     same_approver: "Who started the run may not answer.",
   };
   return new SpoolError("conflict", words[reason ?? ""] ?? error ?? "The server refuses the answer.");
@@ -38,7 +38,7 @@ function refusal({ reason, error }: { reason?: string; error?: string }): SpoolE
 
 /** A question whose arguments are all there, and whose answer is a yes or a no. */
 function simple(question: Question): boolean {
-  return question.reason === "approval" && question.argumentsBytes === undefined;
+  return question.reason === "approval" && question.argumentsBytes === undefined && question.digest !== undefined;
 }
 
 export default function InboxScreen(): ReactNode {
@@ -310,7 +310,7 @@ function One({ question, onAnswered }: { question: Question; onAnswered: (text: 
       )}
       <div>
         <dt>asked</dt>
-        <dd>{ago(question.askedAt, now)} ago</dd>
+        <dd>{since(question.askedAt, now)}</dd>
       </div>
     </dl>
   );
@@ -336,6 +336,9 @@ function One({ question, onAnswered }: { question: Question; onAnswered: (text: 
   );
 }
 
+/** How many answers a request has at most. */
+const most = 100;
+
 /** Gives one answer to several questions. Each is answered for itself, so one that has changed does not stop the others. */
 function Batch({
   questions,
@@ -357,15 +360,32 @@ function Batch({
     setBusy(true);
     const done = new Set<string>();
     const failed: string[] = [];
-    for (const question of asked) {
-      const result = await send(question, {
-        approved: approve,
-        ...(reason.trim() !== "" && { reason: reason.trim() }),
-      });
-      if (result.ok) {
-        done.add(keyOf(question));
-      } else {
-        failed.push(`${question.toolName} in ${question.title || question.threadId}: ${messageOf(result.error)}`);
+    const note = (question: Question, problem: string) =>
+      failed.push(`${question.toolName} in ${question.title || question.threadId}: ${problem}`);
+    for (let at = 0; at < asked.length; at += most) {
+      const some = asked.slice(at, at + most);
+      try {
+        const results = await client.answerInbox(
+          some.map((question) => ({
+            threadId: question.threadId,
+            toolCallId: question.toolCallId,
+            digest: question.digest ?? "",
+            approved: approve,
+            ...(reason.trim() !== "" && { reason: reason.trim() }),
+          })),
+        );
+        for (const [i, question] of some.entries()) {
+          const result = results[i];
+          if (result?.delivered === true) {
+            done.add(keyOf(question));
+          } else {
+            note(question, messageOf(refusal(result ?? {})));
+          }
+        }
+      } catch (error) {
+        for (const question of some) {
+          note(question, messageOf(error));
+        }
       }
     }
     setBusy(false);

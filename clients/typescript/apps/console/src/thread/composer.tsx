@@ -189,14 +189,16 @@ export function Composer({
         <span className="activity" role="status" data-state={state}>
           {threadId === null ? "" : activity.label}
         </span>
-        {active && (
-          <button type="button" className="danger" onClick={() => void stop()}>
-            Stop
+        <span className="tools ends">
+          {active && (
+            <button type="button" className="danger" onClick={() => void stop()}>
+              Stop
+            </button>
+          )}
+          <button type="button" className="primary" disabled={!ready} onClick={() => void submit()}>
+            {active ? busyWords[busy].name : "Send"}
           </button>
-        )}
-        <button type="button" className="primary" disabled={!ready} onClick={() => void submit()}>
-          {active ? busyWords[busy].name : "Send"}
-        </button>
+        </span>
       </div>
     </div>
   );

@@ -7,6 +7,7 @@ import { moment } from "../ui/format.js";
 import { ArtifactView } from "./artifact.js";
 import { Versions } from "./branches.js";
 import { EditTurn } from "./edit-turn.js";
+import { useReadOnly } from "./read-only.js";
 import { ToolCard } from "./tool-card.js";
 
 export const Message = memo(({ id }: { id: string }): ReactNode => {
@@ -22,10 +23,10 @@ const turnStates: Partial<Record<ShownMessage["status"], string>> = { sending: "
 function Turn({ message }: { message: ShownMessage }): ReactNode {
   const [editing, setEditing] = useState(false);
   const { active, stop } = useThread();
-  const saved = message.status === "saved";
+  const own = !useReadOnly() && message.status === "saved" && message.agentId === null;
   const waits = message.status === "queued" && message.runId !== undefined;
   return (
-    <article className="turn" aria-label="message of the user" data-status={message.status}>
+    <article className="turn" data-id={message.id} aria-label="message of the user" data-status={message.status}>
       <header>
         <span className="who">{message.agentId === null ? "You" : "Task"}</span>
         {message.createdAt !== undefined && <time dateTime={message.createdAt}>{moment(message.createdAt)}</time>}
@@ -34,8 +35,8 @@ function Turn({ message }: { message: ShownMessage }): ReactNode {
           <span className="tag">queued{message.position ? `, ${message.position}.` : ""}</span>
         )}
         <span className="tools">
-          {saved && message.agentId === null && <Versions messageId={message.id} />}
-          {saved && message.agentId === null && !editing && (
+          {own && <Versions messageId={message.id} />}
+          {own && !editing && (
             <button
               type="button"
               className="quiet"
@@ -68,7 +69,7 @@ function Turn({ message }: { message: ShownMessage }): ReactNode {
 function Answer({ message }: { message: ShownMessage }): ReactNode {
   const streaming = message.status === "streaming";
   return (
-    <article className="answer" aria-label="message of the agent" aria-busy={streaming}>
+    <article className="answer" data-id={message.id} aria-label="message of the agent" aria-busy={streaming}>
       {message.parts.map((part, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
         <PartView key={i} part={part} live={streaming && i === message.parts.length - 1} />

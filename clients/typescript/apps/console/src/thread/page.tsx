@@ -10,9 +10,11 @@ import { Message } from "./message.js";
 import { NewThread } from "./new-thread.js";
 import { Panel } from "./panel.js";
 import { ParkPanel } from "./park.js";
+import { useReadOnly } from "./read-only.js";
+import { useWindow } from "./use-window.js";
 import { whyOf } from "./why.js";
 
-/** How many messages are read and shown at first, and how many more on the way up. */
+/** How many messages are read at first, and with each page on the way up. */
 const page = 100;
 
 /** Shows a thread, or a new one, which its first turn creates. */
@@ -160,22 +162,28 @@ function Failure(): ReactNode {
   );
 }
 
-/** The messages, of which the newest are in the page. It follows the end, unless the person has gone up. */
-export function Messages({ children, readOnly = false }: { children?: ReactNode; readOnly?: boolean }): ReactNode {
+/** The messages, as many as the page needs. It follows the end, unless the person has gone up. */
+export function Messages({ children }: { children?: ReactNode }): ReactNode {
   const { threadId, loading, loadOlder } = useThread();
   const ids = useMessages();
   const hasOlder = useThreadState((state) => state.hasOlder);
-  const [window, setWindow] = useState(page);
+  const loadingOlder = useThreadState((state) => state.loadingOlder);
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const pinned = useRef(true);
-  const shown = ids.slice(-window);
-  const hidden = ids.length - shown.length;
+  const readOnly = useReadOnly();
+  const older = hasOlder && !loadingOlder ? () => void loadOlder() : null;
+  const { start, end, atEnd, toEnd } = useWindow(ids, box, older);
+  const [away, setAway] = useState(false);
+  const last = useRef(atEnd);
+  useLayoutEffect(() => {
+    last.current = atEnd;
+  });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another thread begins at its end
   useEffect(() => {
     pinned.current = true;
-    setWindow(page);
+    toEnd();
   }, [threadId]);
 
   useLayoutEffect(() => {
@@ -190,7 +198,9 @@ export function Messages({ children, readOnly = false }: { children?: ReactNode;
       }
     };
     const onScroll = () => {
-      pinned.current = outer.scrollHeight - outer.scrollTop - outer.clientHeight < 48;
+      const below = outer.scrollHeight - outer.scrollTop - outer.clientHeight;
+      pinned.current = last.current && below < 48;
+      setAway(!last.current || below > 400);
     };
     const grown = new ResizeObserver(follow);
     grown.observe(inner);
@@ -202,19 +212,10 @@ export function Messages({ children, readOnly = false }: { children?: ReactNode;
     };
   }, []);
 
-  const more = async () => {
-    const outer = box.current;
-    const before = outer === null ? 0 : outer.scrollHeight - outer.scrollTop;
-    pinned.current = false;
-    if (hidden < page && hasOlder) {
-      await loadOlder();
-    }
-    setWindow((now) => now + page);
-    requestAnimationFrame(() => {
-      if (outer !== null) {
-        outer.scrollTop = outer.scrollHeight - before;
-      }
-    });
+  const jump = () => {
+    toEnd();
+    pinned.current = true;
+    requestAnimationFrame(() => box.current?.scrollTo({ top: box.current.scrollHeight }));
   };
 
   return (
@@ -223,36 +224,43 @@ export function Messages({ children, readOnly = false }: { children?: ReactNode;
       <div className="messages-inner" ref={content}>
         {children}
         {loading && threadId !== null && <p className="faint">Loading…</p>}
-        {(hidden > 0 || hasOlder) && (
-          <button type="button" className="quiet earlier" onClick={() => void more()}>
+        {start === 0 && hasOlder && (
+          <button type="button" className="quiet earlier" disabled={loadingOlder} onClick={() => older?.()}>
             Show earlier messages
           </button>
         )}
-        {shown.map((id) => (
+        {ids.slice(start, end).map((id) => (
           <Message key={id} id={id} />
         ))}
-        <Waiting readOnly={readOnly} />
-        <Queued />
-        <Why />
+        {atEnd && (
+          <>
+            {!readOnly && <Waiting />}
+            {!readOnly && <Queued />}
+            <Why />
+          </>
+        )}
       </div>
+      {away && (
+        <button type="button" className="to-end" onClick={jump}>
+          To the newest
+        </button>
+      )}
     </section>
   );
 }
 
 /** The questions of the thread. */
-function Waiting({ readOnly }: { readOnly: boolean }): ReactNode {
+function Waiting(): ReactNode {
   const parks = useInterrupts();
-  return parks.map((park) =>
-    readOnly ? null : (
-      <ParkPanel
-        // A call that asks again asks another question.
-        key={`${park.toolCallId} ${park.digest ?? ""}`}
-        park={park as Park}
-        answering={park.answering}
-        respond={park.respond}
-      />
-    ),
-  );
+  return parks.map((park) => (
+    <ParkPanel
+      // A call that asks again asks another question.
+      key={`${park.toolCallId} ${park.digest ?? ""}`}
+      park={park as Park}
+      answering={park.answering}
+      respond={park.respond}
+    />
+  ));
 }
 
 /** Turns that wait for the thread and were sent by others. Those of this page are among the messages. */

@@ -4,20 +4,22 @@ import { type ReactNode, useEffect, useState } from "react";
 import { saveSnapshot } from "../file/save.js";
 import { go, to } from "../route.js";
 import { client } from "../session.js";
-import { ago, count, duration, money, short } from "../ui/format.js";
+import { count, duration, money, short, since } from "../ui/format.js";
 import { Copy } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Meter, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { useReadOnly } from "./read-only.js";
 import { Timeline } from "./timeline.js";
 
-export function Panel({ readOnly = false }: { readOnly?: boolean }): ReactNode {
+export function Panel(): ReactNode {
+  const readOnly = useReadOnly();
   return (
     <div className="panel">
       <Budget />
       <RunTree />
       {!readOnly && <Branches />}
       {!readOnly && <Ledger />}
-      <ThreadFacts readOnly={readOnly} />
+      <ThreadFacts />
     </div>
   );
 }
@@ -123,6 +125,7 @@ function RunTree(): ReactNode {
 
 function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: number }): ReactNode {
   const { run, children } = node;
+  const readOnly = useReadOnly();
   const waits = useThreadState(({ view }) => view.parks.some((park) => park.agentId === run.id));
   const long =
     run.durationMs ??
@@ -132,7 +135,9 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
     <li>
       <div className="run-line" data-depth={Math.min(depth, 6)}>
         <StateMark state={waits ? "WAITING_FOR_INPUT" : run.state} quiet />
-        {depth === 0 ? (
+        {readOnly ? (
+          <span>{run.agent}</span>
+        ) : depth === 0 ? (
           <a href={to.run(run.id)} title={run.id}>
             {run.agent}
           </a>
@@ -178,7 +183,7 @@ function Branches(): ReactNode {
           <li key={branch.id}>
             <span className="clip">{branch.preview}</span>
             <span className="faint">
-              {branch.messageCount} messages, {ago(branch.createdAt, now)}
+              {branch.messageCount} messages, {since(branch.createdAt, now)}
             </span>
             <button
               type="button"
@@ -231,7 +236,8 @@ function Ledger(): ReactNode {
   );
 }
 
-function ThreadFacts({ readOnly }: { readOnly: boolean }): ReactNode {
+function ThreadFacts(): ReactNode {
+  const readOnly = useReadOnly();
   const { threadId, delete: remove, refresh } = useThread();
   const thread = useThreadState((state) => state.view.thread);
   const [asked, setAsked] = useState<"" | "delete" | "rename">("");

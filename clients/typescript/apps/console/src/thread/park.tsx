@@ -278,10 +278,10 @@ function Outcome({ park, answering, answer }: BodyProps): ReactNode {
 }
 
 const budgets = [
-  { name: "tokenBudget", label: "Tokens", unit: 1, text: (n: number) => String(n) },
-  { name: "costBudgetMicros", label: "Money", unit: 1e6, text: (n: number) => money(n) },
-  { name: "toolCallBudget", label: "Tool calls", unit: 1, text: (n: number) => String(n) },
-  { name: "wallTimeMs", label: "Seconds", unit: 1000, text: (n: number) => duration(n) },
+  { name: "tokenBudget", end: "token_budget", label: "Tokens", unit: 1, text: (n: number) => String(n) },
+  { name: "costBudgetMicros", end: "cost_budget", label: "Money", unit: 1e6, text: (n: number) => money(n) },
+  { name: "toolCallBudget", end: "tool_call_budget", label: "Tool calls", unit: 1, text: (n: number) => String(n) },
+  { name: "wallTimeMs", end: "time_budget", label: "Seconds", unit: 1000, text: (n: number) => duration(n) },
 ] as const;
 
 function Budget({ park, answering, answer }: BodyProps): ReactNode {
@@ -291,7 +291,7 @@ function Budget({ park, answering, answer }: BodyProps): ReactNode {
   const bounded = budgets.filter((one) => typeof budget[one.name] === "number");
   const [totals, setTotals] = useState<Record<string, number>>(() =>
     Object.fromEntries(
-      bounded.map((one) => [one.name, proposal(Number(budget[one.name]), Number(spent[one.name] ?? 0), one.unit)]),
+      bounded.map((one) => [one.name, proposal(Number(budget[one.name]), args.exhausted === one.end, one.unit)]),
     ),
   );
   const id = useId();
@@ -343,9 +343,9 @@ function Budget({ park, answering, answer }: BodyProps): ReactNode {
   );
 }
 
-/** A total for a budget that is used up: twice as much. One that is not stays. */
-function proposal(total: number, spent: number, unit: number): number {
-  return (spent >= total ? Math.max(total * 2, spent + total) : total) / unit;
+/** A total that lets the run go on: twice as much of what is used up. The others stay. */
+function proposal(total: number, used: boolean, unit: number): number {
+  return (used ? total * 2 : total) / unit;
 }
 
 function ClientTool({ park, answering, answer }: BodyProps): ReactNode {

@@ -30,6 +30,20 @@ test("a schema becomes a form", () => {
   expect(blankOf(shape)).toEqual({ to: "" });
 });
 
+test("the fields come in the order of the value, then those that are required", () => {
+  const schema = {
+    properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } },
+    type: "object",
+    required: ["c"],
+  };
+  const names = (value: unknown) => {
+    const shape = shapeOf(schema, value);
+    return shape.kind === "object" && shape.fields.map((field) => field.name);
+  };
+  expect(names({ c: "1", a: "2" })).toEqual(["c", "a", "b"]);
+  expect(names(undefined)).toEqual(["c", "a", "b"]);
+});
+
 test("what a form would lose or cannot show is JSON", () => {
   expect(shapeOf(email, { to: "a", bcc: "b" }).kind, "a field that the schema does not name").toBe("json");
   expect(shapeOf(email, "text").kind, "a value of another type").toBe("json");

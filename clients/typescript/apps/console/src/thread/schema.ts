@@ -73,7 +73,15 @@ function objectOf(s: Schema, value: unknown, depth: number): Shape {
   }
   const required = Array.isArray(s.required) ? s.required : [];
   const given = isObject(value) ? value : {};
-  const fields = Object.entries(s.properties).map(([name, inner]): ShapeField => {
+  // Servers send the fields of a schema in any order. That of the value is how its author thought of it.
+  const rank = (name: string) => (name in given ? 0 : required.includes(name) ? 1 : 2);
+  const order = [...new Set([...Object.keys(given), ...Object.keys(s.properties)])].filter(
+    (name) => name in (s.properties as Schema),
+  );
+  order.sort((a, b) => rank(a) - rank(b));
+  const properties = s.properties;
+  const fields = order.map((name): ShapeField => {
+    const inner = properties[name];
     const about = isObject(inner) ? inner : {};
     return {
       name,

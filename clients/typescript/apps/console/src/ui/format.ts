@@ -64,6 +64,12 @@ export function ago(at: string, now: number): string {
   return s < 86_400 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
 }
 
+/** "3 min ago". */
+export function since(at: string, now: number): string {
+  const long = ago(at, now);
+  return long === "now" ? "just now" : `${long} ago`;
+}
+
 /** JSON in several lines. Texts stay as they are. */
 export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");

@@ -81,6 +81,8 @@ export function Dialog({
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // Not the button that closes it, which comes first.
+    dialog?.querySelector<HTMLElement>("input, .dialog > .actions button")?.focus();
     return () => dialog?.close();
   }, []);
   return (
