@@ -13,5 +13,8 @@ export const alias = [
 
 export default defineConfig({
   resolve: { alias },
-  test: { include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}"] },
+  test: {
+    include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}"],
+    testTimeout: 30_000, // of a machine that has other work
+  },
 });
