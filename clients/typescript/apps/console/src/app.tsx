@@ -7,7 +7,7 @@ import { Help } from "./help.js";
 import { useInbox } from "./inbox/store.js";
 import { useKeys } from "./keys.js";
 import { parseRoute, type Route, to, useHash } from "./route.js";
-import { base, client, hasToken, setToken } from "./session.js";
+import { base, client, hasToken, onRefused, setToken } from "./session.js";
 import { SignIn } from "./sign-in.js";
 import { setTheme, type Theme, useTheme } from "./theme.js";
 import { ThreadsScreen } from "./threads/screen.js";
@@ -35,6 +35,7 @@ export function App(): ReactNode {
     }
   }, []);
   useEffect(() => void ask(), [ask]);
+  useEffect(() => onRefused(() => setAccess("refused")), []);
 
   return (
     <SpoolProvider client={client} persistence={false}>

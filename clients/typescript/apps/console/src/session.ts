@@ -33,9 +33,26 @@ export function hasToken(): boolean {
   return token !== "";
 }
 
+const refused = new Set<() => void>();
+
+/** Calls a function when the server refuses the credentials, such as a token that has expired. The result ends that. */
+export function onRefused(tell: () => void): () => void {
+  refused.add(tell);
+  return () => refused.delete(tell);
+}
+
 /** The client of all screens. Cookies go to the same origin only. */
 export const client: Client = createClient({
   baseUrl: base,
+  fetch: async (input, init) => {
+    const answer = await fetch(input, init);
+    if (answer.status === 401) {
+      for (const tell of refused) {
+        tell();
+      }
+    }
+    return answer;
+  },
   credentials: "same-origin",
   token: () => token || null,
 });
