@@ -77,7 +77,10 @@ async function same(store: ThreadStore): Promise<void> {
   const { threadId } = store.getSnapshot();
   await vi.waitFor(async () => {
     const saved = reduce(emptyView, await createClient({ baseUrl }).history(threadId ?? ""));
-    expect(content(store.getSnapshot().view)).toEqual(content(saved));
+    const { view } = store.getSnapshot();
+    // A client that was away gets the messages of a run that began and ended meanwhile, but no state of that run.
+    const known = new Set(view.runs.map((r) => r.id));
+    expect(content(view)).toEqual(content({ ...saved, runs: saved.runs.filter((r) => known.has(r.id)) }));
   }, 5_000);
 }
 
