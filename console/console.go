@@ -127,7 +127,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		head.Set("Content-Encoding", "gzip")
 		body, tag = f.packed, f.tag+"-gzip"
 	}
-	head.Set("Etag", `"`+tag+`"`)
+	head.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 

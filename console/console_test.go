@@ -14,7 +14,14 @@ import (
 	"github.com/spoolhq/spool/console"
 )
 
-func get(t *testing.T, method, path string, header map[string]string) *http.Response {
+// answer is the answer to a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func get(t *testing.T, method, path string, header map[string]string) answer {
 	t.Helper()
 
 	r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
@@ -23,17 +30,7 @@ func get(t *testing.T, method, path string, header map[string]string) *http.Resp
 	}
 	w := httptest.NewRecorder()
 	console.Handler().ServeHTTP(w, r)
-	return w.Result()
-}
-
-func read(t *testing.T, from io.Reader) string {
-	t.Helper()
-
-	text, err := io.ReadAll(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return answer{w.Code, w.Header(), w.Body.String()}
 }
 
 // assets are the files that the page names.
@@ -43,20 +40,19 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 
 	page := get(t, http.MethodGet, "/", nil)
-	body := read(t, page.Body)
-	if page.StatusCode != http.StatusOK || page.Header.Get("Content-Type") != "text/html; charset=utf-8" || page.Header.Get("Cache-Control") != "no-cache" {
-		t.Fatalf("%d %v", page.StatusCode, page.Header)
+	if page.status != http.StatusOK || page.header.Get("Content-Type") != "text/html; charset=utf-8" || page.header.Get("Cache-Control") != "no-cache" {
+		t.Fatalf("%d %v", page.status, page.header)
 	}
-	policy := page.Header.Get("Content-Security-Policy")
+	policy := page.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || strings.Contains(policy, "*") {
 		t.Errorf("the policy is %q", policy)
 	}
-	if strings.Contains(body, "<style") || regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(body) {
+	if strings.Contains(page.body, "<style") || regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(page.body) {
 		t.Error("the policy refuses a part of the page")
 	}
 
 	found := 0
-	for _, name := range assets.FindAllStringSubmatch(body, -1) {
+	for _, name := range assets.FindAllStringSubmatch(page.body, -1) {
 		if strings.HasPrefix(name[1], "data:") {
 			continue
 		}
@@ -67,9 +63,9 @@ func TestPage(t *testing.T) {
 			continue
 		}
 		asset := get(t, http.MethodGet, name[1][1:], nil)
-		if asset.StatusCode != http.StatusOK || !strings.Contains(asset.Header.Get("Cache-Control"), "immutable") ||
-			asset.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(asset.Header.Get("Content-Type"), "text/") {
-			t.Errorf("%s: %d %v", name[1], asset.StatusCode, asset.Header)
+		if asset.status != http.StatusOK || !strings.Contains(asset.header.Get("Cache-Control"), "immutable") ||
+			asset.header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(asset.header.Get("Content-Type"), "text/") {
+			t.Errorf("%s: %d %v", name[1], asset.status, asset.header)
 		}
 	}
 	if found < 2 {
@@ -80,41 +76,41 @@ func TestPage(t *testing.T) {
 func TestCompression(t *testing.T) {
 	t.Parallel()
 
-	plain := read(t, get(t, http.MethodGet, "/", nil).Body)
+	plain := get(t, http.MethodGet, "/", nil)
 	packed := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": "br, gzip;q=0.8"})
-	unpacked, err := gzip.NewReader(packed.Body)
-	if err != nil || packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Vary") != "Accept-Encoding" {
-		t.Fatalf("%v %v", err, packed.Header)
+	unpacked, err := gzip.NewReader(strings.NewReader(packed.body))
+	if err != nil || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Vary") != "Accept-Encoding" {
+		t.Fatalf("%v %v", err, packed.header)
 	}
-	if read(t, unpacked) != plain {
+	if text, err := io.ReadAll(unpacked); err != nil || string(text) != plain.body {
 		t.Error("the compressed page is another")
 	}
 	for _, refused := range []string{"", "br", "gzip;q=0", "gzip; q=0.0"} {
-		if got := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": refused}); got.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%q gets %s", refused, got.Header.Get("Content-Encoding"))
+		if got := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": refused}); got.header.Get("Content-Encoding") != "" {
+			t.Errorf("%q gets %s", refused, got.header.Get("Content-Encoding"))
 		}
 	}
-	tag := packed.Header.Get("Etag")
-	if again := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag}); again.StatusCode != http.StatusNotModified {
-		t.Errorf("the same page again: %d", again.StatusCode)
+	tag := packed.header.Get("ETag")
+	if again := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag}); again.status != http.StatusNotModified {
+		t.Errorf("the same page again: %d", again.status)
 	}
-	if other := get(t, http.MethodGet, "/", map[string]string{"If-None-Match": tag}); other.StatusCode != http.StatusOK {
-		t.Errorf("the plain page has the tag of the compressed one: %d", other.StatusCode)
+	if other := get(t, http.MethodGet, "/", map[string]string{"If-None-Match": tag}); other.status != http.StatusOK {
+		t.Errorf("the plain page has the tag of the compressed one: %d", other.status)
 	}
 }
 
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 
-	if head := get(t, http.MethodHead, "/", nil); head.StatusCode != http.StatusOK || head.ContentLength <= 0 || read(t, head.Body) != "" {
-		t.Errorf("HEAD: %d %d", head.StatusCode, head.ContentLength)
+	if head := get(t, http.MethodHead, "/", nil); head.status != http.StatusOK || head.header.Get("Content-Length") == "" || head.body != "" {
+		t.Errorf("HEAD: %d %v", head.status, head.header)
 	}
 	for _, path := range []string{"/none", "/assets/", "/assets/none.js", "/assets/../console.go", "/dist/index.html"} {
-		if got := get(t, http.MethodGet, path, nil); got.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %d", path, got.StatusCode)
+		if got := get(t, http.MethodGet, path, nil); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got.status)
 		}
 	}
-	if got := get(t, http.MethodPost, "/", nil); got.StatusCode != http.StatusMethodNotAllowed || got.Header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: %d %v", got.StatusCode, got.Header)
+	if got := get(t, http.MethodPost, "/", nil); got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d %v", got.status, got.header)
 	}
 }
