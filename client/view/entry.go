@@ -102,10 +102,10 @@ func (t *Thread) endRun(e spool.RunEnded) {
 	if r == nil || !r.State.Active() {
 		return
 	}
-	switch {
-	case e.Status == spool.SegmentFinished:
+	switch e.Status {
+	case spool.SegmentFinished:
 		r.State, r.StopReason = spool.Completed, cmp.Or(e.StopReason, spool.StopCompleted)
-	case e.Status == spool.SegmentStopped:
+	case spool.SegmentStopped:
 		r.State, r.StopReason = spool.Cancelled, spool.StopCancelled
 	default: // the run may be tried again
 	}

@@ -178,8 +178,8 @@ func fishScript(all []completable) string {
 	b.WriteString("# fish completion of spool\n")
 	for _, c := range all {
 		here := "__fish_seen_subcommand_from " + c.name
-		switch {
-		case c.of == "":
+		switch c.of {
+		case "":
 			fmt.Fprintf(&b, "complete -c spool -n __fish_use_subcommand -f -a %s -d %s\n", c.name, quote(c.help))
 		default:
 			var others []string

@@ -57,9 +57,7 @@ func commands() []commandLine {
 		talk(tailCommand(), "THREAD", "print the events of a thread as they come"),
 		talk(inboxCommand(), "", "answer what agents ask, over all threads", "answer"),
 		{"admin", "COMMAND", "operate a running server: inspect, answer, stop, redrive, prune", admin, operate},
-		{"backup", "FILE", "copy the database, even while a server writes to it", func(ctx context.Context, args []string, h host) error {
-			return backupCommand.carryOut(ctx, args, h)
-		}, nil},
+		{"backup", "FILE", "copy the database, even while a server writes to it", backupCommand.carryOut, nil},
 		{"restore", "FILE", "put a backup in as the database of a data folder", func(ctx context.Context, args []string, h host) error {
 			return newRestoreCommand().carryOut(ctx, args, h)
 		}, nil},

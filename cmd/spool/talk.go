@@ -22,8 +22,8 @@ type talkFlags struct {
 	url, token string
 	json       bool
 
-	thread, agent, prompt string
-	thinking              bool
+	thread, agent string
+	thinking      bool
 
 	search, state, owner, label string
 	limit                       int
@@ -32,10 +32,9 @@ type talkFlags struct {
 	cursor string
 	end    bool
 
-	tool, reasonOf, order      string
+	tool, order                string
 	approve, deny              bool
 	reason, arguments, payload string
-	call                       string
 }
 
 // talkFlag is a flag of such a command.

@@ -140,7 +140,7 @@ func TestChatEditor(t *testing.T) {
 
 	p := start(t, t.TempDir())
 	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\ngrep -q '\"to\": \"ann\"' \"$1\" && echo '{\"to\": \"zoe\"}' > \"$1\"\n"), 0o700); err != nil { //nolint:gosec // it is executed
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\ngrep -q '\"to\": \"ann\"' \"$1\" && echo '{\"to\": \"zoe\"}' > \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := inTerminal(t, []string{"EDITOR=" + editor}, "chat", "--url", p.url, `use send_email with {"to":"ann"}`)

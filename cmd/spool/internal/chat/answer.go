@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,14 +73,12 @@ func edit(ctx context.Context, editor string, args json.RawMessage) (json.RawMes
 		return nil, err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	var pretty any
-	text := []byte(args)
-	if json.Unmarshal(args, &pretty) == nil {
-		if indented, err := json.MarshalIndent(json.RawMessage(args), "", "  "); err == nil {
-			text = append(indented, '\n')
-		}
+	text := bytes.NewBuffer(nil)
+	if json.Indent(text, args, "", "  ") != nil {
+		text = bytes.NewBuffer(args)
 	}
-	if _, err = f.Write(text); err == nil {
+	text.WriteByte('\n')
+	if _, err = f.Write(text.Bytes()); err == nil {
 		err = f.Close()
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ func Event(f spool.Frame) string {
 	case f.Event != nil:
 		place := "-"
 		if f.Event.Seq > 0 {
-			place = fmt.Sprint(f.Event.Seq)
+			place = strconv.FormatInt(f.Event.Seq, 10)
 		}
 		return line(place, f.Event.CreatedAt, string(f.Event.Type), f.Event.Payload)
 	case f.Item != nil:
@@ -42,7 +43,7 @@ func rawLine(text string) json.RawMessage {
 func line(place string, at time.Time, kind string, fields json.RawMessage) string {
 	clock := strings.Repeat(" ", len(time.TimeOnly))
 	if !at.IsZero() {
-		clock = at.Local().Format(time.TimeOnly)
+		clock = here(at).Format(time.TimeOnly)
 	}
 	return strings.TrimRight(fmt.Sprintf("%-7s %s %-22s %s", place, clock, Line(kind, 60), oneLine(fields, lineWidth)), " ")
 }

@@ -113,7 +113,7 @@ func TestClean(t *testing.T) {
 		"a\rb\x00c\x7f":               "abc",
 		"left\u202eright\u2066\u200f": "leftright",
 		"bad\xffutf":                  "bad\ufffdutf",
-		"👋 日本語":                       "👋 日本語",
+		"👋 ångström":                  "👋 ångström",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -21,7 +21,7 @@ func Why(v *view.Thread, run spool.RunID) string {
 		return fmt.Sprintf("waits for the thread, at position %d", q.Position)
 	}
 	if r := v.Retry(); r != nil {
-		return fmt.Sprintf("tries again at %s: %s", r.At.Local().Format(time.TimeOnly), r.Error)
+		return fmt.Sprintf("tries again at %s: %s", here(r.At).Format(time.TimeOnly), r.Error)
 	}
 	if pending := v.Pending(); len(pending) > 0 {
 		p := pending[0]
@@ -40,10 +40,12 @@ func Why(v *view.Thread, run spool.RunID) string {
 // noWorker is why a run waits that no worker has taken for a while.
 const noWorker = "waits for a worker"
 
+// here returns a time on the clock of the person at the terminal.
+func here(at time.Time) time.Time { return at.Local() } //nolint:gosmopolitan // the person reads the clock of this machine
 
 // moment returns a time of today, or with its date.
 func moment(at time.Time) string {
-	at = at.Local()
+	at = here(at)
 	if now := time.Now(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		return at.Format("15:04")
 	}

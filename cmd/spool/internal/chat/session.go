@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -21,6 +22,9 @@ const (
 	// requestTime bounds a request that a key sends.
 	requestTime = 30 * time.Second
 )
+
+// unmark takes the mark of a line back.
+var unmark = []byte("\b\b" + strings.Repeat(" ", 2) + "\b\b")
 
 // Session is a conversation in a terminal.
 type Session struct {
@@ -127,7 +131,7 @@ func (s *Session) watch(ctx context.Context) {
 	}
 	s.watching = true
 	go func() {
-		o := client.WatchOptions{OnRetry: func(err error, wait time.Duration) {
+		o := client.WatchOptions{OnRetry: func(err error, _ time.Duration) {
 			s.notice(ctx, "the connection is away, and is tried again: "+spool.MessageOf(err))
 		}}
 		for v, err := range s.Client.Watch(ctx, s.Thread, o) {
@@ -308,7 +312,7 @@ func (s *Session) idle() {
 // endPrompt takes the mark of an empty line back.
 func (s *Session) endPrompt() {
 	if s.prompted {
-		_, _ = s.Term.Write([]byte("\b\b  \b\b"))
+		_, _ = s.Term.Write(unmark)
 	}
 	s.prompted = false
 }
@@ -325,7 +329,7 @@ func (s *Session) key(ctx context.Context, k rune) {
 	case k == keyBackspace:
 		s.line.back()
 		if len(s.line.text) == 0 && s.ask == nil && s.active() {
-			_, _ = s.Term.Write([]byte("\b\b  \b\b"))
+			_, _ = s.Term.Write(unmark)
 		}
 	case k == keyClear:
 		for len(s.line.text) > 0 {
@@ -430,7 +434,7 @@ func (s *Session) choose(ctx context.Context, k rune) {
 
 // approve asks for what an approval needs, and answers.
 func (s *Session) approve(ctx context.Context, p view.Park) {
-	label, with := "", ""
+	var label, with string
 	switch p.Reason {
 	case spool.ParkBudget:
 		label, with = "the new totals: ", Larger(p.InputRequired)
