@@ -23,10 +23,10 @@ function Part({ part }: { part: ShownPart }) {
       );
     case "tool-call":
       return (
-        <p>
+        <div>
           <code>{part.toolName}</code> {part.state}
           {part.agentId !== undefined && <Messages agentId={part.agentId} />}
-        </p>
+        </div>
       );
     default:
       return null;
