@@ -10,7 +10,7 @@ import { browserPersistence, SpoolProvider, type SpoolProviderProps, SpoolThread
 import { useInterrupts } from "./use-interrupts.js";
 import { useMessage, useMessages } from "./use-messages.js";
 import { type Thread, useThread } from "./use-thread.js";
-import { useActivity } from "./use-thread-state.js";
+import { useActivity, useConnection } from "./use-thread-state.js";
 import { useUsage } from "./use-usage.js";
 
 let server: ScriptedServer;
@@ -60,15 +60,23 @@ function hello(id = "t") {
 
 test("StrictMode opens one connection, and the last component that leaves closes it", async () => {
   hello();
+  const seen = new Set<string>();
+  const Connection = () => {
+    seen.add(useConnection().connection);
+    return <Chat />;
+  };
   const { container, unmount } = render(
     <StrictMode>
-      <Page threadId="t" />
+      <Page threadId="t">
+        <Connection />
+      </Page>
     </StrictMode>,
   );
   await waitFor(() => expect(container.textContent).toBe("HelloHi!"));
   await waitFor(() => expect(server.thread("t").connections).toBe(1));
   expect(streams()).toHaveLength(1);
   expect(histories()).toHaveLength(1);
+  expect([...seen]).toEqual(["connecting", "open"]); // the second round of effects has closed nothing
   unmount();
   await waitFor(() => expect(server.thread("t").connections).toBe(0));
 });
