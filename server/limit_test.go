@@ -154,6 +154,8 @@ func TestOpenStreams(t *testing.T) {
 			{method: http.MethodGet, path: streamPath + "?threadId=none"},
 			{method: http.MethodGet, path: streamPath + "?threadId=t1&wireFormat=pigeon"},
 			{method: http.MethodPost, path: aguiPath, body: aguiInput("none", `"messages":[]`)},
+			{method: http.MethodPost, path: chatPath, body: chatBody("t1", `{"role":"assistant"}`, "")},
+			{method: http.MethodGet, path: chatPath + "/none/stream"},
 			{method: http.MethodPost, path: aguiPath, body: aguiInput("t1", `"messages":[{"id":"m1","role":"tool","content":""}]`)},
 		} {
 			c.token = tokenA
