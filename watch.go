@@ -79,6 +79,8 @@ type FormedMessages interface {
 	First(n int) [][]byte
 	// Before returns the messages that were saved when seq was the last entry of the record.
 	Before(seq int64) [][]byte
+	// Through returns the messages up to the one with the id, or nil if there is none.
+	Through(id MessageID) [][]byte
 }
 
 // FormedFrame is a [Frame] whose snapshot is in another form.

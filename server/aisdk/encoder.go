@@ -18,8 +18,6 @@ type encoder struct {
 	copied map[spool.ToolCallID]Part
 	// of returns the run that the client sees.
 	of func() spool.RunID
-	// load returns the present thread.
-	load func() (*spool.Snapshot, error)
 
 	out     []Chunk
 	run     spool.RunID

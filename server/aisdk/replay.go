@@ -232,7 +232,8 @@ func (e *encoder) nested(n projection.Nested) error {
 	}
 	switch {
 	case n.Item.Type == spool.ItemSubagentStarted:
-		return e.nestedStarted(agent, n.Item)
+		e.nestedStarted(agent, n.Item)
+		return nil
 	case n.Item.Type != spool.ItemSubagentEvent: // the result of its call says how it ended
 		return nil
 	}
@@ -259,25 +260,16 @@ func (e *encoder) nested(n projection.Nested) error {
 	return nil
 }
 
-// nestedStarted finds the call that spawned a nested run.
-func (e *encoder) nestedStarted(agent spool.AgentID, item spool.Item) error {
-	if e.agents[agent] == "" {
-		var started spool.SubagentStarted
-		_ = item.Decode(&started) // its id could be read
-		e.names[agent] = started.Name
-		s, err := e.load()
-		if err != nil {
-			return err
-		}
-		for _, r := range s.Runs {
-			if r.ParentID != "" {
-				e.agents[r.AgentID()] = r.CallID
-			}
-		}
+// nestedStarted tells the client which nested run a call has spawned.
+func (e *encoder) nestedStarted(agent spool.AgentID, item spool.Item) {
+	var started spool.SubagentStarted
+	_ = item.Decode(&started) // its id could be read
+	e.names[agent] = started.Name
+	if started.CallID != "" {
+		e.agents[agent] = started.CallID
 	}
 	if s := e.subagents[e.agents[agent]]; s != nil && s.AgentID == "" {
 		s.AgentID = agent
 		e.subagent(s)
 	}
-	return nil
 }

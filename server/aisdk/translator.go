@@ -39,13 +39,6 @@ func New(o Options) *Translator {
 		run, _ := t.projection.Run()
 		return run
 	}
-	t.encoder.load = func() (*spool.Snapshot, error) {
-		s, err := o.Load()
-		if err != nil {
-			return nil, err
-		}
-		return s.Snapshot, nil
-	}
 	return t
 }
 

@@ -217,7 +217,8 @@ func TestShowsWhatIsSaved(t *testing.T) {
 		}, has: `{"type":"abort"`},
 		"Nested": {turns: []spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
-			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, spooltest.Say("Written."), spooltest.Say("Done."),
+			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			spooltest.Say("Written."), spooltest.Say("Done."),
 		}, has: `"data-subagent-delta"`},
 	} {
 		for _, v := range []aisdk.Version{aisdk.V6, aisdk.V7} {
@@ -250,9 +251,9 @@ func TestShowsWhatIsSaved(t *testing.T) {
 					if v == aisdk.V7 && !strings.Contains(string(follower.text), c.has) {
 						t.Errorf("there is no %s in\n%s", c.has, follower.text)
 					}
-					for _, new := range []string{`"reset-step"`, `"steering-message"`} {
-						if v == aisdk.V6 && strings.Contains(string(follower.text), new) {
-							t.Errorf("a client of version 6 gets %s", new)
+					for _, later := range []string{`"reset-step"`, `"steering-message"`} {
+						if v == aisdk.V6 && strings.Contains(string(follower.text), later) {
+							t.Errorf("a client of version 6 gets %s", later)
 						}
 					}
 				})
@@ -268,7 +269,8 @@ func TestContinues(t *testing.T) {
 	nested := func() []spooltest.Turn {
 		return []spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
-			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("Written."), spooltest.Say("Done."),
+			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}},
+			spooltest.Say("Written."), spooltest.Say("Done."),
 		}
 	}
 	for name, c := range map[string]struct {

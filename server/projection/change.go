@@ -43,6 +43,9 @@ func (m Messages) Saved() [][]byte {
 	if m.All {
 		return m.Thread.All()
 	}
+	if pieces := m.Thread.Through(m.Through); pieces != nil {
+		return pieces
+	}
 	return m.Thread.Before(m.Seq)
 }
 

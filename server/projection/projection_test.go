@@ -87,6 +87,8 @@ func (m viewed) All() [][]byte         { return m.encode() }
 func (m viewed) First(n int) [][]byte  { return m[:n].encode() }
 func (m viewed) Before(int64) [][]byte { return m.encode() }
 
+func (m viewed) Through(spool.MessageID) [][]byte { return m.encode() }
+
 func fixture(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../spec/fixtures/" + name + ".json")
@@ -207,7 +209,7 @@ func TestRuns(t *testing.T) {
 				t.Fatal(got, err)
 			}
 		}, projection.Cancelled},
-		"Steers": {[]spooltest.Turn{waits(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), waits(spooltest.Say("Left."))}, func(t *testing.T, e *engine.Engine) {
+		"Steers": {[]spooltest.Turn{waits(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")}, func(t *testing.T, e *engine.Engine) {
 			t.Helper()
 			if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || !got.Accepted {
 				t.Fatal(got, err)

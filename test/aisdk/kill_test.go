@@ -34,7 +34,7 @@ func (s *served) start() {
 	}
 	deadline := time.Now().Add(20 * time.Second)
 	for time.Now().Before(deadline) {
-		if res, err := http.Get("http://" + s.address + "/readyz"); err == nil { //nolint:noctx // bounded by the deadline
+		if res, err := http.Get("http://" + s.address + "/readyz"); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
 				return
@@ -64,7 +64,7 @@ func TestComponent(t *testing.T) {
 	for _, version := range []string{"6", "7"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+			free, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -198,6 +198,14 @@ func (l *encodedList) Before(seq int64) [][]byte {
 	return l.All()
 }
 
+// Through implements [spool.FormedMessages].
+func (l *encodedList) Through(id spool.MessageID) [][]byte {
+	if at := l.find(id); at >= 0 {
+		return l.First(at + 1)
+	}
+	return nil
+}
+
 // between returns the messages from one index to another: the elements of a JSON array, in pieces. In
 // another form, a message may be empty.
 func (l *encodedList) between(from, to int) (pieces [][]byte) {
