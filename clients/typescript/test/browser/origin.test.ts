@@ -1,5 +1,6 @@
 // Pages of another origin than the server's, with tokens and with cookies.
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { Site } from "./site.js";
 import { play, Tape } from "./tape.js";
 import { closeBrowser, World } from "./world.js";
 
@@ -40,4 +41,22 @@ test("a proxy that knows people by a cookie", async () => {
   await tab.shows("You said: hello.");
   await tab.phase("completed");
   await tab.isTrue(other);
+});
+
+test("a page of another origin, with cookies", async () => {
+  const world = await World.start("credentials", {
+    env: { SPOOL_TOKEN: token },
+    config: (origin) => `cors: {origins: ["${origin}"], allow_credentials: true}`,
+  });
+  const api = await new Site({ folder: "", port: world.server.port, sessions: { ann: token } }).listen();
+  onTestFinished(() => api.close());
+  const query = `?cookies&api=${encodeURIComponent(api.url)}`;
+  const tab = await world.open(query);
+  await tab.context.addCookies([{ name: "session", value: "ann", url: api.url, httpOnly: true, sameSite: "Strict" }]);
+  await tab.send("hello");
+  await tab.shows("You said: hello.");
+  await tab.phase("completed");
+  await tab.isTrue(world.other({ token }));
+  await tab.page.reload();
+  await tab.shows("You said: hello.");
 });

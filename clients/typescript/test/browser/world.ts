@@ -28,7 +28,8 @@ export async function closeBrowser(): Promise<void> {
 
 /** Parts of a configuration that a case adds. */
 export interface Setting {
-  config?: string;
+  /** Further sections, which may name the origin of the page. */
+  config?: string | ((origin: string) => string);
   flags?: string[];
   env?: NodeJS.ProcessEnv;
   agent?: string;
@@ -56,9 +57,11 @@ export class World {
     const { SPOOL_TEST_FOLDER: below = "/tmp", SPOOL_TEST_PAGE: page = "" } = process.env;
     const folder = mkdtempSync(join(below, `${name}-`));
     const model = await new Model().listen();
-    const server = await Server.start(folder, configOf(model, setting), setting.flags, setting.env);
     const { sessions } = setting;
-    const site = await new Site({ folder: page, port: server.port, ...(sessions && { sessions }) }).listen();
+    const options = { folder: page, port: 0, ...(sessions && { sessions }) };
+    const site = await new Site(options).listen();
+    const server = await Server.start(folder, configOf(model, setting, site.url), setting.flags, setting.env);
+    options.port = server.port;
     onTestFinished(async () => {
       await site.close();
       await server.kill();
@@ -235,7 +238,7 @@ function comparable({
   };
 }
 
-function configOf(model: Model, { config = "", agent = "", limits = "" }: Setting): string {
+function configOf(model: Model, { config = "", agent = "", limits = "" }: Setting, origin: string): string {
   return `
 models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer}}
 tools:
@@ -251,6 +254,6 @@ agents:
       mailer: {description: Writes emails, tools: [send_email]}
     ${agent}
 limits: {retry_backoff: 200ms, stream_flush: 5ms, lease: 2s, ${limits}}
-${config}
+${typeof config === "string" ? config : config(origin)}
 `;
 }
