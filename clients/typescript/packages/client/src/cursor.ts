@@ -26,7 +26,7 @@ export function cursorAfter(cursor: string, frame: Frame): string {
   if (frame.kind === "stream") return `${at.seq} ${frame.streamId} ${frame.item.offset ?? "-"}`;
   if (frame.kind === "snapshot") return frame.snapshot.afterMessageId == null ? cursorOf(frame.snapshot) : cursor;
   const { seq, type, payload } = frame.event;
-  if (type === "RUN_STARTED" && payload.streamId) return `${seq} ${payload.streamId} -`;
+  if (type === "RUN_STARTED" && payload?.streamId) return `${seq} ${payload.streamId} -`;
   return `${seq} ${at.streamId || "-"} ${at.offset || "-"}`;
 }
 

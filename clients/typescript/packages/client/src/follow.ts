@@ -154,7 +154,11 @@ class Follower {
     if (frame.kind === "snapshot" || (frame.kind === "thread" && frame.event.type === "STATE_CHANGE")) {
       this.options.onPresent?.();
     }
-    return this.#place.take(frame, id);
+    try {
+      return this.#place.take(frame, id);
+    } catch {
+      return null; // it is not what it says
+    }
   }
 
   #wait(error: SpoolError): number {

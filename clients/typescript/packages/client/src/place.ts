@@ -1,6 +1,6 @@
 // How far a follower has read, and which notices it has seen there.
 import { cursorAfter, isAfter, parseCursor } from "./cursor.js";
-import type { Frame, ThreadEvent } from "./wire.js";
+import type { Frame, Snapshot, ThreadEvent } from "./wire.js";
 
 /**
  * Tells what a follower has had. Notices have no cursor: after a reconnect the server sends the present state, and the
@@ -91,6 +91,6 @@ export function frameOf(data: string): Frame | null {
   const known =
     (value.kind === "thread" && has(value.event)) ||
     (value.kind === "stream" && has(value.item) && typeof value.streamId === "string") ||
-    (value.kind === "snapshot" && has(value.snapshot));
+    (value.kind === "snapshot" && has((value.snapshot as Snapshot | null)?.thread));
   return known ? (value as unknown as Frame) : null;
 }

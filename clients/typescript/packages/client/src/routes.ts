@@ -40,13 +40,13 @@ export function withQuery(url: string, params: Params): string {
 }
 
 /** Whether a URL needs no base. */
-export const isAbsolute = (url: string) => /^[a-z][a-z0-9+.-]*:/i.test(url);
+export const isAbsolute = (url: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(url);
 
-/** Returns a path below the base. Without a base, it is of the page's origin; without a page, it stays as it is. */
+/** Returns a path below the base, which may be a path of the page's origin itself. Without a page, a path stays as it is. */
 export function below(baseUrl: string | undefined, path: string): string {
   if (isAbsolute(path)) return path;
-  if (baseUrl) return `${baseUrl.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}`;
-  return typeof location === "undefined" ? path : new URL(path, location.href).href;
+  const whole = baseUrl ? `${baseUrl.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}` : path;
+  return typeof location === "undefined" ? whole : new URL(whole, location.href).href;
 }
 
 /** Returns the URL of an operation. A name behind a colon in the path is replaced by its parameter. */

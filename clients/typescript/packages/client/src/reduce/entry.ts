@@ -95,7 +95,7 @@ function withState(view: ThreadView, c: StateChange): ThreadView {
 
 /** The queue with the turns that are known: only snapshots have them. */
 function queueOf(old: readonly QueuedRun[], next: readonly QueuedRun[]): readonly QueuedRun[] {
-  if (old.length === 0) return next;
+  if (old.length === 0) return next.length === 0 ? old : next;
   const named = next.map((q) => {
     const content = q.content ?? old.find((o) => o.runId === q.runId)?.content;
     return content === undefined ? q : { ...q, content };

@@ -152,3 +152,14 @@ describe("another host", () => {
     expect(view.drafts[0]?.content).toBe("67");
   });
 });
+
+test("a state that says nothing new leaves everything the same object", () => {
+  const payload = { state: "RUNNING", runId: "r1", usage: { inputTokens: 1 } };
+  const frame = {
+    kind: "thread",
+    event: { threadId: "t1", seq: 0, type: "STATE_CHANGE", payload },
+  } as unknown as Frame;
+  const before = reduce(emptyView, frame);
+  const after = reduce(before, structuredClone(frame));
+  for (const key of Object.keys(before) as (keyof typeof before)[]) expect(after[key], key).toBe(before[key]);
+});

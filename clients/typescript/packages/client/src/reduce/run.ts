@@ -1,6 +1,6 @@
 // The runs that a view knows.
 import type { ThreadView, ViewRun } from "../view.js";
-import { merged, put, replaced } from "./share.js";
+import { merged, put, replaced, same } from "./share.js";
 
 /** A run of which only the id is known. */
 export function newRun(id: string, threadId: string): ViewRun {
@@ -17,7 +17,8 @@ export function withRun(view: ThreadView, run: ViewRun): ThreadView {
 /** The view with other fields of a run that it knows. */
 export function changedRun(view: ThreadView, id: string, fields: Parameters<typeof merged<ViewRun>>[1]): ThreadView {
   const run = view.runs.find((r) => r.id === id);
-  return run ? { ...view, runs: put(view.runs, merged(run, fields), (r) => r.id === id) } : view;
+  const changed = run && merged(run, fields);
+  return changed && !same(run, changed) ? { ...view, runs: put(view.runs, changed, (r) => r.id === id) } : view;
 }
 
 /** A run and the runs nested in it, at any depth. */

@@ -62,10 +62,9 @@ export function respond(core: Core, toolCallId: string, answer: Answer): Promise
       const result = await core.client.respond(threadId, { toolCallId, ...answer, ...(digest && { digest }) });
       if (!result.delivered) throw refusalOf(result, "the answer was not accepted");
       delivered = true;
-      const { generation } = core;
-      setTimeout(() => {
-        if (core.generation === generation && core.state.answering.includes(toolCallId)) core.refresh();
-      }, answeredMs);
+      core.later(answeredMs, () => {
+        if (core.state.answering.includes(toolCallId)) core.refresh();
+      });
       return undefined;
     },
     { answering: [...answering, toolCallId] },

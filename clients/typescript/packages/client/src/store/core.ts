@@ -1,9 +1,11 @@
 // The state of a store, and who listens to it.
+import { pause } from "../backoff.js";
 import type { SpoolError } from "../error.js";
 import { emptyView } from "../reduce/reduce.js";
 import type { Client, OptimisticTurn, SendOptions, ThreadState, ThreadStoreOptions } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import { isActive } from "../wire.js";
+import { report } from "./report.js";
 import { settled } from "./turns.js";
 
 /** A turn that the server has not accepted, to be sent again. */
@@ -28,9 +30,8 @@ export class Core {
   greeted = false;
   /** Reads the snapshot again. */
   refresh: () => void = () => {};
-  /** For each turn, the messages with the same text that were there before it. */
-  readonly before = new Map<string, ReadonlySet<string>>();
   readonly #listeners = new Set<() => void>();
+  #present = new AbortController();
 
   constructor(
     readonly client: Client,
@@ -53,12 +54,12 @@ export class Core {
     const keys = Object.keys(changed) as (keyof ThreadState)[];
     if (keys.every((key) => changed[key] === this.state[key])) return;
     this.state = changed;
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of [...this.#listeners]) report(listener);
   }
 
   /** Shows another view of the thread, with the turns that it does not have yet. */
   show(view: ThreadView, fields: Partial<ThreadState> = {}): void {
-    const { turns, lost } = settled(this.state.turns, view, this.state.view, this.before);
+    const { turns, lost } = settled(this.state.turns, view, this.state.view);
     const queued = this.state.turns.filter((t) => t.status === "queued").map((t) => t.clientMessageId);
     const answering = this.state.answering.filter((id) => view.parks.some((p) => p.toolCallId === id));
     this.set({
@@ -76,11 +77,10 @@ export class Core {
   /** Shows another thread from the beginning. */
   reset(threadId: string | null, error: SpoolError | null = null): void {
     this.generation++;
-    this.before.clear();
     this.failed = null;
     this.creating = Promise.resolve();
     this.set({ ...stateOf(threadId), error });
-    this.options.onThread?.(threadId);
+    report(() => this.options.onThread?.(threadId));
   }
 
   /**
@@ -89,10 +89,21 @@ export class Core {
    */
   expect(clientMessageId: string): void {
     const left = isActive(this.state.view.thread.state) ? messageMs : messageMs / 5; // else nothing else is to be done
-    setTimeout(() => {
+    this.later(left, () => {
       if (this.state.turns.some((t) => t.clientMessageId === clientMessageId && t.status === "accepted"))
         this.refresh();
-    }, left);
+    });
+  }
+
+  /** Does something with the present thread later, unless the store is closed by then. */
+  later(ms: number, work: () => void): void {
+    void pause(ms, this.#present.signal).then((whole) => whole && work());
+  }
+
+  /** Forgets what was to be done later. */
+  quiet(): void {
+    this.#present.abort();
+    this.#present = new AbortController();
   }
 
   /** Changes one of the turns. */

@@ -1,11 +1,12 @@
 // Keeps the view of a thread current: reads the snapshot, follows from it, and reads it again when that is needed.
 import { backoffWait, pause } from "../backoff.js";
-import { asError, passing, type SpoolError } from "../error.js";
+import { asError, passing, SpoolError } from "../error.js";
 import type { FollowOptions } from "../options.js";
 import { reduce } from "../reduce/reduce.js";
 import type { Frame } from "../wire.js";
 import type { Core } from "./core.js";
 import { isKnown } from "./known.js";
+import { report } from "./report.js";
 import { nextFrame } from "./schedule.js";
 
 /** How long a new connection may take to say what the present state is. */
@@ -27,7 +28,7 @@ export class Live {
   readonly #stop = new AbortController();
   readonly #pending: Frame[] = [];
   #scheduled = false;
-  /** Ends the present follow, to read the snapshot again. */
+  /** Ends the present follow, or the wait before the next one, to read the snapshot again. */
   #again: AbortController | null = null;
   #stale = false;
   /** Nothing has come on this connection. */
@@ -65,7 +66,13 @@ export class Live {
     for (let failures = 1; !this.#closed; failures++) {
       const error = await this.#once(() => {
         failures = 1;
-      }).catch((thrown) => asError(thrown, this.#stop.signal));
+      }).catch((thrown) => {
+        this.#stale = true; // there is still no snapshot
+        const error = asError(thrown, this.#stop.signal);
+        // A server that cannot be reached may be back soon. One that answers something else has to be looked at.
+        if (error.code === "internal") this.core.set({ error });
+        return error;
+      });
       if (this.#closed) break;
       if (!error) {
         failures = 0; // the snapshot is wanted
@@ -86,7 +93,8 @@ export class Live {
       }
       this.#stale ||= error.code === "internal";
       this.core.set({ connection: "reconnecting" });
-      await pause(backoffWait(undefined, failures, error.retryAfterMs ?? 0), this.#stop.signal);
+      this.#again = new AbortController(); // a refresh does not wait
+      await pause(backoffWait(undefined, failures, error.retryAfterMs ?? 0), this.#stop.signal, this.#again.signal);
     }
   }
 
@@ -98,7 +106,7 @@ export class Live {
       await this.#snapshot();
       fresh = true;
     }
-    if (this.#closed) return null;
+    if (this.#closed || this.#stale) return null;
     const again = new AbortController();
     this.#again = again;
     const stop = () => again.abort();
@@ -137,29 +145,32 @@ export class Live {
     const { core, threadId } = this;
     const limit = core.options.pageSize;
     const options = { signal: this.#stop.signal, ...(limit !== undefined && { limit }) };
+    this.#stale = false; // a refresh from now on wants a newer one
     const snapshot = await core.client.history(threadId, options);
     if (this.#closed) return;
+    if (!snapshot?.thread) throw new SpoolError("internal", "the answer is not that of an agent server");
     this.#pending.length = 0; // the snapshot has them
-    this.#stale = false;
     const hasOlder = limit !== undefined && snapshot.messages.length === limit;
-    core.show(reduce(core.state.view, snapshot), { loading: false, hasOlder });
+    const error = core.state.error?.code === "internal" ? null : core.state.error; // see #run
+    core.show(reduce(core.state.view, snapshot), { loading: false, hasOlder, error });
     this.hooks.shown([]);
   }
 
   #take(frame: Frame): void {
     const { onFrame, onCustom, schedule = nextFrame } = this.core.options;
-    onFrame?.(frame);
+    report(() => {
+      onFrame?.(frame);
+      if (frame.kind === "stream" && frame.item.type === "CUSTOM") onCustom?.(frame.item.name, frame.item.value);
+      if (frame.kind === "thread" && !isKnown(frame.event.type)) {
+        onCustom?.(frame.event.type, (frame.event as { payload?: unknown }).payload);
+      }
+    });
     if (this.#begins) {
       // Only a host that says what the state is on each connection says it without a change.
       const state =
         frame.kind === "thread" && frame.event.type === "STATE_CHANGE" ? frame.event.payload?.state : undefined;
       this.core.greeted ||= state === this.core.state.view.thread.state && this.#pending.length === 0;
       this.#begins = false;
-    }
-    if (onCustom && frame.kind === "stream" && frame.item.type === "CUSTOM")
-      onCustom(frame.item.name, frame.item.value);
-    if (onCustom && frame.kind === "thread" && !isKnown(frame.event.type)) {
-      onCustom(frame.event.type, (frame.event as { payload?: unknown }).payload);
     }
     this.#pending.push(frame);
     if (this.#scheduled) return;

@@ -267,3 +267,25 @@ describe("an edit", () => {
     expect(shown(b.state)).toBe("Hello | Hi");
   });
 });
+
+test("a message that is there already is not that of a later turn with the same text", async () => {
+  const b = await setup();
+  await b.store.send("yes");
+  await b.store.send("yes", { whenBusy: "enqueue" });
+  b.thread.turn("m1", "yes", { runId: undefined });
+  await pass();
+  b.thread.start().text("One");
+  await pass();
+  expect(shown(b.state)).toBe("yes | One | (yes accepted)");
+});
+
+test("a turn that waits keeps its place when a state without a queue comes", async () => {
+  const b = await setup();
+  b.thread.state("QUEUED").turn("m1", "Hello").start();
+  await pass();
+  b.server.answer(run, { status: 202, body: { accepted: true, threadId: "t1", runId: "r2", position: 1 } }, 1);
+  await b.store.send("More", { whenBusy: "enqueue" });
+  b.thread.state("RUNNING"); // the server has sent it before the start
+  await pass();
+  expect(shown(b.state)).toBe("Hello | (More queued 1)");
+});

@@ -2,7 +2,7 @@
 import { asError, refusalOf, SpoolError } from "../error.js";
 import type { OptimisticTurn, SendOptions, SendResult } from "../types.js";
 import type { Core } from "./core.js";
-import { sameTurns } from "./turns.js";
+import { report } from "./report.js";
 
 /** Returns a new id for a turn. */
 function newId(): string {
@@ -39,7 +39,6 @@ export async function send(
     ...(fields.whenBusy && { whenBusy: fields.whenBusy }),
     ...(editMessageId !== undefined && { editMessageId }),
   };
-  core.before.set(clientMessageId, sameTurns(core.state.view, prompt));
   core.failed = null;
   core.set({ error: null, turns: [...core.state.turns.filter((t) => t.clientMessageId !== clientMessageId), turn] });
 
@@ -66,7 +65,7 @@ export async function send(
       if (!position) core.expect(clientMessageId);
       if (core.state.threadId === null) {
         core.set({ threadId: result.threadId });
-        core.options.onThread?.(result.threadId);
+        report(() => core.options.onThread?.(result.threadId));
         named();
       } else {
         core.show(core.state.view); // its message may have come before this answer
@@ -81,7 +80,6 @@ export async function send(
   } catch (thrown) {
     const error = asError(thrown);
     if (current()) {
-      core.before.delete(clientMessageId);
       core.failed = { prompt, options: { ...given, clientMessageId }, editMessageId };
       core.set({ error, turns: core.state.turns.filter((t) => t.clientMessageId !== clientMessageId) });
     }

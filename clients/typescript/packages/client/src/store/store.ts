@@ -37,23 +37,24 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
       },
     });
   };
+  const reconnect = () => {
+    if (wanted) connect();
+  };
   const disconnect = () => {
     live?.close();
     live = null;
+    core.quiet();
   };
   const show = (threadId: string | null, error: SpoolError | null = null) => {
     disconnect();
     core.reset(threadId, error);
-    if (wanted) connect();
+    reconnect();
   };
 
   core.refresh = () => {
     if (live && !live.ended) return live.refresh();
     disconnect();
-    if (wanted) connect();
-  };
-  const named = () => {
-    if (wanted) connect();
+    reconnect();
   };
 
   return {
@@ -63,12 +64,12 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
       connect();
       return end;
     },
-    send: (prompt, given = {}) => send(core, prompt, given, named),
-    steer: (prompt, given = {}) => send(core, prompt, { ...given, whenBusy: "steer" }, named),
-    edit: (messageId, prompt, given = {}) => send(core, prompt, given, named, messageId),
+    send: (prompt, given = {}) => send(core, prompt, given, reconnect),
+    steer: (prompt, given = {}) => send(core, prompt, { ...given, whenBusy: "steer" }, reconnect),
+    edit: (messageId, prompt, given = {}) => send(core, prompt, given, reconnect, messageId),
     async retry() {
       const { failed } = core;
-      return failed && send(core, failed.prompt, failed.options, named, failed.editMessageId);
+      return failed && send(core, failed.prompt, failed.options, reconnect, failed.editMessageId);
     },
     stop: (runId) => stop(core, runId),
     respond: (toolCallId, answer) => respond(core, toolCallId, answer),

@@ -2,7 +2,7 @@
 import { SpoolError } from "../error.js";
 import type { OptimisticTurn } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
-import type { Content, QueuedRun } from "../wire.js";
+import { type Content, isActive, type QueuedRun, type State } from "../wire.js";
 
 /** The text of a message. */
 export function textOf(content: Content | undefined): string {
@@ -13,35 +13,30 @@ export function textOf(content: Content | undefined): string {
 
 const isTurn = (m: ViewMessage) => m.role === "user" && m.agentId == null;
 
-/** The ids of the turns that say the same. */
-export function sameTurns(view: ThreadView, prompt: string): ReadonlySet<string> {
-  return new Set(view.messages.filter((m) => isTurn(m) && textOf(m.content) === prompt).map((m) => m.id));
-}
-
 /**
- * Returns the turns that a view does not have as messages, with their places in its queue. `old` is the view before. `lost` is why a run that
- * waited will never begin.
+ * Returns the turns that a view does not have as messages, with their places in its queue. `old` is the view before.
+ * `lost` is why a run that waited will never begin.
  */
 export function settled(
   turns: readonly OptimisticTurn[],
   view: ThreadView,
   old: ThreadView,
-  before: ReadonlyMap<string, ReadonlySet<string>>,
 ): { turns: readonly OptimisticTurn[]; lost: SpoolError | null } {
   if (turns.length === 0) return { turns, lost: null };
   const messages = view.messages.filter(isTurn);
-  const taken = new Set<string>();
+  // By their text, only new messages count: those that were there are of other turns.
+  const had = new Set(old.messages.map((m) => m.id));
   let lost: SpoolError | null = null;
   const left = turns.flatMap((turn) => {
-    const message = messages.find((m) => !taken.has(m.id) && isOf(m, turn, before.get(turn.clientMessageId)));
+    const message = messages.find((m) => isOf(m, turn, had));
     if (message) {
-      taken.add(message.id);
+      had.add(message.id);
       return [];
     }
     const place = view.queue.find((q) => isFor(q, turn));
     if (place) return [waiting(turn, place.runId, place.position)];
     const run = turn.runId === undefined ? undefined : view.runs.find((r) => r.id === turn.runId);
-    if (run && ["CANCELLED", "FAILED", "COMPLETED"].includes(run.state)) {
+    if (run?.state && !isActive(run.state as State)) {
       if (run.state === "FAILED") lost = new SpoolError("conflict", run.error || "the run has failed", { result: run });
       return [];
     }
@@ -55,10 +50,9 @@ const isFor = (q: QueuedRun, turn: OptimisticTurn) =>
   q.clientMessageId === turn.clientMessageId || q.runId === turn.runId;
 
 /** Whether a message is the one of a turn. A host that does not know the id of the turn is told by the text. */
-function isOf(m: ViewMessage, turn: OptimisticTurn, before: ReadonlySet<string> | undefined): boolean {
+function isOf(m: ViewMessage, turn: OptimisticTurn, had: ReadonlySet<string>): boolean {
   if (m.clientMessageId) return m.clientMessageId === turn.clientMessageId;
-  if (before?.has(m.id)) return false;
-  if (m.runId && turn.runId) return m.runId === turn.runId && textOf(m.content) === turn.prompt;
+  if (had.has(m.id) || (m.runId && turn.runId && m.runId !== turn.runId)) return false;
   return textOf(m.content) === turn.prompt;
 }
 
