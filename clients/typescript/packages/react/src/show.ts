@@ -182,6 +182,9 @@ function callOf(
 
 /** Returns how a call has ended, from the results that the engine makes itself. */
 function endOf(result: unknown): ToolCallState {
+  if (typeof result === "string") {
+    return result.startsWith("error: ") ? "error" : "done"; // as the engine saves what a tool returned as its error
+  }
   if (typeof result !== "object" || result === null) {
     return "done";
   }
