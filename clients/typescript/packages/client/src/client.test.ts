@@ -289,3 +289,50 @@ describe("routes", () => {
     expect(urls).toEqual(["http://spool.test/api/agent/stream?threadId=t1&cursor=4%20r1%3A1%203&lastMessageId=m1"]);
   });
 });
+
+describe("a request that cannot be sent", () => {
+  const client = (options: Parameters<typeof createClient>[0]) =>
+    createClient({ baseUrl: "http://spool.test", fetch: scriptedServer().fetch, ...options });
+
+  test("says what of it is wrong, and is not tried again", async () => {
+    const sent = client({}).run({ prompt: "Hello", providerOptions: { n: 1n } }, { idempotencyKey: "k" });
+    await expect(sent).rejects.toMatchObject({ code: "invalid", message: "the request cannot be written as JSON" });
+  });
+
+  test("says that there are no credentials", async () => {
+    const token = () => Promise.reject(new Error("offline"));
+    const message = "the token or the headers could not be had";
+    await expect(client({ token, retries: 0 }).usage("t1")).rejects.toMatchObject({ code: "unavailable", message });
+  });
+
+  test.each(["localhost:8080", "127.0.0.1:8080", "spool"])("says what a base begins with: %s", async (baseUrl) => {
+    const message = "baseUrl must be a whole URL, or a path where there is a page";
+    await expect(client({ baseUrl }).usage("t1")).rejects.toMatchObject({ code: "invalid", field: "baseUrl", message });
+  });
+
+  test("goes to the page's origin if the base is a path", async () => {
+    const server = scriptedServer();
+    vi.stubGlobal("location", { href: "https://app.example/chat?x=1" });
+    await createClient({ baseUrl: "/spool/", fetch: server.fetch })
+      .usage("t1")
+      .catch(() => {});
+    vi.unstubAllGlobals();
+    expect(server.requests[0]?.path).toBe("/spool/api/agent/usage");
+  });
+});
+
+test("a long wait before another attempt is the caller's", async () => {
+  const server = scriptedServer();
+  const answer = { status: 503, headers: { "Retry-After": "3600" }, body: { error: "busy", code: "unavailable" } };
+  server.answer("POST /api/agent/run", answer);
+  const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch });
+  const sent = client.run({ prompt: "Hello" }, { idempotencyKey: "k" });
+  await expect(sent).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 3_600_000 });
+  expect(server.requests.length).toBe(1);
+});
+
+test("an artifact that breaks off is a failure of this package's", async () => {
+  const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) });
+  const client = createClient({ baseUrl: "http://spool.test", fetch: async () => new Response(body) });
+  await expect(client.artifact("t1", "a1")).rejects.toMatchObject({ name: "SpoolError", code: "unavailable" });
+});

@@ -1,4 +1,4 @@
-import { errorOf, refusalOf, SpoolError } from "./error.js";
+import { asError, errorOf, refusalOf, SpoolError } from "./error.js";
 import { follow } from "./follow.js";
 import { createHttp, type Request } from "./http.js";
 import type { ClientOptions, InboxResult, Routes } from "./options.js";
@@ -83,8 +83,12 @@ export function createClient(options: ClientOptions = {}): Client {
     async artifact(threadId, artifactId, { signal } = {}) {
       const headers = { Accept: "*/*" };
       const response = await http.send(http.url("artifact", { artifactId, threadId }), { signal, headers });
-      if (!response.ok) throw errorOf(response, await response.text());
-      return response.blob();
+      try {
+        if (response.ok) return await response.blob();
+        throw errorOf(response, await response.text());
+      } catch (thrown) {
+        throw asError(thrown, signal); // the body may break off
+      }
     },
     artifactUrl: (threadId, artifactId, { expiresIn, signal } = {}) =>
       signed("artifactUrl", {}, signal, { artifactId, threadId, expiresIn }),

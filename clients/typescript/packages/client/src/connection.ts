@@ -17,6 +17,9 @@ export interface Listener {
 /** So many events may wait for the reader before a connection waits for it. */
 const most = 500;
 
+/** A timer with a longer wait than this fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /** A connection, from its request to its end. */
 export class StreamConnection {
   /** When the last byte arrived, or the connection began. */
@@ -35,7 +38,7 @@ export class StreamConnection {
   #watch: ReturnType<typeof setTimeout> | undefined;
 
   constructor(open: OpenStream, url: string, cursor: () => string, idleMs: number, listener: Listener) {
-    this.#idleMs = idleMs;
+    this.#idleMs = Math.min(idleMs, maxTimerMs);
     this.#alive();
     this.#stream = open(url, {
       onOpen: () => {

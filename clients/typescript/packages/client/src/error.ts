@@ -97,10 +97,15 @@ export function refusalOf(
 }
 
 /** Returns what was thrown as an error of this package. */
-export function asError(thrown: unknown, signal?: AbortSignal): SpoolError {
+export function asError(
+  thrown: unknown,
+  signal?: AbortSignal,
+  message = "the server cannot be reached",
+  code: ErrorCode = "unavailable",
+): SpoolError {
   if (thrown instanceof SpoolError) return thrown;
   if (signal?.aborted) return new SpoolError("canceled", "Canceled", { cause: thrown });
-  return new SpoolError("unavailable", "the server cannot be reached", { cause: thrown });
+  return new SpoolError(code, message, { cause: thrown });
 }
 
 /** Whether the same request may succeed later. */

@@ -3,7 +3,7 @@ import { createClient } from "./client.js";
 import type { SpoolError } from "./error.js";
 import type { ClientOptions, FollowOptions } from "./options.js";
 import { emptyView, reduce } from "./reduce/reduce.js";
-import { type ScriptedServer, scriptedServer } from "./testing/index.js";
+import { type ScriptedServer, scriptedServer, snapshotOf } from "./testing/index.js";
 import type { Frame } from "./wire.js";
 
 beforeEach(() => {
@@ -350,4 +350,15 @@ describe("follow", () => {
     expect(w.error).toMatchObject({ code: "not_found" });
     expect(server.sent("GET /api/agent/history").length).toBe(1);
   });
+});
+
+test("a connection may be silent for as long as the caller says", async () => {
+  const server = scriptedServer();
+  server.thread("t1").snapshot = snapshotOf("t1");
+  const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch });
+  const frames = client.follow("t1", { idleMs: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  void frames.next();
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(server.requests.length).toBe(1);
+  await frames.return?.();
 });

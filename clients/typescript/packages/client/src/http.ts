@@ -35,13 +35,18 @@ export function createHttp(options: ClientOptions): Http {
   const renewable = typeof options.token === "function" || typeof options.headers === "function";
 
   const credentials = async (): Promise<Record<string, string>> => {
-    const headers = typeof options.headers === "function" ? await options.headers() : options.headers;
-    const token = typeof options.token === "function" ? await options.token() : options.token;
-    return { ...(token && { Authorization: `Bearer ${token}` }), ...headers };
+    try {
+      const headers = typeof options.headers === "function" ? await options.headers() : options.headers;
+      const token = typeof options.token === "function" ? await options.token() : options.token;
+      return { ...(token && { Authorization: `Bearer ${token}` }), ...headers };
+    } catch (thrown) {
+      throw asError(thrown, undefined, "the token or the headers could not be had");
+    }
   };
 
   const send: Http["send"] = async (url, { method = "GET", body, headers, signal, cache }) => {
     const raw = isRaw(body);
+    const data = body === undefined ? undefined : raw ? (body as BodyInit) : encoded(body);
     const attempt = (given: Record<string, string>) => {
       const init: RequestInit = {
         method,
@@ -52,14 +57,15 @@ export function createHttp(options: ClientOptions): Http {
           ...given,
         },
       };
-      if (body !== undefined) init.body = raw ? (body as BodyInit) : JSON.stringify(body);
+      if (data !== undefined) init.body = data;
       if (signal) init.signal = signal;
       if (cache) init.cache = cache;
       if (options.credentials) init.credentials = options.credentials;
       return (options.fetch ?? globalThis.fetch)(url, init);
     };
     if (!isAbsolute(url)) {
-      throw new SpoolError("invalid", "baseUrl is required where there is no page", { field: "baseUrl" });
+      const message = "baseUrl must be a whole URL, or a path where there is a page";
+      throw new SpoolError("invalid", message, { field: "baseUrl" });
     }
     try {
       const given = await credentials();
@@ -98,9 +104,11 @@ export function createHttp(options: ClientOptions): Http {
         return await once<T>(url, request);
       } catch (thrown) {
         const error = asError(thrown, request.signal);
-        const again = repeatable && passing(error) && failures <= (options.retries ?? 3);
-        if (again && (await pause(backoffWait(options.backoff, failures, error.retryAfterMs ?? 0), request.signal)))
-          continue;
+        const askedMs = error.retryAfterMs ?? 0;
+        // Somebody waits for the answer: a long wait is the caller's.
+        const soon = askedMs <= (options.backoff?.maxMs ?? 30_000);
+        const again = repeatable && soon && passing(error) && failures <= (options.retries ?? 3);
+        if (again && (await pause(backoffWait(options.backoff, failures, askedMs), request.signal))) continue;
         if (request.signal?.aborted) throw new SpoolError("canceled", "Canceled", { cause: thrown });
         if (!error.refused) throw error;
         const { retryAfterMs } = error;
@@ -117,6 +125,14 @@ export function createHttp(options: ClientOptions): Http {
     options,
     renewable,
   };
+}
+
+function encoded(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (thrown) {
+    throw asError(thrown, undefined, "the request cannot be written as JSON", "invalid");
+  }
 }
 
 function isResult(body: unknown): boolean {

@@ -46,7 +46,8 @@ export const isAbsolute = (url: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(url);
 export function below(baseUrl: string | undefined, path: string): string {
   if (isAbsolute(path)) return path;
   const whole = baseUrl ? `${baseUrl.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}` : path;
-  return typeof location === "undefined" ? whole : new URL(whole, location.href).href;
+  if (typeof location === "undefined" || isAbsolute(whole) || (baseUrl && !baseUrl.startsWith("/"))) return whole;
+  return new URL(whole, location.href).href;
 }
 
 /** Returns the URL of an operation. A name behind a colon in the path is replaced by its parameter. */

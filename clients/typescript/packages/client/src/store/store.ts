@@ -21,6 +21,8 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
   const follow = shareTabs ? sharing(client, shareTabs === true ? "" : shareTabs) : client.follow;
   let live: Live | null = null;
   let wanted = false;
+  /** The generation of the thread that this store deletes. */
+  let deleting = -1;
 
   const connect = () => {
     wanted = true;
@@ -28,7 +30,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     if (live || threadId === null) return;
     const { generation } = core;
     live = new Live(core, threadId, follow, {
-      gone: (error) => generation === core.generation && show(null, error),
+      gone: (error) => generation === core.generation && show(null, generation === deleting ? null : error),
       shown: (frames) => {
         const { branches, usage, view } = core.state;
         const came = (...types: string[]) => frames.some((f) => f.kind === "thread" && types.includes(f.event.type));
@@ -84,12 +86,14 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     async delete() {
       if (core.state.threadId === null) return { ok: true };
       const { generation } = core;
+      deleting = generation;
       const result = await act(core, async (threadId) => {
         const deleted = await client.deleteThread(threadId);
         if (!deleted.accepted) throw refusalOf(deleted, "the thread could not be deleted");
         return undefined;
       });
-      if (result.ok && core.generation === generation) show(null);
+      if (!result.ok) deleting = -1;
+      else if (core.generation === generation) show(null);
       return result;
     },
     refresh: () => core.refresh(),

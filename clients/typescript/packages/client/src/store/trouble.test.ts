@@ -138,6 +138,25 @@ describe("a refresh", () => {
   });
 });
 
+test("a thread that the user deletes is no error, whichever word of it comes first", async () => {
+  const b = await setup();
+  let answer = () => {};
+  b.server.answer(
+    "DELETE /api/threads",
+    () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ body: { accepted: true } });
+      }),
+  );
+  const deleted = b.store.delete();
+  await pass();
+  b.thread.notice("THREAD_DELETED", { threadId: "t1" });
+  await pass();
+  answer();
+  expect(await deleted).toEqual({ ok: true });
+  expect(b.state).toMatchObject({ threadId: null, error: null });
+});
+
 test("nothing is left to be done after a close", async () => {
   const b = await setup();
   b.thread.state("QUEUED").turn("m1", "Hello").start().text("One");
