@@ -352,7 +352,7 @@ func TestBrowserReconnects(t *testing.T) {
 	r.until("the page", func() bool { return r.signs == 1 && r.seq > 0 })
 	start("r1", "slow 100")
 	publish(one, "1")
-	r.until("the middle of the run", func() bool { return r.at.Stream == "r1:1" })
+	r.until("the middle of the run", func() bool { return r.at.Stream == "r1:1" && len(r.notes) == 1 })
 
 	// The server restarts in the middle of a run. Meanwhile the proxy answers 502, several times.
 	f.upstream.Store(nil)
