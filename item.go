@@ -245,7 +245,7 @@ type SubagentStarted struct {
 	Depth int `json:"depth"`
 	// ParentID is the run that spawned it, and CallID the tool call of that run. Both are empty in
 	// streams of older versions.
-	ParentID RunID      `doc:"The run that spawned it."     json:"parentRunId,omitempty"`
+	ParentID RunID      `doc:"The run that spawned it."       json:"parentRunId,omitempty"`
 	CallID   ToolCallID `doc:"The tool call that spawned it." json:"parentToolCallId,omitempty"`
 }
 
