@@ -31,14 +31,14 @@ func (p *process) see(t *testing.T, path string, args ...string) {
 	}
 }
 
-// A person who opens the server in a browser finds what it is. On the docs page a stream can be
-// tried out although it has no end: its beginning is shown.
+// A person who opens the server in a browser finds the console with the threads. On the docs page a stream
+// can be tried out although it has no end: its beginning is shown.
 func TestPages(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir(), "--base-path", "/v1")
 	p.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"Good morning, docs page"}`)
-	p.see(t, "/", "--expect", "Start a run, and follow it", "--expect", "repeats the prompt; not a language model")
+	p.see(t, "/", "--expect", "New thread", "--expect", "Good morning, docs page")
 	const stream = "#operations-Threads-streamThread "
 	p.see(t, "/docs", "--click", stream+".opblock-summary-control", "--click", stream+".try-out__btn",
 		"--fill", stream+"tr[data-param-name=threadId] input=t1", "--click", stream+".execute",

@@ -47,6 +47,7 @@ func spool(t *testing.T) string {
 
 	file := filepath.Join(t.TempDir(), "spool")
 	build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", file, "../../cmd/spool")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
