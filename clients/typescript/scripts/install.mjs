@@ -1,7 +1,7 @@
 // node scripts/install.mjs FOLDER
 //
 // Does what a new user does: takes a project as "npm create vite" makes one (test/install/app), installs the tarballs that
-// pack.mjs has put into the folder, pastes each component of packages/react/README.md, and builds. The project is left in
+// pack.mjs has put into the folder, pastes the configuration and each component of packages/react/README.md, and builds. The project is left in
 // FOLDER/app, with the last component. A second project, in FOLDER/react18, has React 18.2, and runs a page. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,6 +34,12 @@ if (readFileSync(join(root, "../../examples/vite-chat/src/App.tsx"), "utf8") !==
   console.error("examples/vite-chat/src/App.tsx is not the last component of the README of @spool/react");
   exit(1);
 }
+const [, config] = readme.match(/^```ts\n(\/\/ vite\.config\.ts[\s\S]*?)^```/m) ?? [];
+if (config === undefined) {
+  console.error("the README of @spool/react has no vite.config.ts");
+  exit(1);
+}
+writeFileSync(join(app, "vite.config.ts"), config);
 for (const component of components) {
   writeFileSync(join(app, "src/App.tsx"), component);
   execFileSync("npm", ["run", "build"], { cwd: app, stdio: ["ignore", "ignore", "inherit"] });
