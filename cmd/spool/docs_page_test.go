@@ -39,6 +39,7 @@ func TestPages(t *testing.T) {
 	p := start(t, t.TempDir(), "--base-path", "/v1")
 	p.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"Good morning, docs page"}`)
 	p.see(t, "/", "--expect", "New thread", "--expect", "Good morning, docs page")
+	p.see(t, "/#/operations", "--expect", "repeats the prompt; not a language model")
 	const stream = "#operations-Threads-streamThread "
 	p.see(t, "/docs", "--click", stream+".opblock-summary-control", "--click", stream+".try-out__btn",
 		"--fill", stream+"tr[data-param-name=threadId] input=t1", "--click", stream+".execute",

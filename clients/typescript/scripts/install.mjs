@@ -1,8 +1,9 @@
 // node scripts/install.mjs FOLDER
 //
 // Does what a new user does: takes a project as "npm create vite" makes one (test/install/app), installs the tarballs that
-// pack.mjs has put into the folder, pastes the configuration and each component of packages/react/README.md, and builds. The project is left in
-// FOLDER/app, with the last component. A second project, in FOLDER/react18, has React 18.2, and runs a page. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
+// pack.mjs has put into the folder, pastes the configuration and each component of packages/react/README.md, and builds.
+// The project is left in FOLDER/app, with the last component. A second project, in FOLDER/react18, has React 18.2, and
+// runs a page. Exits with 1 when something fails, and with 3 when npm's registry does not answer.
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
