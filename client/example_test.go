@@ -160,9 +160,14 @@ func ExampleClient_Threads() {
 	if err != nil {
 		panic(err)
 	}
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	for _, id := range []spool.ThreadID{"red", "green", "blue"} {
-		if _, err := c.Run(ctx, client.RunRequest{ThreadID: id, Prompt: "Hello", Labels: map[string]string{"team": "a"}}); err != nil {
+		started, err := c.Run(ctx, client.RunRequest{ThreadID: id, Prompt: "Hello", Labels: map[string]string{"team": "a"}})
+		if err != nil {
+			panic(err)
+		}
+		if _, err := c.Await(ctx, started.RunID); err != nil { // a thread that changes moves in the list
 			panic(err)
 		}
 	}
