@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, type ClientOptions, createClient, emptyView, reduce, type ThreadState } from "@spool/client";
-import { textOf } from "@spool/react";
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import { byAgent, comparable, textsOf } from "./compare.js";
 import { until } from "./gate.js";
 import { Model } from "./model.js";
 import { Server } from "./server.js";
@@ -157,13 +157,21 @@ export class Tab {
     return until("the page has a thread", async () => (await this.state()).threadId);
   }
 
-  /** The texts of the messages on the screen, in order. */
-  texts(): Promise<string[]> {
-    return this.page.$$eval("main > article", (articles) =>
-      articles.map((article) =>
-        [...article.querySelectorAll(":scope > .text")].map((text) => text.textContent).join(""),
+  /** The texts of the messages on the screen in their order, for each agent. */
+  async said(): Promise<Record<string, string[]>> {
+    return byAgent(
+      await this.page.$$eval("main article", (articles) =>
+        articles.map((article) => ({
+          agent: article.getAttribute("data-agent") ?? "",
+          text: [...article.querySelectorAll(":scope > .text")].map((text) => text.textContent).join(""),
+        })),
       ),
     );
+  }
+
+  /** The texts of the user and of the run's own agent on the screen, in order. */
+  async texts(): Promise<string[]> {
+    return (await this.said())[""] ?? [];
   }
 
   shows(text: string): Promise<unknown> {
@@ -180,62 +188,20 @@ export class Tab {
 
   /**
    * Expects that the page shows the thread as it is: the store's view is the one of a fresh snapshot, and the text of
-   * each message on the screen is that of the view.
+   * each message on the screen is that of the view, those of nested runs included.
    */
   async isTrue(client: Client = this.world.other()): Promise<void> {
     await until("the page shows what a fresh snapshot has", async () => {
       const state = await this.state();
       const fresh = reduce(emptyView, await client.history(state.threadId ?? ""));
-      const known = new Set(state.view.runs.map(({ id }) => id));
-      const runs = fresh.runs.filter(({ id }) => known.has(id));
-      expect(comparable(state.view)).toEqual(comparable({ ...fresh, runs }));
+      const [shown, saved] = comparable(state.view, fresh);
+      expect(shown).toEqual(saved);
       expect(state.turns).toEqual([]);
-      const shown = [...state.messages, ...state.view.drafts].filter((message) => message.role !== "tool");
-      const top = shown.filter((message) => message.agentId === null);
-      expect(await this.texts()).toEqual(top.map((message) => textOf(message.content)));
+      expect(await this.said()).toEqual(textsOf(state));
       return true;
     });
     this.world.untroubled();
   }
-}
-
-/**
- * A view without what only a snapshot has: the ids and times of messages that came as a stream, the details of runs, runs
- * that have begun and ended while the client was away, the turns of runs that wait, with those runs, and the first turns of nested runs.
- */
-function comparable({
-  thread,
-  messages,
-  drafts,
-  parks,
-  pending,
-  runs,
-  queue,
-  retry,
-  providerWaits,
-  cursor,
-}: ThreadState["view"]) {
-  const said = (all: typeof messages) =>
-    all
-      .filter(({ role, agentId }) => role !== "user" || agentId === null)
-      .map(({ role, content, agentId, clientMessageId }) => ({ role, content, agentId, clientMessageId }));
-  return {
-    state: thread.state,
-    messages: said(messages),
-    drafts: said(drafts),
-    parks: parks.map(({ askedAt: _, ...park }) => park),
-    pending,
-    runs: runs
-      .filter(({ id }) => !queue.some(({ runId }) => runId === id))
-      .map(({ id, state, depth, parentRunId, parentToolCallId, stopReason }) => {
-        const parent = { depth, parentRunId, parentToolCallId };
-        return { id, state, ...parent, ...(depth === 0 && { stopReason }) };
-      }),
-    queue: queue.map(({ content: _, ...run }) => run),
-    retry: retry?.runId,
-    providerWaits,
-    cursor: cursor?.split(" ")[0],
-  };
 }
 
 function configOf(model: Model, { config = "", agent = "", limits = "" }: Setting, origin: string): string {
