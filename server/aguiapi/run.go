@@ -5,7 +5,6 @@ package aguiapi
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -68,19 +67,7 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	if a.refusal == nil {
 		return a.live.Respond(w, r)
 	}
-	text, err := json.Marshal(a.refusal)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	status := http.StatusConflict
-	if a.refusal.retryAfter > 0 {
-		call.SetRetryAfter(w.Header(), a.refusal.retryAfter)
-		status = http.StatusServiceUnavailable
-	}
-	w.WriteHeader(status)
-	_, err = w.Write(text)
-	return err
+	return call.Refuse(w, a.refusal, a.refusal.retryAfter)
 }
 
 // Run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits

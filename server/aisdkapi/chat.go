@@ -106,19 +106,7 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	text, err := json.Marshal(a.refusal)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	status := http.StatusConflict
-	if a.refusal.retryAfter > 0 {
-		call.SetRetryAfter(w.Header(), a.refusal.retryAfter)
-		status = http.StatusServiceUnavailable
-	}
-	w.WriteHeader(status)
-	_, err = w.Write(text)
-	return err
+	return call.Refuse(w, a.refusal, a.refusal.retryAfter)
 }
 
 // Post answers POST /api/chat with the message of the run that the post starts or continues; 409 with a refusal

@@ -2,23 +2,19 @@ package inbox
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed" // the page
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"html/template"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/internal/page"
 )
 
 var (
@@ -27,15 +23,8 @@ var (
 	//go:embed page.css
 	pageCSS string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+	linkPage = page.Must(pageHTML, pageCSS, page.Options{Forms: true})
 )
-
-// policy allows the page its own style sheet, and to send its form to the server.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(pageCSS))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
-		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-}()
 
 // LinkQuestion is the question of a link, as its approver sees it.
 type LinkQuestion struct {
@@ -69,23 +58,17 @@ type Page struct {
 func (p Page) Respond(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	maps.Copy(h, p.header)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	h.Add("Vary", "Accept")
+	if !wantsJSON(r) {
+		linkPage.Write(w, p.status, p.shown())
+		return nil
+	}
+	page.Private(h)
+	h.Set("Content-Type", "application/json; charset=utf-8")
 	var body bytes.Buffer
-	if wantsJSON(r) {
-		h.Set("Content-Type", "application/json; charset=utf-8")
-		if err := json.NewEncoder(&body).Encode(p.body); err != nil {
-			return err
-		}
-	} else {
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
-		if err := pageTemplate.Execute(&body, p.shown()); err != nil {
-			return err
-		}
+	if err := json.NewEncoder(&body).Encode(p.body); err != nil {
+		return err
 	}
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(p.status)
@@ -110,10 +93,7 @@ var wordsOf = map[string]words{
 
 // shown returns what the template shows.
 func (p Page) shown() map[string]any {
-	out := map[string]any{
-		"Style": template.CSS(pageCSS), //nolint:gosec // it is ours
-		"Title": p.title, "Text": p.text,
-	}
+	out := map[string]any{"Title": p.title, "Text": p.text}
 	q := p.question
 	if q == nil {
 		return out
@@ -188,16 +168,7 @@ func failed(err error) Page {
 	}
 	code := spool.Code(e.Code)
 	return Page{
-		status: e.Status, header: e.Header, title: "You cannot answer with this link", text: sentence(e.Detail),
+		status: e.Status, header: e.Header, title: "You cannot answer with this link", text: page.Sentence(e.Detail),
 		body: call.ErrorBody{Error: e.Detail, Code: code},
 	}
-}
-
-// sentence returns the message of an error as a sentence.
-func sentence(message string) string {
-	first, size := utf8.DecodeRuneInString(message)
-	if size == 0 {
-		return "Something went wrong."
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
 }

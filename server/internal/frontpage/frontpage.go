@@ -6,17 +6,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed" // the page
-	"encoding/base64"
 	"encoding/json"
-	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/auth"
+	"github.com/spoolhq/spool/server/internal/page"
 	"github.com/spoolhq/spool/server/probe"
 )
 
@@ -29,15 +27,8 @@ var (
 	//go:embed frontpage.css
 	pageCSS string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+	links = page.Must(pageHTML, pageCSS, page.Options{Icon: true})
 )
-
-// policy allows the page its own style sheet and the icon that it brings, and nothing else.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(pageCSS))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-}()
 
 // link leads from the page to another.
 type link struct{ Title, Text, Href string }
@@ -79,18 +70,14 @@ func (p Page) Respond(w http.ResponseWriter, r *http.Request) error {
 		p.of.showConsole(w, r)
 		return nil
 	}
+	if wantsHTML(r) {
+		links.Write(w, http.StatusOK, p.html(r))
+		return nil
+	}
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	var body []byte
-	if wantsHTML(r) {
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "no-referrer")
-		body = p.html(r)
-	} else {
-		h.Set("Content-Type", "application/json")
-		body = p.json()
-	}
+	h.Set("Content-Type", "application/json")
+	body := p.json()
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
 	return nil
@@ -132,9 +119,9 @@ func (p Page) json() []byte {
 	return text.Bytes()
 }
 
-// html returns the page. Its links are relative, so that they lead somewhere too where a proxy
+// html returns what the page shows. Its links are relative, so that they lead somewhere too where a proxy
 // puts something before the path.
-func (p Page) html(r *http.Request) []byte {
+func (p Page) html(r *http.Request) map[string]any {
 	dir := "./"
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		dir += r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] + "/"
@@ -143,9 +130,7 @@ func (p Page) html(r *http.Request) []byte {
 	if p.of.Auth.Everybody == nil {
 		header = ` -H "Authorization: Bearer $SPOOL_TOKEN"`
 	}
-	var text bytes.Buffer
-	_ = pageTemplate.Execute(&text, map[string]any{ // a buffer takes it all
-		"Style": template.CSS(pageCSS), //nolint:gosec // it is ours
+	return map[string]any{
 		"Facts": p.facts, "Token": p.of.Auth.Everybody == nil, "Threads": dir + "api/threads",
 		"Links": []link{
 			{"Docs", "Every endpoint, to read and to try", dir + "docs"},
@@ -156,8 +141,7 @@ func (p Page) html(r *http.Request) []byte {
 		"Start":  "curl -s" + header + " " + base + `/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'`,
 		"Follow": "curl -sN" + header + " '" + base + "/api/agent/stream?threadId=hello'",
 		"List":   "curl -s" + header + " " + base + "/api/threads",
-	})
-	return text.Bytes()
+	}
 }
 
 // shownScheme returns the scheme of the commands on the page, and decides nothing.
