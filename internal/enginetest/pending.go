@@ -270,7 +270,9 @@ func testPendingBadState(s pendingTest) {
 // testPendingTakesLong looks often, and the record does not grow.
 func testPendingTakesLong(s pendingTest) {
 	work := s.remote(time.Hour, 10*time.Second)
-	s.waits(s.working(s.config(making("make"), work.tool("make"))))
+	c := s.config(making("make"), work.tool("make"))
+	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // otherwise the worker would poll each second too
+	s.waits(s.working(c))
 	s.made()
 	if got := len(s.record()); got != 5 || work.looks < 300 {
 		s.Errorf("%d entries after %d looks", got, work.looks)
