@@ -31,6 +31,9 @@ const snapshotOnly = {
   reading: ["streamId", "offset"],
 };
 
+/** A snapshot has so many runs, the newest ones. A view that follows keeps those that it has. */
+const snapshotRuns = 100;
+
 /**
  * Returns two views in the form in which they are equal if the first one shows the thread as it is. `snapshot` is of a
  * fresh snapshot.
@@ -40,7 +43,10 @@ const snapshotOnly = {
  * have started them.
  */
 export function comparable(view: View, snapshot: View): [unknown, unknown] {
-  const known = new Map(view.runs.map((run) => [run.id, run]));
+  const saved = new Set(snapshot.runs.map(({ id }) => id));
+  const known = new Map(
+    view.runs.filter(({ id }) => saved.size < snapshotRuns || saved.has(id)).map((run) => [run.id, run]),
+  );
   const streamed = new Set<number>();
   const own = view.messages.filter(isShared);
   for (const [i, { createdAt }] of own.entries()) {
@@ -89,7 +95,13 @@ function without(value: object, fields: readonly string[]): unknown {
 }
 
 /** The texts of a state's messages in their order, for each agent. The run's own has the name "". */
-export function textsOf({ messages, view }: ThreadState): Record<string, string[]> {
+export function textsOf({
+  messages,
+  view,
+}: {
+  messages: View["messages"];
+  view: Pick<View, "drafts">;
+}): Record<string, string[]> {
   return byAgent(
     [...messages, ...view.drafts]
       .filter((message) => message.role !== "tool" && isShared(message))
@@ -101,7 +113,8 @@ export function textsOf({ messages, view }: ThreadState): Record<string, string[
 export function byAgent(texts: readonly { agent: string; text: string }[]): Record<string, string[]> {
   const all: Record<string, string[]> = {};
   for (const { agent, text } of texts) {
-    all[agent] = [...(all[agent] ?? []), text];
+    all[agent] ??= [];
+    all[agent].push(text);
   }
   return all;
 }

@@ -1,5 +1,5 @@
 // A real "spool serve", which a test may kill and start again.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -21,15 +21,20 @@ export class Server {
     this.#env = env;
   }
 
-  /** Starts a server with a configuration, in a folder below another one. */
+  /** Starts a server with a configuration, in a folder below another one. It begins with the threads of an archive. */
   static async start(
     below: string,
     config: string,
     flags: string[] = [],
     env: NodeJS.ProcessEnv = {},
+    archive?: string,
   ): Promise<Server> {
     const folder = mkdtempSync(join(below, "server-"));
     writeFileSync(join(folder, "spool.yaml"), config);
+    if (archive !== undefined) {
+      writeFileSync(join(folder, "archive.jsonl"), archive);
+      execFileSync(binary(), ["import", "--data", "data", "archive.jsonl"], { cwd: folder, stdio: "pipe" });
+    }
     const server = new Server(await freePort(), folder, flags, env);
     await server.start();
     return server;
@@ -44,12 +49,8 @@ export class Server {
   }
 
   async start(): Promise<void> {
-    const program = process.env.SPOOL_TEST_BINARY;
-    if (program === undefined) {
-      throw new Error("SPOOL_TEST_BINARY is not set");
-    }
     const args = ["serve", "--listen", `127.0.0.1:${this.port}`, "--config", "spool.yaml", "--data", "data"];
-    const child = spawn(program, [...args, ...this.#flags], {
+    const child = spawn(binary(), [...args, ...this.#flags], {
       cwd: this.#folder,
       env: { PATH: process.env.PATH, HOME: this.#folder, ...this.#env },
     });
@@ -77,6 +78,14 @@ export class Server {
     child.kill(signal);
     await ended;
   }
+}
+
+function binary(): string {
+  const program = process.env.SPOOL_TEST_BINARY;
+  if (program === undefined) {
+    throw new Error("SPOOL_TEST_BINARY is not set");
+  }
+  return program;
 }
 
 async function freePort(): Promise<number> {

@@ -21,16 +21,12 @@ test("the first token is on the screen while the model speaks, and renders its m
   await tab.shows("One");
   await tab.phase("responding");
   await tab.picture("responding");
-  const before = await tab.page.evaluate(() => ({
-    ...(window as unknown as { renders: Record<string, number> }).renders,
-  }));
+  const before = await tab.renders();
   for (const word of [" two", " three", " four"]) {
     tape.say(word);
     await tab.shows(word);
   }
-  const after = await tab.page.evaluate(() => ({
-    ...(window as unknown as { renders: Record<string, number> }).renders,
-  }));
+  const after = await tab.renders();
   const rendered = Object.keys(after).filter((id) => after[id] !== before[id]);
   expect(rendered).toHaveLength(1);
   await tab.isTrue();

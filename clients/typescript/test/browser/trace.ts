@@ -14,8 +14,21 @@ interface TraceEvent {
   args?: { name?: string };
 }
 
+/** A task of the main thread, in milliseconds. */
+export interface Task {
+  readonly from: number;
+  readonly to: number;
+  /** The time of the processor. */
+  readonly work: number;
+}
+
 /** Traces a page while something happens, and returns the work of its main thread in each frame, in milliseconds. */
 export async function framesOf(devtools: CDPSession, what: () => Promise<void>): Promise<number[]> {
+  return perFrame(await tasksOf(devtools, what));
+}
+
+/** Traces a page while something happens, and returns the tasks of its main thread. */
+export async function tasksOf(devtools: CDPSession, what: () => Promise<void>): Promise<Task[]> {
   const events: TraceEvent[] = [];
   devtools.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
   const complete = new Promise<void>((resolve) => devtools.once("Tracing.tracingComplete", () => resolve()));
@@ -35,16 +48,19 @@ export async function framesOf(devtools: CDPSession, what: () => Promise<void>):
   const tasks = events.filter(
     ({ name, ph, pid, tid }) => ph === "X" && name === "RunTask" && mains.has(`${pid} ${tid}`),
   );
-  return perFrame(
-    tasks.map(({ ts, dur = 0, tdur = dur }) => ({ from: ts / 1000, to: (ts + dur) / 1000, work: tdur / 1000 })),
-  );
+  return tasks.map(({ ts, dur = 0, tdur = dur }) => ({ from: ts / 1000, to: (ts + dur) / 1000, work: tdur / 1000 }));
+}
+
+/** The processor's time for the longest task, in milliseconds. */
+export function longest(tasks: readonly Task[]): number {
+  return tasks.reduce((most, { work }) => Math.max(most, work), 0);
 }
 
 /** A frame at 60 a second, in milliseconds. */
 const frame = 1000 / 60;
 
 /** The work of tasks in each frame. That of a task that lasts longer is spread over its frames. */
-function perFrame(tasks: { from: number; to: number; work: number }[]): number[] {
+function perFrame(tasks: readonly Task[]): number[] {
   const first = tasks.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY);
   const last = tasks.reduce((most, { to }) => Math.max(most, to), 0);
   const frames = new Array<number>(Math.max(0, Math.ceil((last - first) / frame))).fill(0);

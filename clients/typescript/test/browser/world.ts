@@ -35,6 +35,8 @@ export interface Setting {
   agent?: string;
   limits?: string;
   sessions?: Record<string, string>;
+  /** Threads that are there already: see `archiveOf`. */
+  archive?: string;
 }
 
 /** Everything that a case has. It ends with the test. */
@@ -60,7 +62,8 @@ export class World {
     const { sessions } = setting;
     const options = { folder: page, port: 0, ...(sessions && { sessions }) };
     const site = await new Site(options).listen();
-    const server = await Server.start(folder, configOf(model, setting, site.url), setting.flags, setting.env);
+    const config = configOf(model, setting, site.url);
+    const server = await Server.start(folder, config, setting.flags, setting.env, setting.archive);
     options.port = server.port;
     onTestFinished(async () => {
       await site.close();
@@ -75,7 +78,7 @@ export class World {
     return createClient({ baseUrl: this.server.url, ...options });
   }
 
-  /** Opens the page in a browser profile of its own, or in that of another tab. */
+  /** Opens the page in a browser profile of its own, or in that of another tab. A screen of the console begins with "#". */
   async open(query = "", tab?: Tab): Promise<Tab> {
     const context = tab?.context ?? (await (await browser()).newContext({ viewport: { width: 800, height: 700 } }));
     if (tab === undefined) {
@@ -90,7 +93,7 @@ export class World {
         this.#problems.push(message.text());
       }
     });
-    await page.goto(`${this.site.url}/${query}`);
+    await page.goto(`${query.startsWith("#") ? this.server.url : this.site.url}/${query}`);
     await page.waitForSelector("main", { state: "attached" });
     return new Tab(this, context, page, await context.newCDPSession(page));
   }
@@ -146,10 +149,16 @@ export class Tab {
     await this.devtools.send("Network.emulateNetworkConditions", { offline, ...none });
   }
 
-  state(): Promise<ThreadState> {
-    return this.page.evaluate(() =>
-      (window as unknown as { spool: { getSnapshot(): ThreadState } }).spool.getSnapshot(),
+  async state(): Promise<ThreadState> {
+    const text = await this.page.evaluate(() =>
+      JSON.stringify((window as unknown as { spool: { getSnapshot(): ThreadState } }).spool.getSnapshot()),
     );
+    return JSON.parse(text) as ThreadState;
+  }
+
+  /** How often each message has rendered. */
+  renders(): Promise<Record<string, number>> {
+    return this.page.evaluate(() => ({ ...(window as unknown as { renders: Record<string, number> }).renders }));
   }
 
   /** The id of the thread that is shown. */
@@ -188,16 +197,18 @@ export class Tab {
 
   /**
    * Expects that the page shows the thread as it is: the store's view is the one of a fresh snapshot, and the text of
-   * each message on the screen is that of the view, those of nested runs included.
+   * each message on the screen is that of the view, those of nested runs included. Of a page that shows the last messages
+   * only, it is those.
    */
-  async isTrue(client: Client = this.world.other()): Promise<void> {
+  async isTrue(client: Client = this.world.other(), last = Number.POSITIVE_INFINITY): Promise<void> {
     await until("the page shows what a fresh snapshot has", async () => {
       const state = await this.state();
       const fresh = reduce(emptyView, await client.history(state.threadId ?? ""));
       const [shown, saved] = comparable(state.view, fresh);
       expect(shown).toEqual(saved);
       expect(state.turns).toEqual([]);
-      expect(await this.said()).toEqual(textsOf(state));
+      const { "": own = [], ...nested } = textsOf(state);
+      expect(await this.said()).toEqual({ ...nested, ...(own.length > 0 && { "": own.slice(-last) }) });
       return true;
     });
     this.world.untroubled();
@@ -208,7 +219,7 @@ function configOf(model: Model, { config = "", agent = "", limits = "" }: Settin
   return `
 models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer}}
 tools:
-  look: {type: http, url: "${model.url}/tools/look", idempotent: true, parameters: {type: object}}
+  look: {type: http, url: "${model.url}/tools/look", idempotent: true, max_result_bytes: 16000000, parameters: {type: object}}
   pay: {type: http, url: "${model.url}/tools/pay", parameters: {type: object}}
   send_email:
     {type: http, url: "${model.url}/tools/send_email", approval: true, parameters: {type: object, properties: {to: {type: string}}}}

@@ -13,7 +13,8 @@ import {
 import { type FormEvent, memo, Profiler } from "react";
 import { rendered } from "./renders.js";
 
-export function App() {
+/** Shows one thread. With `last`, only its last messages are on the screen. */
+export function App({ last }: { last: number }) {
   const { error, threadId, dismissError } = useThread();
   return (
     <>
@@ -27,7 +28,7 @@ export function App() {
         </p>
       )}
       <main data-thread={threadId ?? ""}>
-        <Messages />
+        <Messages last={last} />
       </main>
       <Queue />
       <Questions />
@@ -49,9 +50,15 @@ function Status() {
   );
 }
 
-const Messages = memo(function Messages({ agentId }: { agentId?: string }) {
+const Messages = memo(function Messages({
+  agentId,
+  last = Number.POSITIVE_INFINITY,
+}: {
+  agentId?: string;
+  last?: number;
+}) {
   const ids = useMessages(agentId === undefined ? {} : { agentId });
-  return ids.map((id) => (
+  return ids.slice(-last).map((id) => (
     <Profiler key={id} id={id} onRender={rendered}>
       <Message id={id} />
     </Profiler>
@@ -88,10 +95,16 @@ const Message = memo(function Message({ id }: { id: string }) {
 function Call({ call }: { call: ShownToolCall }) {
   return (
     <div className="call" data-call={call.toolCallId} data-state={call.state}>
-      {call.toolName}: {call.state} {call.result !== undefined && <code>{JSON.stringify(call.result)}</code>}
+      {call.toolName}: {call.state} {call.result !== undefined && <code>{beginning(call.result)}</code>}
       {call.agentId !== undefined && <Messages agentId={call.agentId} />}
     </div>
   );
+}
+
+/** A value as JSON, of which a page has only the beginning if it is large. */
+function beginning(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
 }
 
 function Questions() {

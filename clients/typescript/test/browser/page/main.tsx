@@ -1,4 +1,5 @@
-// The parameters of the URL: api (where the server is), token, cookies, share (tabs share a connection), persist.
+// The parameters of the URL: api (where the server is), token, cookies, share (tabs share a connection), last (how
+// many messages are on the screen).
 import { SpoolProvider, useThread } from "@spool/react";
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
@@ -27,7 +28,7 @@ createRoot(document.getElementById("root") as HTMLElement).render(
       backoff={{ minMs: 100, maxMs: 500 }}
     >
       <Expose />
-      <App />
+      <App last={Number(params.get("last") ?? Number.POSITIVE_INFINITY)} />
     </SpoolProvider>
   </StrictMode>,
 );

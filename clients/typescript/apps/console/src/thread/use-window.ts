@@ -36,6 +36,14 @@ export interface Window extends Part {
   toEnd(): void;
 }
 
+/** A message that stays where it is while the part moves. */
+interface Anchor {
+  readonly id: string;
+  readonly top: number;
+  /** The part moves when older messages have been read. */
+  readonly reads: boolean;
+}
+
 /** Moves a part of the list with the scroll position of a box. Its items have their id as `data-id`. */
 export function useWindow(
   ids: readonly string[],
@@ -45,24 +53,48 @@ export function useWindow(
   const [first, setFirst] = useState<string | null>(null);
   const part = partOf(ids, first);
   const atEnd = part.end === ids.length;
-  const anchor = useRef<{ id: string; top: number } | null>(null);
+  const anchor = useRef<Anchor | null>(null);
   const latest = useRef({ ids, part, loadOlder });
   useLayoutEffect(() => {
     latest.current = { ids, part, loadOlder };
   });
 
   /** Notes the first message that can be seen, so that it stays where it is. */
-  const hold = useCallback(() => {
-    const outer = box.current;
-    const top = outer?.getBoundingClientRect().top ?? 0;
-    for (const element of outer?.querySelectorAll<HTMLElement>("[data-id]") ?? []) {
-      const at = element.getBoundingClientRect();
-      if (at.bottom > top) {
-        anchor.current = { id: element.dataset.id ?? "", top: at.top };
-        return;
+  const hold = useCallback(
+    (reads = false) => {
+      const outer = box.current;
+      const top = outer?.getBoundingClientRect().top ?? 0;
+      for (const element of outer?.querySelectorAll<HTMLElement>("[data-id]") ?? []) {
+        const at = element.getBoundingClientRect();
+        if (at.bottom > top) {
+          anchor.current = { id: element.dataset.id ?? "", top: at.top, reads };
+          return;
+        }
       }
+    },
+    [box],
+  );
+
+  /** Moves the part, or reads older messages, if the scroll position is near an end of the page. */
+  const follow = useCallback(() => {
+    const outer = box.current;
+    if (outer === null || anchor.current !== null) {
+      return;
     }
-  }, [box]);
+    const { ids, part, loadOlder } = latest.current;
+    const below = outer.scrollHeight - outer.scrollTop - outer.clientHeight;
+    if (outer.scrollTop < near && part.start > 0) {
+      hold();
+      setFirst(moved(ids, part, -step));
+    } else if (outer.scrollTop < near && loadOlder !== null && ids.length > 0) {
+      hold(true);
+      setFirst(ids[0] ?? null);
+      loadOlder();
+    } else if (below < near && part.end < ids.length) {
+      hold();
+      setFirst(moved(ids, part, step));
+    }
+  }, [box, hold]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the page has other messages now
   useLayoutEffect(() => {
@@ -76,34 +108,21 @@ export function useWindow(
     if (element !== null) {
       outer.scrollTop += element.getBoundingClientRect().top - held.top;
     }
+    follow(); // a box that is at its very top scrolls no further, so no event would bring the next messages
   }, [part.start, part.end, ids[part.start]]);
+
+  const reading = loadOlder === null;
+  useLayoutEffect(() => {
+    if (!reading && anchor.current?.reads === true) {
+      anchor.current = null; // nothing came, and nothing moves
+    }
+  }, [reading]);
 
   useLayoutEffect(() => {
     const outer = box.current;
-    if (outer === null) {
-      return undefined;
-    }
-    const onScroll = () => {
-      const { ids, part, loadOlder } = latest.current;
-      const below = outer.scrollHeight - outer.scrollTop - outer.clientHeight;
-      if (anchor.current !== null) {
-        return;
-      }
-      if (outer.scrollTop < near && part.start > 0) {
-        hold();
-        setFirst(moved(ids, part, -step));
-      } else if (outer.scrollTop < near && loadOlder !== null && ids.length > 0) {
-        hold();
-        setFirst(ids[0] ?? null);
-        loadOlder();
-      } else if (below < near && part.end < ids.length) {
-        hold();
-        setFirst(moved(ids, part, step));
-      }
-    };
-    outer.addEventListener("scroll", onScroll, { passive: true });
-    return () => outer.removeEventListener("scroll", onScroll);
-  }, [box, hold]);
+    outer?.addEventListener("scroll", follow, { passive: true });
+    return () => outer?.removeEventListener("scroll", follow);
+  }, [box, follow]);
 
   const toEnd = useCallback(() => {
     anchor.current = null;

@@ -1,0 +1,142 @@
+// Long threads and large results: the page shows them, and a person can use it meanwhile. What it has to do is counted in
+// messages, nodes and the processor's time for one task, because machines differ.
+import { emptyView, reduce } from "@spool/client";
+import { afterAll, expect, test } from "vitest";
+import { archiveOf, type Written } from "./archive.js";
+import { textsOf } from "./compare.js";
+import { play, Tape } from "./tape.js";
+import { longest, tasksOf } from "./trace.js";
+import { closeBrowser, type Tab, World } from "./world.js";
+
+afterAll(closeBrowser);
+
+/** What one task may take of the processor, in milliseconds: a person does not notice it. */
+const task = 200;
+
+/** A thread of 10,000 messages. Each turn has a call, its result and an answer. */
+function longThread(): Written[] {
+  return Array.from({ length: 2500 }, (_, i): Written[] => {
+    const call = { toolCallId: `c${i}`, toolName: "look" };
+    const asks = { type: "tool-call", ...call, args: { i } };
+    return [
+      { role: "user", content: `Question ${i}` },
+      { role: "assistant", content: [{ type: "text", text: `I look at ${i}.` }, asks] },
+      { role: "tool", content: [{ type: "tool-result", ...call, result: { found: i } }] },
+      { role: "assistant", content: `Answer ${i}.` },
+    ];
+  }).flat();
+}
+
+/** What the console has on the screen: the messages with their texts, and how many elements there are. */
+async function consoleOf(tab: Tab) {
+  return tab.page.evaluate(() => ({
+    messages: [...document.querySelectorAll<HTMLElement>(".messages article[data-id]")].map((article) => ({
+      id: article.dataset.id ?? "",
+      text: [...article.querySelectorAll(":scope > p, :scope > .md p")].map((text) => text.textContent).join(""),
+    })),
+    elements: document.querySelectorAll("*").length,
+  }));
+}
+
+test("a thread of 10,000 messages goes on, and scrolls from its end to its beginning", async () => {
+  const world = await World.start("long", { archive: archiveOf("long", longThread()) });
+  const tape = new Tape().say("One");
+  world.model.script = play({ more: [tape] });
+
+  const tab = await world.open("?threadId=long&last=300");
+  await tab.shows("Answer 2499.");
+  expect((await tab.state()).view.messages).toHaveLength(10_000);
+  await tab.isTrue(undefined, 300);
+  await tab.picture("end");
+  const spoken = await tasksOf(tab.devtools, async () => {
+    await tab.send("more");
+    await tab.shows("One");
+    for (const word of [" two", " three"]) {
+      const before = await tab.renders();
+      tape.say(word);
+      await tab.shows(word);
+      const after = await tab.renders();
+      expect(Object.keys(after).filter((id) => after[id] !== before[id])).toHaveLength(1);
+    }
+  });
+  expect(longest(spoken)).toBeLessThan(task);
+  tape.end();
+  await tab.phase("completed");
+  await tab.isTrue(undefined, 300);
+  await tab.page.close();
+
+  const seat = await world.open("#/threads/long");
+  await seat.page.waitForSelector('.messages [data-id="msg_10000"]');
+  const seen = { messages: 0, elements: 0 };
+  const scrolled = await tasksOf(seat.devtools, async () => {
+    for (let top = false; !top; ) {
+      // As somebody who pulls the bar to the top again and again.
+      const { first, ...now } = await seat.page.evaluate(async () => {
+        const box = document.querySelector(".messages") as HTMLElement;
+        const shown = () => [...box.querySelectorAll<HTMLElement>("article[data-id]")];
+        const before = shown()[0]?.dataset.id;
+        box.scrollTop = 0;
+        while (shown()[0]?.dataset.id === before && before !== "msg_1") {
+          await new Promise(requestAnimationFrame);
+        }
+        const elements = document.querySelectorAll("*").length;
+        return { first: shown()[0]?.dataset.id, messages: shown().length, elements };
+      });
+      seen.messages = Math.max(seen.messages, now.messages);
+      seen.elements = Math.max(seen.elements, now.elements);
+      top = first === "msg_1";
+    }
+  });
+  expect(longest(scrolled)).toBeLessThan(task);
+  expect(seen.messages).toBe(200); // the page does not grow with the thread
+  expect(seen.elements).toBeLessThan(5_000);
+  const fresh = reduce(emptyView, await world.other().history("long"));
+  const saved = textsOf({ messages: fresh.messages, view: fresh })[""];
+  const shown = (await consoleOf(seat)).messages.map(({ text }) => text);
+  expect(shown).toEqual(saved?.slice(0, 200));
+  await seat.picture("beginning");
+  await seat.click("text=To the newest");
+  await seat.page.waitForSelector('.messages [data-id="msg_10000"]');
+  expect((await consoleOf(seat)).messages.map(({ text }) => text)).toEqual(saved?.slice(-200));
+  world.untroubled();
+});
+
+test("a result of 10 MB is shown by its beginning, and scrolls", async () => {
+  const line = "a line of a large result, which goes on for a while, and then ends";
+  const large = Array.from({ length: 150_000 }, (_, i) => `${i} ${line}`).join("\n");
+  expect(large.length).toBeGreaterThan(10_000_000);
+  const world = await World.start("large", { limits: "max_step_bytes: 16777216" });
+  world.model.tools.set("look", () => large);
+  world.model.script = play({ look: [new Tape().call("c1", "look", {}).end(), new Tape().say("That is much.").end()] });
+  const tab = await world.open();
+  const came = await tasksOf(tab.devtools, async () => {
+    await tab.send("look");
+    await tab.shows("That is much.");
+  });
+  expect(longest(came)).toBeLessThan(task);
+  await tab.phase("completed");
+  await tab.isTrue();
+  const [call] = (await tab.state()).view.messages.filter(({ role }) => role === "tool");
+  expect(JSON.stringify(call?.content).length).toBeGreaterThan(10_000_000);
+  await tab.picture("result");
+
+  const seat = await world.open(`#/threads/${await tab.thread()}`);
+  await seat.page.waitForSelector('.call[data-state="done"]');
+  const read = await tasksOf(seat.devtools, async () => {
+    await seat.click(".call-line");
+    await seat.page.waitForSelector(".value pre >> nth=1");
+    for (let i = 0; i < 4; i++) {
+      await seat.click("text=Show more");
+      await seat.page.evaluate(() => {
+        const box = document.querySelectorAll(".value .code")[1] as HTMLElement;
+        box.scrollTop = box.scrollHeight;
+      });
+    }
+  });
+  expect(longest(read)).toBeLessThan(task);
+  const text = await seat.page.locator(".value pre").nth(1).textContent();
+  expect(text).toBe(large.split("\n").slice(0, 3200).join("\n"));
+  expect((await consoleOf(seat)).elements).toBeLessThan(1_000);
+  await seat.picture("console");
+  world.untroubled();
+});
