@@ -72,7 +72,7 @@ deps/python: ## what generates clients in Python, in test/clients/.venv
 	echo "skipped: clients in Python (PyPI or python3 is not there)" | tee .venv-skipped
 
 .PHONY: deps/services
-deps/services: ## PostgreSQL, PgBouncer, Redis, nginx and Chromium (installed as root on Debian, named elsewhere)
+deps/services: ## PostgreSQL, PgBouncer, Redis, nginx, Chromium, zsh and fish (installed as root on Debian, named elsewhere)
 	@test/services/install.sh
 
 .PHONY: vet

@@ -166,7 +166,9 @@ func zshScript(all []completable) string {
 		}
 		b.WriteString("      ) ;;\n")
 	}
-	b.WriteString("  esac\n  if [[ $words[CURRENT] == -* ]]; then _describe flag list; else _files; fi\n}\ncompdef _spool spool\n")
+	b.WriteString("  esac\n  if [[ $words[CURRENT] == -* ]]; then _describe flag list; else _files; fi\n}\n")
+	// A file of $fpath is the function itself, which has to answer the first time too.
+	b.WriteString("if [[ $funcstack[1] == _spool ]]; then _spool \"$@\"; else compdef _spool spool; fi\n")
 	return b.String()
 }
 

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -188,71 +186,4 @@ func TestTalkHelp(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-}
-
-// Each shell that is there completes commands, commands below others, and flags.
-func TestCompletion(t *testing.T) {
-	t.Parallel()
-
-	for shell, script := range map[string]string{
-		"bash": `source script; for line in "$@"; do COMP_WORDS=($line); [[ $line == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); COMPREPLY=(); _spool; echo "${COMPREPLY[*]}"; done`,
-		"fish": `source script; for line in $argv; complete -C $line | string split -f1 \t | string join " "; end`,
-		"zsh":  "",
-	} {
-		got := command(nil, "completion", shell)
-		if got.code != 0 || got.stderr != "" {
-			t.Fatalf("%s: %+v", shell, got)
-		}
-		for _, want := range []string{"serve", "redrive", "listen", "arguments", "watchers"} {
-			if !strings.Contains(got.stdout, want) {
-				t.Errorf("%s: the script lacks %q", shell, want)
-			}
-		}
-		program, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("%s is not there", shell)
-			continue
-		}
-		if shell == "zsh" {
-			c := exec.CommandContext(t.Context(), program, "-n")
-			c.Stdin = strings.NewReader(got.stdout)
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("zsh: %v: %s", err, out)
-			}
-			continue
-		}
-		lines := []string{"spool ch", "spool admin re", "spool admin run", "spool chat --th", "spool admin jobs --st", "spool inbox ", "spool completion f"}
-		text := strings.Replace(script, "source script", "eval \"$SCRIPT\"", 1)
-		args := append([]string{"-c", text}, lines...)
-		if shell == "bash" {
-			args = append([]string{"-c", text, "bash"}, lines...)
-		}
-		c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...)
-		c.Env = append(c.Environ(), "SCRIPT="+got.stdout)
-		out, err := c.CombinedOutput()
-		want := "chat check\nredrive revisions ready\nruns run\n--thread\n--state\nanswer\nfish\n"
-		if sorted(string(out)) != sorted(want) && sorted(string(out)) != sorted(strings.Replace(want, "--thread\n", "--thread --thinking\n", 1)) || err != nil {
-			t.Errorf("%s completes %q, want %q (%v)", shell, out, want, err)
-		}
-	}
-	if got := command(nil, "completion", "tcsh"); got.code != exitUsage {
-		t.Errorf("%+v", got)
-	}
-}
-
-// sorted returns lines with their words in order.
-func sorted(text string) string {
-	var out []string
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		for i := range words {
-			for j := i + 1; j < len(words); j++ {
-				if words[j] < words[i] {
-					words[i], words[j] = words[j], words[i]
-				}
-			}
-		}
-		out = append(out, strings.Join(words, " "))
-	}
-	return strings.Join(out, "\n")
 }
