@@ -110,7 +110,7 @@ func restamp(ctx context.Context, text, results string, paths []string) (string,
 // restamped updates the origin of each section.
 func (r results) restamped(ctx context.Context) (results, error) {
 	for i, w := range r.sections {
-		text, err := restamp(ctx, w.text, "RESULTS.md", measuredPaths)
+		text, err := restamp(ctx, w.text, "RESULTS.md", w.pathsOf())
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", w.title, err)
 		}

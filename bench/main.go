@@ -7,9 +7,9 @@
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
 // nested, adapters, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
-// server: the command starts one with its default settings, or uses that of -postgres. The last figure,
-// beside, compares the CPU time of others with that of an earlier commit, and is measured only on
-// request.
+// server: the command starts one with its default settings, or uses that of -postgres. Three figures are
+// measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
+// Chromium, and beside, which compares the CPU time of others with that of an earlier commit.
 package main
 
 import (
@@ -70,6 +70,8 @@ var figures = []figure{
 	{"pgstep", measurePgStep},
 	{"pgcluster", measurePgCluster},
 	{"pgtakeover", measurePgTakeover},
+	{render, measureRender},
+	{sizes, measureSizes},
 	{beside, measureBeside},
 }
 
@@ -177,11 +179,11 @@ func rewrite(ctx context.Context, file, from string) error {
 	return os.WriteFile(file, []byte(written), 0o644)
 }
 
-// choose returns the figures in a list of names. For an empty list it returns all figures except the
-// last.
+// choose returns the figures in a list of names. For an empty list it returns all figures except those
+// that are measured only on request.
 func choose(list string) ([]figure, error) {
 	if list == "" {
-		return slices.DeleteFunc(slices.Clone(figures), func(f figure) bool { return f.name == beside }), nil
+		return slices.DeleteFunc(slices.Clone(figures), onRequest), nil
 	}
 	var chosen []figure
 	for name := range strings.SplitSeq(list, ",") {
@@ -194,11 +196,14 @@ func choose(list string) ([]figure, error) {
 	return chosen, nil
 }
 
+// onRequest reports whether a figure is measured only if it is named.
+func onRequest(f figure) bool { return slices.Contains([]string{render, sizes, beside}, f.name) }
+
 // overPostgres reports whether a figure needs a PostgreSQL.
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", beside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

@@ -55,7 +55,7 @@ func TestResultsAreOfACommit(t *testing.T) {
 	}
 	var all []figures
 	for _, w := range parseResults(readFile(t, "RESULTS.md")).sections {
-		all = append(all, figures{w.title, "RESULTS.md", w.text, measuredPaths})
+		all = append(all, figures{w.title, "RESULTS.md", w.text, w.pathsOf()})
 	}
 	all = append(all, figures{"bench/peers", "peers/RESULTS.md", readFile(t, "peers/RESULTS.md"), peersPaths})
 	history := hasHistory(t.Context())

@@ -1,9 +1,9 @@
-// node scripts/sizes.mjs [--write]
+// node scripts/sizes.mjs [--json]
 //
-// Bundles what sizes.json names, from the built packages and minified, and compares the gzipped sizes with its bounds
-// and with SIZES.md. A bound is exceeded, or the page is off by more than a twentieth: exits with 1. Writes the page with
-// --write.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Bundles what sizes.json names, from the built packages and minified, adds up the files of its folders, and compares the
+// gzipped sizes with its bounds and with bench/RESULTS.md. A bound is exceeded, or that page is off by more than a
+// twentieth: exits with 1. With --json, it prints the sizes and compares nothing.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -11,46 +11,62 @@ import { gzipSync } from "node:zlib";
 import { build } from "vite";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const page = join(root, "SIZES.md");
+const results = join(root, "../../bench/RESULTS.md");
 const bounds = JSON.parse(readFileSync(join(root, "sizes.json"), "utf8"));
 const folder = mkdtempSync(join(root, "node_modules", ".sizes-"));
-const problems = [];
-let text = `# Sizes
-
-What the packages add to a page: minified, with all that they import except React. \`sizes.json\` has what is bundled, and
-the bounds. \`npm run sizes -- --write\` writes this page.
-
-| | minified | gzipped | bound |
-|---|---|---|---|
-`;
+const sizes = [];
 try {
-  const written = new Map(
-    [...readOr(page).matchAll(/^\| ([^|\n]+) \| [^|\n]+ \| ([\d.]+) KiB \|/gm)].map(([, name, size]) => [
+  for (const [name, { code, files, gzipKiB }] of Object.entries(bounds)) {
+    const parts = code === undefined ? contents(join(root, files)) : [await bundled(code)];
+    sizes.push({
       name,
-      Number(size),
-    ]),
-  );
-  for (const [name, { code, gzipKiB }] of Object.entries(bounds)) {
-    const bundle = await bundled(code);
-    const gzipped = gzipSync(bundle, { level: 9 }).length / 1024;
-    text += `| ${name} | ${(bundle.length / 1024).toFixed(1)} KiB | ${gzipped.toFixed(1)} KiB | ${gzipKiB} KiB |\n`;
-    console.log(`${name}: ${gzipped.toFixed(1)} KiB gzipped, at most ${gzipKiB}`);
-    if (gzipped > gzipKiB) {
-      problems.push(`${name} has ${gzipped.toFixed(2)} KiB, and its bound is ${gzipKiB}`);
-    }
-    if (Math.abs((written.get(name) ?? 0) - gzipped) > gzipped / 20 + 0.05) {
-      problems.push(`SIZES.md says ${written.get(name)} KiB of ${name}, which has ${gzipped.toFixed(1)}`);
-    }
+      minifiedKiB: kibibytes(parts),
+      gzippedKiB: kibibytes(parts.map((part) => gzipSync(part, { level: 9 }))),
+      boundKiB: gzipKiB,
+    });
   }
 } finally {
   rmSync(folder, { recursive: true });
 }
-if (argv[2] === "--write") {
-  writeFileSync(page, text);
+if (argv[2] === "--json") {
+  console.log(JSON.stringify(sizes));
+} else {
+  compare();
 }
-for (const problem of problems.filter((problem) => argv[2] !== "--write" || !problem.startsWith("SIZES.md"))) {
-  console.error(problem);
+
+function compare() {
+  const text = readFileSync(results, "utf8");
+  const written = new Map(
+    [...text.matchAll(/^\| (.+), gzipped \| KiB \| ([\d.]+) \|/gm)].map((m) => [m[1], Number(m[2])]),
+  );
+  for (const { name, gzippedKiB, boundKiB } of sizes) {
+    console.log(`${name}: ${gzippedKiB.toFixed(1)} KiB gzipped, at most ${boundKiB}`);
+    if (gzippedKiB > boundKiB) {
+      fail(`${name} has ${gzippedKiB.toFixed(2)} KiB, and its bound is ${boundKiB}`);
+    }
+    if (Math.abs((written.get(name) ?? 0) - gzippedKiB) > gzippedKiB / 20 + 0.05) {
+      fail(
+        `bench/RESULTS.md says ${written.get(name)} KiB of ${name}, which has ${gzippedKiB.toFixed(1)}: ` +
+          "commit, then cd bench && go run . -only sizes && go run . -readme",
+      );
+    }
+  }
+}
+
+function fail(text) {
+  console.error(text);
   process.exitCode = 1;
+}
+
+function kibibytes(parts) {
+  return parts.reduce((sum, part) => sum + part.length, 0) / 1024;
+}
+
+/** The contents of the files of a folder. */
+function contents(dir) {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath ?? entry.path, entry.name)));
 }
 
 async function bundled(code) {
@@ -69,12 +85,4 @@ async function bundled(code) {
     },
   });
   return Buffer.concat(output.filter(({ type }) => type === "chunk").map(({ code }) => Buffer.from(code)));
-}
-
-function readOr(file) {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -10,7 +10,7 @@ const app = fileURLToPath(new URL("..", import.meta.url));
 const committed = fileURLToPath(new URL("../../../../../console/dist", import.meta.url));
 
 /** What a browser loads at most, compressed, in bytes. */
-const limit = 250_000;
+const limit = JSON.parse(readFileSync(join(app, "../../sizes.json"), "utf8"))["the web console"].gzipKiB * 1024;
 
 const temporary = mkdtempSync(join(tmpdir(), "spool-console-"));
 let failed = false;

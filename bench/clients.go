@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The figures of the clients for pages. They need Node, the packages of clients/typescript and, for the first one,
+// a Chromium, so they are measured only on request.
+const (
+	render = "render"
+	sizes  = "sizes"
+)
+
+// clientsFolder has the TypeScript packages, relative to this folder.
+const clientsFolder = "../clients/typescript"
+
+// clientPaths are the files that the figures of the clients measure.
+var clientPaths = []string{
+	clientsFolder + "/packages", clientsFolder + "/apps", clientsFolder + "/scripts", clientsFolder + "/test/browser",
+	clientsFolder + "/package-lock.json", clientsFolder + "/sizes.json", "../console/dist", ":(top,exclude)*.test.ts", ":(top,exclude)*.test.tsx", ":(top,exclude)*.md",
+}
+
+// renderGoal is how much work of the main thread a frame may take, relative to a page that appends the same text to one
+// node.
+const renderGoal = 1.5
+
+// renderRound is one round of a page as test/browser/render.bench.ts writes it: milliseconds of the main thread in a
+// frame.
+type renderRound struct {
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+	P99 float64 `json:"p99"`
+}
+
+// measureRender measures the work of a browser's main thread while an answer streams into a page.
+func measureRender(b *bench) (*section, error) {
+	return renderSection(func() ([]byte, error) {
+		out := filepath.Join(b.dir, "render.json")
+		if err := npm(b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, "bench:render"); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(out) //nolint:gosec // it is a file of this run
+	})
+}
+
+// renderSection reads what measure returns.
+func renderSection(measure func() ([]byte, error)) (*section, error) {
+	text, err := measure()
+	if err != nil {
+		return nil, err
+	}
+	var pages struct {
+		Hooks []renderRound `json:"hooks"`
+		Node  []renderRound `json:"node"`
+	}
+	if err := json.Unmarshal(text, &pages); err != nil {
+		return nil, fmt.Errorf("bench:render: %w", err)
+	}
+	if len(pages.Hooks) == 0 || len(pages.Hooks) != len(pages.Node) {
+		return nil, fmt.Errorf("bench:render: %d rounds of one page and %d of the other", len(pages.Hooks), len(pages.Node))
+	}
+	s := &section{
+		title: "Rendering",
+		how: "An answer of 2,000 tokens comes at 200 a second into a page in Chromium, through a server with a scripted model: once into a chat on `@spool/react`, " +
+			"built for production, and once into a page that appends the same text to one text node. From a trace of the browser: the processor's time " +
+			"of the main thread in each frame of a sixtieth of a second. A round is one answer in each page, in turns.",
+	}
+	of := func(rounds []renderRound, value func(renderRound) float64) (all sample) {
+		for _, r := range rounds {
+			all = append(all, value(r))
+		}
+		return all
+	}
+	quantiles := []struct {
+		name  string
+		value func(renderRound) float64
+	}{
+		{"p50", func(r renderRound) float64 { return r.P50 }}, {"p95", func(r renderRound) float64 { return r.P95 }},
+		{"p99", func(r renderRound) float64 { return r.P99 }},
+	}
+	for _, q := range quantiles {
+		s.rows = append(s.rows, row{"hooks, " + q.name, "ms a frame", of(pages.Hooks, q.value)}, row{"one text node, " + q.name, "ms a frame", of(pages.Node, q.value)})
+	}
+	p95 := quantiles[1].value
+	s.goals = []goal{ratioGoal("p95 of a frame's work beside one text node", of(pages.Hooks, p95), of(pages.Node, p95), renderGoal, false)}
+	return s, nil
+}
+
+// bundle is a part of the clients as scripts/sizes.mjs prints it.
+type bundle struct {
+	Name     string  `json:"name"`
+	Minified float64 `json:"minifiedKiB"`
+	Gzipped  float64 `json:"gzippedKiB"`
+	Bound    float64 `json:"boundKiB"`
+}
+
+// measureSizes measures how large the clients are in a page.
+func measureSizes(b *bench) (*section, error) {
+	return sizesSection(func() ([]byte, error) {
+		if err := npm(b.ctx, nil, "build"); err != nil {
+			return nil, err
+		}
+		cmd := exec.CommandContext(b.ctx, "node", "scripts/sizes.mjs", "--json")
+		cmd.Dir = clientsFolder
+		return cmd.Output()
+	})
+}
+
+// sizesSection reads what measure returns.
+func sizesSection(measure func() ([]byte, error)) (*section, error) {
+	text, err := measure()
+	if err != nil {
+		return nil, err
+	}
+	var bundles []bundle
+	if err := json.Unmarshal(text, &bundles); err != nil {
+		return nil, fmt.Errorf("scripts/sizes.mjs: %w", err)
+	}
+	s := &section{
+		title: "Sizes of the clients",
+		how: "What the packages add to a page: built with Vite and minified, with all that they import except React; and all files of the web console, " +
+			"each compressed on its own. `sizes.json` in `clients/typescript` has what is bundled, and the bounds. `npm run sizes` there compares " +
+			"today's sizes with the bounds and with this table.",
+	}
+	for _, each := range bundles {
+		s.rows = append(s.rows, row{each.Name + ", minified", "KiB", sample{each.Minified}}, row{each.Name + ", gzipped", "KiB", sample{each.Gzipped}})
+		s.goals = append(s.goals, goal{
+			what: each.Name + ", gzipped", want: "at most " + number(each.Bound) + " KiB", got: number(each.Gzipped) + " KiB", met: each.Gzipped <= each.Bound,
+		})
+	}
+	return s, nil
+}
+
+// npm runs a script of the TypeScript packages. Its error has the script's last lines.
+func npm(ctx context.Context, env []string, script string) error {
+	cmd := exec.CommandContext(ctx, "npm", "run", "--silent", script) //nolint:gosec // the scripts are ours
+	cmd.Dir, cmd.Env = clientsFolder, append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("npm run %s: %w\n%s", script, err, strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	}
+	return nil
+}
+
+// pathsOf returns the files that a section's figure measures.
+func (w written) pathsOf() []string {
+	if slices.Contains([]string{render, sizes}, w.name()) {
+		return clientPaths
+	}
+	return measuredPaths
+}
