@@ -66,6 +66,22 @@ func Larger(q spool.InputRequired) string {
 	return fmt.Sprintf(`{"%s":%d}`, bound, 2*n)
 }
 
+// givesResult asks for the result of a call of which only its outcome is unknown.
+const givesResult = "its result, as JSON: "
+
+// wants returns the label and the first text of the line that an approval needs. No label: a yes is enough.
+func wants(q spool.InputRequired) (label, with string) {
+	switch {
+	case q.Reason == spool.ParkBudget:
+		return "the new totals: ", Larger(q)
+	case q.Reason == spool.ParkClientTool:
+		return "the result, as JSON: ", ""
+	case q.Reason != spool.ParkApproval && q.Reason != spool.ParkOutcomeUnknown && len(q.InputSchema) > 0 && string(q.InputSchema) != "null":
+		return "the answer, as JSON that fits " + oneLine(q.InputSchema, 400) + ": ", ""
+	}
+	return "", ""
+}
+
 // edit lets a person edit arguments in the editor of the environment.
 func edit(ctx context.Context, editor string, args json.RawMessage) (json.RawMessage, error) {
 	f, err := os.CreateTemp("", "spool-arguments-*.json") // only its owner may read it

@@ -102,7 +102,7 @@ func (b *Inbox) key(ctx context.Context, k rune) (leave bool) {
 		if err := b.load(ctx); err != nil {
 			b.print.note(spool.MessageOf(err))
 		}
-	case 'a', 'd', 'e', 'r':
+	case 'a', 'd', 'e', 'g', 'r':
 		if b.at < len(b.all) {
 			b.choose(ctx, k, b.all[b.at])
 		}
@@ -169,16 +169,21 @@ func (b *Inbox) choose(ctx context.Context, k rune, q spool.Question) {
 			})
 			return nil
 		})
-	case k == 'a' && q.Reason == spool.ParkBudget:
-		b.read("the new totals: ", Larger(q.InputRequired), func(text string) error {
-			return checked(Answer{Approve: true, Payload: json.RawMessage(text)})
-		})
-	case k == 'a' && q.Reason == spool.ParkClientTool:
-		b.read("the result, as JSON: ", "", func(text string) error {
-			return checked(Answer{Approve: true, Payload: json.RawMessage(text)})
-		})
 	case k == 'a':
-		err = checked(Answer{Approve: true})
+		label, with := wants(q.InputRequired)
+		if label == "" {
+			err = checked(Answer{Approve: true})
+			break
+		}
+		b.read(label, with, func(text string) error {
+			return checked(Answer{Approve: true, Payload: json.RawMessage(text)})
+		})
+	case k == 'g' && q.Reason == spool.ParkOutcomeUnknown:
+		b.read(givesResult, "", func(text string) error {
+			return checked(Answer{Payload: json.RawMessage(text)})
+		})
+	case k == 'g':
+		err = spool.Errorf(spool.Invalid, "only a call whose outcome is unknown gets a result")
 	case q.Reason != spool.ParkApproval || !editable(q.Arguments):
 		err = spool.Errorf(spool.Invalid, "the arguments of this question cannot be edited here")
 	case b.Editor == "":

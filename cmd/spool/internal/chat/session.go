@@ -269,7 +269,7 @@ func (s *Session) askFor(p view.Park) {
 	case p.Reason == spool.ParkClientTool:
 		keys = "a give the result · d deny"
 	case p.Reason == spool.ParkOutcomeUnknown:
-		keys = "a run it again · d do not · r with a reason"
+		keys = "a run it again · d do not · g give its result · r with a reason"
 	case p.Reason == spool.ParkApproval && editable(p.Arguments):
 		keys = "a approve · d deny · e edit the arguments · r with a reason"
 	}
@@ -413,6 +413,10 @@ func (s *Session) choose(ctx context.Context, k rune) {
 		if p.Reason == spool.ParkApproval && editable(p.Arguments) {
 			s.edit(ctx, p)
 		}
+	case 'g':
+		if p.Reason == spool.ParkOutcomeUnknown {
+			s.give(ctx, p, givesResult, "", false)
+		}
 	case 'r':
 		s.read("reason: ", "", func(reason string) error {
 			s.read("approve (y/n): ", "", func(yes string) error {
@@ -434,18 +438,18 @@ func (s *Session) choose(ctx context.Context, k rune) {
 
 // approve asks for what an approval needs, and answers.
 func (s *Session) approve(ctx context.Context, p view.Park) {
-	var label, with string
-	switch p.Reason {
-	case spool.ParkBudget:
-		label, with = "the new totals: ", Larger(p.InputRequired)
-	case spool.ParkClientTool:
-		label = "the result, as JSON: "
-	default:
+	label, with := wants(p.InputRequired)
+	if label == "" {
 		s.answer(ctx, p, Answer{Approve: true})
 		return
 	}
+	s.give(ctx, p, label, with, true)
+}
+
+// give asks for a value, and answers with it.
+func (s *Session) give(ctx context.Context, p view.Park, label, with string, approve bool) {
 	s.read(label, with, func(text string) error {
-		a := Answer{Approve: true, Payload: json.RawMessage(text)}
+		a := Answer{Approve: approve, Payload: json.RawMessage(text)}
 		if err := a.Check(p.InputRequired); err != nil {
 			return err
 		}
