@@ -41,6 +41,8 @@ export class Model {
   /** The keys of the calls of each tool. */
   readonly effects: { tool: string; key: string; args: unknown }[] = [];
   readonly errors: unknown[] = [];
+  /** The steps that it was asked for, each attempt. */
+  readonly asked: Asked[] = [];
   readonly #attempts = new Map<string, number>();
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: unknown) => {
@@ -103,31 +105,30 @@ export class Model {
         );
       });
     let calls = 0;
-    await this.script(
-      {
-        prompt,
-        step,
-        attempt,
-        results: since.filter(({ role }) => role === "tool").map(({ content }) => textOf(content)),
-        signal: gone.signal,
+    const now = {
+      prompt,
+      step,
+      attempt,
+      results: since.filter(({ role }) => role === "tool").map(({ content }) => textOf(content)),
+      signal: gone.signal,
+    };
+    this.asked.push(now);
+    await this.script(now, {
+      text: (content) => send({ content }),
+      reasoning: (reasoning_content) => send({ reasoning_content }),
+      call: async (id, name, args) => {
+        const whole = JSON.stringify(args);
+        const index = calls++;
+        const half = Math.ceil(whole.length / 2);
+        await send({
+          tool_calls: [{ index, id, type: "function", function: { name, arguments: whole.slice(0, half) } }],
+        });
+        await send({ tool_calls: [{ index, function: { arguments: whole.slice(half) } }] });
       },
-      {
-        text: (content) => send({ content }),
-        reasoning: (reasoning_content) => send({ reasoning_content }),
-        call: async (id, name, args) => {
-          const whole = JSON.stringify(args);
-          const index = calls++;
-          const half = Math.ceil(whole.length / 2);
-          await send({
-            tool_calls: [{ index, id, type: "function", function: { name, arguments: whole.slice(0, half) } }],
-          });
-          await send({ tool_calls: [{ index, function: { arguments: whole.slice(half) } }] });
-        },
-        cut: () => {
-          throw new Cut();
-        },
+      cut: () => {
+        throw new Cut();
       },
-    );
+    });
     await send({}, calls > 0 ? "tool_calls" : "stop");
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     response.end(`data: ${JSON.stringify({ id: "c", choices: [], usage })}\n\ndata: [DONE]\n\n`);

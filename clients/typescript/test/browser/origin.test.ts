@@ -14,6 +14,8 @@ test("a page of another origin, with a token", async () => {
   world.model.script = play({ write: [new Tape().say("I write.").call("c1", "send_email", {}).end()] });
   const tab = await world.open(`?api=${encodeURIComponent(world.server.url)}&token=${token}`);
   await tab.send("write");
+  await tab.page.waitForSelector(".park");
+  await tab.picture("with a token");
   await tab.click("text=Approve");
   await tab.phase("completed");
   await tab.isTrue(other);
@@ -41,6 +43,7 @@ test("a proxy that knows people by a cookie", async () => {
   await tab.shows("You said: hello.");
   await tab.phase("completed");
   await tab.isTrue(other);
+  await tab.picture("with a cookie");
 });
 
 test("a page of another origin, with cookies", async () => {
@@ -59,4 +62,12 @@ test("a page of another origin, with cookies", async () => {
   await tab.isTrue(world.other({ token }));
   await tab.page.reload();
   await tab.shows("You said: hello.");
+  await tab.isTrue(world.other({ token }));
+  await tab.picture("with cookies");
+
+  await tab.context.clearCookies();
+  await tab.page.reload();
+  await tab.page.waitForSelector('.error[data-code="unauthorized"]');
+  expect(await tab.texts()).toEqual([]);
+  await tab.picture("without cookies");
 });

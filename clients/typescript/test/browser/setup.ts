@@ -8,7 +8,14 @@ import react from "@vitejs/plugin-react";
 import { build } from "vite";
 import { alias } from "../../vitest.config.js";
 
+/** Where each run leaves pictures of what the cases have shown, for people to look at. */
+const pictures = fileURLToPath(new URL("pictures", import.meta.url));
+
 export default async function setup(): Promise<() => void> {
+  if (process.env.SPOOL_TEST_PICTURES === undefined) {
+    rmSync(pictures, { recursive: true, force: true });
+    process.env.SPOOL_TEST_PICTURES = pictures;
+  }
   const folder = mkdtempSync(join(tmpdir(), "spool-browser-"));
   process.env.SPOOL_TEST_FOLDER = folder;
   const mode = process.env.SPOOL_TEST_MODE ?? "development";

@@ -6,6 +6,12 @@ import { closeBrowser, World } from "./world.js";
 
 afterAll(closeBrowser);
 
+/** Expects that what was drawn of an answer is its beginning at any time, and in no frame anything twice. */
+function onlyGrows(said: readonly string[], whole: string): void {
+  expect(said.at(-1)).toBe(whole);
+  expect(said.filter((text) => !whole.startsWith(text))).toEqual([]);
+}
+
 test("the first token is on the screen while the model speaks, and renders its message alone", async () => {
   const world = await World.start("first");
   const tape = new Tape();
@@ -17,6 +23,7 @@ test("the first token is on the screen while the model speaks, and renders its m
   await tab.phase("thinking");
   tape.think("Let me see. ");
   await tab.page.waitForSelector(".reasoning");
+  await tab.picture("thinking");
   tape.say("One");
   await tab.shows("One");
   await tab.phase("responding");
@@ -79,6 +86,7 @@ test("the network goes three times in one answer, while another client acts", as
   await tab.shows("One two");
   await tab.page.waitForSelector(".queued");
   await tab.isTrue();
+  await tab.picture("queued");
 
   await tab.offline("lost");
   first.call("c1", "send_email", { to: "ann@example.com" }).end();
@@ -89,6 +97,7 @@ test("the network goes three times in one answer, while another client acts", as
   await tab.online();
   await tab.shows("Sent,");
   await tab.isTrue();
+  await tab.picture("answered elsewhere");
 
   await tab.offline("cut");
   second.say(" and done").end();
@@ -114,6 +123,7 @@ test("the server is killed and starts again in the middle of an answer", async (
   await tab.shows("You said: hello.");
   await tab.send("long");
   await tab.shows("Before");
+  const said = await tab.watch();
   await world.server.kill();
   await until("the page knows it", async () => (await tab.state()).connection === "reconnecting");
   await tab.picture("down");
@@ -123,17 +133,28 @@ test("the server is killed and starts again in the middle of an answer", async (
   await tab.phase("completed");
   await tab.isTrue();
   expect(await tab.texts()).toEqual(["hello", "You said: hello.", "long", "Before and after"]);
+  onlyGrows(await said(), "Before and after");
+  await tab.picture("up again");
 });
 
 test("a model's stream that is cut is tried again, and no text is doubled", async () => {
   const world = await World.start("cut");
-  const tape = new Tape().say("A half").cut().say(" and a whole").end();
+  const tape = new Tape().say("A half");
   world.model.script = play({ long: [tape] });
   const tab = await world.open();
+  const said = await tab.watch();
   await tab.send("long");
+  await tab.shows("A half");
+  tape.cut();
+  await until("the model is asked again", async () => world.model.asked.length === 2);
+  await tab.shows("A half");
+  await tab.isTrue();
+  await tab.picture("tried again");
+  tape.say(" and a whole").end();
   await tab.phase("completed");
   await tab.isTrue();
   expect(await tab.texts()).toEqual(["long", "A half and a whole"]);
+  onlyGrows(await said(), "A half and a whole");
 });
 
 test("a stop in the middle of an answer keeps what the page shows true", async () => {

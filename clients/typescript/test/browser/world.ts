@@ -191,6 +191,23 @@ export class Tab {
     await this.page.waitForSelector(`#phase[data-phase="${phase}"]`, { timeout: 20_000 });
   }
 
+  /** Notes each text that the page draws of the answer to the last turn, from now on. */
+  async watch(): Promise<() => Promise<string[]>> {
+    await this.page.evaluate(() => {
+      const said: string[] = [];
+      Object.assign(window, { said });
+      const look = () => {
+        const text = document.querySelector("main > article:last-child[data-role=assistant]")?.textContent ?? "";
+        if (text !== said.at(-1)) {
+          said.push(text);
+        }
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    return () => this.page.evaluate(() => (window as unknown as { said: string[] }).said);
+  }
+
   async picture(name: string): Promise<void> {
     await this.page.screenshot({ path: this.world.nextPicture(name), fullPage: true });
   }
