@@ -29,7 +29,9 @@ type PostPart struct {
 	URL        string           `json:"url"`
 	MediaType  string           `json:"mediaType"`
 	Filename   string           `json:"filename"`
-	Approval   *struct {
+	// ProviderExecuted is false for a call of the page's own tool.
+	ProviderExecuted *bool `json:"providerExecuted"`
+	Approval         *struct {
 		ID       string `json:"id"`
 		Approved *bool  `json:"approved"`
 		Reason   string `json:"reason"`
@@ -146,17 +148,31 @@ type Answers struct {
 	Copied map[spool.ToolCallID]Part
 	// Late is true if there are answers to questions that nobody asks any more.
 	Late bool
+
+	details map[spool.ToolCallID]AnswerDetail
 }
 
-// Answers returns the answers to open parks. Other answers do not count: the client sends its whole message. It
-// returns a [spool.Conflict] error for an answer to a question that has changed since the client saw it.
-func (p Post) Answers(open projection.Parks) (Answers, error) {
-	a := Answers{Copied: make(map[spool.ToolCallID]Part)}
+// AnswerDetail is more about an answer than a client of the AI SDK can say in its message.
+type AnswerDetail struct {
+	Payload   json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
+	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own."                                                json:"arguments,omitempty"`
+}
+
+// Answers returns the answers to open parks, with the details of each. Other answers do not count: the client sends
+// its whole message. It returns a [spool.Conflict] error for an answer to a question that has changed since the client
+// saw it.
+func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]AnswerDetail) (Answers, error) {
+	a := Answers{Copied: make(map[spool.ToolCallID]Part), details: details}
+	for id := range details {
+		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool { return part.ToolCallID == id && part.State == stateAnswered }) {
+			return a, spool.Errorf(spool.Invalid, "answers: the last message has no answer for the call %q", id)
+		}
+	}
 	for _, part := range p.Parts {
 		if part.ToolCallID == "" {
 			continue
 		}
-		a.Copied[part.ToolCallID] = Part{State: part.State}
+		a.Copied[part.ToolCallID] = part.copied()
 		at := slices.IndexFunc(open, func(in spool.InputRequired) bool { return in.ToolCallID == part.ToolCallID })
 		var park *spool.InputRequired
 		if at >= 0 {
@@ -167,6 +183,15 @@ func (p Post) Answers(open projection.Parks) (Answers, error) {
 		}
 	}
 	return a, nil
+}
+
+// copied returns what a translator needs to know of the client's copy of a call.
+func (p PostPart) copied() Part {
+	c := Part{Type: p.Type, State: p.State, ProviderExecuted: p.ProviderExecuted, Output: p.Output, ErrorText: p.ErrorText}
+	if p.Approval != nil {
+		c.Approval = &Approval{ID: p.Approval.ID, Approved: p.Approval.Approved}
+	}
+	return c
 }
 
 func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
@@ -183,8 +208,10 @@ func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
 		if digest != park.Digest {
 			return spool.Errorf(spool.Conflict, "The question about %s has changed. Load the chat again to see it.", park.ToolName)
 		}
+		detail := a.details[call]
 		a.Approvals = append(a.Approvals, spool.Response{
-			ToolCallID: call, Approved: *part.Approval.Approved, Reason: part.Approval.Reason, Digest: digest,
+			ToolCallID: call, Approved: *part.Approval.Approved, Payload: given(detail.Payload), Args: given(detail.Arguments),
+			Reason: part.Approval.Reason, Digest: digest,
 		})
 	case park != nil && projection.ForClient(*park) && (part.State == stateOutput || part.State == stateError):
 		payload := part.Output
@@ -196,4 +223,12 @@ func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
 		a.Given = append(a.Given, projection.Given{ToolCallID: part.ToolCallID, Payload: payload, Nested: park.AgentID != nil})
 	}
 	return nil
+}
+
+// given returns a value, nil for null.
+func given(v json.RawMessage) json.RawMessage {
+	if string(v) == "null" {
+		return nil
+	}
+	return v
 }

@@ -48,7 +48,7 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := post.Answers(open)
+			got, err := post.Answers(open, nil)
 			if c.code != "" {
 				if spool.CodeOf(err) != c.code {
 					t.Errorf("%v", err)

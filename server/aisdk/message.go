@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -96,6 +97,9 @@ const (
 	prefixTool   = "tool-"
 	prefixData   = "data-"
 	partSteering = typeSteering
+	// A question about a budget is a part of its own.
+	nameBudget = "budget"
+	partBudget = prefixTool + nameBudget
 )
 
 // turnID returns the sending client's own id of a turn, by which the client recognizes it.
@@ -123,10 +127,12 @@ func turnParts(c spool.Content) []TurnPart {
 	return parts
 }
 
-// userParts returns the parts of a user's message as those of any message.
+// userParts returns the parts of a user's message as those of any message. The files come first, as a client has them.
 func userParts(c spool.Content) []Part {
 	parts := make([]Part, 0, len(c))
-	for _, p := range turnParts(c) {
+	said := turnParts(c)
+	slices.SortStableFunc(said, func(a, b TurnPart) int { return cmp.Compare(a.Type, b.Type) }) // file, text
+	for _, p := range said {
 		part := Part{Type: p.Type, URL: p.URL, MediaType: p.MediaType, Filename: p.Filename}
 		if p.Type == partText {
 			part.Text = &p.Text

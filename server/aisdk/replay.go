@@ -18,6 +18,10 @@ func (e *encoder) messages(c projection.Messages) error {
 	}
 	maps.Copy(e.names, a.names)
 	e.tell(a)
+	if e.copied != nil {
+		e.settle(projection.OpenParks(c.Thread.Snapshot))
+		e.copied = nil
+	}
 	for _, given := range c.Given { // the client has them
 		if known := e.calls[given.ToolCallID]; known != nil {
 			known.done = true
@@ -66,6 +70,31 @@ func (e *encoder) tell(a *account) {
 	}
 	if first && e.step > 0 && e.started {
 		e.stepSaved()
+	}
+}
+
+// settle ends what is open in the client's copy and what no result ends. A client that sends answers automatically
+// would send the same ones again without end.
+func (e *encoder) settle(open projection.Parks) {
+	for _, id := range slices.Sorted(maps.Keys(e.copied)) {
+		part, known := e.copied[id], e.calls[id]
+		waits := slices.ContainsFunc(open, func(p spool.InputRequired) bool { return p.ToolCallID == id })
+		switch {
+		case waits:
+		case known != nil && part.over() && part.ProviderExecuted != nil && !*part.ProviderExecuted: // the page's own tool
+			c := Chunk{Type: typeOutput, ToolCallID: id, Output: cmpJSON(part.Output), ProviderExecuted: &yes}
+			if part.State == stateError {
+				c = Chunk{Type: typeOutputError, ToolCallID: id, ErrorText: part.ErrorText, ProviderExecuted: &yes}
+			}
+			e.add(c)
+		case known == nil && part.Type == partBudget && part.State == stateAnswered && part.Approval != nil: // it belongs to no call
+			e.calls[id] = &call{name: nameBudget, complete: true, done: true}
+			c := Chunk{Type: typeOutputDenied, ToolCallID: id}
+			if answer := part.Approval.Approved; answer != nil && *answer {
+				c = Chunk{Type: typeOutput, ToolCallID: id, Output: rawJSON(`{"approved":true}`)}
+			}
+			e.add(c)
+		}
 	}
 }
 

@@ -64,6 +64,16 @@ type ChatRequest struct {
 	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                                                enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
 	ProviderOptions json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed."                                json:"providerOptions,omitempty"`
 	Output          *spool.OutputSchema `doc:"Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it."                                        json:"output,omitempty"                               nullable:"false"`
+	Tools           []PageTool          `doc:"Tools that the page executes itself. The agent's configuration says how many are allowed."                                       json:"tools,omitempty"                                nullable:"false"`
+	// Answers say more than a client of the AI SDK can say in its message.
+	Answers map[spool.ToolCallID]aisdk.AnswerDetail `doc:"More about the answers in an assistant's message, by the id of the call." json:"answers,omitempty"`
+}
+
+// PageTool is a tool of the page.
+type PageTool struct {
+	Name        string          `doc:"The tool's name. No tool of the agent has it."                        json:"name"                  required:"true"`
+	Description string          `doc:"What it does, for the model."                                         json:"description,omitempty"`
+	Parameters  json.RawMessage `doc:"The JSON Schema of its arguments, an object's. Left out: any object." json:"parameters,omitempty"`
 }
 
 // Validate implements [rest.Validator].

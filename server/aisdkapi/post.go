@@ -17,13 +17,16 @@ const triggerRegenerate = "regenerate-message"
 // read does what a post says, and returns what the client sees.
 func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatRequest, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
 	post, err := aisdk.ReadPost(in.Messages)
+	if len(in.Answers) > 0 && (in.Trigger == triggerRegenerate || err == nil && post.Role != spool.RoleAssistant) {
+		return aisdk.Options{}, nil, spool.Errorf(spool.Invalid, "answers is only for a post whose last message is the assistant's")
+	}
 	switch {
 	case err != nil && in.Trigger != triggerRegenerate:
 		return aisdk.Options{}, nil, err
 	case in.Trigger == triggerRegenerate:
 		return c.regenerate(ctx, key, in, post, who)
 	case post.Role == spool.RoleAssistant:
-		return c.answer(ctx, key, post, who)
+		return c.answer(ctx, key, in, post, who)
 	default:
 		return c.prompt(ctx, key, in, post, who)
 	}
@@ -102,6 +105,9 @@ const recentMessages = 50
 func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start engine.StartRequest, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
 	start.Agent, start.Model, start.MaxSteps, start.WhenBusy = in.Agent, in.Model, in.MaxSteps, in.WhenBusy
 	start.ProviderOptions, start.Output = in.ProviderOptions, in.Output
+	for _, t := range in.Tools {
+		start.Client.Tools = append(start.Client.Tools, spool.ClientTool(t))
+	}
 	start.By, start.Scopes, start.MayNotStop = who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
 	if err := c.Starts.Take(ctx, who); err != nil {
 		return aisdk.Options{}, nil, err
@@ -133,7 +139,7 @@ func refused(key spool.ThreadKey, reason, text string) *ChatRefusal {
 
 // answer gives the answers in an assistant's message to the open questions, and shows what follows. It answers
 // nothing but open questions. If somebody else has answered them, the client only sees what follows.
-func (c Controller) answer(ctx context.Context, key spool.ThreadKey, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
 	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -142,7 +148,7 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, post aisdk.
 	if post.ID != string(run) {
 		return aisdk.Options{}, refused(key, engine.ReasonMovedOn, "The message is not the answer that the chat is at"), nil
 	}
-	answers, err := post.Answers(projection.OpenParks(thread))
+	answers, err := post.Answers(projection.OpenParks(thread), in.Answers)
 	if spool.CodeOf(err) == spool.Conflict {
 		return aisdk.Options{}, refused(key, engine.ReasonChanged, spool.MessageOf(err)), nil
 	}
@@ -152,7 +158,7 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, post aisdk.
 	show := aisdk.Options{RunID: run, Copied: answers.Copied, Results: answers.Given}
 	responses := slices.Concat(answers.Approvals, answers.Outputs)
 	if len(responses) == 0 {
-		if !answers.Late || thread.Thread.State == spool.WaitingForInput {
+		if !answers.Late {
 			return aisdk.Options{}, refused(key, engine.ReasonNoPark, "Nothing waits for these answers"), nil
 		}
 		return show, nil, nil
@@ -169,7 +175,7 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, post aisdk.
 	}
 	if at := slices.IndexFunc(results, func(r engine.RespondResult) bool { return r.Delivered }); at < 0 && len(results) > 0 {
 		last := results[len(results)-1]
-		if last.Reason == engine.ReasonAnswered {
+		if last.Reason == engine.ReasonAnswered || last.Reason == engine.ReasonNoPark { // somebody else was faster
 			return show, nil, nil
 		}
 		return aisdk.Options{}, refused(key, last.Reason, last.Error), nil

@@ -1,17 +1,6 @@
 // Drives the client against the server. It fails with what is wrong.
 import assert from "node:assert/strict";
-import { newChat, open, saved, server, shown, text, until, version } from "./client.mjs";
-
-const last = (c) => c.chat.messages.at(-1);
-const part = (c, type) => last(c).parts.find((p) => p.type === type);
-
-/** What the client shows is what the server has saved. */
-async function same(c, id) {
-  await until(`the saved messages of ${id}`, async () => JSON.stringify(shown(await saved(id))) === JSON.stringify(shown(c.chat.messages))).catch(async (err) => {
-    assert.deepEqual(shown(c.chat.messages), shown(await saved(id)));
-    throw err;
-  });
-}
+import { last, newChat, open, part, play, same, saved, server, shown, text, until, version } from "./client.mjs";
 
 const stories = {
   async text() {
@@ -187,16 +176,4 @@ const stories = {
   },
 };
 
-const only = process.argv[5];
-for (const [name, story] of Object.entries(stories)) {
-  if (only && only !== name) continue;
-  const began = Date.now();
-  try {
-    await story();
-    console.log(`ok ${name} ${Date.now() - began}ms`);
-  } catch (err) {
-    console.log(`FAILED ${name}: ${err.stack ?? err}`);
-    process.exitCode = 1;
-  }
-}
-process.exit();
+await play(stories);

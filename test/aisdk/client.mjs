@@ -1,4 +1,6 @@
 // The client of one version, with connections that a script can cut.
+import assert from "node:assert/strict";
+
 export const version = process.argv[2];
 export const server = process.argv[3];
 const control = process.argv[4];
@@ -35,15 +37,19 @@ function cutBehind(body, events) {
   });
 }
 
+/** Whether all questions have an answer, and all calls of the page a result. */
+const complete = (chat) => ai.lastAssistantMessageIsCompleteWithApprovalResponses(chat) || ai.lastAssistantMessageIsCompleteWithToolCalls(chat);
+
 /** Returns a chat. Its connections can be cut: the next one breaks off behind chat.cut events. */
 export function newChat(id, options = {}) {
-  const chat = { cut: Infinity, events: [], errors: [], ends: [] };
+  const chat = { cut: Infinity, events: [], errors: [], ends: [], posts: 0 };
   chat.transport = new ai.DefaultChatTransport({
     api: `${server}/api/chat`,
-    headers: { "x-ai-sdk-version": version },
+    headers: { "x-ai-sdk-version": version, ...options.headers },
     body: options.body,
     prepareReconnectToStreamRequest: options.strict ? undefined : ({ api, id }) => ({ api: `${server}/api/chat/${id}/stream?replay=last`, headers: { "x-ai-sdk-version": version } }),
     fetch: async (url, init) => {
+      if (init?.method === "POST") chat.posts++;
       const res = await fetch(url, init);
       chat.status = res.status;
       if (chat.cut === Infinity || !res.body) return res;
@@ -59,7 +65,8 @@ export function newChat(id, options = {}) {
     onData: (part) => chat.events.push(part),
     onError: (err) => chat.errors.push(err),
     onFinish: (end) => chat.ends.push(end),
-    sendAutomaticallyWhen: options.automatic ? ai.lastAssistantMessageIsCompleteWithApprovalResponses : undefined,
+    onToolCall: options.onToolCall && ((call) => options.onToolCall(chat.chat, call)),
+    sendAutomaticallyWhen: options.automatic ? complete : undefined,
   });
   return chat;
 }
@@ -97,3 +104,32 @@ function plain(value) {
 }
 
 export const text = (m) => m.parts.filter((p) => p.type === "text").map((p) => p.text).join("|");
+
+export const last = (c) => c.chat.messages.at(-1);
+export const part = (c, type) => last(c).parts.find((p) => p.type === type);
+
+/** What the client shows is what the server has saved. */
+export async function same(c, id) {
+  const equal = async () => JSON.stringify(shown(await saved(id))) === JSON.stringify(shown(c.chat.messages));
+  await until(`the saved messages of ${id}`, equal).catch(async (err) => {
+    assert.deepEqual(shown(c.chat.messages), shown(await saved(id)));
+    throw err;
+  });
+}
+
+/** Plays stories, or only the one of the command line, and ends the process. */
+export async function play(stories) {
+  const only = process.argv[5];
+  for (const [name, story] of Object.entries(stories)) {
+    if (only && only !== name) continue;
+    const began = Date.now();
+    try {
+      await story();
+      console.log(`ok ${name} ${Date.now() - began}ms`);
+    } catch (err) {
+      console.log(`FAILED ${name}: ${err.stack ?? err}`);
+      process.exitCode = 1;
+    }
+  }
+  process.exit();
+}

@@ -14,7 +14,7 @@ import (
 const longest = 2 * time.Minute
 
 // node runs a script of this folder and returns what it prints. Without node or its packages the test is skipped,
-// unless SPOOL_TEST_REQUIRE is 1.
+// unless SPOOL_TEST_REQUIRE is 1. SPOOL_AISDK_STORY names the only story that runs.
 func node(t *testing.T, script string, args ...string) {
 	t.Helper()
 
@@ -35,6 +35,9 @@ func node(t *testing.T, script string, args ...string) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end within "+longest.String()))
 	defer cancel()
 	var out bytes.Buffer
+	if only := os.Getenv("SPOOL_AISDK_STORY"); only != "" {
+		args = append(args, only)
+	}
 	cmd := exec.CommandContext(ctx, program, append([]string{script}, args...)...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {

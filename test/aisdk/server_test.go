@@ -3,12 +3,12 @@ package aisdk_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -49,11 +49,19 @@ func setup(t *testing.T) *bundle {
 	broken := tool("broken", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 		return nil, spool.Errorf(spool.Invalid, "it is broken")
 	})
+	unsure := tool("unsure", func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if b.attempt(string(c.ID)) == 1 {
+			return nil, &spool.OutcomeUnknownError{Err: errors.New("the connection broke off")}
+		}
+		return json.RawMessage(`"tried"`), nil
+	})
 	var err error
 	b.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken},
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken, unsure},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
+		}, {
+			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200}, OnBudget: spool.BudgetPark,
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(b.turn)},
 		Stream: engine.StreamOptions{FlushEvery: -1},
@@ -130,14 +138,22 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		t.Gate = b.gate(gate)
 		return t
 	}
+	call := func(n int, name, args string) spooltest.Call {
+		return spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("q%d-%s", n, gate)), Name: name, Args: args}
+	}
 	turns := map[string][]spooltest.Turn{
-		"text":  {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
-		"slow":  {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
-		"tools": {{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`}, {ID: "c2-" + spool.ToolCallID(gate), Name: "broken"}}}, spooltest.Say("Found", " it.")},
-		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
-		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
-		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
-		"mail":  {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
+		"budget": {{Text: []string{"One."}, Calls: []spooltest.Call{call(1, "lookup", "{}")}, Usage: spooltest.Tokens(150, 10)}, spooltest.Say("More", ".")},
+		"page":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`)}}, spooltest.Say("There.")},
+		"both":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`), call(2, "send", `{"to":"ann"}`)}}, spooltest.Say("There.")},
+		"unsure": {{Text: []string{"I try."}, Calls: []spooltest.Call{call(1, "unsure", "{}")}}, spooltest.Say("Tried.")},
+		"json":   {spooltest.Say(`{"city":`, `"Oslo"}`)},
+		"text":   {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
+		"slow":   {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
+		"tools":  {{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`}, {ID: "c2-" + spool.ToolCallID(gate), Name: "broken"}}}, spooltest.Say("Found", " it.")},
+		"send":   {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
+		"steer":  {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
+		"nest":   {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
+		"mail":   {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
 	}
 	switch script {
 	case "cut", "same": // the first attempt fails in mid-stream; the second one says something else, or the same
@@ -162,18 +178,17 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 	return all[step]
 }
 
-// Both versions of the client pass the same script.
+// Both versions of the client pass the same scripts.
 func TestClients(t *testing.T) {
 	t.Parallel()
 
 	for _, version := range []string{"6", "7"} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			if os.Getenv("SPOOL_AISDK_DEBUG") != "" {
-				t.Log(b.url, b.control)
-			}
-			node(t, "chat.mjs", version, b.url, b.control)
-		})
+		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs"} {
+			t.Run(version+"/"+script, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				node(t, script, version, b.url, b.control)
+			})
+		}
 	}
 }

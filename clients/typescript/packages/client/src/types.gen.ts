@@ -1500,6 +1500,12 @@ export interface components {
              */
             type: "TOOL_CALL_START";
         };
+        AnswerDetail: {
+            /** @description The arguments with which an approved call runs, instead of its own. */
+            arguments?: unknown;
+            /** @description What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says. */
+            payload?: unknown;
+        };
         ApplicationEvent: {
             /**
              * Format: date-time
@@ -1911,6 +1917,10 @@ export interface components {
         ChatRequest: {
             /** @description The agent that runs. Defaults to the server's first. */
             agent?: string;
+            /** @description More about the answers in an assistant's message, by the id of the call. */
+            answers?: {
+                [key: string]: components["schemas"]["AnswerDetail"];
+            };
             /**
              * @description The chat, which is a thread. If it does not exist, its first message creates it.
              * @example t1
@@ -1931,6 +1941,8 @@ export interface components {
             output?: components["schemas"]["OutputSchema"];
             /** @description Fields of the request to the model's provider. The agent's configuration says which are allowed. */
             providerOptions?: unknown;
+            /** @description Tools that the page executes itself. The agent's configuration says how many are allowed. */
+            tools?: components["schemas"]["PageTool"][];
             /**
              * @description submit-message, or regenerate-message to answer a turn again.
              * @enum {string}
@@ -2995,6 +3007,14 @@ export interface components {
             threads: number;
             /** @description The tokens of all threads. */
             tokens: components["schemas"]["TokenCount"];
+        };
+        PageTool: {
+            /** @description What it does, for the model. */
+            description?: string;
+            /** @description The tool's name. No tool of the agent has it. */
+            name: string;
+            /** @description The JSON Schema of its arguments, an object's. Left out: any object. */
+            parameters?: unknown;
         };
         ParkAnswer: {
             /** @description Whether the call was allowed. */
