@@ -36,6 +36,10 @@ type Changes struct {
 	Effects []Effect
 	// Usage adds rows to the ledger and to its sums. The store sets their CreatedAt.
 	Usage []UsageRow
+	// Delta adds what the commit changes of snapshots to the thread's deltas. The store sets its Version, Seq and
+	// At, at the latest when Update returns. At most one Write of a transaction has one, which is the last Write
+	// that changes the thread. Nil: none.
+	Delta *SnapshotDelta
 
 	// CancelJobs are the keys of the tenant's jobs to remove. They need not exist.
 	CancelJobs []string
@@ -66,6 +70,6 @@ type Changes struct {
 // Seq, and its run is that of the entry with that seq, if there is one. The change fails with a [NotFound]
 // error for a message that is not in the view, and with [ErrBranchUsed] for a seq that names a branch.
 type Drop struct {
-	From MessageID
-	Seq  int64
+	From MessageID `doc:"The first message that left the view." json:"from"`
+	Seq  int64     `doc:"The branch that has them now."         json:"branch"`
 }

@@ -116,6 +116,9 @@ type View interface {
 	Effects(run RunID, step int) ([]Effect, error)
 	// Usage returns rows or sums of the ledger.
 	Usage(q UsageQuery) (UsageReport, error)
+	// Deltas returns what the commits of the thread have changed of its snapshots, by version. A thread that is
+	// older than the deltas has none from before.
+	Deltas(q DeltaQuery) ([]SnapshotDelta, error)
 }
 
 // FindRun returns a run of the thread with its state, or a [NotFound] error.
@@ -203,7 +206,7 @@ type Tx interface {
 	View
 
 	// Write makes changes. If the thread does not exist, changes that need one fail with a [NotFound] error:
-	// those of the fields from NewRuns to Usage.
+	// those of the fields from NewRuns to Delta.
 	//
 	// A store may keep changes back and send them with a later read or with the commit, so an error of a
 	// change may also come from a later call of the transaction, or from Update. After an error of a change

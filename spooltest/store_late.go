@@ -65,6 +65,7 @@ func unremarkable(name string) spool.Changes {
 		Entries:    []*spool.Entry{spool.NewEntry("A", "", nil)},
 		Effects:    []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c2"}},
 		Usage:      []spool.UsageRow{{RunID: "r", Model: name}},
+		Delta:      &spool.SnapshotDelta{RunID: "r"},
 		CancelJobs: []string{"job:r"},
 		Jobs:       []spool.Job{{RunID: "r", Key: name}},
 		Audit:      []*spool.AuditEntry{{Action: spool.AuditStop}},
@@ -93,6 +94,7 @@ func testStoreNoThread(s *storeTest) {
 			"an entry":      {Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}},
 			"a park":        {Parks: []spool.Park{{RunID: "r", ToolCallID: "c"}}},
 			"an effect":     {Effects: []spool.Effect{{RunID: "r", ToolCallID: "c"}}},
+			"a delta":       {Delta: &spool.SnapshotDelta{}},
 			"usage":         {Usage: []spool.UsageRow{{RunID: "r", Model: "m"}}},
 		} {
 			s.refuses(name+" without a thread", key, errNotFound, c)

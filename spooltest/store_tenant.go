@@ -63,6 +63,7 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 			Parks:   []spool.Park{{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: spool.ParkOpen}, {RunID: "r", ToolCallID: "c1", ToolName: name, State: spool.ParkOpen}},
 			Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectPending}, {RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`"` + name + `"`)}},
 			Usage:   []spool.UsageRow{usage(spool.UsageStep, ""), usage(spool.UsageTool, "n")},
+			Delta:   &spool.SnapshotDelta{RunID: spool.RunID(name)},
 		}),
 	)
 }
@@ -105,6 +106,8 @@ func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 			rows, err := v.Entries(q)
 			keep("entries "+name, rows, err)
 		}
+		deltas, err := v.Deltas(spool.DeltaQuery{})
+		keep("deltas", deltas, err)
 		for name, q := range map[string]spool.UsageQuery{
 			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "kind": {Kind: spool.UsageStep}, "counted": {Counted: true, Last: true},
 		} {

@@ -124,3 +124,16 @@ func cloneCount(n *int64) *int64 {
 	value := *n
 	return &value
 }
+
+// cloneDelta returns a copy in the form that databases return.
+func cloneDelta(c spool.SnapshotDelta) spool.SnapshotDelta {
+	stored, err := c.MarshalStored()
+	if err != nil {
+		panic(err) // its fields have no values that JSON cannot have
+	}
+	copied := spool.SnapshotDelta{Version: c.Version, Seq: c.Seq, At: c.At}
+	if err := copied.UnmarshalStored(stored); err != nil {
+		panic(err)
+	}
+	return copied
+}

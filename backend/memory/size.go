@@ -30,7 +30,18 @@ func (d *threadData) bytes() int64 {
 	for _, e := range d.entries {
 		n += len(e.Payload)
 	}
+	for _, c := range d.deltas {
+		n += deltaSize(c)
+	}
 	return int64(n)
+}
+
+func deltaSize(c spool.SnapshotDelta) int {
+	text, err := c.MarshalStored()
+	if err != nil { // as in contentSize
+		return rowSize
+	}
+	return rowSize/2 + len(text)
 }
 
 func clientSize(c spool.ClientInput) int {

@@ -43,6 +43,7 @@ var changes = [...]func(*transaction, spool.Changes) error{
 	(*transaction).putParks,
 	(*transaction).putEffects,
 	(*transaction).addUsage,
+	(*transaction).addDelta,
 	(*transaction).cancelJobs,
 	(*transaction).enqueue,
 	(*transaction).takeDead,
@@ -177,6 +178,19 @@ func (tx *transaction) addUsage(c spool.Changes) error {
 		row.CreatedAt, row.Kind = tx.now, cmp.Or(row.Kind, spool.UsageStep)
 		tx.data.usage = append(tx.data.usage, cloneUsageRow(row))
 	}
+	return nil
+}
+
+// addDelta adds what the transaction changes.
+func (tx *transaction) addDelta(c spool.Changes) error {
+	switch {
+	case c.Delta == nil:
+		return nil
+	case tx.data.thread == nil:
+		return errNoThread
+	}
+	c.Delta.Version, c.Delta.Seq, c.Delta.At = int64(len(tx.data.deltas))+1, tx.data.thread.LastSeq, tx.now
+	tx.data.deltas = append(tx.data.deltas, cloneDelta(*c.Delta))
 	return nil
 }
 

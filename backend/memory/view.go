@@ -25,6 +25,7 @@ type threadData struct {
 	parks    []spool.Park
 	effects  []spool.Effect
 	usage    []spool.UsageRow
+	deltas   []spool.SnapshotDelta
 	// added has all messages in the order in which they were added, also those of branches.
 	added []spool.Message
 	// branches are the branches of the thread, in the order of their ids.
@@ -140,4 +141,13 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 		}
 	}
 	return found, nil
+}
+
+// Deltas returns what commits have changed.
+func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
+	found := []spool.SnapshotDelta{}
+	for _, c := range v.data.deltas[min(int(q.After), len(v.data.deltas)):] {
+		found = append(found, cloneDelta(c))
+	}
+	return found[:bounded(len(found), q.Limit)], nil
 }

@@ -26,6 +26,8 @@ type threadRow struct {
 
 	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
 	bytes, summed int64
+	// version is that of the last delta.
+	version int64
 }
 
 // dirt says which part of a thread's row has to be written.
@@ -71,23 +73,23 @@ func (t *tx) writeThread() {
 	switch {
 	case !r.stored:
 		t.counts.threads++
-		t.write("INSERT INTO spool.thread ("+form.ThreadColumns+", bytes, bytes_summed) VALUES ("+places(form.ThreadColumns)+", ?, ?)",
+		t.write("INSERT INTO spool.thread ("+form.ThreadColumns+", bytes, bytes_summed, last_version) VALUES ("+places(form.ThreadColumns)+", ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version)
 	case t.dirty == seqDirty:
-		t.write("UPDATE spool.thread SET last_seq = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?",
-			r.LastSeq, r.bytes, r.summed, t.key.Tenant, t.key.ID)
+		t.write("UPDATE spool.thread SET last_seq = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?",
+			r.LastSeq, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	default:
 		t.write(`UPDATE spool.thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
-			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?`,
+			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	}
 	t.dirty, r.stored = unchanged, true
 }
 
 // threadTables are the tables with rows that belong to a thread, without those of jobs and runs.
-var threadTables = []string{"message", "branch", "entry", "park", "effect", "usage", "usage_line"}
+var threadTables = []string{"message", "branch", "entry", "park", "effect", "usage", "usage_line", "delta"}
 
 // deleteThread removes the thread and all that belongs to it. The runs that it removes leave the tally in the same
 // statement.

@@ -164,6 +164,11 @@ func (t *tx) change(c *spool.Changes) error {
 	for i := range c.Usage {
 		t.addUsage(&c.Usage[i])
 	}
+	if c.Delta != nil {
+		if err := t.addDelta(c.Delta); err != nil {
+			return err
+		}
+	}
 	if err := writeJobs(t, c); err != nil {
 		return err
 	}
@@ -188,5 +193,5 @@ func (t *tx) changeMessages(c *spool.Changes) error {
 // needsThread reports whether changes belong to a thread that must exist.
 func needsThread(c *spool.Changes) bool {
 	return len(c.NewRuns) > 0 || len(c.Runs) > 0 || c.Drop != nil || c.Restore != 0 || len(c.Messages) > 0 ||
-		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0
+		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0 || c.Delta != nil
 }

@@ -42,7 +42,7 @@ var _ spool.View = (*view)(nil)
 // lock, it is executed once the lock is held.
 func (v *view) head() statement {
 	return statement{
-		sql: "SELECT " + nowExpr + ", t.id IS NOT NULL, " + form.ThreadColumns + `, t.bytes, t.bytes_summed
+		sql: "SELECT " + nowExpr + ", t.id IS NOT NULL, " + form.ThreadColumns + `, t.bytes, t.bytes_summed, t.last_version
 			FROM (VALUES (1)) AS one LEFT JOIN spool.thread t ON t.tenant = ? AND t.id = ?`,
 		args: []any{v.db.clockArg(), v.key.Tenant, v.key.ID},
 		scan: func(r *row) {
@@ -50,7 +50,7 @@ func (v *view) head() statement {
 			v.row.exists = r.Bool()
 			v.row.stored = v.row.exists
 			v.row.Thread = form.ScanThread(r)
-			v.row.bytes, v.row.summed = r.Int64(), r.Int64()
+			v.row.bytes, v.row.summed, v.row.version = r.Int64(), r.Int64(), r.Int64()
 		},
 	}
 }

@@ -79,6 +79,9 @@ func (t *tx) writeRecord(c *spool.Changes) error {
 			return err
 		}
 	}
+	if c.Delta != nil {
+		return t.addDelta(c.Delta)
+	}
 	return nil
 }
 

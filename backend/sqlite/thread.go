@@ -13,7 +13,7 @@ import (
 )
 
 // threadRowColumns are the columns that a transaction reads.
-const threadRowColumns = form.ThreadColumns + ", bytes, bytes_summed"
+const threadRowColumns = form.ThreadColumns + ", bytes, bytes_summed, last_version"
 
 // Thread implements [spool.View].
 func (v *view) Thread() (spool.Thread, error) {
@@ -42,6 +42,8 @@ type threadRow struct {
 
 	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
 	bytes, summed int64
+	// version is that of the last delta.
+	version int64
 }
 
 // dirt says which part of a threadRow has to be written.
@@ -61,7 +63,7 @@ func (t *tx) load() error {
 	stored := threadRow{loaded: true}
 	err := t.query("SELECT "+threadRowColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
 		stored.Thread, stored.exists, stored.stored = form.ScanThread(r), true, true
-		stored.bytes, stored.summed = r.Int64(), r.Int64()
+		stored.bytes, stored.summed, stored.version = r.Int64(), r.Int64(), r.Int64()
 		return nil
 	}, t.key.Tenant, t.key.ID)
 	if err != nil {
@@ -112,22 +114,22 @@ func (t *tx) flush() error {
 	switch {
 	case !r.stored:
 		t.counts.add(count{tenant: t.key.Tenant, n: 1})
-		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version)
 	case r.dirty == seqDirty:
-		return t.write("UPDATE thread SET last_seq = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?",
-			r.LastSeq, r.bytes, r.summed, t.key.Tenant, t.key.ID)
+		return t.write("UPDATE thread SET last_seq = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?",
+			r.LastSeq, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	default:
 		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
-			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?`,
+			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	}
 }
 
 // threadTables are the tables with rows that belong to a thread, by thread_id.
-var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line"}
+var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line", "delta"}
 
 // jobTables are the tables of which the rows with a run belong to a thread.
 var jobTables = []string{"job", "job_dead"}

@@ -48,7 +48,7 @@ const Thread = "thread"
 // Tables are the tables of the sections, in the order of their rows.
 var Tables = []*Table{
 	table(spool.SectionThread, Thread, "id",
-		"state model title owner labels:l created_at:i updated_at:i run_id last_seq:i fence:i bytes:i"),
+		"state model title owner labels:l created_at:i updated_at:i run_id last_seq:i fence:i bytes:i last_version:i"),
 	table(spool.SectionThread, "run", "ord",
 		"ord:i id created_at:i parent_id root_id depth:i agent started_by model state stop_reason error",
 		"enqueued_at:i started_at:i ended_at:i max_steps:i steps:i attempts:i",
@@ -70,6 +70,7 @@ var Tables = []*Table{
 	table(spool.SectionThread, "usage_line", "ord, agent_id, agent, model, model_id, currency",
 		"ord:i agent_id agent model model_id currency input:i cache_read:i cache_write:i output:i reasoning:i",
 		"calls:i estimated:i guess_input:i guess_output:i cost:i"),
+	table(spool.SectionThread, "delta", "version", "version:i seq:i at:i body"),
 	table(spool.SectionThread, "job", "first_due, id", jobColumns, "first_due:i due_at:i attempts:i"),
 	table(spool.SectionThread, "job_dead", "died_at, id", jobColumns, "due_at:i attempts:i cause died_at:i"),
 

@@ -20,6 +20,7 @@ type Contents struct {
 	Effects  []spool.Effect
 	Usage    []spool.UsageLine
 	Newest   spool.UsageRow
+	Deltas   []spool.SnapshotDelta
 }
 
 // Read reads a thread. The parks are the run's, and the effects are those of the run's step 1.
@@ -57,6 +58,8 @@ func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	for _, row := range newest.Rows {
 		c.Newest = row
 	}
+	c.Deltas, err = v.Deltas(spool.DeltaQuery{})
+	keep(err)
 	return c, errors.Join(errs...)
 }
 

@@ -8,6 +8,7 @@ const (
 	ThreadSize  = 1 << 10
 	RunSize     = 1 << 10
 	EntrySize   = 256
+	DeltaSize   = 128
 	messageSize = 256
 )
 

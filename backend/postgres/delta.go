@@ -1,0 +1,28 @@
+package postgres
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
+)
+
+// Deltas implements [spool.View].
+func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
+	deltas := []spool.SnapshotDelta{}
+	where := form.DeltaConditions(v.key, q)
+	err := v.query("SELECT "+form.DeltaColumns+" FROM spool.delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
+		eachForm(&deltas, form.ScanDelta), append(where.Args, bound(q.Limit))...)
+	return deltas, err
+}
+
+// addDelta adds a delta. Its number comes from a counter in the thread's row, as that of an entry: see addEntries.
+func (t *tx) addDelta(d *spool.SnapshotDelta) error {
+	body, err := form.CompleteDelta(d, t.row.version+1, t.row.Thread, t.now)
+	if err != nil {
+		return err
+	}
+	t.write("INSERT INTO spool.delta (tenant, thread_id, "+form.DeltaColumns+") VALUES (?, ?, "+places(form.DeltaColumns)+")",
+		t.key.Tenant, t.key.ID, d.Version, d.Seq, d.At, body)
+	t.row.version = d.Version
+	t.grow(form.DeltaSize + len(body))
+	return nil
+}

@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/form"
+)
+
+// Deltas implements [spool.View].
+func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
+	where := form.DeltaConditions(v.key, q)
+	deltas := []spool.SnapshotDelta{}
+	err := v.query("SELECT "+form.DeltaColumns+" FROM delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
+		each(&deltas, form.ScanDelta), append(where.Args, bound(q.Limit))...)
+	return deltas, err
+}
+
+// addDelta adds a delta. Its number comes from a counter in the thread's row, as that of an entry: see appendEntries.
+func (t *tx) addDelta(d *spool.SnapshotDelta) error {
+	if err := t.needThread(); err != nil {
+		return err
+	}
+	body, err := form.CompleteDelta(d, t.row.version+1, t.row.Thread, t.now)
+	if err != nil {
+		return err
+	}
+	err = t.write("INSERT INTO delta (tenant, thread_id, "+form.DeltaColumns+") VALUES (?, ?, ?, ?, ?, ?)",
+		t.key.Tenant, t.key.ID, d.Version, d.Seq, d.At, body)
+	if err != nil {
+		return err
+	}
+	t.row.version = d.Version
+	t.grow(form.DeltaSize + len(body))
+	return nil
+}

@@ -1,0 +1,95 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// SnapshotDelta is what one commit changed of what a [Snapshot] of the thread shows. All deltas of a thread, in
+// order, say what every earlier snapshot had. A commit that changed nothing visible, such as the renewal of a
+// lease, has none.
+//
+// Version, Seq and At are for the store to set.
+type SnapshotDelta struct {
+	// Version numbers the deltas of a thread from 1, without gaps.
+	Version int64 `doc:"Its number among the deltas of the thread, from 1 without gaps." json:"version"`
+	// Seq is the last seq of the record after the commit. Zero: the record is empty.
+	Seq int64     `doc:"The last seq of the record after the commit. Zero: the record is empty." json:"seq"`
+	At  time.Time `doc:"When the commit happened."                                               json:"at"`
+
+	// Thread is the thread's row. Its UpdatedAt does not count. Nil: it did not change.
+	Thread *Thread `doc:"The thread, if it changed. Its updatedAt does not count." json:"thread,omitempty"`
+	// RunID is the run that has the thread, or had it last. It is set together with Thread.
+	RunID RunID `doc:"The run that has the thread, or had it last. It comes with the thread." json:"runId,omitempty"`
+	// Runs are the runs that are new or have changed, in the order in which they were made.
+	Runs []DeltaRun `doc:"The runs that are new or have changed." json:"runs,omitempty"`
+	// Drop is the message that left the view with all messages behind it, before the others came. Nil: none left.
+	Drop *Drop `doc:"The messages that left the view, before the others came." json:"drop,omitempty"`
+	// Restore is the branch whose messages are at the end of the view again, before the others came. Zero: none.
+	Restore BranchID `doc:"The branch whose messages are at the end of the view again, before the others came." json:"restore,omitempty"`
+	// Messages are the messages that were added at the end of the view.
+	Messages []MessageID `doc:"The messages that were added at the end of the view." json:"messages,omitempty"`
+	// Parks are the parks that are new or have another state.
+	Parks []DeltaPark `doc:"The questions and waits that are new or have another state." json:"parks,omitempty"`
+}
+
+// DeltaRun is a run in a [SnapshotDelta].
+type DeltaRun struct {
+	// WireRun is the run, without DurationMS and QueuedMS. An empty Prompt, and a nil Result, say that they did
+	// not change. Every other field is the present one.
+	WireRun
+
+	// Place orders the runs that wait for the thread: see [Run.QueuePosition].
+	Place int64 `doc:"Orders the runs that wait for the thread. Left out: the run does not wait." json:"place,omitempty"`
+	// Wait is what a waiting run does when it gets the thread. Nil: it did not change.
+	Wait *DeltaWait `doc:"What a waiting run brings. Left out: it did not change." json:"wait,omitempty"`
+}
+
+// DeltaWait has the parts of a [QueuedRun] that its run does not have.
+type DeltaWait struct {
+	WhenBusy        WhenBusy `doc:"What the start asked for, if the thread was busy." json:"whenBusy"`
+	Content         Content  `doc:"The user's turn."                                  json:"content,omitempty"`
+	ClientMessageID string   `doc:"The client's own id for the turn."                 json:"clientMessageId,omitempty"`
+}
+
+// DeltaPark is a park in a [SnapshotDelta].
+type DeltaPark struct {
+	RunID      RunID      `doc:"The run that waits."    json:"runId"`
+	ToolCallID ToolCallID `doc:"The call that waits."   json:"toolCallId"`
+	State      ParkState  `doc:"The state of the park." enum:"open,answered,expired,closed,pending,done" json:"state"`
+}
+
+// MarshalStored writes the part of a delta that stores and archives keep as one JSON text: all fields but
+// Version, Seq and At.
+func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
+	return marshalUnescaped(storedDelta{c.Thread, c.RunID, c.Runs, c.Drop, c.Restore, c.Messages, c.Parks})
+}
+
+// UnmarshalStored reads what MarshalStored writes. It leaves Version, Seq and At alone, and ignores fields that it
+// does not know.
+func (c *SnapshotDelta) UnmarshalStored(b []byte) error {
+	var s storedDelta
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	c.Thread, c.RunID, c.Runs, c.Drop, c.Restore, c.Messages, c.Parks = s.Thread, s.RunID, s.Runs, s.Drop, s.Restore, s.Messages, s.Parks
+	return nil
+}
+
+type storedDelta struct {
+	Thread   *Thread     `json:"thread,omitempty"`
+	RunID    RunID       `json:"runId,omitempty"`
+	Runs     []DeltaRun  `json:"runs,omitempty"`
+	Drop     *Drop       `json:"drop,omitempty"`
+	Restore  BranchID    `json:"restore,omitempty"`
+	Messages []MessageID `json:"messages,omitempty"`
+	Parks    []DeltaPark `json:"parks,omitempty"`
+}
+
+// DeltaQuery selects deltas of a thread.
+type DeltaQuery struct {
+	// After leaves out deltas up to this version.
+	After int64
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+}

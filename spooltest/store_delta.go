@@ -1,0 +1,236 @@
+package spooltest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// fullDelta returns a delta in which every field has a value, but those that a store sets. The name is in its texts.
+func fullDelta(name string, at time.Time) spool.SnapshotDelta {
+	run := spool.WireRun{
+		ID: "r", ThreadID: "t", ParentID: "p", CallID: "c", Depth: 1, Agent: name, Model: "m", State: spool.Failed, StopReason: spool.StopFailed,
+		Error: "a “reason” <b>\n", StartedBy: "ann", EnqueuedAt: at, StartedAt: at.Add(time.Second), EndedAt: at.Add(time.Minute), MaxSteps: 9, Steps: 2, Attempts: 1,
+		InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4, Prompt: name, Result: &spool.NestedResult{Text: name},
+		CostMicros: 5, Currency: "EUR", TokenBudget: 6, CostBudgetMicros: 7, ToolCallBudget: 8, WallTimeMS: 9,
+	}
+	return spool.SnapshotDelta{
+		Thread: &spool.Thread{ID: "t", State: spool.WaitingForInput, Model: "m", Title: name, CreatedAt: at, UpdatedAt: at, LastSeq: 3, Owner: "ann", Labels: map[string]string{"k": name}},
+		RunID:  "r",
+		Runs: []spool.DeltaRun{
+			{WireRun: run},
+			{WireRun: spool.WireRun{ID: "w", ThreadID: "t", Agent: name, State: spool.Queued}, Place: 7, Wait: &spool.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"}},
+		},
+		Drop: &spool.Drop{From: "m2", Seq: 3}, Restore: 2, Messages: []spool.MessageID{"m3", "m4"},
+		Parks: []spool.DeltaPark{{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}},
+	}
+}
+
+// shown returns a delta as it is read again: its body is JSON. What a store sets stays.
+func (s *storeTest) shown(d spool.SnapshotDelta) spool.SnapshotDelta {
+	s.Helper()
+	body, err := d.MarshalStored()
+	s.ok("encode a delta", err)
+	again := spool.SnapshotDelta{Version: d.Version, Seq: d.Seq, At: d.At}
+	s.ok("decode a delta", again.UnmarshalStored(body))
+	return again
+}
+
+func (s *storeTest) deltas(key spool.ThreadKey, q spool.DeltaQuery) (found []spool.SnapshotDelta) {
+	s.Helper()
+	s.read(key, func(v spool.View) (err error) {
+		found, err = v.Deltas(q)
+		return err
+	})
+	return found
+}
+
+// numbered returns deltas as text: version, seq and the first message.
+func numbered(all []spool.SnapshotDelta) string {
+	var b strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&b, "%d/%d %s; ", d.Version, d.Seq, strings.Trim(fmt.Sprint(d.Messages), "[]"))
+	}
+	return b.String()
+}
+
+// tell writes a delta with the entries of the same commit.
+func tell(tx spool.Tx, message spool.MessageID, entries int) error {
+	c := spool.Changes{Delta: &spool.SnapshotDelta{Messages: []spool.MessageID{message}}}
+	for range entries {
+		c.Entries = append(c.Entries, spool.NewEntry("A", "", nil))
+	}
+	return tx.Write(c)
+}
+
+func testStoreDeltaRoundTrip(s *storeTest) {
+	key := thread("t")
+	full, empty := fullDelta("é", s.clock.Now()), spool.SnapshotDelta{}
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	s.same("deltas of a thread without some", len(s.deltas(key, spool.DeltaQuery{})), 0)
+
+	// The entries of the same commit count, also if the caller adds them before.
+	s.clock.Advance(1500 * time.Microsecond)
+	at := s.clock.Now()
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(
+			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
+			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)}, Delta: &full}),
+		)
+	})
+	s.same("what was set", spool.SnapshotDelta{Version: full.Version, Seq: full.Seq, At: full.At}, spool.SnapshotDelta{Version: 1, Seq: 3, At: at})
+	s.clock.Advance(time.Second)
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &empty}) })
+	s.same("what was set of an empty one", empty, spool.SnapshotDelta{Version: 2, Seq: 3, At: s.clock.Now()})
+	s.same("deltas", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(full), empty})
+
+	// The caller may go on with its value.
+	full.Runs[0].Agent, full.Messages[0], full.Thread.Labels["k"] = "other", "other", "other"
+	s.same("what was stored", s.deltas(key, spool.DeltaQuery{Limit: 1})[0].Runs[0].Agent, "é")
+	s.same("what was stored of a map", s.deltas(key, spool.DeltaQuery{Limit: 1})[0].Thread.Labels["k"], "é")
+}
+
+// testStoreDeltaQuery compares every combination of a query's fields with the result of a plain loop.
+func testStoreDeltaQuery(s *storeTest) {
+	key, other := thread("t"), thread("other")
+	for _, key := range []spool.ThreadKey{key, other} {
+		s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	}
+	const number = 12
+	for i := range number {
+		s.write(key, func(tx spool.Tx) error { return tell(tx, spool.MessageID(fmt.Sprint("m", i)), i%3) })
+		s.write(other, func(tx spool.Tx) error { return tell(tx, "other", 1) })
+	}
+	all := s.deltas(key, spool.DeltaQuery{})
+	for i, d := range all {
+		s.same("version", d.Version, int64(i+1))
+		s.same("message", d.Messages, []spool.MessageID{spool.MessageID(fmt.Sprint("m", i))})
+	}
+	s.same("number of deltas", len(all), number)
+	s.same("the last seq", all[number-1].Seq, int64(number))
+	for _, after := range []int64{0, 1, 7, number - 1, number, number + 9} {
+		for _, limit := range []int{0, 1, 3, 100} {
+			want := all[min(after, number):]
+			if limit > 0 {
+				want = want[:min(limit, len(want))]
+			}
+			s.same(fmt.Sprintf("%d after %d", limit, after), s.deltas(key, spool.DeltaQuery{After: after, Limit: limit}), want)
+		}
+	}
+}
+
+// testStoreDeltaRollsBack checks that a delta is committed with its transaction or not at all, and that the next one
+// gets its number.
+func testStoreDeltaRollsBack(s *storeTest) {
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	failure := errors.New("no")
+	kept := spool.SnapshotDelta{Messages: []spool.MessageID{"kept"}} // written again after a failure, as by an update that runs twice
+	for round := range 6 {
+		err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error {
+			err := tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}, Delta: &kept})
+			own, err2 := tx.Deltas(spool.DeltaQuery{})
+			if n := round/2 + 1; err2 == nil && len(own) != n {
+				err2 = fmt.Errorf("the transaction sees %d deltas, want %d", len(own), n)
+			}
+			if round%2 == 0 {
+				return errors.Join(failure, err, err2)
+			}
+			return errors.Join(err, err2)
+		})
+		if round%2 == 0 {
+			s.same("the error", fmt.Sprint(err), "no")
+			s.same("deltas after a failure", len(s.deltas(key, spool.DeltaQuery{})), round/2)
+			continue
+		}
+		s.ok("update", err)
+		s.same("version", kept.Version, int64(round/2+1))
+	}
+	s.same("deltas", numbered(s.deltas(key, spool.DeltaQuery{})), "1/1 kept; 2/2 kept; 3/3 kept; ")
+
+	s.is("an old fence", s.Store.Update(s.Context(), key, 9, func(tx spool.Tx) error { return tell(tx, "fenced", 0) }), spool.ErrFenced)
+	s.refuses("a change that is refused", key, errNotFound, spool.Changes{Delta: &spool.SnapshotDelta{}, TakeDead: []int64{7}})
+	s.write(key, func(tx spool.Tx) error { return tell(tx, "last", 0) })
+	s.same("the version after failures", s.deltas(key, spool.DeltaQuery{After: 3})[0].Version, int64(4))
+}
+
+// testStoreDeltaDeleted checks that deltas go with their thread, and that those of a new one begin anew.
+func testStoreDeltaDeleted(s *storeTest) {
+	ours, other, theirs := thread("t"), thread("other"), spool.ThreadKey{Tenant: "other", ID: "t"}
+	begin := func(tx spool.Tx, message spool.MessageID) error {
+		return errors.Join(tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}), tell(tx, message, 1))
+	}
+	for _, key := range []spool.ThreadKey{ours, other, theirs} {
+		s.write(key, func(tx spool.Tx) error { return begin(tx, "first") })
+		s.write(key, func(tx spool.Tx) error { return tell(tx, spool.MessageID(key.String()), 1) })
+	}
+	alone := func(what string) {
+		s.Helper()
+		for _, key := range []spool.ThreadKey{other, theirs} {
+			s.same(what, numbered(s.deltas(key, spool.DeltaQuery{})), "1/1 first; 2/2 "+key.String()+"; ")
+		}
+	}
+	alone("deltas of the others")
+	s.write(ours, func(tx spool.Tx) error {
+		err := tx.Write(spool.Changes{DeleteThread: true})
+		own, err2 := tx.Deltas(spool.DeltaQuery{})
+		if len(own) > 0 {
+			err2 = fmt.Errorf("the transaction sees %d deltas of a thread that it has deleted", len(own))
+		}
+		return errors.Join(err, err2)
+	})
+	s.same("deltas of a deleted thread", len(s.deltas(ours, spool.DeltaQuery{})), 0)
+	s.refuses("a delta without a thread", ours, errNotFound, spool.Changes{Delta: &spool.SnapshotDelta{}})
+	alone("deltas of the others, after the deletion")
+
+	s.write(ours, func(tx spool.Tx) error { return begin(tx, "again") })
+	s.same("deltas of a new thread", numbered(s.deltas(ours, spool.DeltaQuery{})), "1/1 again; ")
+	s.write(ours, func(tx spool.Tx) error {
+		return errors.Join(tell(tx, "lost", 1), tx.Write(spool.Changes{DeleteThread: true}), begin(tx, "at once"))
+	})
+	s.same("deltas of a thread that was replaced at once", numbered(s.deltas(ours, spool.DeltaQuery{})), "1/1 at once; ")
+}
+
+// testStoreDeltaBig checks that a body may be long, and counts as bytes of the thread.
+func testStoreDeltaBig(s *storeTest) {
+	const size = 2_000_000
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	before := s.tally(key.Tenant).Bytes
+	big := spool.SnapshotDelta{Runs: []spool.DeltaRun{{WireRun: spool.WireRun{ID: "r", Result: &spool.NestedResult{Text: strings.Repeat("é", size/2)}}}}}
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &big}) })
+	s.same("the delta", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(big)})
+	if by := s.tally(key.Tenant).Bytes - before; by < size || by > size+10_000 {
+		s.Errorf("a delta of %d bytes has grown the tenant by %d", size, by)
+	}
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+	s.same("the bytes without threads", s.tally(key.Tenant).Bytes, int64(0))
+}
+
+// testStoreDeltaRace checks that writers of one thread number its deltas without gaps.
+func testStoreDeltaRace(s *storeTest) {
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	const rounds = 5
+	errs := race(func(i int) error {
+		for range rounds {
+			err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error { return tell(tx, spool.MessageID(strconv.Itoa(i)), 1) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.ok("write deltas", errors.Join(errs...))
+	all := s.deltas(key, spool.DeltaQuery{})
+	s.same("number of deltas", len(all), racers*rounds)
+	for i, d := range all {
+		if want := int64(i + 1); d.Version != want || d.Seq != want {
+			s.Fatalf("delta %d has version %d and seq %d", i+1, d.Version, d.Seq)
+		}
+	}
+}
