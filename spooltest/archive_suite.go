@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func TestArchive(t *testing.T, open Open) {
 		"RoundTrip":  testArchiveRoundTrip,
 		"Again":      testArchiveAgain,
 		"Same":       testArchiveSame,
+		"Before":     testArchiveBefore,
 		"Differs":    testArchiveDiffers,
 		"Collides":   testArchiveCollides,
 		"Unreadable": testArchiveUnreadable,
@@ -233,6 +235,9 @@ func testArchiveRoundTrip(t *testing.T, open Open) {
 		a.write(thread("t"), func(tx spool.Tx) error {
 			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
 		})
+		next := spool.SnapshotDelta{}
+		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &next}) })
+		a.same("the version of the next delta", next.Version, int64(3))
 		entries := a.all(thread("t"), "r").Entries
 		a.same("the last seq", entries[len(entries)-1].Seq, int64(len(entries)))
 		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
@@ -284,6 +289,28 @@ func testArchiveSame(t *testing.T, open Open) {
 		one := a.one()
 		a.imports(false, one)
 		a.same("the export", text([]exported{a.one()}), text([]exported{one}))
+	})
+}
+
+// testArchiveBefore checks that a section of a version before the deltas is added, and that those of its thread begin
+// with the next commit.
+func testArchiveBefore(t *testing.T, open Open) {
+	_, one := exportOne(t, open)
+	number := regexp.MustCompile(`,"last_version":\d+`)
+	before := exported{Section: one.Section}
+	for _, line := range one.lines {
+		if !strings.HasPrefix(string(line), `{"delta":`) {
+			before.lines = append(before.lines, number.ReplaceAll(line, nil))
+		}
+	}
+	if len(one.lines)-len(before.lines) != 2 {
+		t.Fatalf("the thread has %d rows, and %d without deltas", len(one.lines), len(before.lines))
+	}
+	within(t, "To", open, func(a *archiveTest) {
+		a.imports(true, before)
+		a.same("the export", text([]exported{a.one()}), text([]exported{before}))
+		a.write(thread("t"), func(tx spool.Tx) error { return tell(tx, "m", 0) })
+		a.same("the first delta", a.deltas(thread("t"), spool.DeltaQuery{})[0].Version, int64(1))
 	})
 }
 

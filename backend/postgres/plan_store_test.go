@@ -43,6 +43,7 @@ INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', ''
 	FROM generate_series(1, 20000) n;
 UPDATE spool.run SET state = 'WAITING_FOR_INPUT' WHERE ord BETWEEN 1 AND 2000 AND ord % 10 > 0;
 INSERT INTO spool.effect SELECT 'a', 'big', 'r' || n / 10, 1, 'c' || n, n, 'done', '1' FROM generate_series(1, 20000) n;
+INSERT INTO spool.delta SELECT 'a', 'big', n, n, n, '{}' FROM generate_series(1, 20000) n;
 INSERT INTO spool.audit SELECT 'a', n, n, CASE n % 100 WHEN 0 THEN 'stop' ELSE 'answer' END, 'ann', '', CASE n % 1000 WHEN 0 THEN 'big' ELSE 't' || n END,
 	'', '', 0, NULL, '', '', 0, '', '' FROM generate_series(1, 20000) n;
 INSERT INTO spool.shared_row SELECT 'a', 'k', 'key' || n, '1', 1, n, 0 FROM generate_series(1, 20000) n;
@@ -98,7 +99,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 		var r recorder
 		tx := newTx(ctx, db, &r, key)
 		tx.now = now
-		tx.row.exists, tx.row.stored, tx.row.LastSeq = true, true, 100_000
+		tx.row.exists, tx.row.stored, tx.row.LastSeq, tx.row.version = true, true, 100_000, 100_000
 		if err := fn(tx); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -148,6 +149,12 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 			return err
 		})
 	}
+	for i, q := range []spool.DeltaQuery{{After: 19_950}, {After: 100, Limit: 50}, {Limit: 1}} {
+		record(fmt.Sprintf("deltas %d", i), func(tx *tx) error {
+			_, err := tx.Deltas(q)
+			return err
+		})
+	}
 	record("parks", func(tx *tx) error {
 		_, err := tx.Parks("r7")
 		return err
@@ -169,7 +176,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 			NewRuns: []spool.RunRow{run}, Runs: []spool.RunRow{known},
 			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*spool.Entry{spool.NewEntry("A", "", nil)},
 			Parks: []spool.Park{{RunID: "r7", ToolCallID: "c"}}, Effects: []spool.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}},
-			Usage: []spool.UsageRow{{RunID: "r7"}},
+			Usage: []spool.UsageRow{{RunID: "r7"}}, Delta: &spool.SnapshotDelta{},
 		})
 	})
 	db.listsOfStore(t, all, now)

@@ -100,6 +100,7 @@ func byHand(run spool.RunID) []transition {
 				NewRuns:  []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued}}},
 				Messages: []*spool.Message{{ID: spool.MessageID("u-" + run), Role: spool.RoleUser, Content: spool.TextContent("hello")}},
 				Jobs:     []spool.Job{{RunID: run, Agent: "a", Key: string(run)}},
+				Delta:    &spool.SnapshotDelta{RunID: run},
 			})
 		}},
 		{"a step", func(tx spool.Tx) error {
@@ -109,6 +110,7 @@ func byHand(run spool.RunID) []transition {
 				Runs:     []spool.RunRow{r},
 				Messages: []*spool.Message{{ID: spool.MessageID("a-" + run), Role: spool.RoleAssistant, Content: spool.TextContent("hi")}},
 				Usage:    []spool.UsageRow{{RunID: run, Agent: "a", Model: "m"}},
+				Delta:    &spool.SnapshotDelta{RunID: run},
 			}))
 		}},
 		{"the end", func(tx spool.Tx) error {
@@ -122,6 +124,7 @@ func byHand(run spool.RunID) []transition {
 			thread.State, r.State = spool.Completed, spool.Completed
 			err = tx.Write(spool.Changes{
 				Thread: &thread, Runs: []spool.RunRow{r}, Entries: []*spool.Entry{spool.NewEntry("ENDED", run, nil)},
+				Delta: &spool.SnapshotDelta{RunID: run},
 			})
 			if err != nil {
 				return err

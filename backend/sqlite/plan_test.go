@@ -89,6 +89,8 @@ func (p plan) check(t *testing.T) {
 		{"INDEXED BY keyed_value_expires", "keyed_value_expires (expires_at>? AND expires_at<?"},
 		{"DELETE FROM job_dead WHERE tenant = ? AND ord IN", "(tenant=? AND ord=?"},
 		{"FROM tally", "(tenant=?"},
+		{"FROM delta WHERE tenant = ?", "PRIMARY KEY (tenant=? AND thread_id=?"},
+		{"FROM delta WHERE tenant = ? AND thread_id = ? AND version >", "PRIMARY KEY (tenant=? AND thread_id=? AND version>?"},
 		{"INDEXED BY park_age", "park_age (tenant=?"},
 		{"INDEXED BY park_expiry", "park_expiry (tenant=? AND expires_at>?"},
 		{"FROM run r WHERE", "sqlite_autoindex_run_1 (tenant=? AND id=?)"},
@@ -195,6 +197,10 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, err = v.Effects("r", 1)
 		keep(err)
+		for _, q := range []spool.DeltaQuery{{}, {After: 1, Limit: 1}} {
+			_, err = v.Deltas(q)
+			keep(err)
+		}
 		agent := spool.AgentID("")
 		for _, q := range []spool.UsageQuery{
 			{},
@@ -229,6 +235,7 @@ func useEverything(t *testing.T, db *DB) {
 			Parks:      []spool.Park{{RunID: "r", ToolCallID: "c"}},
 			Effects:    []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c"}},
 			Usage:      []spool.UsageRow{{RunID: "r"}},
+			Delta:      &spool.SnapshotDelta{},
 			CancelJobs: []string{"b"},
 			Jobs:       []spool.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b"}},
 		})
