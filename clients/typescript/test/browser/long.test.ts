@@ -13,6 +13,9 @@ afterAll(closeBrowser);
 /** What one task may take of the processor, in milliseconds: a person does not notice it. */
 const task = 200;
 
+/** For a machine that has much else to do, in milliseconds. */
+const patience = 180_000;
+
 /** A thread of 10,000 messages. Each turn has a call, its result and an answer. */
 function longThread(): Written[] {
   return Array.from({ length: 2500 }, (_, i): Written[] => {
@@ -38,7 +41,7 @@ async function consoleOf(tab: Tab) {
   }));
 }
 
-test("a thread of 10,000 messages goes on, and scrolls from its end to its beginning", async () => {
+test("a thread of 10,000 messages goes on, and scrolls from its end to its beginning", { timeout: patience }, async () => {
   const world = await World.start("long", { archive: archiveOf("long", longThread()) });
   const tape = new Tape().say("One");
   world.model.script = play({ more: [tape] });
@@ -69,22 +72,23 @@ test("a thread of 10,000 messages goes on, and scrolls from its end to its begin
   await seat.page.waitForSelector('.messages [data-id="msg_10000"]');
   const seen = { messages: 0, elements: 0 };
   const scrolled = await tasksOf(seat.devtools, async () => {
-    for (let top = false; !top; ) {
-      // As somebody who pulls the bar to the top again and again.
-      const { first, ...now } = await seat.page.evaluate(async () => {
+    for (let first: string | undefined; first !== "msg_1"; ) {
+      // As somebody who pulls the bar to the top again and again, and waits there.
+      const before = first ?? "";
+      const now = await seat.page.waitForFunction((before) => {
         const box = document.querySelector(".messages") as HTMLElement;
-        const shown = () => [...box.querySelectorAll<HTMLElement>("article[data-id]")];
-        const before = shown()[0]?.dataset.id;
-        box.scrollTop = 0;
-        while (shown()[0]?.dataset.id === before && before !== "msg_1") {
-          await new Promise(requestAnimationFrame);
+        const shown = box.querySelectorAll<HTMLElement>("article[data-id]");
+        const first = shown[0]?.dataset.id;
+        if (first === before) {
+          return null;
         }
-        const elements = document.querySelectorAll("*").length;
-        return { first: shown()[0]?.dataset.id, messages: shown().length, elements };
-      });
-      seen.messages = Math.max(seen.messages, now.messages);
-      seen.elements = Math.max(seen.elements, now.elements);
-      top = first === "msg_1";
+        box.scrollTop = 0;
+        return { first, messages: shown.length, elements: document.querySelectorAll("*").length };
+      }, before);
+      const { first: at, messages, elements } = (await now.jsonValue()) ?? { messages: 0, elements: 0 };
+      first = at;
+      seen.messages = Math.max(seen.messages, messages);
+      seen.elements = Math.max(seen.elements, elements);
     }
   });
   expect(longest(scrolled)).toBeLessThan(task);
@@ -101,7 +105,7 @@ test("a thread of 10,000 messages goes on, and scrolls from its end to its begin
   world.untroubled();
 });
 
-test("a result of 10 MB is shown by its beginning, and scrolls", async () => {
+test("a result of 10 MB is shown by its beginning, and scrolls", { timeout: patience }, async () => {
   const line = "a line of a large result, which goes on for a while, and then ends";
   const large = Array.from({ length: 150_000 }, (_, i) => `${i} ${line}`).join("\n");
   expect(large.length).toBeGreaterThan(10_000_000);

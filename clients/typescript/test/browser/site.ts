@@ -18,6 +18,8 @@ const types: Record<string, string> = { ".html": "text/html", ".js": "text/javas
 
 /** Serves the page, and what is below /api from the server. */
 export class Site {
+  /** Renders the page on the server, for the query of its URL, with the variables that it begins with. */
+  render: ((search: string) => { html: string; data: object }) | undefined;
   readonly #options: SiteOptions;
   readonly #open = new Set<{ answer: IncomingMessage; response: ServerResponse }>();
   readonly #server = createServer((request, response) => this.#serve(request, response));
@@ -56,14 +58,17 @@ export class Site {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? "/", this.url).pathname;
+    const { pathname: path, search } = new URL(request.url ?? "/", this.url);
     if (path.startsWith("/api/")) {
       this.#forward(request, response);
       return;
     }
     try {
       const file = path === "/" ? "index.html" : normalize(path);
-      const data = await readFile(join(this.#options.folder, file));
+      let data: Buffer | string = await readFile(join(this.#options.folder, file));
+      if (path === "/" && this.render !== undefined) {
+        data = withRoot(data.toString(), this.render(search));
+      }
       response.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream" });
       response.end(data);
     } catch {
@@ -102,4 +107,11 @@ export class Site {
     response.on("close", () => upstream.destroy());
     request.pipe(upstream);
   }
+}
+
+/** Returns a page with the content of its root. */
+function withRoot(page: string, { html, data }: { html: string; data: object }): string {
+  const variables = JSON.stringify(data).replaceAll("<", "\\u003c");
+  const script = `<script>Object.assign(window, ${variables})</script>`;
+  return page.replace('<div id="root"></div>', () => `<div id="root">${html}</div>${script}`);
 }

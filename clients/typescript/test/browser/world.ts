@@ -35,6 +35,8 @@ export interface Setting {
   agent?: string;
   limits?: string;
   sessions?: Record<string, string>;
+  /** Errors that pages throw on purpose. React tells of each in the console. */
+  expects?: RegExp;
   /** Threads that are there already: see `archiveOf`. */
   archive?: string;
 }
@@ -45,10 +47,12 @@ export class World {
   readonly server: Server;
   readonly site: Site;
   readonly folder: string;
+  readonly #expects: RegExp | undefined;
   readonly #problems: string[] = [];
   #pictures = 0;
 
-  private constructor(model: Model, server: Server, site: Site, folder: string) {
+  private constructor(model: Model, server: Server, site: Site, folder: string, expects?: RegExp) {
+    this.#expects = expects;
     this.model = model;
     this.server = server;
     this.site = site;
@@ -70,7 +74,7 @@ export class World {
       await server.kill();
       await model.close();
     });
-    return new World(model, server, site, folder);
+    return new World(model, server, site, folder, setting.expects);
   }
 
   /** Another client of the server, such as one of a colleague. */
@@ -100,7 +104,7 @@ export class World {
 
   /** Expects that no page has thrown or warned, and that the model's scripts have not failed. */
   untroubled(): void {
-    expect(this.#problems).toEqual([]);
+    expect(this.#problems.filter((problem) => !this.#expects?.test(problem))).toEqual([]);
     expect(this.model.errors).toEqual([]);
   }
 
