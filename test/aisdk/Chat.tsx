@@ -4,27 +4,32 @@ import { useEffect, useRef, useState } from "react";
 
 const api = "/api/chat";
 const headers = { "x-ai-sdk-version": "7" }; // or 6
+const load = async (id: string): Promise<UIMessage[]> => (await (await fetch(`${api}/${id}`, { headers })).json()).messages;
 const stop = (id: string) => fetch(`${api}/${id}/stop`, { method: "POST", headers: { "content-type": "application/json" } });
 
 export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
   const broken = useRef(false);
-  const [chat] = useState(
-    () =>
-      new Conversation({
-        id,
-        messages: saved,
-        transport: new DefaultChatTransport({
-          api,
-          headers,
-          // After a break, the message may have ended meanwhile: it is wanted all the same.
-          prepareReconnectToStreamRequest: ({ id }) => ({ api: `${api}/${id}/stream${broken.current ? "?replay=last" : ""}`, headers }),
-        }),
-        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-        onFinish: (end) => {
-          broken.current = end.isDisconnect;
-        },
+  const [chat] = useState(() => {
+    const made: Conversation<UIMessage> = new Conversation({
+      id,
+      messages: saved,
+      transport: new DefaultChatTransport({
+        api,
+        headers,
+        // After a break, the message may have ended meanwhile: it is wanted all the same.
+        prepareReconnectToStreamRequest: ({ id }) => ({ api: `${api}/${id}/stream${broken.current ? "?replay=last" : ""}`, headers }),
       }),
-  );
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onFinish: async (end) => {
+        broken.current = end.isError && made.error instanceof TypeError; // each browser has its own words for a break
+        if (broken.current || end.isAbort || end.finishReason) return;
+        // The run failed or was stopped. Version 6 is not told that what was not saved is gone.
+        const messages = await load(id);
+        if (made.lastMessage?.id === end.message.id) made.messages = messages;
+      },
+    });
+    return made;
+  });
   const { messages, sendMessage, addToolApprovalResponse, resumeStream, status, error } = useChat({ chat, resume: true });
 
   // A connection that broke off: the run goes on, and its message comes again from the start.

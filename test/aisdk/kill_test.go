@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,7 +23,7 @@ type served struct {
 	address string
 	process *exec.Cmd
 	log     *os.File
-	kills   int
+	ends    []string
 }
 
 func (s *served) start() {
@@ -50,7 +52,18 @@ func (s *served) kill() {
 	_ = s.process.Wait()
 }
 
-// The component of the guide, rendered by React, shows the saved answer of a server that was killed in mid-answer, and
+// end lets the server hand over what it does, and end.
+func (s *served) end() {
+	s.t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Error(err)
+	}
+	if err := s.process.Wait(); err != nil {
+		s.t.Errorf("the end of the server: %v", err)
+	}
+}
+
+// The component of the guide, rendered by React, shows the saved answer of a server that was killed or told to end in mid-answer, and
 // the question of a call after a reload.
 func TestComponent(t *testing.T) {
 	t.Parallel()
@@ -75,9 +88,14 @@ func TestComponent(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.start()
-			control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				s.kill()
-				s.kills++
+			control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				how := r.URL.Query().Get("how")
+				s.ends = append(s.ends, how)
+				if how == "end" {
+					s.end()
+				} else {
+					s.kill()
+				}
 				s.start()
 				_, _ = io.WriteString(w, "ok")
 			}))
@@ -87,8 +105,8 @@ func TestComponent(t *testing.T) {
 				_ = s.log.Close()
 			})
 			node(t, "hook.mjs", version, "http://"+s.address, control.URL)
-			if s.kills != 1 && !t.Failed() {
-				t.Errorf("the server was killed %d times", s.kills)
+			if !slices.Equal(s.ends, []string{"kill", "end"}) && !t.Failed() {
+				t.Errorf("the server has ended by %v", s.ends)
 			}
 		})
 	}

@@ -168,6 +168,11 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 			return spooltest.Say("He", "llo wo", "rld.")
 		}
 		return wait(spooltest.Turn{Text: []string{"Good", " day."}})
+	case "refused": // the first attempt fails in mid-stream, and the second one says something else and fails for good
+		if b.attempt(said) == 1 {
+			return spooltest.Turn{Text: []string{"Hel", "lo"}, Err: &spool.ModelError{Status: 503}}
+		}
+		return wait(spooltest.Turn{Text: []string{"Bye"}, Err: &spool.ModelError{Status: 400}})
 	case "fail":
 		return spooltest.Turn{Text: []string{"Hel"}, Err: &spool.ModelError{Status: 400, Message: "secret"}}
 	}
@@ -183,7 +188,7 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 
 	for _, version := range []string{"6", "7"} {
-		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs"} {
+		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs", "ends.mjs"} {
 			t.Run(version+"/"+script, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
