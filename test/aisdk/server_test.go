@@ -28,6 +28,8 @@ type bundle struct {
 	url    string
 	// control lets scripts do what a client cannot.
 	control string
+	// guarded is a server with credentials and limits, over the same threads.
+	guarded string
 
 	mu    sync.Mutex
 	gates map[string]chan struct{}
@@ -76,6 +78,14 @@ func setup(t *testing.T) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
+	g, err := server.New(b.engine, server.Config{
+		Authenticator: b, Limits: server.Limits{OpenStreams: 1, StartsPerMinute: 20}, MaxBodyBytes: 2 << 20, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := httptest.NewServer(g)
+	b.guarded = guarded.URL
 	listening, control := httptest.NewServer(s), httptest.NewServer(http.HandlerFunc(b.serveControl))
 	b.url, b.control = listening.URL, control.URL
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,9 +99,29 @@ func setup(t *testing.T) *bundle {
 		b.engine.Close()
 		listening.Close()
 		control.Close()
+		guarded.Close()
 		_ = s.Close()
+		_ = g.Close()
 	})
 	return b
+}
+
+// Authenticate implements [server.Authenticator]: the token is the subject.
+func (b *bundle) Authenticate(r *http.Request) (server.Principal, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return server.Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
+	}
+	p := server.Principal{Tenant: "acme", Subject: token, Scopes: []server.Scope{server.ScopeRead, server.ScopeWrite, server.ScopeApprove, server.ScopeStop}}
+	switch token {
+	case "reads":
+		p.Scopes = p.Scopes[:1]
+	case "other":
+		p.Tenant = "other"
+	case "away":
+		return p, spool.Errorf(spool.Unavailable, "the source of identities does not answer")
+	}
+	return p, nil
 }
 
 // gate returns the channel that holds a turn until its script opens it.
@@ -188,11 +218,15 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 
 	for _, version := range []string{"6", "7"} {
-		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs", "ends.mjs"} {
+		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs", "ends.mjs", "refusals.mjs"} {
 			t.Run(version+"/"+script, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				node(t, script, version, b.url, b.control)
+				address := b.url
+				if script == "refusals.mjs" {
+					address = b.guarded
+				}
+				node(t, script, version, address, b.control)
 			})
 		}
 	}
