@@ -47,7 +47,7 @@ func measureRender(b *bench) (*section, error) {
 		if err := npm(b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, "bench:render"); err != nil {
 			return nil, err
 		}
-		return os.ReadFile(out) //nolint:gosec // it is a file of this run
+		return os.ReadFile(out)
 	})
 }
 
@@ -83,7 +83,8 @@ func renderSection(measure func() ([]byte, error)) (*section, error) {
 		name  string
 		value func(renderRound) float64
 	}{
-		{"p50", func(r renderRound) float64 { return r.P50 }}, {"p95", func(r renderRound) float64 { return r.P95 }},
+		{"p50", func(r renderRound) float64 { return r.P50 }},
+		{"p95", func(r renderRound) float64 { return r.P95 }},
 		{"p99", func(r renderRound) float64 { return r.P99 }},
 	}
 	for _, q := range quantiles {
@@ -141,7 +142,7 @@ func sizesSection(measure func() ([]byte, error)) (*section, error) {
 
 // npm runs a script of the TypeScript packages. Its error has the script's last lines.
 func npm(ctx context.Context, env []string, script string) error {
-	cmd := exec.CommandContext(ctx, "npm", "run", "--silent", script) //nolint:gosec // the scripts are ours
+	cmd := exec.CommandContext(ctx, "npm", "run", "--silent", script)
 	cmd.Dir, cmd.Env = clientsFolder, append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")

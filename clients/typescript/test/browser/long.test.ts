@@ -41,7 +41,9 @@ async function consoleOf(tab: Tab) {
   }));
 }
 
-test("a thread of 10,000 messages goes on, and scrolls from its end to its beginning", { timeout: patience }, async () => {
+test("a thread of 10,000 messages goes on, and scrolls from its end to its beginning", {
+  timeout: patience,
+}, async () => {
   const world = await World.start("long", { archive: archiveOf("long", longThread()) });
   const tape = new Tape().say("One");
   world.model.script = play({ more: [tape] });
