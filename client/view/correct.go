@@ -71,22 +71,3 @@ func (t *Thread) family(root spool.RunID) map[spool.RunID]bool {
 	}
 	return of
 }
-
-// putRun replaces a run, or adds it as the newest.
-func (t *Thread) putRun(r spool.Run) {
-	if known := t.run(r.ID); known != nil {
-		*known = r
-		return
-	}
-	t.runs = slices.Insert(t.runs, 0, r)
-}
-
-// run returns a run to be changed. Nil: the view does not know it.
-func (t *Thread) run(id spool.RunID) *spool.Run {
-	for i := range t.runs {
-		if t.runs[i].ID == id {
-			return &t.runs[i]
-		}
-	}
-	return nil
-}

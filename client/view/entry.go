@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -26,18 +27,21 @@ func (t *Thread) applyEntry(e spool.Entry) error {
 			t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.RunID != r.RunID })
 			t.noWait(r.RunID)
 			_ = t.applyWait(e)
+			t.startRun(r, e.CreatedAt)
 		})
 	case spool.EntryRunEnded:
 		if err = t.applyWait(e); err == nil {
 			t.stream, t.drafts = "", nil
-			err = decoded(e, t.endRun)
+			err = decoded(e, func(r spool.RunEnded) { t.endRun(r, e.CreatedAt) })
 		}
 	case spool.EntryCallPending:
 		err = t.applyWait(e)
 	case spool.EntryMessagesDropped:
 		err = decoded(e, t.drop)
 	case spool.EntrySteered:
-		err = decoded(e, t.steered)
+		err = decoded(e, func(s spool.Steered) { t.steered(s, e.CreatedAt) })
+	case noticeTextResult:
+		err = decoded(e, func(r answer) { t.answered(cmp.Or(e.RunID, t.current), r) })
 	default:
 		err = t.applyPark(e)
 	}
@@ -95,22 +99,6 @@ func (t *Thread) settle(call spool.ToolCallID) {
 	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.ToolCallID == call })
 }
 
-// endRun ends a run by the end of its last segment. A client that was away gets the state of the run that has the thread
-// now, and no state of the runs that have ended meanwhile.
-func (t *Thread) endRun(e spool.RunEnded) {
-	r := t.run(e.RunID)
-	if r == nil || !r.State.Active() {
-		return
-	}
-	switch e.Status {
-	case spool.SegmentFinished:
-		r.State, r.StopReason = spool.Completed, cmp.Or(e.StopReason, spool.StopCompleted)
-	case spool.SegmentStopped:
-		r.State, r.StopReason = spool.Cancelled, spool.StopCancelled
-	default: // the run may be tried again
-	}
-}
-
 // setState applies the present state of the thread.
 func (t *Thread) setState(c spool.StateChange) {
 	t.stateOf(c)
@@ -134,10 +122,7 @@ func (t *Thread) setState(c spool.StateChange) {
 	if c.RunID == "" {
 		return
 	}
-	if t.run(c.RunID) == nil {
-		t.putRun(spool.Run{ID: c.RunID, ThreadID: t.row.ID})
-	}
-	r := t.run(c.RunID)
+	r := t.knownRun(c.RunID, c.RunID, time.Time{})
 	r.State, r.StopReason, r.Error = c.State, c.StopReason, c.Error
 	r.EnqueuedAt, r.StartedAt = cmp.Or(c.EnqueuedAt, r.EnqueuedAt), cmp.Or(c.StartedAt, r.StartedAt)
 	r.EndedAt = c.EndedAt
@@ -149,8 +134,11 @@ func (t *Thread) setState(c spool.StateChange) {
 	}
 }
 
-// appendTurn adds a turn of the user, unless the view has it.
+// appendTurn adds a turn of the user, unless the view has it, or it has no id.
 func (t *Thread) appendTurn(m spool.Message) {
+	if m.ID == "" {
+		return
+	}
 	if !slices.ContainsFunc(t.messages, func(have spool.Message) bool { return have.ID == m.ID }) {
 		t.messages = append(t.messages, m)
 		if m.RunID != t.current { // a run of its own follows
@@ -161,11 +149,13 @@ func (t *Thread) appendTurn(m spool.Message) {
 }
 
 // steered ends the run of a steer, whose message the view already has.
-func (t *Thread) steered(s spool.Steered) {
+func (t *Thread) steered(s spool.Steered, at time.Time) {
 	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == s.SteerRunID })
-	if r := t.run(s.SteerRunID); r != nil {
-		r.State, r.StopReason = spool.Completed, spool.StopSteered
+	if s.SteerRunID == "" {
+		return
 	}
+	r := t.knownRun(s.SteerRunID, s.RunID, at)
+	r.State, r.StopReason = spool.Completed, spool.StopSteered
 }
 
 // drop removes a message and all after it. A message that the view does not have is older than all that it has.

@@ -15,7 +15,7 @@ func viewCases(t *testing.T) []viewCase {
 	var cases []viewCase
 	for _, of := range []func(*testing.T) []viewCase{
 		casesOfStep, casesOfRedo, casesOfTurns, casesOfQueue, casesOfNested, casesOfQuestions, casesOfEnds, casesOfWaits, casesOfReconnect,
-		casesOfUnknown,
+		casesOfMissedRuns, casesOfAnswers, casesOfUnknown,
 	} {
 		cases = append(cases, of(t)...)
 	}

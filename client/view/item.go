@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -25,7 +27,10 @@ func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
 		})
 	case spool.ItemRunFinished, spool.ItemRunError:
 		t.drafts, t.waits = nil, nil // what no step has finished was not saved, or comes with a snapshot
-		return nil
+		return read(item, func(a answer) {
+			run, _, _ := stream.Split()
+			t.answered(run, a)
+		})
 	case spool.ItemSubagentStarted:
 		return read(item, func(s spool.SubagentStarted) { t.startNested(stream, s) })
 	case spool.ItemSubagentFinished:
@@ -114,11 +119,10 @@ func (t *Thread) startNested(stream spool.StreamID, s spool.SubagentStarted) {
 		r.State = spool.Running
 		return
 	}
-	parent := s.ParentID
-	if parent == "" {
-		parent, _, _ = stream.Split()
-	}
-	t.putRun(spool.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: spool.Running})
+	root, _, _ := stream.Split()
+	parent := cmp.Or(s.ParentID, root)
+	nested := spool.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: spool.Running}
+	t.insertRun(nested, root, time.Time{})
 }
 
 // finishNested ends a nested run. What it said after its last finished step was not saved.

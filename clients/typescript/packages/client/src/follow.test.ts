@@ -77,6 +77,24 @@ describe("follow", () => {
     expect(thread.connections).toBe(0);
   });
 
+  test("takes offsets that are numbers, each once", async () => {
+    const server = scriptedServer();
+    const thread = server.thread("t1").state("RUNNING").start();
+    const w = watch(server);
+    await settle();
+    const text = (n: number) => {
+      const item = { type: "TEXT_MESSAGE_CONTENT", messageId: "b", delta: `${n} `, offset: n };
+      thread.raw(`id: 1 r1:1 ${n}\ndata: ${JSON.stringify({ kind: "stream", streamId: "r1:1", item })}\n\n`);
+    };
+    for (const n of [9, 10, 10, 9, 11]) text(n);
+    await settle();
+    expect(shown(w)).toBe("RUNNING: 9 10 11 ");
+    expect(w.frames.at(-1)).toMatchObject({ cursor: "1 r1:1 11", item: { offset: "11" } });
+    expect(w.error).toBe(undefined);
+    w.stop.abort();
+    await settle();
+  });
+
   test.each(["cut", "end"] as const)("goes on behind the last frame after a %s", async (how) => {
     const server = scriptedServer();
     const thread = server.thread("t1").state("QUEUED").turn("m1", "Hello").start();

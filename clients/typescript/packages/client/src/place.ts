@@ -92,5 +92,9 @@ export function frameOf(data: string): Frame | null {
     (value.kind === "thread" && has(value.event)) ||
     (value.kind === "stream" && has(value.item) && typeof value.streamId === "string") ||
     (value.kind === "snapshot" && has((value.snapshot as Snapshot | null)?.thread));
-  return known ? (value as unknown as Frame) : null;
+  if (!known) return null;
+  const frame = value as unknown as Frame;
+  // Some hosts count with numbers.
+  if (frame.kind === "stream" && frame.item.offset != null) frame.item.offset = String(frame.item.offset);
+  return frame;
 }

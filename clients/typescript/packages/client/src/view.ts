@@ -77,6 +77,8 @@ export interface Reading {
   readonly offset: string;
   /** What agents said since their last finished step, in the order in which they began. */
   readonly drafts: readonly Draft[];
+  /** The run of the last STATE_CHANGE since the snapshot. Left out: none. */
+  readonly runId?: string;
 }
 
 /** What one agent says in the step that it is in. */

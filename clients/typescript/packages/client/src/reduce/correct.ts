@@ -19,6 +19,7 @@ export function replacedBy(view: ThreadView, s: Snapshot): ThreadView {
       runs: shared(view.runs, s.runs ?? [], (r) => r.id),
       queue: s.queue ?? [],
       cursor: cursorOf(s),
+      reading: { seq: 0, streamId: "", offset: "", drafts: [] },
     },
     s,
     s.lastEventSeq ?? -1,
@@ -32,13 +33,14 @@ function caughtUp(view: ThreadView, s: Snapshot, seq: number): ThreadView {
     parks: [],
     drafts: [],
     providerWaits: [],
-    reading: { seq, streamId: "", offset: "", drafts: [] },
+    reading: { ...view.reading, seq, streamId: "", offset: "", drafts: [] },
   };
   for (const e of s.activeEvents ?? []) next = attempt(next, (v) => withWait(withPark(v, e), e));
   if (s.stream) {
     const { streamId, items, offset } = s.stream;
     for (const item of items ?? []) next = attempt(next, (v) => withItem(v, streamId, item as unknown as AnyItem));
-    if (offset && next.reading.streamId === streamId) next = { ...next, reading: { ...next.reading, offset } };
+    if (offset && next.reading.streamId === streamId)
+      next = { ...next, reading: { ...next.reading, offset: `${offset}` } };
   }
   const parks = shared(view.parks, next.parks, (p) => p.toolCallId);
   return { ...next, parks };

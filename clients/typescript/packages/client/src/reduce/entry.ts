@@ -2,8 +2,9 @@
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { QueuedRun, State, StateChange } from "../wire.js";
 import { isActive } from "../wire.js";
+import { answered } from "./answer.js";
 import { withDrafts } from "./draft.js";
-import { changedRun, newRun, withRun } from "./run.js";
+import { toldRun } from "./run.js";
 import { merged, shared, without } from "./share.js";
 import { type AnyEvent, noWaits, withPark, withWait } from "./wait.js";
 
@@ -32,10 +33,11 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
     case "RUN_STARTED": {
       const runId = p.runId ?? e.runId ?? "";
       const parks = without(view.parks, (park) => park.runId !== runId);
-      return withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
+      const next = withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
+      return startedRun(next, runId, p.segment, e.createdAt);
     }
     case "RUN_ENDED":
-      return endedRun(onStream(withWait(view, e), ""), p);
+      return endedRun(onStream(withWait(view, e), ""), p, e.createdAt);
     case "MESSAGES_DROPPED": {
       const at = view.messages.findIndex((m) => m.id === p.fromMessageId); // -1: older than all of the view
       const messages = view.messages.slice(0, Math.max(0, at));
@@ -43,8 +45,11 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
     }
     case "STEERED": {
       const queue = without(view.queue, (q) => q.runId === p.steerRunId);
-      return changedRun({ ...view, queue }, p.steerRunId, { state: "COMPLETED", stopReason: "steered" });
+      const ended = { state: "COMPLETED", stopReason: "steered" } as const;
+      return p.steerRunId ? toldRun({ ...view, queue }, p.steerRunId, ended, p.runId, e.createdAt) : view;
     }
+    case "TEXT_RESULT":
+      return answered(view, e.runId || view.reading.runId || "", p.text);
     default:
       return withWait(withPark(view, e), e);
   }
@@ -57,16 +62,38 @@ function onStream(view: ThreadView, streamId: string): ThreadView {
 }
 
 /**
- * The view after the end of a run's last segment. A client that was away gets the state of the run that has the thread
- * now, and no state of the runs that have ended meanwhile.
+ * The view after the beginning of a segment. The state of the run that a STATE_CHANGE has named comes with those
+ * notices. A client that was away gets no state of the runs that began and ended meanwhile, but their entries.
  */
-function endedRun(view: ThreadView, { runId, status, stopReason }: AnyEvent["payload"]): ThreadView {
+function startedRun(view: ThreadView, runId: string, segment: number, at: string | undefined): ThreadView {
+  if (!runId) return view;
   const run = view.runs.find((r) => r.id === runId);
-  if (!run || !isActive(run.state as State)) return view;
-  if (status === "finished")
-    return changedRun(view, run.id, { state: "COMPLETED", stopReason: stopReason ?? "completed" });
-  if (status === "stopped") return changedRun(view, run.id, { state: "CANCELLED", stopReason: "cancelled" });
-  return view; // the run may be tried again
+  const told = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
+  const begins = !(segment > 1) && !run?.startedAt;
+  return toldRun(view, runId, { ...(!told && { state: "RUNNING" }), ...(begins && { startedAt: at }) }, runId, at);
+}
+
+/**
+ * The view after the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
+ */
+function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefined): ThreadView {
+  const { runId, status, error } = p;
+  const run = view.runs.find((r) => r.id === runId);
+  const present = runId === view.reading.runId;
+  if (!runId || (present && !isActive(run?.state as State))) return view;
+  let { stopReason } = p;
+  let state: State = "";
+  if (status === "finished") {
+    state = "COMPLETED";
+    stopReason ??= "completed";
+  } else if (status === "stopped") {
+    state = "CANCELLED";
+    stopReason = "cancelled";
+  } else if (status === "error" && !present && !p.retryAfterMs) {
+    state = "FAILED"; // another attempt ends with an entry too
+  }
+  if (!state || run?.state === state) return view; // the run goes on, or a snapshot says more
+  return toldRun(view, runId, { state, stopReason, error, endedAt: at }, runId, at);
 }
 
 /** The view in another state. */
@@ -78,10 +105,10 @@ function withState(view: ThreadView, c: StateChange): ThreadView {
   let next: ThreadView = { ...view, thread, parks, queue: queueOf(view.queue, c.queue ?? []) };
   next = !active ? noWaits(next, "") : runId ? noWaits(next, runId) : next;
   if (!runId) return next;
-  if (!next.runs.some((r) => r.id === runId)) next = withRun(next, newRun(runId, view.thread.id));
+  if (next.reading.runId !== runId) next = { ...next, reading: { ...next.reading, runId } };
   const run = next.runs.find((r) => r.id === runId);
   const cost = c.costs?.at(-1);
-  return changedRun(next, runId, {
+  return toldRun(next, runId, {
     ...c.usage,
     ...(cost && { currency: cost.currency, costMicros: cost.micros }),
     state: c.state,
@@ -103,8 +130,9 @@ function queueOf(old: readonly QueuedRun[], next: readonly QueuedRun[]): readonl
   return shared(old, named, (q) => q.runId);
 }
 
-/** The view with a turn of the user, unless it has it. */
+/** The view with a turn of the user, unless it has it, or the turn has no id. */
 function withTurn(view: ThreadView, turn: ViewMessage): ThreadView {
+  if (!turn.id) return view;
   const known = view.messages.some((m) => m.id === turn.id);
   const messages = known ? view.messages : [...view.messages, turn];
   const queue = turn.runId ? without(view.queue, (q) => q.runId === turn.runId) : view.queue;

@@ -1,25 +1,30 @@
 // Items of a run stream.
 import { isAfter } from "../cursor.js";
 import type { ThreadView } from "../view.js";
+import { answered } from "./answer.js";
 import { type AnyItem, isContent, messagesOf, runOfStream, withContent, withDrafts } from "./draft.js";
 import { changedRun, newRun, withRun } from "./run.js";
 import { without } from "./share.js";
 import { came } from "./wait.js";
 
+/** The position of an item. Some hosts count with numbers. */
+const offsetOf = (item: AnyItem | undefined) => String(item?.offset ?? "");
+
 /** Whether the view has an item of a stream. */
-export function hasItem(view: ThreadView, streamId: string, offset: string): boolean {
+export function hasItem(view: ThreadView, streamId: string, item: AnyItem | undefined): boolean {
+  const offset = offsetOf(item);
   return streamId === view.reading.streamId && offset !== "" && !isAfter(offset, view.reading.offset);
 }
 
 /** The view after an item that it does not have. */
 export function withItem(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
-  const offset = item.offset ?? "";
+  const offset = offsetOf(item);
   let next = view;
   if (streamId !== view.reading.streamId) {
     next = withDrafts(view, []);
     next = { ...next, providerWaits: [], reading: { ...next.reading, streamId, offset: "" } };
   }
-  const after = apply(next, streamId, item);
+  const after = apply(next, streamId, { ...item, offset });
   return offset ? { ...after, reading: { ...after.reading, offset } } : after;
 }
 
@@ -34,7 +39,7 @@ function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
     }
     case "RUN_FINISHED":
     case "RUN_ERROR": // what no step has finished was not saved, or comes with a snapshot
-      return { ...withDrafts(view, []), providerWaits: [] };
+      return answered({ ...withDrafts(view, []), providerWaits: [] }, runOfStream(streamId), item.text);
     case "SUBAGENT_STARTED":
       return startedNested(view, streamId, item);
     case "SUBAGENT_FINISHED":
@@ -69,14 +74,18 @@ function saved(view: ThreadView, agentId: string): ThreadView {
 function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
   const id = String(item.subagentId);
   if (view.runs.some((r) => r.id === id)) return changedRun(view, id, { state: "RUNNING" });
-  return withRun(view, {
-    ...newRun(id, view.thread.id),
-    parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
-    ...(item.parentToolCallId != null && { parentToolCallId: String(item.parentToolCallId) }),
-    depth: Number(item.depth ?? 1),
-    agent: String(item.name ?? ""),
-    state: "RUNNING",
-  });
+  return withRun(
+    view,
+    {
+      ...newRun(id, view.thread.id),
+      parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
+      ...(item.parentToolCallId != null && { parentToolCallId: String(item.parentToolCallId) }),
+      depth: Number(item.depth ?? 1),
+      agent: String(item.name ?? ""),
+      state: "RUNNING",
+    },
+    runOfStream(streamId),
+  );
 }
 
 const endStates = { completed: "COMPLETED", failed: "FAILED", cancelled: "CANCELLED" } as const;

@@ -144,6 +144,25 @@ describe("another host", () => {
     expect(view.drafts[0]?.content).toBe("xy");
   });
 
+  test("may count its offsets with numbers", () => {
+    const said = (offset: unknown) =>
+      item({ type: "TEXT_MESSAGE_CONTENT", messageId: "b", delta: `${offset} `, offset });
+    let view = reduce(emptyView, {
+      ...snapshotOf("t1"),
+      stream: {
+        streamId: "r1:1",
+        runId: "r1",
+        items: [(said(9) as unknown as { item: never }).item],
+        end: null,
+        offset: 9 as never,
+      },
+    });
+    expect(view).toMatchObject({ cursor: "-1 r1:1 9", reading: { offset: "9" } });
+    for (const offset of [9, 10, 11, 10]) view = reduce(view, said(offset));
+    expect(view.drafts).toMatchObject([{ content: "9 10 11 ", id: "r1:1:9" }]);
+    expect(view.reading).toMatchObject({ offset: "11", drafts: [{ began: "9" }] });
+  });
+
   test("may have offsets beyond the numbers of JavaScript", () => {
     let view = emptyView;
     for (const n of ["9223372036854775806", "9223372036854775807", "9223372036854775806"]) {

@@ -37,7 +37,7 @@ export function reduce(view: ThreadView, next: Snapshot | Frame): ThreadView {
 /** Whether the view has what a frame says. A frame that came before does not move the cursor back. */
 function has(view: ThreadView, frame: Frame): boolean {
   if (frame.kind === "thread") return frame.event?.seq > 0 && frame.event.seq <= view.reading.seq;
-  return frame.kind === "stream" && hasItem(view, frame.streamId, frame.item?.offset ?? "");
+  return frame.kind === "stream" && hasItem(view, frame.streamId, frame.item as unknown as AnyItem);
 }
 
 function applied(view: ThreadView, frame: Frame): ThreadView {

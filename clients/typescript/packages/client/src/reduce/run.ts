@@ -8,14 +8,30 @@ export function newRun(id: string, threadId: string): ViewRun {
   return { id, threadId, depth: 0, agent: "", model: "", state: "" as ViewRun["state"], ...none };
 }
 
-/** The view with a run in the place of the one that it knows, or as the newest. */
-export function withRun(view: ThreadView, run: ViewRun): ThreadView {
-  const at = view.runs.findIndex((r) => r.id === run.id);
-  return { ...view, runs: at < 0 ? [run, ...view.runs] : replaced(view.runs, at, run) };
+/**
+ * The view with a run in the place of the one that it knows. A new one stands before the run `root` and those nested in
+ * it. If the view does not have these, it is the newest but for those that began after a time.
+ */
+export function withRun(view: ThreadView, run: ViewRun, root = "", began = ""): ThreadView {
+  const { runs } = view;
+  let at = runs.findIndex((r) => r.id === run.id);
+  if (at >= 0) return { ...view, runs: replaced(runs, at, run) };
+  const of = family(runs, root);
+  at = runs.findIndex((r) => of.has(r.id));
+  if (at < 0) at = runs.findIndex((r) => !(Date.parse(r.startedAt ?? r.enqueuedAt ?? "") > Date.parse(began)));
+  return { ...view, runs: runs.toSpliced(at < 0 ? runs.length : at, 0, run) };
+}
+
+type Fields = Parameters<typeof merged<ViewRun>>[1];
+
+/** The view with other fields of a run, which is added if it is new. */
+export function toldRun(view: ThreadView, id: string, fields: Fields, root = id, began?: string): ThreadView {
+  const known = view.runs.some((r) => r.id === id);
+  return changedRun(known ? view : withRun(view, newRun(id, view.thread.id), root, began), id, fields);
 }
 
 /** The view with other fields of a run that it knows. */
-export function changedRun(view: ThreadView, id: string, fields: Parameters<typeof merged<ViewRun>>[1]): ThreadView {
+export function changedRun(view: ThreadView, id: string, fields: Fields): ThreadView {
   const run = view.runs.find((r) => r.id === id);
   const changed = run && merged(run, fields);
   return changed && !same(run, changed) ? { ...view, runs: put(view.runs, changed, (r) => r.id === id) } : view;

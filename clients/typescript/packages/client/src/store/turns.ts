@@ -1,15 +1,9 @@
 // Turns that are shown before the server has them as messages.
 import { SpoolError } from "../error.js";
+import { textOf } from "../reduce/answer.js";
 import type { OptimisticTurn } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
-import { type Content, isActive, type QueuedRun, type State } from "../wire.js";
-
-/** The text of a message. */
-export function textOf(content: Content | undefined): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
-}
+import { isActive, type QueuedRun, type State } from "../wire.js";
 
 const isTurn = (m: ViewMessage) => m.role === "user" && m.agentId == null;
 
