@@ -45,7 +45,7 @@ func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
 	if r.State == state {
 		return // a snapshot says more
 	}
-	r.State, r.StopReason, r.Error, r.EndedAt = state, reason, e.Error, at
+	r.State, r.StopReason, r.Error = state, reason, e.Error
 }
 
 // knownRun returns a run to be changed, which is added if it is new. See insertRun.

@@ -21,14 +21,16 @@ const snapshotOnly = {
   activeRun: used,
   /** A run that began while the page followed. `STATE_CHANGE` has its state, its times and what it has used. */
   followedRun: ["agent", "model", "enqueuedAt", "startedBy", "maxSteps"],
-  /** A run that ended while the page was away: `RUN_ENDED` has its state, and no snapshot was needed. */
-  missedRun: ["startedAt", "endedAt", "error", ...used],
+  /** A run that ended while the page was away: `RUN_ENDED` has its state, and no snapshot was needed. The time of its
+   * `RUN_STARTED` is near that of the claim. */
+  missedRun: ["startedAt", "endedAt", "stopReason", ...used],
   /** `SUBAGENT_STARTED` and `SUBAGENT_FINISHED` have the place of a nested run in the tree, its agent and its state. */
   nestedRun: ["model", "prompt", "result", "startedAt", "endedAt", "stopReason", "maxSteps", ...used],
   /** The turn of a run that waits: it becomes a message when the run begins. */
   queued: ["content"],
-  /** How far a view has read a stream: a snapshot names that of the last segment for a minute after its end. */
-  reading: ["streamId", "offset"],
+  /** How far a view has read a stream: a snapshot names that of the last segment for a minute after its end. It has no
+   * `STATE_CHANGE`. */
+  reading: ["streamId", "offset", "runId"],
 };
 
 /** A snapshot has so many runs, the newest ones. A view that follows keeps those that it has. */
@@ -38,8 +40,8 @@ const snapshotRuns = 100;
  * Returns two views in the form in which they are equal if the first one shows the thread as it is. `snapshot` is of a
  * fresh snapshot.
  *
- * Three things are in a snapshot, and no frame tells a page that was away or that follows: runs that have begun and ended
- * meanwhile, runs that wait (`queue` has them), and the first turns of nested runs, which are the texts of the calls that
+ * Three things are in a snapshot, and no frame tells a page that was away or that follows: runs that were cancelled before
+ * they began, runs that wait (`queue` has them), and the first turns of nested runs, which are the texts of the calls that
  * have started them.
  */
 export function comparable(view: View, snapshot: View): [unknown, unknown] {
@@ -62,7 +64,7 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
       .filter(isShared)
       .map((message, i) => (streamed.has(i) ? without(message, snapshotOnly.streamedMessage) : message)),
     runs: of.runs
-      .filter(({ id }) => known.has(id) && !waits.has(id))
+      .filter(({ id, state, steps }) => (known.has(id) || state !== "CANCELLED" || steps > 0) && !waits.has(id))
       .map((run) => without(run, fieldsOf(run, known.get(run.id), latest))),
     queue: of.queue.map((run) => without(run, snapshotOnly.queued)),
     reading: without(of.reading, snapshotOnly.reading),

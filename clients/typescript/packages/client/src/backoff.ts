@@ -21,17 +21,16 @@ const spread = (ms: number) => ms * (1 + Math.random() / 2);
 /** Waits, and returns false if a signal ends first. */
 export function pause(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const given = signals.filter((s) => s !== undefined);
     const end = (whole: boolean) => {
       clearTimeout(timer);
-      for (const s of given) s.removeEventListener("abort", stop);
+      for (const s of signals) s?.removeEventListener("abort", stop);
       resolve(whole);
     };
     const stop = () => end(false);
     const timer = setTimeout(() => end(true), ms);
-    for (const s of given) {
-      if (s.aborted) return end(false);
-      s.addEventListener("abort", stop);
+    for (const s of signals) {
+      if (s?.aborted) return stop();
+      s?.addEventListener("abort", stop);
     }
   });
 }

@@ -16,44 +16,47 @@ import type { Branch, DeleteResult, RespondResult, RunResult, StopResult } from 
 export function createClient(options: ClientOptions = {}): Client {
   const http = createHttp(options);
   type Name = keyof Routes;
-  type Signal = AbortSignal | undefined;
-  const get = <T>(name: Name, params: Params, signal: Signal) => http.json<T>(http.url(name, params), { signal });
-  const post = <T>(name: Name, body: unknown, signal: Signal, more: Request = {}, params: Params = {}) =>
-    http.json<T>(http.url(name, params), { method: "POST", body, signal, ...more });
+  type Options = { signal?: AbortSignal | undefined } | undefined;
+  const get = <T>(name: Name, params: Params, options: Options) =>
+    http.json<T>(http.url(name, params), { signal: options?.signal });
+  const post = <T>(name: Name, body: unknown, options: Options, more: Request = {}, params: Params = {}) =>
+    http.json<T>(http.url(name, params), { method: "POST", body, signal: options?.signal, ...more });
   const refusals = [409];
   /** Returns a signed URL, which may begin with the path. */
-  const signed = async (name: Name, body: unknown, signal: Signal, params: Params = {}) => {
-    const made = await post<{ url: string; expiresAt: string }>(name, body, signal, {}, params);
+  const signed = async (name: Name, body: unknown, options: Options, params: Params = {}) => {
+    const made = await post<{ url: string; expiresAt: string }>(name, body, options, {}, params);
     return { ...made, url: new URL(made.url, http.url(name, params)).href };
   };
 
   return {
     baseUrl: options.baseUrl ?? "",
-    async run(request, { idempotencyKey, signal } = {}) {
-      const key = options.noIdempotencyKey ? undefined : idempotencyKey;
+    async run(request, given) {
+      const key = options.noIdempotencyKey ? undefined : given?.idempotencyKey;
       const repeat: Request = key === undefined ? {} : { repeatable: true, headers: { "Idempotency-Key": key } };
-      const result = await post<RunResult>("run", request, signal, { refusals: [409, 503], ...repeat });
+      const result = await post<RunResult>("run", request, given, { refusals: [409, 503], ...repeat });
       return { ...result, accepted: result?.accepted === true };
     },
-    stop: async (threadId, { runId, signal } = {}) =>
-      normal("accepted", await post<StopResult>("stop", { threadId, ...(runId && { runId }) }, signal, { refusals })),
-    respond: async (threadId, answer, { signal } = {}) =>
-      normal("delivered", await post<RespondResult>("respond", { threadId, ...answer }, signal, { refusals })),
-    history: (threadId, { limit, before, lastMessageId, signal } = {}) =>
-      get("history", { threadId, lastMessageId, limit, before }, signal),
-    usage: (threadId, { signal } = {}) => get("usage", { threadId }, signal),
+    stop: async (threadId, given) =>
+      normal(
+        "accepted",
+        await post<StopResult>("stop", { threadId, ...(given?.runId && { runId: given.runId }) }, given, { refusals }),
+      ),
+    respond: async (threadId, answer, given) =>
+      normal("delivered", await post<RespondResult>("respond", { threadId, ...answer }, given, { refusals })),
+    history: (threadId, { limit, before, lastMessageId, ...given } = {}) =>
+      get("history", { threadId, lastMessageId, limit, before }, given),
+    usage: (threadId, given) => get("usage", { threadId }, given),
     threads: ({ title, labels, signal, ...filter } = {}) => {
       const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
-      return get("threads", { ...filter, q: title, label }, signal);
+      return get("threads", { ...filter, q: title, label }, { signal });
     },
-    updateThread: (threadId, change, { signal } = {}) =>
-      post("threads", { threadId, ...change }, signal, { method: "PATCH" }),
-    async deleteThread(threadId, { signal } = {}) {
+    updateThread: (threadId, change, given) => post("threads", { threadId, ...change }, given, { method: "PATCH" }),
+    async deleteThread(threadId, given) {
       try {
         const gone = await post<DeleteResult>(
           "deleteThread",
           undefined,
-          signal,
+          given,
           { method: "DELETE", refusals },
           { threadId },
         );
@@ -63,22 +66,21 @@ export function createClient(options: ClientOptions = {}): Client {
         throw thrown;
       }
     },
-    branches: async (threadId, { signal } = {}) =>
-      (await get<{ branches?: Branch[] }>("branches", { threadId }, signal)).branches ?? [],
-    branchMessages: (threadId, branchId, { limit, before, signal } = {}) =>
-      get("branchMessages", { threadId, branchId, limit, before }, signal),
-    restoreBranch: (threadId, branchId, { signal } = {}) =>
-      post("restoreBranch", { threadId, branchId }, signal, { refusals }),
-    events: (threadId, { after, limit, signal } = {}) => get("events", { threadId, after, limit }, signal),
-    publish: (threadId, event, { signal } = {}) => post("events", { threadId, ...event }, signal),
-    compact: (threadId, { signal } = {}) => post("compact", { threadId }, signal, { refusals }),
-    outcome: (runId, { wait, signal } = {}) => get("outcome", { runId, wait }, signal),
-    streamToken: (threadId, { signal } = {}) => post("streamToken", { threadId }, signal),
-    upload: (threadId, data, { name, mediaType, signal } = {}) => {
+    branches: async (threadId, given) =>
+      (await get<{ branches?: Branch[] }>("branches", { threadId }, given)).branches ?? [],
+    branchMessages: (threadId, branchId, { limit, before, ...given } = {}) =>
+      get("branchMessages", { threadId, branchId, limit, before }, given),
+    restoreBranch: (threadId, branchId, given) => post("restoreBranch", { threadId, branchId }, given, { refusals }),
+    events: (threadId, { after, limit, ...given } = {}) => get("events", { threadId, after, limit }, given),
+    publish: (threadId, event, given) => post("events", { threadId, ...event }, given),
+    compact: (threadId, given) => post("compact", { threadId }, given, { refusals }),
+    outcome: (runId, given) => get("outcome", { runId, wait: given?.wait }, given),
+    streamToken: (threadId, given) => post("streamToken", { threadId }, given),
+    upload: (threadId, data, { name, mediaType, ...given } = {}) => {
       const own = typeof Blob !== "undefined" && data instanceof Blob ? data.type : "";
       const headers = { "Content-Type": mediaType || own || "application/octet-stream" };
       // The same data with the same name are the same artifact, so an upload may arrive twice.
-      return post("artifacts", data, signal, { repeatable: true, headers }, { threadId, name });
+      return post("artifacts", data, given, { repeatable: true, headers }, { threadId, name });
     },
     async artifact(threadId, artifactId, { signal } = {}) {
       const headers = { Accept: "*/*" };
@@ -90,14 +92,14 @@ export function createClient(options: ClientOptions = {}): Client {
         throw asError(thrown, signal); // the body may break off
       }
     },
-    artifactUrl: (threadId, artifactId, { expiresIn, signal } = {}) =>
-      signed("artifactUrl", {}, signal, { artifactId, threadId, expiresIn }),
-    inbox: ({ signal, ...filter } = {}) => get("inbox", { ...filter }, signal),
-    answerInbox: async (answers, { signal } = {}) =>
-      (await post<{ results: InboxResult[] }>("inboxAnswers", { answers }, signal)).results,
-    inboxLink: (request, { signal } = {}) => signed("inboxLinks", request, signal),
+    artifactUrl: (threadId, artifactId, given) =>
+      signed("artifactUrl", {}, given, { artifactId, threadId, expiresIn: given?.expiresIn }),
+    inbox: ({ signal, ...filter } = {}) => get("inbox", { ...filter }, { signal }),
+    answerInbox: async (answers, given) =>
+      (await post<{ results: InboxResult[] }>("inboxAnswers", { answers }, given)).results,
+    inboxLink: (request, given) => signed("inboxLinks", request, given),
     follow: (threadId, given = {}) => follow(http, threadId, given),
-    request: (method, path, body, { signal } = {}) => http.json(http.below(path), { method, body, signal }),
+    request: (method, path, body, given) => http.json(http.below(path), { method, body, signal: given?.signal }),
   };
 }
 

@@ -74,7 +74,8 @@ export function errorOf(response: Response, text: string): SpoolError {
   const status = response.status;
   const said = string(body?.error) || string(body?.reason);
   const code = string(body?.code) || codeOf(status);
-  const fields: ErrorFields = { status, native: said !== "" };
+  const native = said !== "" && (status !== 404 || body?.code === "not_found" || said === "Thread not found");
+  const fields: ErrorFields = { status, native };
   const retryAfterMs = retryAfter(response.headers.get("Retry-After"));
   if (retryAfterMs !== undefined) fields.retryAfterMs = retryAfterMs;
   const requestId = response.headers.get("X-Request-ID");
@@ -107,6 +108,9 @@ export function asError(
   if (signal?.aborted) return new SpoolError("canceled", "Canceled", { cause: thrown });
   return new SpoolError(code, message, { cause: thrown });
 }
+
+/** Whether the server says that the thread does not exist. Any proxy can answer 404. */
+export const isGone = (error: SpoolError) => error.code === "not_found" && error.native !== false;
 
 /** Whether the same request may succeed later. */
 export function passing(error: SpoolError): boolean {

@@ -77,6 +77,22 @@ describe("follow", () => {
     expect(thread.connections).toBe(0);
   });
 
+  test("ends with an event that is too large", async () => {
+    const server = scriptedServer();
+    const thread = server.thread("t1").state("RUNNING");
+    const w = watch(server, {}, { maxEventSize: 1_000 });
+    await settle();
+    thread.raw(`data: ${"x".repeat(500)}`).raw("x".repeat(500));
+    await settle();
+    expect(w.error).toMatchObject({
+      code: "invalid",
+      reason: "event_too_large",
+      message: "an event has more than 1000 characters",
+    });
+    expect(thread.connections).toBe(0);
+    expect(streams(server).length).toBe(1);
+  });
+
   test("takes offsets that are numbers, each once", async () => {
     const server = scriptedServer();
     const thread = server.thread("t1").state("RUNNING").start();

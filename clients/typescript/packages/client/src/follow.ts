@@ -141,7 +141,7 @@ class Follower {
   #read(data: string, id: string | undefined): Frame | null {
     let frame: Frame | null;
     try {
-      frame = frameOf(data);
+      frame = frameOf(JSON.parse(data));
     } catch (cause) {
       this.#garbled++; // something on the way may have damaged it, once
       throw new SpoolError(this.#garbled > 1 ? "internal" : "unavailable", "an event cannot be read", { cause });

@@ -48,8 +48,12 @@ export function createHttp(options: ClientOptions): Http {
     const raw = isRaw(body);
     const data = body === undefined ? undefined : raw ? (body as BodyInit) : encoded(body);
     const attempt = (given: Record<string, string>) => {
-      const init: RequestInit = {
+      const init = {
         method,
+        body: data,
+        signal,
+        cache,
+        credentials: options.credentials,
         headers: {
           Accept: "application/json",
           ...(body !== undefined && !raw && { "Content-Type": "application/json" }),
@@ -57,11 +61,7 @@ export function createHttp(options: ClientOptions): Http {
           ...given,
         },
       };
-      if (data !== undefined) init.body = data;
-      if (signal) init.signal = signal;
-      if (cache) init.cache = cache;
-      if (options.credentials) init.credentials = options.credentials;
-      return (options.fetch ?? globalThis.fetch)(url, init);
+      return (options.fetch ?? globalThis.fetch)(url, init as RequestInit); // what is undefined is not there
     };
     if (!isAbsolute(url)) {
       const message = "baseUrl must be a whole URL, or a path where there is a page";

@@ -86,6 +86,11 @@ export interface ClientOptions {
   openStream?: OpenStream;
   backoff?: Backoff;
   /**
+   * How many characters one event of a stream may have. A larger one ends the stream with an `invalid` error whose
+   * `reason` is `event_too_large`. It bounds the memory that a wrong server can take. Defaults to 64 Mi.
+   */
+  maxEventSize?: number;
+  /**
    * How often a request that may safely arrive twice is sent again after a failure that may pass. Defaults to 3.
    */
   retries?: number;

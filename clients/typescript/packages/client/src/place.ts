@@ -80,9 +80,9 @@ export class Place {
   }
 }
 
-/** Returns what an event's data are as a frame. Null: it is of a kind that is not known. Throws for what is no JSON. */
-export function frameOf(data: string): Frame | null {
-  const value = JSON.parse(data) as Record<string, unknown> | null;
+/** Returns a value that has come from elsewhere as a frame. Null: it is of a kind that is not known. */
+export function frameOf(given: unknown): Frame | null {
+  const value = given as Record<string, unknown> | null;
   if (typeof value !== "object" || value === null) return null;
   const has = (part: unknown) => typeof part === "object" && part !== null;
   if (value.kind === undefined && typeof value.type === "string" && typeof value.seq === "number") {

@@ -82,6 +82,26 @@ describe("an event stream", () => {
     expect(read(text).events).toEqual(want);
   });
 
+  test("has no event with more characters than the reader may keep", () => {
+    const seen: string[] = [];
+    const reader = () => sseReader({ onEvent: (e) => seen.push(e.data) }, 20);
+    const tooLarge = expect.objectContaining({ code: "invalid", reason: "event_too_large" });
+    for (const pieces of [
+      ["data: 12345678901234567890"],
+      ["data: 1234", "5678901234567890"],
+      ["data: 1234567890\n", "data: 123", "45\n\n"],
+      [`${"x".repeat(21)}\n\n`],
+      Array(21).fill("x"),
+    ]) {
+      expect(() => pieces.forEach(reader())).toThrow(tooLarge);
+    }
+    expect(seen).toEqual([]);
+    const take = reader();
+    for (let i = 0; i < 50; i++)
+      for (const piece of [": alive\n", "id: 12345\n", "data: 123456", "7890\n", "\n"]) take(piece);
+    expect(seen).toEqual(Array(50).fill("1234567890"));
+  });
+
   test("asks for a wait only with a number", () => {
     expect(read("retry: 20\nretry: 1s\nretry: -1\nretry:\nretry: 9999999999999\n\n").retries).toEqual([20]);
   });

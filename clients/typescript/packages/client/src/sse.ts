@@ -1,4 +1,5 @@
 // Reads server-sent events, as the HTML standard defines them, from pieces of text.
+import { SpoolError } from "./error.js";
 
 /** One event of a stream. */
 export interface SseEvent {
@@ -18,19 +19,28 @@ export interface SseHandlers {
   onComment?(): void;
 }
 
-/** Returns a function that takes the next piece of a stream. An event comes as soon as its blank line is there. */
-export function sseReader(handlers: SseHandlers): (piece: string) => void {
+/** So many characters may an event have. */
+const defaultMax = 64 << 20;
+
+/**
+ * Returns a function that takes the next piece of a stream. An event comes as soon as its blank line is there. The
+ * function throws for an event with more characters than `max`, which also bounds what the reader keeps.
+ */
+export function sseReader(handlers: SseHandlers, max = defaultMax): (piece: string) => void {
   let started = false;
   let afterCR = false; // a LF that follows belongs to the line before
   let rest: string[] = []; // pieces of a line that is not complete
   let id = "";
   let name = "";
   let data: string[] = [];
+  let partial = 0; // how many characters are in them
+  let kept = 0; // how many are in the data
 
   const line = (text: string) => {
     if (text === "") {
       const event = { id, name, data: data.join("\n") };
       const has = data.length > 0;
+      kept = 0;
       name = "";
       data = [];
       if (has) handlers.onEvent(event);
@@ -40,10 +50,18 @@ export function sseReader(handlers: SseHandlers): (piece: string) => void {
     if (colon === 0) return handlers.onComment?.();
     const field = colon < 0 ? text : text.slice(0, colon);
     const value = colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1);
-    if (field === "data") data.push(value);
-    else if (field === "event") name = value;
+    if (field === "data") {
+      data.push(value);
+      kept += value.length;
+    } else if (field === "event") name = value;
     else if (field === "id" && !value.includes("\0")) id = value;
     else if (field === "retry" && /^\d{1,12}$/.test(value)) handlers.onRetry?.(Number(value));
+  };
+
+  const take = (more: number) => {
+    partial += more;
+    if (kept + partial > max)
+      throw new SpoolError("invalid", `an event has more than ${max} characters`, { reason: "event_too_large" });
   };
 
   return (piece) => {
@@ -61,6 +79,8 @@ export function sseReader(handlers: SseHandlers): (piece: string) => void {
     for (let at = end(text, from); at >= 0; at = end(text, from)) {
       const whole = rest.length > 0 ? rest.join("") + text.slice(from, at) : text.slice(from, at);
       rest = [];
+      take(at - from);
+      partial = 0;
       from = at + 1;
       if (text[at] === "\r") {
         if (from === text.length) afterCR = true;
@@ -68,6 +88,7 @@ export function sseReader(handlers: SseHandlers): (piece: string) => void {
       }
       line(whole);
     }
+    take(text.length - from);
     if (from < text.length) rest.push(text.slice(from));
   };
 }

@@ -3,7 +3,7 @@ import { asError, errorOf, SpoolError } from "./error.js";
 import type { Http } from "./http.js";
 import type { OpenStream } from "./options.js";
 import { withQuery } from "./routes.js";
-import { sseReader } from "./sse.js";
+import { type SseHandlers, sseReader } from "./sse.js";
 
 /** Opens streams with fetch, which sends the client's headers, and sees comments. */
 export function fetchStream(http: Http): OpenStream {
@@ -23,7 +23,7 @@ export function fetchStream(http: Http): OpenStream {
       if (closed) return;
       handlers.onOpen();
       let waits: Promise<void> | undefined;
-      const take = sseReader({
+      const handle: SseHandlers = {
         onEvent: ({ id, name, data }) => {
           if (closed) return;
           if (name === "" || name === "message") waits = handlers.onMessage(data, id || undefined) ?? waits;
@@ -31,7 +31,8 @@ export function fetchStream(http: Http): OpenStream {
         },
         onComment: () => handlers.onAlive(true),
         onRetry: (ms) => handlers.onRetry(ms),
-      });
+      };
+      const take = sseReader(handle, http.options.maxEventSize);
       const reader = response.body
         .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
         .getReader();

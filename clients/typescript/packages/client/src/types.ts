@@ -127,6 +127,8 @@ export interface ThreadState {
   /** The messages to show: those of the view without the ones that an edit on its way replaces. */
   readonly messages: readonly ViewMessage[];
   readonly connection: Connection;
+  /** Why the last attempt to connect has failed. `null`: it has not, or the connection is open. */
+  readonly connectionError: SpoolError | null;
   /** The first snapshot has not come. */
   readonly loading: boolean;
   /** There are messages before those of the view: see `loadOlder`. */

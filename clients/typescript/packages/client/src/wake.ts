@@ -18,19 +18,18 @@ export function onWake(wake: (cut: boolean) => void): () => void {
   }, beatMs);
   (timer as { unref?: () => void }).unref?.();
 
-  const page = typeof document === "undefined" ? undefined : document;
-  const target =
-    typeof addEventListener === "function" && typeof removeEventListener === "function" ? globalThis : undefined;
+  const target = globalThis as unknown as Partial<Window>;
+  const page = target.document;
   const shown = () => page?.visibilityState === "visible" && wake(false);
   const back = () => wake(false);
   const online = () => wake(true);
   page?.addEventListener("visibilitychange", shown);
-  target?.addEventListener("online", online);
-  target?.addEventListener("pageshow", back);
+  target.addEventListener?.("online", online);
+  target.addEventListener?.("pageshow", back);
   return () => {
     clearInterval(timer);
     page?.removeEventListener("visibilitychange", shown);
-    target?.removeEventListener("online", online);
-    target?.removeEventListener("pageshow", back);
+    target.removeEventListener?.("online", online);
+    target.removeEventListener?.("pageshow", back);
   };
 }

@@ -22,6 +22,7 @@ export function fakeStore(): FakeStore {
     turns: [],
     messages: [],
     connection: "open",
+    connectionError: null,
     loading: false,
     hasOlder: false,
     loadingOlder: false,

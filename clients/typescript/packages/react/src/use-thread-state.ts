@@ -23,7 +23,7 @@ export function useThreadState<T>(
   return useSelected(useStore({ thread }), selector, equal);
 }
 
-/** How the connection is, and what was wrong last. */
+/** How the connection is, and what was wrong last: with the connection, as long as it is not open, or with an action. */
 export interface ConnectionState {
   readonly connection: Connection;
   readonly error: SpoolError | null;
@@ -34,8 +34,8 @@ export function useConnection(from: FromThread = {}): ConnectionState {
   return useSelected(useStore(from), connectionOf, sameConnection);
 }
 
-function connectionOf({ connection, error }: ThreadState): ConnectionState {
-  return { connection, error };
+function connectionOf({ connection, connectionError, error }: ThreadState): ConnectionState {
+  return { connection, error: connectionError ?? error };
 }
 
 function sameConnection(a: ConnectionState, b: ConnectionState): boolean {

@@ -85,7 +85,7 @@ function Conversation({ onState }: { onState: (state: string) => void }): ReactN
 function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): ReactNode {
   const { threadId, state } = useThread();
   const title = useThreadState(({ view }) => view.thread.title);
-  const { connection } = useConnection();
+  const { connection, error } = useConnection();
   return (
     <header className="thread-head">
       <a className="back" href={to.threads} aria-label="All threads">
@@ -97,7 +97,7 @@ function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): Reac
       <StateMark state={state} />
       {connection === "reconnecting" && (
         <span className="tag warn" role="status">
-          reconnecting
+          {error ? `reconnecting: ${error.message}` : "reconnecting"}
         </span>
       )}
       {threadId !== null && (

@@ -1,7 +1,7 @@
 // What agents say in the step that they are in, and the messages that it will be.
 import type { Draft, DraftPart, ThreadView, ViewMessage } from "../view.js";
 import type { Part } from "../wire.js";
-import { put, replaced } from "./share.js";
+import { put } from "./share.js";
 
 /** An item as it comes: flat, and of any kind. */
 export interface AnyItem {
@@ -59,7 +59,7 @@ function withPart(
   const before = draft.parts[at];
   if (before) {
     const after = change(before);
-    return after === before ? draft : { ...draft, parts: replaced(draft.parts, at, after) };
+    return after === before ? draft : { ...draft, parts: draft.parts.with(at, after) };
   }
   return {
     ...draft,
@@ -126,8 +126,8 @@ function partOf(part: DraftPart): Part[] {
   if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text }] : [];
   const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
   if (part.toolName) call.toolName = part.toolName;
-  const args = part.whole ? part.args : part.text;
-  if (args !== undefined && args !== null && (part.whole || args !== "")) call.args = args;
+  const args = part.whole ? part.args : part.text || null;
+  if (args !== undefined && args !== null) call.args = args;
   return [call as unknown as Part];
 }
 

@@ -93,7 +93,7 @@ function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefin
     state = "FAILED"; // another attempt ends with an entry too
   }
   if (!state || run?.state === state) return view; // the run goes on, or a snapshot says more
-  return toldRun(view, runId, { state, stopReason, error, endedAt: at }, runId, at);
+  return toldRun(view, runId, { state, stopReason, error }, runId, at);
 }
 
 /** The view in another state. */

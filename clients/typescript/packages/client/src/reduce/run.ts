@@ -1,6 +1,6 @@
 // The runs that a view knows.
 import type { ThreadView, ViewRun } from "../view.js";
-import { merged, put, replaced, same } from "./share.js";
+import { merged, put, same } from "./share.js";
 
 /** A run of which only the id is known. */
 export function newRun(id: string, threadId: string): ViewRun {
@@ -15,7 +15,7 @@ export function newRun(id: string, threadId: string): ViewRun {
 export function withRun(view: ThreadView, run: ViewRun, root = "", began = ""): ThreadView {
   const { runs } = view;
   let at = runs.findIndex((r) => r.id === run.id);
-  if (at >= 0) return { ...view, runs: replaced(runs, at, run) };
+  if (at >= 0) return { ...view, runs: runs.with(at, run) };
   const of = family(runs, root);
   at = runs.findIndex((r) => of.has(r.id));
   if (at < 0) at = runs.findIndex((r) => !(Date.parse(r.startedAt ?? r.enqueuedAt ?? "") > Date.parse(began)));

@@ -32,17 +32,10 @@ export function without<T>(list: readonly T[], goes: (value: T) => boolean): rea
   return list.some(goes) ? list.filter((value) => !goes(value)) : list;
 }
 
-/** The list with another element at an index. */
-export function replaced<T>(list: readonly T[], at: number, value: T): readonly T[] {
-  const out = list.slice();
-  out[at] = value;
-  return out;
-}
-
 /** The list with an element in the place of the first that matches, or behind all others. */
 export function put<T>(list: readonly T[], value: T, matches: (other: T) => boolean): readonly T[] {
   const at = list.findIndex(matches);
-  return at < 0 ? [...list, value] : replaced(list, at, value);
+  return at < 0 ? [...list, value] : list.with(at, value);
 }
 
 /** The object with other fields. One that is undefined, null or "" goes. */

@@ -120,6 +120,7 @@ function stateOf(threadId: string | null, view: ThreadView = emptyView): ThreadS
     turns: [],
     messages: view.messages,
     connection: threadId === null ? "closed" : "connecting",
+    connectionError: null,
     loading: threadId !== null && view.cursor === null,
     hasOlder: false,
     loadingOlder: false,

@@ -1,8 +1,9 @@
 // Keeps the view of a thread current: reads the snapshot, follows from it, and reads it again when that is needed.
 import { backoffWait, pause } from "../backoff.js";
-import { asError, passing, SpoolError } from "../error.js";
+import { asError, isGone, passing, SpoolError } from "../error.js";
 import type { FollowOptions } from "../options.js";
 import { reduce } from "../reduce/reduce.js";
+import { onWake } from "../wake.js";
 import type { Frame } from "../wire.js";
 import type { Core } from "./core.js";
 import { isKnown } from "./known.js";
@@ -28,8 +29,9 @@ export class Live {
   readonly #stop = new AbortController();
   readonly #pending: Frame[] = [];
   #scheduled = false;
-  /** Ends the present follow, or the wait before the next one, to read the snapshot again. */
-  #again: AbortController | null = null;
+  /** Ends the present attempt or the wait behind it, so that the next attempt begins. */
+  #again = new AbortController();
+  #phase: "read" | "follow" | "wait" = "wait";
   #stale = false;
   /** Nothing has come on this connection. */
   #begins = false;
@@ -54,7 +56,7 @@ export class Live {
   /** Reads the snapshot again, and connects anew. */
   refresh(): void {
     this.#stale = true;
-    this.#again?.abort();
+    this.#again.abort();
   }
 
   get #closed(): boolean {
@@ -63,63 +65,63 @@ export class Live {
 
   async #run(): Promise<void> {
     this.core.set({ connection: "connecting" });
+    // A follow wakes up by itself.
+    const awake = onWake((cut) => {
+      if (this.#phase === "wait" || (cut && this.#phase === "read")) this.#again.abort();
+    });
+    const stop = () => this.#again.abort();
+    this.#stop.signal.addEventListener("abort", stop);
     for (let failures = 1; !this.#closed; failures++) {
+      this.#again = new AbortController();
       const error = await this.#once(() => {
         failures = 1;
-      }).catch((thrown) => {
-        this.#stale = true; // there is still no snapshot
-        const error = asError(thrown, this.#stop.signal);
-        // A server that cannot be reached may be back soon. One that answers something else has to be looked at.
-        if (error.code === "internal") this.core.set({ error });
-        return error;
       });
       if (this.#closed) break;
       if (!error) {
         failures = 0; // the snapshot is wanted
         continue;
       }
-      if (error.code === "not_found") {
+      // An event that stays unreadable is behind the next snapshot. A 404 that is not the server's may pass.
+      const passes = passing(error) || error.code === "internal" || (error.status === 404 && error.native === false);
+      if (isGone(error) || !passes) {
         this.ended = true;
         this.#flush();
-        this.hooks.gone(error);
-        return;
-      }
-      // An event that stays unreadable is behind the next snapshot.
-      if (!passing(error) && error.code !== "internal") {
-        this.ended = true;
-        this.#flush();
-        this.core.set({ error, connection: "closed", loading: false });
-        return;
+        if (isGone(error)) this.hooks.gone(error);
+        else this.core.set({ error, connectionError: error, connection: "closed", loading: false });
+        break;
       }
       this.#stale ||= error.code === "internal";
-      this.core.set({ connection: "reconnecting" });
-      this.#again = new AbortController(); // a refresh does not wait
-      await pause(backoffWait(undefined, failures, error.retryAfterMs ?? 0), this.#stop.signal, this.#again.signal);
+      // A server that cannot be reached may be back soon. One that answers something else has to be looked at.
+      this.core.set({ connection: "reconnecting", connectionError: error, ...(!passing(error) && { error }) });
+      this.#phase = "wait";
+      await pause(backoffWait(undefined, failures, error.retryAfterMs ?? 0), this.#again.signal);
     }
+    awake();
+    this.#stop.signal.removeEventListener("abort", stop);
   }
 
   /** Reads the snapshot if it is needed, and follows. Returns why that has ended. Null: to read the snapshot again. */
   async #once(works: () => void): Promise<SpoolError | null> {
     const { core, threadId } = this;
+    const { signal } = this.#again;
     let fresh = false;
-    if (core.state.view.cursor === null || this.#stale) {
-      await this.#snapshot();
-      fresh = true;
-    }
-    if (this.#closed || this.#stale) return null;
-    const again = new AbortController();
-    this.#again = again;
-    const stop = () => again.abort();
-    this.#stop.signal.addEventListener("abort", stop);
     let greeting: ReturnType<typeof setTimeout> | undefined;
     try {
+      if (core.state.view.cursor === null || this.#stale) {
+        this.#phase = "read";
+        await this.#snapshot(signal);
+        fresh = true;
+      }
+      if (signal.aborted) return null;
+      this.#phase = "follow";
       const frames = this.follow(threadId, {
         cursor: core.state.view.cursor,
-        signal: again.signal,
-        onStatus: (status) => {
+        signal,
+        onStatus: (status, why) => {
           clearTimeout(greeting);
           if (status === "closed" || this.#closed) return;
-          core.set({ connection: status });
+          const connectionError = status === "open" ? null : why ? asError(why.error) : core.state.connectionError;
+          core.set({ connection: status, connectionError });
           if (status !== "open") return;
           this.#begins = true;
           // A host that does not say what the state is after a reconnect has to be asked.
@@ -134,24 +136,23 @@ export class Live {
       }
       return null;
     } catch (thrown) {
-      return asError(thrown);
+      this.#stale ||= this.#phase === "read"; // there is still no snapshot
+      return signal.aborted ? null : asError(thrown);
     } finally {
       clearTimeout(greeting);
-      this.#stop.signal.removeEventListener("abort", stop);
     }
   }
 
-  async #snapshot(): Promise<void> {
+  async #snapshot(signal: AbortSignal): Promise<void> {
     const { core, threadId } = this;
     const limit = core.options.pageSize;
-    const options = { signal: this.#stop.signal, ...(limit !== undefined && { limit }) };
     this.#stale = false; // a refresh from now on wants a newer one
-    const snapshot = await core.client.history(threadId, options);
-    if (this.#closed) return;
+    const snapshot = await core.client.history(threadId, { signal, ...(limit !== undefined && { limit }) });
+    if (signal.aborted) return;
     if (!snapshot?.thread) throw new SpoolError("internal", "the answer is not that of an agent server");
     this.#pending.length = 0; // the snapshot has them
     const hasOlder = limit !== undefined && snapshot.messages.length === limit;
-    const error = core.state.error?.code === "internal" ? null : core.state.error; // see #run
+    const error = core.state.error === core.state.connectionError ? null : core.state.error;
     core.show(reduce(core.state.view, snapshot), { loading: false, hasOlder, error });
     this.hooks.shown([]);
   }

@@ -279,6 +279,54 @@ test("a message that is there already is not that of a later turn with the same 
   expect(shown(b.state)).toBe("yes | One | (yes accepted)");
 });
 
+describe("a turn that is sent before the first snapshot", () => {
+  const old = "2026-11-21T08:00:00Z";
+  const said = (id: string, createdAt: string, fields = {}) => ({
+    id,
+    threadId: "t1",
+    role: "user" as const,
+    content: "yes",
+    createdAt,
+    agentId: null,
+    ...fields,
+  });
+
+  test.each([
+    ["of an older turn with the same text", [said("m1", old)], "yes | (yes sending)"],
+    ["of an older turn without a time", [said("m1", "")], "yes | (yes sending)"],
+    ["of its own, which is newer", [said("m1", old), said("m2", "2026-11-21T09:30:00.5Z")], "yes | yes"],
+    ["of its own, by a clock that is behind", [said("m1", "2026-11-21T09:29:58Z")], "yes"],
+    ["of its own, by its id", [said("m1", old, { clientMessageId: "c-1" })], "yes"],
+    [
+      "of another turn, by its id",
+      [said("m1", "2026-11-21T09:30:01Z", { clientMessageId: "c-2" })],
+      "yes | (yes sending)",
+    ],
+  ])("is matched with the message %s", async (_, messages, shows) => {
+    const server = scriptedServer();
+    server.thread("t1").snapshot = snapshotOf("t1", { messages });
+    let answer = () => {};
+    const wait = () =>
+      new Promise<undefined>((resolve) => {
+        answer = () => resolve(undefined);
+      });
+    server.answer("GET /api/agent/history", wait, 1);
+    server.answer(run, () => new Promise(() => {}));
+    const store = createThreadStore(createClient({ baseUrl: "http://spool.test", fetch: server.fetch }), {
+      threadId: "t1",
+    });
+    store.subscribe(() => {});
+    await pass();
+    void store.send("yes", { clientMessageId: "c-1" });
+    await pass();
+    answer();
+    await pass();
+    expect(store.getSnapshot().loading).toBe(false);
+    expect(shown(store.getSnapshot())).toBe(shows);
+    store.close();
+  });
+});
+
 test("a turn that waits keeps its place when a state without a queue comes", async () => {
   const b = await setup();
   b.thread.state("QUEUED").turn("m1", "Hello").start();

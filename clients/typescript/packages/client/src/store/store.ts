@@ -1,4 +1,5 @@
 import { refusalOf, type SpoolError } from "../error.js";
+import { sharedFollow } from "../tabs/follow.js";
 import type { Client, ThreadStore, ThreadStoreOptions } from "../types.js";
 import { isActive } from "../wire.js";
 import { act, loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
@@ -18,7 +19,8 @@ import { send } from "./send.js";
 export function createThreadStore(client: Client, options: ThreadStoreOptions = {}): ThreadStore {
   const core = new Core(client, options);
   const { shareTabs } = options;
-  const follow = shareTabs ? sharing(client, shareTabs === true ? "" : shareTabs) : client.follow;
+  const key = `${client.baseUrl ?? ""}:${shareTabs === true ? "" : shareTabs}`;
+  const follow: Follow = shareTabs ? (threadId, given) => sharedFollow(client, key, threadId, given) : client.follow;
   let live: Live | null = null;
   let wanted = false;
   /** The generation of the thread that this store deletes. */
@@ -101,15 +103,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     close() {
       wanted = false;
       disconnect();
-      core.set({ connection: "closed" });
+      core.set({ connection: "closed", connectionError: null });
     },
-  };
-}
-
-/** Follows together with other tabs. The code for that is loaded when it is wanted. */
-function sharing(client: Client, key: string): Follow {
-  return async function* (threadId, options) {
-    const { sharedFollow } = await import("../tabs/follow.js");
-    yield* sharedFollow(client, `${client.baseUrl ?? ""}:${key}`, threadId, options);
   };
 }

@@ -1,7 +1,7 @@
 // What goes wrong outside of the store: callbacks that throw, hosts that send what they should not.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../client.js";
-import { scriptedServer, snapshotOf } from "../testing/index.js";
+import { type ScriptedAnswer, scriptedServer, snapshotOf } from "../testing/index.js";
 import { pass, setup, shown } from "./setup.test-util.js";
 import { createThreadStore } from "./store.js";
 
@@ -92,6 +92,124 @@ describe("a host", () => {
       await pass(2_000);
       expect(store.getSnapshot()).toMatchObject({ loading: false, error: null });
       store.close();
+    },
+  );
+});
+
+describe("a server that cannot be reached", () => {
+  async function away(answer: "network" | ScriptedAnswer = "network") {
+    const server = scriptedServer();
+    const thread = server.thread("t1");
+    thread.snapshot = snapshotOf("t1");
+    let up = false;
+    server.answer(history, () => (up ? undefined : answer));
+    const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch });
+    const store = createThreadStore(client, { threadId: "t1" });
+    store.subscribe(() => {});
+    await pass(60_000); // the waits are long by now
+    return {
+      server,
+      thread,
+      store,
+      asked: () => server.sent(history).length,
+      rise: () => {
+        up = true;
+      },
+    };
+  }
+
+  test("is named until it can", async () => {
+    const b = await away();
+    const unreachable = { code: "unavailable", message: "the server cannot be reached" };
+    expect(b.store.getSnapshot()).toMatchObject({
+      loading: true,
+      connection: "reconnecting",
+      connectionError: unreachable,
+      error: null,
+    });
+    b.rise();
+    await pass(44_000);
+    expect(b.store.getSnapshot()).toMatchObject({ loading: false, connection: "open", connectionError: null });
+    b.thread.cut();
+    await pass();
+    expect(b.store.getSnapshot()).toMatchObject({ connection: "reconnecting", connectionError: unreachable });
+    await pass(5_000);
+    expect(b.store.getSnapshot()).toMatchObject({ connection: "open", connectionError: null });
+    b.store.close();
+  });
+
+  test.each(["online", "pageshow"])("is asked at once at the event %s, whatever the wait", async (name) => {
+    const events = new EventTarget();
+    vi.stubGlobal("addEventListener", events.addEventListener.bind(events));
+    vi.stubGlobal("removeEventListener", events.removeEventListener.bind(events));
+    const b = await away();
+    await vi.advanceTimersByTimeAsync(0);
+    while (b.store.getSnapshot().connection !== "reconnecting") await pass(100);
+    const asked = b.asked();
+    b.rise();
+    events.dispatchEvent(new Event(name));
+    await pass(0);
+    expect(b.asked()).toBe(asked + 1);
+    await pass();
+    expect(b.store.getSnapshot()).toMatchObject({ loading: false, connection: "open", connectionError: null });
+    b.store.close();
+    events.dispatchEvent(new Event(name));
+    await pass();
+    expect(b.asked()).toBe(asked + 1);
+  });
+
+  test("is asked at once when the network is back while a request is repeated", async () => {
+    const events = new EventTarget();
+    vi.stubGlobal("addEventListener", events.addEventListener.bind(events));
+    vi.stubGlobal("removeEventListener", events.removeEventListener.bind(events));
+    const server = scriptedServer();
+    server.thread("t1").snapshot = snapshotOf("t1");
+    server.answer(history, "network", 2);
+    const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch, backoff: { minMs: 10_000 } });
+    const store = createThreadStore(client, { threadId: "t1" });
+    store.subscribe(() => {});
+    await pass(100);
+    expect(server.sent(history).length).toBe(1);
+    for (const n of [2, 3]) {
+      events.dispatchEvent(new Event("online"));
+      await pass(0);
+      expect(server.sent(history).length).toBe(n);
+    }
+    await pass();
+    expect(store.getSnapshot()).toMatchObject({ loading: false, connection: "open", error: null });
+    store.close();
+  });
+
+  // A proxy in front of it, before it has begun, or with another route.
+  test.each([
+    { status: 404, headers: { "Content-Type": "text/html" }, body: "<h1>Not Found</h1>" },
+    { status: 404, body: { message: "no Route matched" } },
+    { status: 404, body: { status: 404, error: "Not Found", path: "/api/agent/history" } },
+  ])("and whose place answers 404 keeps its thread: %j", async (answer) => {
+    const b = await away(answer);
+    expect(b.store.getSnapshot()).toMatchObject({
+      threadId: "t1",
+      connection: "reconnecting",
+      connectionError: { status: 404 },
+      error: { status: 404 },
+    });
+    b.rise();
+    await pass(44_000);
+    expect(b.store.getSnapshot()).toMatchObject({
+      loading: false,
+      connection: "open",
+      connectionError: null,
+      error: null,
+    });
+    b.store.close();
+  });
+
+  test.each([{ error: "Thread not found" }, { error: "the thread t1 does not exist", code: "not_found" }])(
+    "is not one that says that the thread does not exist: %j",
+    async (body) => {
+      const b = await away({ status: 404, body });
+      expect(b.store.getSnapshot()).toMatchObject({ threadId: null, error: { code: "not_found" } });
+      expect(b.asked()).toBe(1);
     },
   );
 });

@@ -5,6 +5,9 @@ import type { OptimisticTurn } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import { isActive, type QueuedRun, type State } from "../wire.js";
 
+/** How far the clocks of a client and of its host may be apart. */
+const skewMs = 10_000;
+
 const isTurn = (m: ViewMessage) => m.role === "user" && m.agentId == null;
 
 /**
@@ -20,9 +23,13 @@ export function settled(
   const messages = view.messages.filter(isTurn);
   // By their text, only new messages count: those that were there are of other turns.
   const had = new Set(old.messages.map((m) => m.id));
+  const shown = messages.findLastIndex((m) => had.has(m.id));
+  const isNew = (m: ViewMessage, turn: OptimisticTurn, i: number) =>
+    !had.has(m.id) &&
+    ((old.cursor !== null && i > shown) || Date.parse(m.createdAt ?? "") > Date.parse(turn.sentAt) - skewMs);
   let lost: SpoolError | null = null;
   const left = turns.flatMap((turn) => {
-    const message = messages.find((m) => isOf(m, turn, had));
+    const message = messages.find((m, i) => isOf(m, turn, () => isNew(m, turn, i)));
     if (message) {
       had.add(message.id);
       return [];
@@ -44,10 +51,10 @@ const isFor = (q: QueuedRun, turn: OptimisticTurn) =>
   q.clientMessageId === turn.clientMessageId || q.runId === turn.runId;
 
 /** Whether a message is the one of a turn. A host that does not know the id of the turn is told by the text. */
-function isOf(m: ViewMessage, turn: OptimisticTurn, had: ReadonlySet<string>): boolean {
+function isOf(m: ViewMessage, turn: OptimisticTurn, isNew: () => boolean): boolean {
   if (m.clientMessageId) return m.clientMessageId === turn.clientMessageId;
-  if (had.has(m.id) || (m.runId && turn.runId && m.runId !== turn.runId)) return false;
-  return textOf(m.content) === turn.prompt;
+  if (m.runId && turn.runId && m.runId !== turn.runId) return false;
+  return textOf(m.content) === turn.prompt && isNew();
 }
 
 function waiting(turn: OptimisticTurn, runId: string, position: number): OptimisticTurn {

@@ -1,11 +1,17 @@
 // One tab among those that show the same thread. One of them, the leader, holds a lock and follows the thread for all.
 import { cursorOf, parseCursor } from "../cursor.js";
-import { asError, SpoolError } from "../error.js";
+import { asError, type ErrorFields, SpoolError } from "../error.js";
 import type { Connection, FollowOptions } from "../options.js";
-import { Place } from "../place.js";
+import { frameOf, Place } from "../place.js";
 import type { Client } from "../types.js";
 import type { Frame } from "../wire.js";
 import { Ring } from "./ring.js";
+
+/**
+ * Counts the forms of messages. Tabs of a page that was loaded before a new version was deployed share nothing with those
+ * of the new one: the number is a part of the channel's name, and of each message.
+ */
+const version = 2;
 
 /** What tabs say to each other. */
 type Message =
@@ -16,11 +22,13 @@ type Message =
   /** To all: another tab leads now. */
   | { say: "lead" }
   | { say: "frame"; frame: Frame }
-  | { say: "status"; status: Connection }
+  | { say: "status"; status: Connection; why: { code: string; message: string } | null }
   /** To all: nothing more comes. */
-  | { say: "failed"; code: string; message: string; status: number | undefined }
+  | { say: "failed"; code: string; message: string; status: number | undefined; native: boolean | undefined }
   | { say: "ping" }
   | { say: "pong" };
+
+const leaderSays = /^(joined|lead|frame|status|failed|pong)$/;
 
 /** How often a tab asks whether the leader is there, and how long it may be silent. */
 const pingMs = 5_000;
@@ -51,9 +59,16 @@ export class Tab {
     const cursor = options.cursor ?? "";
     this.#place = new Place(cursor);
     this.#ring = new Ring(cursor);
-    this.#name = `spool:${key}:${threadId}`;
+    this.#name = `spool/${version}:${key}:${threadId}`;
     this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.onmessage = (event) => this.#hear(event.data as Message);
+    this.#channel.onmessage = ({ data }) => {
+      if (data?.v !== version) return;
+      try {
+        this.#hear(data as Message);
+      } catch {
+        // Any page of the origin can say anything.
+      }
+    };
     options.onStatus?.("connecting");
     this.#timer = setInterval(() => this.#check(), pingMs);
     this.#stand(false);
@@ -120,7 +135,11 @@ export class Tab {
           if (status === "closed" || stop.signal.aborted) return;
           if (status === "open") this.#place.reconnected();
           this.#show(status, why);
-          this.#say({ say: "status", status });
+          this.#say({
+            say: "status",
+            status,
+            why: why ? { code: asError(why.error).code, message: why.error.message } : null,
+          });
         },
       });
       for await (const frame of frames) {
@@ -131,7 +150,13 @@ export class Tab {
     } catch (thrown) {
       if (stop.signal.aborted) return;
       const error = asError(thrown);
-      this.#say({ say: "failed", code: error.code, message: error.message, status: error.status });
+      this.#say({
+        say: "failed",
+        code: error.code,
+        message: error.message,
+        status: error.status,
+        native: error.native,
+      });
       this.#fail(error);
     }
   }
@@ -151,20 +176,22 @@ export class Tab {
       }
       return;
     }
-    if (message.say === "join" || message.say === "ping") return;
+    if (!leaderSays.test(message.say)) return;
     this.#heard = Date.now();
     if (message.say === "lead") this.#join();
     else if (message.say === "joined" && message.to === this.#id) this.#catchUp(message);
-    else if (message.say === "status") this.#show(message.status);
-    else if (message.say === "frame" && this.#joined) this.#deliver(message.frame);
+    else if (message.say === "status") {
+      const { why } = message;
+      this.#show(message.status, why ? { error: new SpoolError(why.code, why.message), waitMs: 0 } : undefined);
+    } else if (message.say === "frame" && this.#joined) this.#deliver(message.frame);
     else if (message.say === "failed") {
-      const { code, message: text, status } = message;
-      this.#fail(new SpoolError(code, text, status === undefined ? {} : { status, native: true }));
+      const { code, message: text, status, native } = message;
+      this.#fail(new SpoolError(code, text, { status, native } as ErrorFields));
     }
   }
 
   #catchUp({ frames, state, status }: Message & { say: "joined" }): void {
-    if (!frames) {
+    if (!Array.isArray(frames)) {
       void this.#readAgain();
       return;
     }
@@ -188,8 +215,10 @@ export class Tab {
     }
   }
 
-  #deliver(frame: Frame): void {
-    const taken = this.#place.take(frame, frame.cursor && parseCursor(frame.cursor) ? frame.cursor : undefined);
+  #deliver(given: Frame): void {
+    const frame = frameOf(given);
+    const taken =
+      frame && this.#place.take(frame, frame.cursor && parseCursor(frame.cursor) ? frame.cursor : undefined);
     if (!taken) return;
     this.#ring.add(taken);
     this.#queue.push(taken);
@@ -197,22 +226,18 @@ export class Tab {
   }
 
   #show(status: Connection, why?: { error: Error; waitMs: number }): void {
-    if (status === this.#status && !why) return;
+    if ((status === this.#status && !why) || !/^(connecting|open|reconnecting)$/.test(status)) return;
     this.#status = status;
     this.options.onStatus?.(status, why);
   }
 
   #fail(error: SpoolError): void {
-    if (this.#closed.signal.aborted) return;
-    this.#error ??= error;
-    this.#closed.abort();
-    clearInterval(this.#timer);
-    this.#channel.close();
-    this.#ready();
+    if (!this.#closed.signal.aborted) this.#error = error;
+    this.close();
   }
 
   #say(message: Message): void {
-    if (!this.#closed.signal.aborted) this.#channel.postMessage(message);
+    if (!this.#closed.signal.aborted) this.#channel.postMessage({ v: version, ...message });
   }
 
   /** Takes the lead from a tab that does not answer, such as one that the browser has put to sleep. */
@@ -229,4 +254,4 @@ export class Tab {
   }
 }
 
-const isState = (frame: Frame) => frame.kind === "thread" && frame.event.type === "STATE_CHANGE";
+const isState = (frame: Frame | null) => frame?.kind === "thread" && frame.event.type === "STATE_CHANGE";

@@ -5,6 +5,7 @@ import { createThreadStore } from "../store/store.js";
 import { type ScriptedServer, scriptedServer, snapshotOf } from "../testing/index.js";
 import type { ThreadStore } from "../types.js";
 import type { Frame } from "../wire.js";
+import { sharedFollow } from "./follow.js";
 
 /** Channels between the tabs of a test. A tab that sleeps hears and says nothing, and its timers do not run. */
 class Channel {
@@ -93,8 +94,6 @@ async function open(server: ScriptedServer, shareTabs: boolean | string = true):
   const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch });
   const store = createThreadStore(client, { threadId: "t1", shareTabs, onFrame: (f) => frames.push(f) });
   store.subscribe(() => {});
-  await pass();
-  await vi.dynamicImportSettled();
   await pass();
   return { store, frames, channel: [...Channel.all].at(-1) };
 }
@@ -222,6 +221,100 @@ describe("tabs", () => {
     await pass();
     for (const tab of tabs)
       expect(tab.store.getSnapshot()).toMatchObject({ threadId: null, error: { code: "not_found" } });
+  });
+
+  test("that follow say why the connection is lost, and that it is over", async () => {
+    const { server, thread } = setup();
+    const tabs = [await open(server), await open(server)];
+    thread.state("RUNNING").start();
+    await pass();
+    server.answer("GET /api/agent/stream", "network", 1);
+    thread.cut();
+    await pass();
+    for (const tab of tabs)
+      expect(tab.store.getSnapshot()).toMatchObject({
+        connection: "reconnecting",
+        connectionError: { code: "unavailable", message: "the server cannot be reached" },
+      });
+    await pass(5_000);
+    for (const tab of tabs)
+      expect(tab.store.getSnapshot()).toMatchObject({ connection: "open", connectionError: null });
+    server.answer("GET /api/agent/stream", { status: 403, body: { error: "no", code: "forbidden" } });
+    thread.cut();
+    await pass(5_000);
+    for (const tab of tabs)
+      expect(tab.store.getSnapshot()).toMatchObject({ connection: "closed", error: { code: "forbidden" } });
+  });
+
+  test("ends its follow with the status closed, whichever tab has seen the end", async () => {
+    const { server, thread } = setup();
+    const client = createClient({ baseUrl: "http://spool.test", fetch: server.fetch });
+    const statuses: string[][] = [[], []];
+    const errors: unknown[] = [];
+    for (const said of statuses) {
+      const frames = sharedFollow(client, "k", "t1", { cursor: "-1 - -", onStatus: (status) => said.push(status) });
+      (async () => {
+        for await (const _ of frames);
+      })().catch((error) => errors.push(error.code));
+    }
+    await pass();
+    thread.state("IDLE").notice("THREAD_DELETED", { threadId: "t1" });
+    await pass();
+    expect(errors).toEqual(["not_found", "not_found"]);
+    expect(statuses.map((said) => said.filter((status) => status === "closed"))).toEqual([["closed"], ["closed"]]);
+    expect(statuses.map((said) => said.at(-1))).toEqual(["closed", "closed"]);
+  });
+
+  test("ignore messages that they do not know, or that cannot be read", async () => {
+    const { server, thread } = setup();
+    const thrown = vi.fn();
+    process.on("uncaughtException", thrown);
+    const tabs = [await open(server), await open(server)];
+    thread.state("QUEUED").turn("m1", "Hello").start().text("One");
+    await pass();
+    const stranger = new Channel(tabs[0]?.channel?.name ?? "");
+    const text = {
+      kind: "stream",
+      streamId: "r1:1",
+      item: { type: "TEXT_MESSAGE_CONTENT", messageId: "r1:1:m1", delta: "!", offset: "9-9" },
+    };
+    const failed = { say: "failed", code: "internal", message: "no" };
+    for (const said of [
+      null,
+      3,
+      "x",
+      {},
+      [],
+      failed,
+      { say: "frame", frame: text },
+      { v: 1, ...failed },
+      { v: "2", ...failed },
+    ]) {
+      stranger.postMessage(said); // of no version, or of another one
+    }
+    for (const said of [
+      {},
+      { say: 3 },
+      { say: "news" },
+      { say: "frame" },
+      { say: "frame", frame: 3 },
+      { say: "frame", frame: { kind: "thread" } },
+      { say: "frame", frame: { kind: "stream", streamId: "r1:1", item: null } },
+      { say: "joined", frames: 3 },
+      { say: "join" },
+      { say: "join", cursor: {} },
+      { say: "status", why: 3 },
+    ]) {
+      stranger.postMessage({ v: 2, ...said });
+    }
+    await pass();
+    thread.text(" two");
+    await pass();
+    expect(texts(tabs)).toEqual(Array(2).fill("Hello | One two"));
+    expect(tabs.map((tab) => tab.store.getSnapshot().connection)).toEqual(["open", "open"]);
+    expect(thrown).not.toHaveBeenCalled();
+    process.off("uncaughtException", thrown);
+    expect(thread.connections).toBe(1);
   });
 
   test("of different users are apart", async () => {
