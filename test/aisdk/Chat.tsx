@@ -32,10 +32,14 @@ export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
   });
   const { messages, sendMessage, addToolApprovalResponse, resumeStream, status, error } = useChat({ chat, resume: true });
 
-  // A connection that broke off: the run goes on, and its message comes again from the start.
+  // A connection that broke off: the run goes on, and its message comes again from the start. If there is none, the server has not got
+  // the user's message.
   useEffect(() => {
     if (status !== "error" || !broken.current) return;
-    const timer = setTimeout(() => void resumeStream(), 1000);
+    const timer = setTimeout(async () => {
+      await resumeStream();
+      if (chat.status === "ready" && chat.lastMessage?.role === "user") await sendMessage();
+    }, 1000);
     return () => clearTimeout(timer);
   }, [status, error]);
 

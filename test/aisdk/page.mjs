@@ -13,9 +13,18 @@ Object.assign(globalThis, {
 // fetch as a browser has it: with addresses of the page, and its words for a connection that breaks off. Those are of Chrome, and
 // can be those of another browser.
 export const words = { broken: "network error" };
+/** off: no request leaves the page. deaf: it gets no answer to its next one. */
+export const network = { off: false, deaf: false, resumed: 0 };
 export const plain = globalThis.fetch;
 globalThis.fetch = async (url, init) => {
+  if (network.off) throw new TypeError("Failed to fetch");
   const res = await plain(new URL(url, server), init);
+  if (network.deaf) {
+    network.deaf = false;
+    await res.body?.cancel();
+    throw new TypeError("Failed to fetch");
+  }
+  if (String(url).includes("/stream")) setTimeout(() => network.resumed++, 20);
   if (!res.body) return res;
   const reader = res.body.getReader();
   const body = new ReadableStream({
@@ -42,8 +51,9 @@ let root;
 export async function show(id) {
   root?.unmount();
   root = createRoot(document.getElementById("root"));
+  const { resumed } = network;
   root.render(createElement(Chat, { id, saved: await saved(id) }));
-  await until("the page", () => document.querySelector("input") && status() !== undefined);
+  await until("the page, and the end of its attempt to resume", () => document.querySelector("input") && network.resumed > resumed);
 }
 export const page = () => [...document.querySelectorAll("article p")].map((p) => p.textContent);
 export const status = () => document.querySelector("output")?.textContent;

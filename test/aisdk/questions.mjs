@@ -101,6 +101,45 @@ const stories = {
     assert.deepEqual((await saved("edited")).at(-1).parts.find((p) => p.type === "tool-send").state, "output-available");
     await same(c, "edited");
   },
+  // Each stream breaks off behind each of its chunks: the question's, and that of the answer.
+  async cuts() {
+    const answers = {
+      send: (c) => c.chat.addToolApprovalResponse({ id: part(c, "tool-send").approval.id, approved: true }),
+      nest: (c) => c.chat.addToolApprovalResponse({ id: part(c, "dynamic-tool").approval.id, approved: true }),
+      unsure: (c) => c.chat.addToolApprovalResponse({ id: part(c, "tool-unsure").approval.id, approved: true }),
+      page: (c) => c.chat.addToolOutput({ tool: "where", toolCallId: part(c, "tool-where").toolCallId, output: "Oslo" }),
+      budget: (c) => {
+        const { approval, toolCallId } = part(c, "tool-budget");
+        return c.chat.addToolApprovalResponse({ id: approval.id, approved: true, options: { body: { answers: { [toolCallId]: { payload: { tokenBudget: 5000 } } } } } });
+      },
+    };
+    for (const [script, answer] of Object.entries(answers)) {
+      let whole = { asks: false, goesOn: false };
+      for (let n = 1; !whole.asks || !whole.goesOn; n++) {
+        assert.ok(n < 100);
+        const id = `cut-${script}-${n}`;
+        const c = newChat(id, { automatic: true, body: { tools: [where], agent: script === "budget" ? "frugal" : "a" } });
+        const back = async () => {
+          if (c.chat.status === "ready") return true;
+          assert.ok(c.ends.at(-1).isDisconnect, String(c.errors));
+          await c.chat.resumeStream();
+          return false;
+        };
+        c.cut = n;
+        await c.chat.sendMessage({ text: `${script} ${id}` });
+        whole.asks = await back();
+        await same(c, id);
+        c.cut = n;
+        await answer(c);
+        await until("the end", () => c.chat.status !== "submitted" && c.chat.status !== "streaming" && c.posts === 2);
+        whole.goesOn = await back();
+        const words = { send: "I send.|Sent.", nest: "Mailed.", unsure: "I try.|Tried.", page: "I ask.|There.", budget: "One.|More." }[script];
+        await until(words, () => c.chat.status === "ready" && text(last(c)) === words);
+        if (script !== "budget") await same(c, id); // no saved message has a budget that was answered
+        assert.equal(c.posts, 2);
+      }
+    }
+  },
   async detailOfNothing() {
     const c = newChat("detail");
     await c.chat.sendMessage({ text: "send detail" });
