@@ -251,7 +251,7 @@ agents:
     subagents:
       mailer: {description: Writes emails, tools: [send_email]}
     ${agent}
-limits: {retry_backoff: 200ms, stream_flush: 5ms, lease: 2s, ${limits}}
+limits: {retry_backoff: 200ms, stream_flush: 5ms, lease: 6s, ${limits}}
 ${typeof config === "string" ? config : config(origin)}
 `;
 }
