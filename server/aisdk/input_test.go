@@ -2,6 +2,7 @@ package aisdk_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +65,26 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The details of a request belong to the answers in its message.
+func TestAnswerDetails(t *testing.T) {
+	t.Parallel()
+	open := projection.Parks{{ToolCallID: "c1", ToolName: "send", Digest: "d1"}}
+	post, err := aisdk.ReadPost([]json.RawMessage{[]byte(`{"id":"r1","role":"assistant","parts":[{"type":"tool-send","toolCallId":"c1","state":"approval-responded","approval":{"id":"c1#d1","approved":true}},{"type":"tool-send","toolCallId":"c2","state":"approval-requested","approval":{"id":"c2#d1"}}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := post.Answers(open, map[spool.ToolCallID]aisdk.AnswerDetail{"c1": {Payload: []byte(`{"n":1}`), Arguments: []byte(`null`)}})
+	want := []spool.Response{{ToolCallID: "c1", Approved: true, Digest: "d1", Payload: []byte(`{"n":1}`)}}
+	if diff := cmp.Diff(want, got.Approvals); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	for _, id := range []spool.ToolCallID{"c2", "c3", ""} {
+		if _, err := post.Answers(open, map[spool.ToolCallID]aisdk.AnswerDetail{id: {}}); spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "answers: ") {
+			t.Errorf("a detail for %q: %v", id, err)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ export const { useChat } = react;
 export const open = (gate) => fetch(`${control}/?gate=${gate}`);
 
 /** Returns a body that breaks off behind a number of events. */
-function cutBehind(body, events) {
+export function cutBehind(body, events) {
   const reader = body.getReader();
   let left = events;
   let rest = "";
@@ -23,6 +23,7 @@ function cutBehind(body, events) {
     async pull(controller) {
       if (left <= 0) {
         await reader.cancel();
+        await new Promise((resolve) => setTimeout(resolve, 5)); // an error drops what the client has not read
         return controller.error(new TypeError("network error"));
       }
       const { value, done } = await reader.read();

@@ -218,7 +218,7 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 
 	for _, version := range []string{"6", "7"} {
-		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs", "ends.mjs", "refusals.mjs"} {
+		for _, script := range []string{"chat.mjs", "questions.mjs", "turns.mjs", "ends.mjs", "refusals.mjs", "made.mjs"} {
 			t.Run(version+"/"+script, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)

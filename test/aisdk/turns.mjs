@@ -89,6 +89,27 @@ const stories = {
     assert.deepEqual(shown([last(other)]), shown([(await saved("queue")).at(-1)]));
     assert.equal((await saved("queue")).length, 4);
   },
+  async queueInOneTab() {
+    const c = newChat("one", { body: { whenBusy: "enqueue" } });
+    const first = c.chat.sendMessage({ text: "slow one" });
+    await writes(c, "One two");
+    const second = c.chat.sendMessage({ text: "text" });
+    await until("the second post", () => c.posts === 2);
+    await open("one");
+    await Promise.all([first, second]);
+    await until("the end", () => c.chat.status === "ready");
+    await same(c, "one");
+  },
+  async interrupt() {
+    const c = newChat("interrupt", { body: { whenBusy: "interrupt" } });
+    const first = c.chat.sendMessage({ text: "slow interrupt" });
+    await writes(c, "One two");
+    const second = c.chat.sendMessage({ text: "text" });
+    await Promise.all([first, second]);
+    await until("the end", () => c.chat.status === "ready");
+    assert.equal(text(last(c)), "Hello to you.");
+    assert.deepEqual(shown([last(c)]), shown([(await saved("interrupt")).at(-1)]));
+  },
   async busy() {
     const c = newChat("busy");
     const first = c.chat.sendMessage({ text: "slow busy" });
