@@ -70,6 +70,6 @@ type Changes struct {
 // Seq, and its run is that of the entry with that seq, if there is one. The change fails with a [NotFound]
 // error for a message that is not in the view, and with [ErrBranchUsed] for a seq that names a branch.
 type Drop struct {
-	From MessageID `doc:"The first message that left the view." json:"from"`
-	Seq  int64     `doc:"The branch that has them now."         json:"branch"`
+	From MessageID
+	Seq  int64
 }

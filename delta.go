@@ -17,26 +17,43 @@ type SnapshotDelta struct {
 	Seq int64     `doc:"The last seq of the record after the commit. Zero: the record is empty." json:"seq"`
 	At  time.Time `doc:"When the commit happened."                                               json:"at"`
 
-	// Thread is the thread's row. Its UpdatedAt does not count. Nil: it did not change.
-	Thread *Thread `doc:"The thread, if it changed. Its updatedAt does not count." json:"thread,omitempty"`
-	// RunID is the run that has the thread, or had it last. It is set together with Thread.
+	// Thread is what the thread's row has now. Nil: it did not change.
+	Thread *DeltaThread `doc:"What the thread's row has now. Left out: it did not change." json:"thread,omitempty"`
+	// RunID is the run that has the thread, or had it last. It comes with Thread.
 	RunID RunID `doc:"The run that has the thread, or had it last. It comes with the thread." json:"runId,omitempty"`
 	// Runs are the runs that are new or have changed, in the order in which they were made.
 	Runs []DeltaRun `doc:"The runs that are new or have changed." json:"runs,omitempty"`
-	// Drop is the message that left the view with all messages behind it, before the others came. Nil: none left.
-	Drop *Drop `doc:"The messages that left the view, before the others came." json:"drop,omitempty"`
-	// Restore is the branch whose messages are at the end of the view again, before the others came. Zero: none.
-	Restore BranchID `doc:"The branch whose messages are at the end of the view again, before the others came." json:"restore,omitempty"`
-	// Messages are the messages that were added at the end of the view.
-	Messages []MessageID `doc:"The messages that were added at the end of the view." json:"messages,omitempty"`
+	// View is what happened to the view of messages, in order.
+	View []ViewChange `doc:"What happened to the view of messages, in order." json:"view,omitempty"`
 	// Parks are the parks that are new or have another state.
 	Parks []DeltaPark `doc:"The questions and waits that are new or have another state." json:"parks,omitempty"`
 }
 
+// ViewChange is a change of the view of messages. It has one of Add, Drop and Restore.
+type ViewChange struct {
+	// Add are the messages that were added at the end of the view.
+	Add []MessageID `doc:"The messages that were added at the end of the view." json:"add,omitempty"`
+	// Drop is the branch that has From, and all messages behind it, from then on.
+	Drop BranchID `doc:"The branch to which the message from, and all behind it, have gone." json:"drop,omitempty"`
+	// Restore is the branch whose messages are at the end of the view again. From is the first of them.
+	Restore BranchID `doc:"The branch whose messages are at the end of the view again." json:"restore,omitempty"`
+	// From is the first of the messages of Drop or Restore.
+	From MessageID `doc:"The first message that left the view, or came back." json:"from,omitempty"`
+}
+
+// DeltaThread has the fields of a [Thread] that change.
+type DeltaThread struct {
+	State  State             `doc:"The state of the thread's run."                           json:"state"`
+	Model  string            `doc:"The model of the last run."                               json:"model"`
+	Title  string            `doc:"The title."                                               json:"title"`
+	Owner  string            `doc:"The subject who made it, or whose it is now."             json:"owner,omitempty"`
+	Labels map[string]string `doc:"The labels."                                              json:"labels,omitempty"`
+}
+
 // DeltaRun is a run in a [SnapshotDelta].
 type DeltaRun struct {
-	// WireRun is the run, without DurationMS and QueuedMS. An empty Prompt, and a nil Result, say that they did
-	// not change. Every other field is the present one.
+	// WireRun is the run, whose DurationMS and QueuedMS do not count. An empty Prompt, and a nil Result, say that
+	// they did not change. Every other field is the present one.
 	WireRun
 
 	// Place orders the runs that wait for the thread: see [Run.QueuePosition].
@@ -62,7 +79,7 @@ type DeltaPark struct {
 // MarshalStored writes the part of a delta that stores and archives keep as one JSON text: all fields but
 // Version, Seq and At.
 func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
-	return marshalUnescaped(storedDelta{c.Thread, c.RunID, c.Runs, c.Drop, c.Restore, c.Messages, c.Parks})
+	return marshalUnescaped(storedDelta{c.Thread, c.RunID, c.Runs, c.View, c.Parks})
 }
 
 // UnmarshalStored reads what MarshalStored writes. It leaves Version, Seq and At alone, and ignores fields that it
@@ -72,18 +89,16 @@ func (c *SnapshotDelta) UnmarshalStored(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
 	}
-	c.Thread, c.RunID, c.Runs, c.Drop, c.Restore, c.Messages, c.Parks = s.Thread, s.RunID, s.Runs, s.Drop, s.Restore, s.Messages, s.Parks
+	c.Thread, c.RunID, c.Runs, c.View, c.Parks = s.Thread, s.RunID, s.Runs, s.View, s.Parks
 	return nil
 }
 
 type storedDelta struct {
-	Thread   *Thread     `json:"thread,omitempty"`
-	RunID    RunID       `json:"runId,omitempty"`
-	Runs     []DeltaRun  `json:"runs,omitempty"`
-	Drop     *Drop       `json:"drop,omitempty"`
-	Restore  BranchID    `json:"restore,omitempty"`
-	Messages []MessageID `json:"messages,omitempty"`
-	Parks    []DeltaPark `json:"parks,omitempty"`
+	Thread *DeltaThread `json:"thread,omitempty"`
+	RunID  RunID        `json:"runId,omitempty"`
+	Runs   []DeltaRun   `json:"runs,omitempty"`
+	View   []ViewChange `json:"view,omitempty"`
+	Parks  []DeltaPark  `json:"parks,omitempty"`
 }
 
 // DeltaQuery selects deltas of a thread.

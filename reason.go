@@ -31,6 +31,8 @@ const (
 	ReasonChanged = "changed"
 	// ReasonCompacting: the thread's messages are being summarised.
 	ReasonCompacting = "compacting"
+	// ReasonThreadUsed: there is a thread with the id that a fork was to get.
+	ReasonThreadUsed = "thread_id_used"
 	// ReasonNothingToCompact: the history is too short for a summary.
 	ReasonNothingToCompact = "nothing_to_compact"
 )

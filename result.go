@@ -55,6 +55,26 @@ type RestoreResult struct {
 	Error  string `doc:"Why the branch was not restored, for a person."  json:"error,omitempty"`
 }
 
+// ForkRequest asks for a new thread that begins with what another one was.
+type ForkRequest struct {
+	// Version is the version of the other thread whose messages the new one begins with.
+	Version int64 `doc:"The version of the thread whose messages the new one begins with." example:"7" json:"version" minimum:"0" required:"true"`
+	// NewThreadID is the id of the new thread, which must not exist. Empty: a new id.
+	NewThreadID ThreadID `doc:"The id of the new thread, which must not exist. Left out: a new id." example:"t2" json:"newThreadId,omitempty"`
+}
+
+// ForkResult is the result of a fork. A refusal is not an error.
+type ForkResult struct {
+	Accepted bool `doc:"Whether there is a new thread." example:"true" json:"accepted"`
+	// ThreadID is the new thread, also if it was refused.
+	ThreadID ThreadID `doc:"The new thread." example:"t2" json:"threadId"`
+	// Messages is how many messages the new thread has.
+	Messages int `doc:"How many messages the new thread has." example:"4" json:"messages"`
+	// Reason is [ReasonThreadUsed], empty for a fork that was made.
+	Reason string `doc:"Why there is no new thread, for a program." enum:"thread_id_used,not_found" json:"reason,omitempty"`
+	Error  string `doc:"Why there is no new thread, for a person."  json:"error,omitempty"`
+}
+
 // BranchMessages is a branch with its messages, in their order.
 type BranchMessages struct {
 	Branch   Branch    `doc:"The branch."                   json:"branch"`

@@ -41,7 +41,10 @@ type WireRun struct {
 }
 
 // MarshalJSON writes the run as clients see it.
-func (r Run) MarshalJSON() ([]byte, error) {
+func (r Run) MarshalJSON() ([]byte, error) { return json.Marshal(r.Wire()) }
+
+// Wire returns the run as clients see it.
+func (r Run) Wire() WireRun {
 	out := WireRun{
 		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
@@ -59,7 +62,7 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	if !r.EnqueuedAt.IsZero() {
 		out.QueuedMS = r.StartedAt.Sub(r.EnqueuedAt).Milliseconds()
 	}
-	return json.Marshal(out)
+	return out
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Of the Allowance it reads the bounds of the budget, without a currency.
@@ -68,7 +71,14 @@ func (r *Run) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*r = Run{
+	*r = in.Run()
+	return nil
+}
+
+// Run returns the run that [Run.Wire] has written. Of the Allowance it has the bounds of the budget, without a
+// currency.
+func (in WireRun) Run() Run {
+	r := Run{
 		ID: in.ID, ThreadID: in.ThreadID, ParentID: in.ParentID, CallID: in.CallID, Depth: in.Depth, Agent: in.Agent, Model: in.Model,
 		State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,
 		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps, Attempts: in.Attempts,
@@ -82,5 +92,5 @@ func (r *Run) UnmarshalJSON(b []byte) error {
 	if bounds != (Budget{}) {
 		r.Allowance = &Allowance{Budget: bounds}
 	}
-	return nil
+	return r
 }

@@ -60,14 +60,24 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 			_ = data.Close()
 		}
 	},
-	"listBranches":      func(ctx context.Context, c *client.Client) { _, _ = c.Branches(ctx, "t") },
-	"getBranch":         func(ctx context.Context, c *client.Client) { _, _ = c.Branch(ctx, "t", 1, spool.BranchOptions{}) },
-	"restoreBranch":     func(ctx context.Context, c *client.Client) { _, _ = c.RestoreBranch(ctx, "t", 1) },
-	"compactThread":     func(ctx context.Context, c *client.Client) { _, _ = c.Compact(ctx, "t") },
-	"stopRun":           func(ctx context.Context, c *client.Client) { _, _ = c.Stop(ctx, "t", "") },
-	"listEvents":        func(ctx context.Context, c *client.Client) { drain(c.Events(ctx, "t", 0)) },
-	"publishEvent":      func(ctx context.Context, c *client.Client) { _, _ = c.Publish(ctx, "t", spool.Event{}) },
-	"getHistory":        func(ctx context.Context, c *client.Client) { _, _ = c.Snapshot(ctx, "t", spool.SnapshotOptions{}) },
+	"listBranches":  func(ctx context.Context, c *client.Client) { _, _ = c.Branches(ctx, "t") },
+	"getBranch":     func(ctx context.Context, c *client.Client) { _, _ = c.Branch(ctx, "t", 1, spool.BranchOptions{}) },
+	"restoreBranch": func(ctx context.Context, c *client.Client) { _, _ = c.RestoreBranch(ctx, "t", 1) },
+	"forkThread":    func(ctx context.Context, c *client.Client) { _, _ = c.Fork(ctx, "t", spool.ForkRequest{}) },
+	"getRecord": func(ctx context.Context, c *client.Client) {
+		if file, err := c.Record(ctx, "t"); err == nil {
+			_ = file.Close()
+		}
+	},
+	"compactThread": func(ctx context.Context, c *client.Client) { _, _ = c.Compact(ctx, "t") },
+	"stopRun":       func(ctx context.Context, c *client.Client) { _, _ = c.Stop(ctx, "t", "") },
+	"listEvents":    func(ctx context.Context, c *client.Client) { drain(c.Events(ctx, "t", 0)) },
+	"publishEvent":  func(ctx context.Context, c *client.Client) { _, _ = c.Publish(ctx, "t", spool.Event{}) },
+	"getHistory": func(ctx context.Context, c *client.Client) {
+		_, _ = c.Snapshot(ctx, "t", spool.SnapshotOptions{})
+		_, _ = c.SnapshotAt(ctx, "t", 1)
+		_, _ = c.SnapshotAtSeq(ctx, "t", 1)
+	},
 	"respond":           func(ctx context.Context, c *client.Client) { _, _ = c.Respond(ctx, "t", client.RespondRequest{}) },
 	"listInbox":         func(ctx context.Context, c *client.Client) { drain(c.Inbox(ctx, client.InboxFilter{})) },
 	"answerInbox":       func(ctx context.Context, c *client.Client) { _, _ = c.AnswerAll(ctx, make([]client.InboxAnswer, 1)) },

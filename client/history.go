@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"io"
 	"iter"
+	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/spoolhq/spool"
 )
@@ -13,6 +16,41 @@ import (
 func (c *Client) Snapshot(ctx context.Context, thread spool.ThreadID, o spool.SnapshotOptions) (*spool.Snapshot, error) {
 	return do[*spool.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread),
 		"limit", number(o.Limit), "before", string(o.Before), "lastMessageId", string(o.LastMessageID)))
+}
+
+// SnapshotAt returns the snapshot of the thread behind the commit that made a version, without a stream. It returns an
+// [spool.Invalid] error for a version that the thread does not have.
+func (c *Client) SnapshotAt(ctx context.Context, thread spool.ThreadID, version int64) (*spool.Snapshot, error) {
+	return do[*spool.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "version", strconv.FormatInt(version, 10)))
+}
+
+// SnapshotAtSeq returns the snapshot of the first version whose record has reached a seq.
+func (c *Client) SnapshotAtSeq(ctx context.Context, thread spool.ThreadID, seq int64) (*spool.Snapshot, error) {
+	return do[*spool.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "seq", strconv.FormatInt(seq, 10)))
+}
+
+// Record returns the record of a thread as a file, which package record reads and the caller closes. A file that was
+// cut ends with an error, or lacks its last line. It returns a [spool.NotFound] error for a thread that does not exist.
+func (c *Client) Record(ctx context.Context, thread spool.ThreadID) (io.ReadCloser, error) {
+	q := get("/api/agent/record", "threadId", string(thread))
+	q.header = http.Header{"Accept": {"*/*"}}
+	res, err := c.exchange(ctx, c.http, q)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		defer closeBody(res)
+		return nil, failure(res, readRefusal(res))
+	}
+	return res.Body, nil
+}
+
+// Fork makes a new thread that begins with the messages that a thread had at a version. A refusal is not an error.
+func (c *Client) Fork(ctx context.Context, thread spool.ThreadID, in spool.ForkRequest) (spool.ForkResult, error) {
+	return do[spool.ForkResult](ctx, c, post("/api/agent/fork", struct {
+		ThreadID spool.ThreadID `json:"threadId"`
+		spool.ForkRequest
+	}{thread, in}))
 }
 
 // Messages lists the messages of a thread, the newest one first. One request reads up to pageSize of them,

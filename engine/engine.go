@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
+	"github.com/spoolhq/spool/engine/internal/delta"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/inspect"
 	"github.com/spoolhq/spool/engine/internal/intake"
@@ -92,7 +93,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := actor.Store{Store: b.Store}
+	owned := actor.Store{Store: delta.Store{Store: b.Store}}
 	e := &parts{
 		config: c, store: recorder.Store(owned), registry: agents, telemetry: recorder,
 	}

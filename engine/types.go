@@ -41,6 +41,10 @@ type (
 	RespondResult = spool.RespondResult
 	// RestoreResult is the answer to [Engine.RestoreBranch].
 	RestoreResult = spool.RestoreResult
+	// ForkRequest asks for a new thread that begins with what another one was.
+	ForkRequest = spool.ForkRequest
+	// ForkResult is the answer to [Engine.Fork].
+	ForkResult = spool.ForkResult
 	// BranchMessages is a branch with its messages.
 	BranchMessages = spool.BranchMessages
 	// DeleteResult is the answer to [Engine.DeleteThread].

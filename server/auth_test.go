@@ -23,6 +23,8 @@ var guarded = []struct {
 	{http.MethodPost, compactPath, server.ScopeWrite},
 	{http.MethodPost, eventsPath, server.ScopeWrite},
 	{http.MethodGet, historyPath, server.ScopeRead},
+	{http.MethodGet, recordPath, server.ScopeRead},
+	{http.MethodPost, forkPath, server.ScopeWrite},
 	{http.MethodGet, streamPath, server.ScopeRead},
 	{http.MethodPost, streamTokenPath, server.ScopeRead},
 	{http.MethodGet, usagePath, server.ScopeRead},

@@ -27,6 +27,8 @@ const (
 	respondPath = "/api/agent/respond"
 	eventsPath  = "/api/agent/events"
 	historyPath = "/api/agent/history"
+	recordPath  = "/api/agent/record"
+	forkPath    = "/api/agent/fork"
 	streamPath  = "/api/agent/stream"
 	usagePath   = "/api/agent/usage"
 	threadsPath = "/api/threads"
@@ -144,6 +146,19 @@ func badInputs() map[string]badInput {
 		"Compact/Active":   {post, compactPath, `{"threadId":"kept"}`, 409, `{"compacted":false,"reason":"active_run","error":"Thread has an active run"}`},
 
 		"History/Unknown":   {get, historyPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"History/Version":   {get, historyPath + "?threadId=kept&version=-1", "", 400, invalid("version must be zero or a positive integer")},
+		"History/NoVersion": {get, historyPath + "?threadId=kept&version=999", "", 400, invalid("version: there is no version 999, the thread has 1 to 1")},
+		"History/NoSeq":     {get, historyPath + "?threadId=kept&seq=999", "", 400, invalid("seq: the record has not reached 999")},
+		"History/Both":      {get, historyPath + "?threadId=kept&seq=0&version=1", "", 400, invalid("seq: a request has the version or the seq, not both")},
+		"History/PageOf":    {get, historyPath + "?threadId=kept&version=1&limit=2", "", 400, invalid("limit: the snapshot of a version has all messages")},
+		"Record/NoThread":   {get, recordPath, "", 400, invalid("threadId is required")},
+		"Record/Unknown":    {get, recordPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Fork/NoThread":     {post, forkPath, `{"version":1}`, 400, invalid("threadId is required")},
+		"Fork/NoVersion":    {post, forkPath, `{"threadId":"kept"}`, 400, invalid("version is required")},
+		"Fork/BadNew":       {post, forkPath, `{"threadId":"kept","version":1,"newThreadId":"a/b"}`, 400, invalid("newThreadId" + badChars)},
+		"Fork/Unknown":      {post, forkPath, `{"threadId":"unknown","version":1}`, 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Fork/Version":      {post, forkPath, `{"threadId":"kept","version":999}`, 400, invalid("version: there is no version 999, the thread has 1 to 1")},
+		"Fork/Used":         {post, forkPath, `{"threadId":"kept","version":1,"newThreadId":"kept"}`, 409, `{"accepted":false,"threadId":"kept","messages":0,"reason":"thread_id_used","error":"There is a thread with this id"}`},
 		"History/LimitWord": {get, historyPath + "?threadId=kept&limit=x", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		"History/LimitZero": {get, historyPath + "?threadId=kept&limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		"History/LimitHuge": {get, historyPath + "?threadId=kept&limit=1001", "", 400, invalid("limit must be an integer from 1 to 1000")},

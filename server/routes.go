@@ -87,6 +87,9 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[aisdkapi.Chat, engine.StopResult](r, "/api/chat/{id}/stop", chat.Stop, t.op("stopChat", ScopeStop, conflict[engine.StopResult]())...)
 
 	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, t.op("getHistory", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.RecordInput, threads.RecordAnswer](r, "/api/agent/record", thread.Record, t.op("getRecord", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[threads.ForkInput, engine.ForkResult](r, "/api/agent/fork", thread.Fork, t.op("forkThread", ScopeWrite,
+		conflict[engine.ForkResult](), rest.Fails(notFound, storageFull))...)
 	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, t.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[stream.Input, stream.Answer](r, "/api/agent/stream", live.Stream, t.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
 	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, t.op("listEvents", ScopeRead, rest.Fails(notFound))...)

@@ -104,6 +104,13 @@ var walk = map[string][]walkCase{
 	"getHistory": {
 		{query: "threadId=THREAD", owner: 200, other: 404},
 		{query: "threadId=THREAD&before=MESSAGE&lastMessageId=MESSAGE&limit=1", owner: 200, other: 404},
+		{query: "threadId=THREAD&version=1", owner: 200, other: 404},
+		{query: "threadId=THREAD&seq=1", owner: 200, other: 404},
+	},
+	"getRecord": {{query: "threadId=THREAD", owner: 200, other: 404}},
+	"forkThread": {
+		{body: `{"threadId":"THREAD","version":1}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","version":1,"newThreadId":"THREAD"}`, owner: 409, other: 404},
 	},
 	"streamThread": {
 		{query: "threadId=THREAD", owner: 200, other: 404},

@@ -32,7 +32,7 @@ func TestWireTypes(t *testing.T) {
 			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
 			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
 			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](), "thread": reflect.TypeFor[spool.Thread](),
-			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](),
+			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](), "fork": reflect.TypeFor[engine.ForkResult](),
 			"branches": reflect.TypeFor[struct {
 				Branches []spool.Branch `json:"branches"`
 			}](),

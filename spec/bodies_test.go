@@ -17,7 +17,7 @@ const schemas = "#/components/schemas/"
 var resultSchemas = map[string]string{
 	"results.json run": "RunResult", "results.json runRefusal": "RunRefusal", "results.json stop": "StopResult",
 	"results.json respond": "RespondResult", "results.json delete": "DeleteResult", "results.json compact": "CompactResult",
-	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList",
+	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList", "results.json fork": "ForkResult",
 	"results.json publish": "PublishResult", "results.json events": "EventPage", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
 	"results.json thread": "Thread",
 	"results.json job":    "Taken", "results.json error": "ErrorBody",

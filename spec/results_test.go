@@ -53,6 +53,7 @@ func TestResults(t *testing.T) {
 		"delete":  func() any { return new(engine.DeleteResult) },
 		"compact": func() any { return new(engine.CompactResult) },
 		"restore": func() any { return new(engine.RestoreResult) },
+		"fork":    func() any { return new(engine.ForkResult) },
 		"branch":  func() any { return new(engine.BranchMessages) },
 		"branches": func() any {
 			return new(struct {

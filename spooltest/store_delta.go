@@ -19,13 +19,13 @@ func fullDelta(name string, at time.Time) spool.SnapshotDelta {
 		CostMicros: 5, Currency: "EUR", TokenBudget: 6, CostBudgetMicros: 7, ToolCallBudget: 8, WallTimeMS: 9,
 	}
 	return spool.SnapshotDelta{
-		Thread: &spool.Thread{ID: "t", State: spool.WaitingForInput, Model: "m", Title: name, CreatedAt: at, UpdatedAt: at, LastSeq: 3, Owner: "ann", Labels: map[string]string{"k": name}},
+		Thread: &spool.DeltaThread{State: spool.WaitingForInput, Model: "m", Title: name, Owner: "ann", Labels: map[string]string{"k": name}},
 		RunID:  "r",
 		Runs: []spool.DeltaRun{
 			{WireRun: run},
 			{WireRun: spool.WireRun{ID: "w", ThreadID: "t", Agent: name, State: spool.Queued}, Place: 7, Wait: &spool.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"}},
 		},
-		Drop: &spool.Drop{From: "m2", Seq: 3}, Restore: 2, Messages: []spool.MessageID{"m3", "m4"},
+		View:  []spool.ViewChange{{Drop: 3, From: "m2"}, {Restore: 2, From: "m5"}, {Add: []spool.MessageID{"m3", "m4"}}},
 		Parks: []spool.DeltaPark{{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}},
 	}
 }
@@ -53,14 +53,14 @@ func (s *storeTest) deltas(key spool.ThreadKey, q spool.DeltaQuery) (found []spo
 func numbered(all []spool.SnapshotDelta) string {
 	var b strings.Builder
 	for _, d := range all {
-		fmt.Fprintf(&b, "%d/%d %s; ", d.Version, d.Seq, strings.Trim(fmt.Sprint(d.Messages), "[]"))
+		fmt.Fprintf(&b, "%d/%d %s; ", d.Version, d.Seq, d.View[0].Add[0])
 	}
 	return b.String()
 }
 
 // tell writes a delta with the entries of the same commit.
 func tell(tx spool.Tx, message spool.MessageID, entries int) error {
-	c := spool.Changes{Delta: &spool.SnapshotDelta{Messages: []spool.MessageID{message}}}
+	c := spool.Changes{Delta: &spool.SnapshotDelta{View: []spool.ViewChange{{Add: []spool.MessageID{message}}}}}
 	for range entries {
 		c.Entries = append(c.Entries, spool.NewEntry("A", "", nil))
 	}
@@ -89,7 +89,7 @@ func testStoreDeltaRoundTrip(s *storeTest) {
 	s.same("deltas", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(full), empty})
 
 	// The caller may go on with its value.
-	full.Runs[0].Agent, full.Messages[0], full.Thread.Labels["k"] = "other", "other", "other"
+	full.Runs[0].Agent, full.View[2].Add[0], full.Thread.Labels["k"] = "other", "other", "other"
 	s.same("what was stored", s.deltas(key, spool.DeltaQuery{Limit: 1})[0].Runs[0].Agent, "é")
 	s.same("what was stored of a map", s.deltas(key, spool.DeltaQuery{Limit: 1})[0].Thread.Labels["k"], "é")
 }
@@ -108,7 +108,7 @@ func testStoreDeltaQuery(s *storeTest) {
 	all := s.deltas(key, spool.DeltaQuery{})
 	for i, d := range all {
 		s.same("version", d.Version, int64(i+1))
-		s.same("message", d.Messages, []spool.MessageID{spool.MessageID(fmt.Sprint("m", i))})
+		s.same("message", d.View[0].Add, []spool.MessageID{spool.MessageID(fmt.Sprint("m", i))})
 	}
 	s.same("number of deltas", len(all), number)
 	s.same("the last seq", all[number-1].Seq, int64(number))
@@ -129,7 +129,7 @@ func testStoreDeltaRollsBack(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
 	failure := errors.New("no")
-	kept := spool.SnapshotDelta{Messages: []spool.MessageID{"kept"}} // written again after a failure, as by an update that runs twice
+	kept := spool.SnapshotDelta{View: []spool.ViewChange{{Add: []spool.MessageID{"kept"}}}} // written again after a failure, as by an update that runs twice
 	for round := range 6 {
 		err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error {
 			err := tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}, Delta: &kept})

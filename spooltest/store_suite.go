@@ -198,7 +198,7 @@ func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
 			Parks:    []spool.Park{{RunID: run, ToolCallID: "c1", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
 			Effects:  []spool.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: spool.EffectPending}},
 			Usage:    []spool.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
-			Delta:    &spool.SnapshotDelta{RunID: run, Messages: []spool.MessageID{"m1", "m2"}},
+			Delta:    &spool.SnapshotDelta{RunID: run, View: []spool.ViewChange{{Add: []spool.MessageID{"m1", "m2"}}}},
 			Jobs:     []spool.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
 		}),
 	)

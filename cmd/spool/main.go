@@ -55,6 +55,7 @@ func commands() []commandLine {
 		talk(chatCommand(), "[PROMPT]", "talk to an agent of a running server"),
 		talk(threadsCommand(), "", "list threads, or delete some", "delete"),
 		talk(tailCommand(), "THREAD", "print the events of a thread as they come"),
+		talk(runCommand(), "export", "write the record of a run's thread as a file, which the console opens", "export"),
 		talk(inboxCommand(), "", "answer what agents ask, over all threads", "answer"),
 		{"admin", "COMMAND", "operate a running server: inspect, answer, stop, redrive, prune", admin, operate},
 		{"backup", "FILE", "copy the database, even while a server writes to it", backupCommand.carryOut, nil},

@@ -17,13 +17,14 @@ import (
 	"github.com/spoolhq/spool/client"
 )
 
-// talkFlags has the values of the flags of chat, threads, tail and inbox. Each command uses some of them.
+// talkFlags has the values of the flags of chat, threads, tail, inbox and run. Each command uses some of them.
 type talkFlags struct {
 	url, token string
 	json       bool
 
 	thread, agent string
 	thinking      bool
+	run, output   string
 
 	search, state, owner, label string
 	limit                       int

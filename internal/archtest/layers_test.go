@@ -20,13 +20,16 @@ var layers = []archtest.Row{
 
 	{Place: "internal/archtest"},
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
-	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}, Testing: true},
+	{Place: "internal/enginetest", Ours: []string{".", "engine", "record", "spooltest", "internal/compare"}, Outside: []string{"github.com/google/go-cmp"}, Testing: true},
 	{Place: "internal/pgtest", Ours: []string{"internal/testserver", "internal/testwait"}, Outside: []string{"github.com/jackc/pgx/v5"}, Testing: true},
 	{Place: "internal/fake/...", Ours: []string{"internal/fake/..."}, Testing: true},
 	{Place: "internal/testserver"},
 	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
+	{Place: "record", Ours: []string{"."}},
+
+	{Place: "engine/internal/delta", Ours: []string{"."}},
 	{Place: "engine/config", Ours: []string{".", "internal/egress", "internal/filepart"}},
 	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult"}},
 	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
@@ -61,7 +64,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/publish", Ours: []string{".", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
 	{Place: "engine/internal/settle", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/intake", Ours: []string{
-		".", "engine/config", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change",
+		".", "engine/config", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/delta",
 		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/argschema",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
@@ -79,8 +82,8 @@ var layers = []archtest.Row{
 		Outside:        []string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
 		OutsideInTests: []string{"go.opentelemetry.io/otel"},
 	},
-	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record"}},
-	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
+	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record", "record"}},
+	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/...", "record"}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true},
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
@@ -141,7 +144,7 @@ var layers = []archtest.Row{
 	{Place: "server/runs", Ours: []string{".", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"}},
 	{Place: "server/signin", Ours: []string{".", "rest/...", "server/access", "server/internal/auth", "server/internal/call", "server/internal/page"}},
 	{Place: "server/stream", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/aisdk", "server/internal/auth", "server/internal/call", "server/internal/wire"}},
-	{Place: "server/threads", Ours: []string{".", "engine", "rest/...", "server/access", "server/stream", "server/internal/auth", "server/internal/call", "server/internal/wire"}},
+	{Place: "server/threads", Ours: []string{".", "engine", "record", "rest/...", "server/access", "server/stream", "server/internal/auth", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/internal/browser", Ours: []string{".", "internal/...", "server/internal/call"}},
 	{Place: "server/internal/frontpage", Ours: []string{"rest/...", "server/probe", "server/internal/auth", "server/internal/page"}},
 	{Place: "server/internal/page"},

@@ -25,6 +25,7 @@ type engineTest struct {
 	// opened is the backend that Options.Open returned, and backend is the one that the case itself uses.
 	opened, backend spool.Backend
 	history         *spooltest.History
+	versions        *versions
 	keysMu          sync.Mutex
 	keys            []spool.ThreadKey // the threads that check reads
 	workers         []func()          // stop the workers that run
@@ -45,9 +46,9 @@ func newEngineTest(t *testing.T, o Options) *engineTest {
 	if b.Live == nil {
 		b.Live = newLive()
 	}
-	s := &engineTest{T: t, options: o, history: &spooltest.History{}, keys: []spool.ThreadKey{chat}}
+	s := &engineTest{T: t, options: o, history: &spooltest.History{}, versions: newVersions(t), keys: []spool.ThreadKey{chat}}
 	s.lasts(longest)
-	s.opened = s.history.Record(b)
+	s.opened = s.history.Record(s.versions.watch(b))
 	s.backend = s.opened
 	t.Cleanup(s.rest)
 	return s
@@ -81,7 +82,7 @@ func (s *engineTest) join() spool.Backend {
 	if b.Live == nil {
 		b.Live = s.opened.Live
 	}
-	return s.history.Record(b)
+	return s.history.Record(s.versions.watch(b))
 }
 
 // now returns the time of the store.
@@ -125,6 +126,7 @@ func (s *engineTest) check() {
 		}
 	}
 	spooltest.Check(s, s.history)
+	s.versions.check(s, s.opened.Store)
 }
 
 // rest stops all workers.

@@ -81,6 +81,7 @@ func subjects() []subject {
 		{"Context", cases(contextTests)},
 		{"Force", cases(forceTests)},
 		{"Branch", cases(branchTests)},
+		{"Fork", cases(forkTests)},
 		{"ArtifactUse", cases(artifactUseTests)},
 		{"Job", jobTests},
 		{"Fair", cases(fairTests)},

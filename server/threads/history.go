@@ -19,34 +19,44 @@ type HistoryInput struct {
 
 	Limit  int             `doc:"Only the newest so many messages. Left out: all." maximum:"1000"  minimum:"1"                  query:"limit"`
 	Before spool.MessageID `doc:"Only messages before this one, for paging back."  maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
+
+	Version *int64 `doc:"The snapshot at this version of the thread, without a stream. Left out: the present one." minimum:"0" query:"version"`
+	Seq     *int64 `doc:"The snapshot at the first version whose record has reached this seq. Left out: the present one." minimum:"0" query:"seq"`
 }
 
 // History answers GET /api/agent/history with a snapshot.
 func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer, error) {
 	key := in.Key(ctx)
+	if in.Version != nil || in.Seq != nil {
+		snapshot, err := c.at(call.Acting(ctx), key, in)
+		return HistoryAnswer{snapshot, c.Streams, contentJSON}, call.About(ctx, err, key, "")
+	}
 	snapshot, err := c.Engine.EncodedSnapshot(call.Acting(ctx), key, &engine.SnapshotOptions{
 		Before:        in.Before,
 		LastMessageID: in.Last(),
 		Limit:         in.Limit,
 	})
-	return HistoryAnswer{snapshot, c.Streams}, call.About(ctx, err, key, "")
+	return HistoryAnswer{snapshot, c.Streams, contentJSON}, call.About(ctx, err, key, "")
 }
 
 // HistoryAnswer is a snapshot whose bytes clients share.
 type HistoryAnswer struct {
-	snapshot *engine.EncodedSnapshot
-	streams  *stream.Streams
+	snapshot    *engine.EncodedSnapshot
+	streams     *stream.Streams
+	contentType string
 }
+
+const contentJSON = "application/json"
 
 // Document implements [rest.DocumentedResponder].
 func (HistoryAnswer) Document() (contentType string, body reflect.Type) {
-	return "application/json", reflect.TypeFor[spool.Snapshot]()
+	return contentJSON, reflect.TypeFor[spool.Snapshot]()
 }
 
 // Respond implements [rest.Responder].
 func (a HistoryAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	defer a.snapshot.Release()
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", a.contentType)
 	w.Header().Set("Content-Length", strconv.FormatInt(a.snapshot.Size, 10))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {

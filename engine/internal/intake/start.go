@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/delta"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -61,7 +62,7 @@ func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.Thre
 	if err := host.Check(h.HostTx); err != nil {
 		return spool.RunResult{}, func() {}, err
 	}
-	result, follow, err := h.start(ctx, actor.Store{Store: hosted{h.Store, host}}, key, r, nil)
+	result, follow, err := h.start(ctx, actor.Store{Store: delta.Store{Store: hosted{h.Store, host}}}, key, r, nil)
 	if follow == nil {
 		follow = func() {}
 	}

@@ -128,7 +128,7 @@ func sentence(f rest.Fault) string {
 		switch name {
 		case "branchId":
 			return name + " must be " + branchRule
-		case "after":
+		case "after", "version", "seq":
 			return name + " must be " + afterRule
 		case "depth":
 			return name + " must be " + depthRule

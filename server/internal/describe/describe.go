@@ -122,6 +122,18 @@ artifact is gone, gets a 403 that does not say which.`
 
 	aboutBranch = `The messages of a branch, as the history had them: all of them, or at most limit messages before one of them.`
 
+	aboutRecord = `Everything from which the thread at any of its versions follows, as a file of JSON lines: the thread, its runs,
+its messages with those of branches, the entries of its record, what each commit has changed, and a line that ends it.
+The console opens such a file without a server, and so does ` + "`spool run export`" + ` write it. A file without its last
+line was cut. The whole thread is one consistent state. No line has provider data.`
+
+	aboutFork = `Makes a new idle thread that begins with what the thread was at a version: the messages of its main agent, up to
+the last one behind which no call waits for its result. The title, the labels and the model come along, and the artifacts
+that the messages name are copied. The new thread is yours; a run on it goes on from there. The thread itself does not
+change.
+
+A 409 has the reason: there is a thread with the new id (` + "`thread_id_used`" + `).`
+
 	aboutRestore = `Shows the messages of a branch again, as they were. The messages that they replace become a branch, which the
 answer names, so nothing is lost and you can go back. No model is called.
 
@@ -187,6 +199,8 @@ var words = map[string]Words{
 	"getArtifact":       {"Threads", "Get the data of an artifact", aboutArtifact},
 	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
 	"getBranch":         {"Threads", "Read a branch", aboutBranch},
+	"getRecord":         {"Threads", "Get the record of a thread", aboutRecord},
+	"forkThread":        {"Threads", "Fork a thread", aboutFork},
 	"restoreBranch":     {"Threads", "Show a branch again", aboutRestore},
 	"getOverview":       {"Operations", "Get an overview of a tenant", aboutOverview},
 	"listRuns":          {"Operations", "List runs", aboutRuns},
@@ -264,6 +278,8 @@ var answerTexts = map[string]map[string]string{
 	"getArtifactByUrl":  {"200": "The data.", "403": "The URL does not work, or not any more."},
 	"listBranches":      {"200": "The branches."},
 	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
+	"getRecord":         {"200": "The record, as JSON lines."},
+	"forkThread":        {"200": "There is a new thread.", "409": "There is no new thread, for the reason in the body. Nothing was changed."},
 	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be restored, for the reason in the body. Nothing was changed."},
 	"listThreads":       {"200": "The threads. If next is missing, this is the last page."},
 	"updateThread":      {"200": "The thread as it is now.", "403": "Only the scope admin may change the owner."},
@@ -288,6 +304,7 @@ var (
 		"publishEvent":      object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
 		"respond":           object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
 		"deliverJob":        object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
+		"forkThread":        object{"threadId": "t1", "version": 7},
 		"restoreBranch":     object{"threadId": "t1", "branchId": 7},
 		"beginSignIn":       object{"url": "https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text"},
 		"createStreamToken": object{"threadId": "t1"},
@@ -366,6 +383,11 @@ var (
 				{"id": "msg_4", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi", "createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1"},
 			}},
 			"404": failure("Branch not found", spool.NotFound),
+		},
+		"forkThread": {
+			"200": object{"accepted": true, "threadId": "t2", "messages": 4},
+			"400": failure("version: there is no version 9, the thread has 1 to 7", spool.Invalid),
+			"409": object{"accepted": false, "threadId": "t2", "messages": 0, "reason": "thread_id_used", "error": "There is a thread with this id"},
 		},
 		"restoreBranch": {
 			"200": object{"accepted": true, "branchId": 7, "droppedBranchId": 10},

@@ -1,0 +1,173 @@
+package enginetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/record"
+)
+
+const recordsFile = "../../spec/fixtures/records.json"
+
+// recorded is a record of the fixtures: the lines of its file, and the snapshot at each version from First.
+type recorded struct {
+	Name      string            `json:"name"`
+	Lines     []json.RawMessage `json:"lines"`
+	First     int64             `json:"first"`
+	Snapshots []spool.Snapshot  `json:"snapshots"`
+}
+
+// fixtureCases are the cases whose threads are in the fixtures.
+var fixtureCases = []string{
+	"Step/ToolLoop", "Branch/BackAndForth", "Wait/Rollback", "Wait/Latest", "Nested/Park", "Lease/DeadWorker", "Context/Compacts",
+	"Pending/Question", "Steer/Several", "Budget/Park",
+}
+
+// The records of the fixtures fold to the snapshots of the fixtures, which those of the cases' clients were.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	if *update {
+		writeRecords(t)
+	}
+	text, err := os.ReadFile(recordsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []recorded
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < len(fixtureCases) {
+		t.Errorf("there are %d records, run this test with -update", len(all))
+	}
+	for _, want := range all {
+		var file bytes.Buffer
+		for _, l := range want.Lines {
+			if err := json.Compact(&file, l); err != nil {
+				t.Fatal(err)
+			}
+			file.WriteByte('\n')
+		}
+		r, err := record.Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Errorf("%s: %v", want.Name, err)
+			continue
+		}
+		if first := r.First(); first != want.First || r.Last() != first+int64(len(want.Snapshots))-1 {
+			t.Errorf("%s has the versions %d to %d, want %d snapshots from %d", want.Name, first, r.Last(), len(want.Snapshots), want.First)
+			continue
+		}
+		for i := range want.Snapshots {
+			got, err := r.At(want.First + int64(i))
+			if err != nil {
+				t.Errorf("%s: %v", want.Name, err)
+				break
+			}
+			if a, b := wireJSON(t, &want.Snapshots[i]), wireJSON(t, got); !bytes.Equal(a, b) {
+				t.Errorf("%s, version %d (-want +got):\n%s", want.Name, want.First+int64(i), diffJSON(a, b))
+				break
+			}
+		}
+		var again bytes.Buffer
+		if n, err := r.WriteTo(&again); err != nil || n != int64(again.Len()) || !bytes.Equal(again.Bytes(), file.Bytes()) {
+			t.Errorf("%s is written in another way: %d bytes, %v", want.Name, n, err)
+		}
+	}
+}
+
+func wireJSON(t *testing.T, s *spool.Snapshot) []byte {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func writeRecords(t *testing.T) {
+	t.Helper()
+	var all []recorded
+	for _, name := range fixtureCases {
+		r := recordOf(t, name)
+		all = append(all, recordedOf(t, name, r))
+		if name == "Branch/BackAndForth" || name == "Nested/Park" {
+			all = append(all, recordedOf(t, name+", older than its deltas", olderBy(r, r.Last()/3)))
+		}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(recordsFile, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recordOf runs a case, and returns the record of its thread.
+func recordOf(t *testing.T, name string) (r *record.Record) {
+	t.Helper()
+	subjectName, caseName, _ := strings.Cut(name, "/")
+	for _, subject := range subjects() {
+		test := subject.tests[caseName]
+		if subject.name != subjectName || test == nil {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			t.Helper()
+			s := newEngineTest(t, Options{Open: memoryOf})
+			test(s)
+			s.check()
+			s.view(func(v spool.View) (err error) {
+				r, err = record.Of(v)
+				return err
+			})
+		})
+	}
+	if r == nil {
+		t.Fatalf("there is no case %s", name)
+	}
+	return r
+}
+
+func memoryOf(_ *testing.T, clock spool.Clock) spool.Backend { return memory.New(&memory.Options{Clock: clock}) }
+
+// recordedOf returns a record with its snapshots.
+func recordedOf(t *testing.T, name string, r *record.Record) recorded {
+	t.Helper()
+	var file bytes.Buffer
+	if _, err := r.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	out := recorded{Name: name, First: r.First()}
+	for l := range bytes.Lines(file.Bytes()) {
+		out.Lines = append(out.Lines, bytes.TrimSpace(l))
+	}
+	again, err := record.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range again.All() {
+		out.Snapshots = append(out.Snapshots, *s)
+	}
+	return out
+}
+
+// olderBy returns the record as it would be if nothing had written the first n deltas.
+func olderBy(r *record.Record, n int64) *record.Record {
+	older := *r
+	older.Deltas = nil
+	for _, d := range r.Deltas[n:] {
+		d.Version -= n
+		older.Deltas = append(older.Deltas, d)
+	}
+	return &older
+}

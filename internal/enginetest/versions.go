@@ -1,0 +1,196 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// versions keeps the snapshot behind each commit of each thread, and checks that the record of the thread has all
+// of them.
+//
+// It takes a snapshot with the engine's own code, within the transaction, after everything was written. So it is
+// what a client gets that asks directly after the commit. Streams are left out: they have what is not saved.
+type versions struct {
+	snapshots *engine.Engine
+
+	mu      sync.Mutex
+	threads map[spool.ThreadKey][]*captured // in the order of the commits
+}
+
+// captured is the snapshot behind a commit.
+type captured struct {
+	version int64  // zero: the thread does not exist
+	text    []byte // its JSON
+	failed  bool   // whether the commit has failed, and may have happened nevertheless
+}
+
+func newVersions(t *testing.T) *versions {
+	t.Helper()
+	e, err := engine.New(spool.Backend{Store: withinStore{}, Live: newLive()}, engine.Config{
+		Agents: []engine.Agent{{Name: "a", Model: "m"}},
+		Models: map[string]spool.Model{"m": spooltest.NewReplayModel()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return &versions{snapshots: e, threads: make(map[spool.ThreadKey][]*captured)}
+}
+
+// withinStore reads in the transaction that the context has.
+type withinStore struct{ spool.Store }
+
+type withinKey struct{}
+
+// View implements [spool.Store].
+func (withinStore) View(ctx context.Context, _ spool.ThreadKey, fn func(v spool.View) error) error {
+	v, _ := ctx.Value(withinKey{}).(spool.View)
+	return fn(v)
+}
+
+// watch returns the backend with a store that takes a snapshot behind each commit. It must wrap the backend
+// directly.
+func (w *versions) watch(b spool.Backend) spool.Backend {
+	b.Store = &versionedStore{b.Store, w}
+	return b
+}
+
+type versionedStore struct {
+	spool.Store
+
+	versions *versions
+}
+
+// Update implements [spool.Store].
+func (s *versionedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+	if key.ID == "" {
+		return s.Store.Update(ctx, key, fence, fn)
+	}
+	var last *captured
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		s.versions.fail(last) // the store runs fn again after a rollback
+		if err := fn(tx); err != nil {
+			return err
+		}
+		last = s.versions.take(key, tx)
+		return nil
+	})
+	if err != nil {
+		s.versions.fail(last)
+	}
+	return err
+}
+
+func (w *versions) fail(c *captured) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c != nil {
+		c.failed = true
+	}
+}
+
+// take takes the snapshot of a thread. It returns nil if the store fails, which fails the transaction too.
+func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
+	c := &captured{}
+	s, err := w.snapshots.Snapshot(context.WithValue(context.Background(), withinKey{}, spool.View(tx)), key, nil)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound:
+	case err != nil:
+		return nil
+	default:
+		deltas, err := tx.Deltas(spool.DeltaQuery{})
+		if err != nil {
+			return nil
+		}
+		c.version, c.text = int64(len(deltas)), shownJSON(s)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.threads[key]
+	if n := len(all); n > 0 && bytes.Equal(all[n-1].text, c.text) {
+		c.text = all[n-1].text // it uses no memory of its own
+	}
+	w.threads[key] = append(all, c)
+	return c
+}
+
+// shownJSON returns the JSON of what a snapshot shows, without the stream and the time of the last change.
+func shownJSON(s *spool.Snapshot) []byte {
+	plain := *s
+	plain.Stream, plain.Thread.UpdatedAt = nil, time.Time{}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// check compares the snapshot behind each commit with what the record says.
+func (w *versions) check(t testing.TB, s spool.Store) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, all := range w.threads {
+		w.checkThread(t, s, key, all)
+	}
+}
+
+func (w *versions) checkThread(t testing.TB, s spool.Store, key spool.ThreadKey, all []*captured) {
+	t.Helper()
+	var r *record.Record
+	err := s.View(context.Background(), key, func(v spool.View) (err error) {
+		r, err = record.Of(v)
+		return err
+	})
+	if spool.CodeOf(err) == spool.NotFound {
+		return
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	byVersion := make(map[int64][]*captured)
+	for _, c := range all {
+		switch {
+		case c.failed:
+		case c.version == 0:
+			clear(byVersion) // the thread was deleted
+		default:
+			byVersion[c.version] = append(byVersion[c.version], c)
+		}
+	}
+	seen := int64(0)
+	for version, got := range r.All() {
+		seen = version
+		text := shownJSON(got)
+		for _, c := range byVersion[version] {
+			if !bytes.Equal(text, c.text) {
+				t.Errorf("thread %s, version %d of %d (-snapshot +record):\n%s", key.ID, version, r.Last(), diffJSON(c.text, text))
+				return
+			}
+		}
+		delete(byVersion, version)
+	}
+	if seen != r.Last() || len(byVersion) > 0 {
+		t.Errorf("thread %s: the record ends with version %d of %d, and %d later versions were seen", key.ID, seen, r.Last(), len(byVersion))
+	}
+}
+
+func diffJSON(a, b []byte) string {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return string(a) + "\n" + string(b)
+	}
+	return cmp.Diff(x, y)
+}

@@ -1,0 +1,294 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxRuns is how many runs a snapshot has at most: the newest ones.
+const maxRuns = 100
+
+// At returns the snapshot of the thread at a version, without a stream. The UpdatedAt of its thread is when the
+// version's commit happened.
+func (r *Record) At(version int64) (*spool.Snapshot, error) {
+	if err := r.Check(version); err != nil {
+		return nil, err
+	}
+	f := r.fold()
+	for i := range r.Deltas[:version] {
+		f.apply(&r.Deltas[i])
+	}
+	return f.snapshot()
+}
+
+// All returns the snapshots of all versions, in order. It stops at the first that is damaged.
+func (r *Record) All() iter.Seq2[int64, *spool.Snapshot] {
+	return func(yield func(int64, *spool.Snapshot) bool) {
+		f := r.fold()
+		for v := r.First(); v <= r.Last(); v++ {
+			if v > 0 {
+				f.apply(&r.Deltas[v-1])
+			}
+			if s, err := f.snapshot(); err != nil || !yield(v, s) {
+				return
+			}
+		}
+	}
+}
+
+// folder has the state of a thread at one of its versions.
+type folder struct {
+	record   *Record
+	messages map[spool.MessageID]spool.Message
+
+	seq      int64
+	at       time.Time
+	thread   spool.Thread
+	run      spool.RunID
+	view     []spool.MessageID
+	branches map[spool.BranchID][]spool.MessageID
+	order    []spool.RunID
+	runs     map[spool.RunID]*foldedRun
+	parks    map[call]spool.ParkState
+}
+
+type foldedRun struct {
+	spool.WireRun
+
+	place int64
+	wait  *spool.DeltaWait
+}
+
+// call names a park.
+type call struct {
+	run  spool.RunID
+	call spool.ToolCallID
+}
+
+// fold returns the state before the first delta.
+func (r *Record) fold() *folder {
+	f := &folder{
+		record: r, messages: make(map[spool.MessageID]spool.Message, len(r.Messages)),
+		thread: r.Thread, run: r.RunID, seq: r.Thread.LastSeq, at: r.Thread.UpdatedAt,
+		branches: make(map[spool.BranchID][]spool.MessageID), runs: make(map[spool.RunID]*foldedRun),
+		parks: make(map[call]spool.ParkState),
+	}
+	if n := len(r.Entries); n > 0 {
+		f.seq = r.Entries[n-1].Seq
+	}
+	for _, m := range r.Messages {
+		f.messages[m.ID] = m.Message
+		if m.Branch == 0 {
+			f.view = append(f.view, m.ID)
+		} else {
+			f.branches[m.Branch] = append(f.branches[m.Branch], m.ID)
+		}
+	}
+	f.undo()
+	known := make(map[spool.RunID]bool)
+	for i := range r.Deltas {
+		for _, run := range r.Deltas[i].Runs {
+			known[run.ID] = true
+		}
+	}
+	for _, run := range r.Runs {
+		if !known[run.ID] {
+			f.order = append(f.order, run.ID)
+			f.runs[run.ID] = &foldedRun{WireRun: run.Wire()}
+		}
+	}
+	for i := range r.Deltas {
+		if d := &r.Deltas[i]; d.Thread != nil {
+			f.setThread(d)
+			break
+		}
+	}
+	return f
+}
+
+// undo takes all changes of the view back.
+func (f *folder) undo() {
+	for i, d := range slices.Backward(f.record.Deltas) {
+		if i == 0 {
+			f.seq, f.at = seqBefore(f.record.Entries, d), d.At
+		}
+		for _, c := range slices.Backward(d.View) {
+			switch {
+			case c.Drop != 0:
+				f.view = append(f.view, f.branches[c.Drop]...)
+				delete(f.branches, c.Drop)
+			case c.Restore != 0:
+				f.cut(c.From, c.Restore)
+			case len(c.Add) > 0:
+				f.view = f.view[:max(0, len(f.view)-len(c.Add))]
+			}
+		}
+	}
+}
+
+// seqBefore returns the last seq before the first delta.
+func seqBefore(entries []spool.Entry, first spool.SnapshotDelta) int64 {
+	seq := int64(0)
+	for _, e := range entries {
+		if e.Seq <= first.Seq && e.CreatedAt.Before(first.At) {
+			seq = e.Seq
+		}
+	}
+	return seq
+}
+
+// apply applies the next delta.
+func (f *folder) apply(d *spool.SnapshotDelta) {
+	f.seq, f.at = d.Seq, d.At
+	if d.Thread != nil {
+		f.setThread(d)
+	}
+	for i := range d.Runs {
+		f.applyRun(&d.Runs[i])
+	}
+	for _, c := range d.View {
+		switch {
+		case c.Drop != 0:
+			f.cut(c.From, c.Drop)
+		case c.Restore != 0:
+			f.view = append(f.view, f.branches[c.Restore]...)
+			delete(f.branches, c.Restore)
+		default:
+			f.view = append(f.view, c.Add...)
+		}
+	}
+	for _, p := range d.Parks {
+		f.parks[call{p.RunID, p.ToolCallID}] = p.State
+	}
+}
+
+func (f *folder) setThread(d *spool.SnapshotDelta) {
+	t := &f.thread
+	t.State, t.Model, t.Title, t.Owner, t.Labels = d.Thread.State, d.Thread.Model, d.Thread.Title, d.Thread.Owner, d.Thread.Labels
+	f.run = d.RunID
+}
+
+func (f *folder) applyRun(d *spool.DeltaRun) {
+	before, known := f.runs[d.ID]
+	if !known {
+		before = &foldedRun{}
+		f.order = append(f.order, d.ID)
+	}
+	run := &foldedRun{WireRun: d.WireRun, place: d.Place, wait: d.Wait}
+	run.Prompt = cmp.Or(run.Prompt, before.Prompt)
+	run.Result = cmp.Or(run.Result, before.Result)
+	run.wait = cmp.Or(run.wait, before.wait)
+	f.runs[d.ID] = run
+}
+
+// cut moves a message of the view, and all behind it, to a branch.
+func (f *folder) cut(from spool.MessageID, to spool.BranchID) {
+	at := slices.Index(f.view, from)
+	if at < 0 {
+		at = len(f.view)
+	}
+	f.branches[to] = slices.Clone(f.view[at:])
+	f.view = f.view[:at:at]
+}
+
+// snapshot returns the present state.
+func (f *folder) snapshot() (*spool.Snapshot, error) {
+	s := &spool.Snapshot{Thread: f.thread, Messages: make([]spool.Message, len(f.view)), LastEventSeq: -1}
+	s.Thread.UpdatedAt, s.Thread.RunID, s.Thread.LastSeq = f.at, f.run, f.seq
+	if f.seq > 0 {
+		s.LastEventSeq = f.seq
+	}
+	for i, id := range f.view {
+		m, ok := f.messages[id]
+		if !ok {
+			return nil, spool.Errorf(spool.Invalid, "the record lacks the message %s", id)
+		}
+		s.Messages[i] = m
+	}
+	s.Runs = make([]spool.Run, 0, min(len(f.order), maxRuns))
+	for _, id := range slices.Backward(f.order) {
+		if len(s.Runs) == maxRuns {
+			break
+		}
+		s.Runs = append(s.Runs, f.runs[id].Run())
+	}
+	s.ActiveEvents = []spool.Entry{}
+	if s.Thread.State.Active() {
+		s.Queue, s.ActiveEvents = f.queue(), f.activeEvents()
+	}
+	return s, nil
+}
+
+// queue returns the runs that wait for the thread.
+func (f *folder) queue() []spool.QueuedRun {
+	var waiting []*foldedRun
+	for _, id := range f.order {
+		if r := f.runs[id]; r.place > 0 {
+			waiting = append(waiting, r)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *foldedRun) int { return cmp.Compare(a.place, b.place) })
+	var queue []spool.QueuedRun
+	for i, r := range waiting {
+		q := spool.QueuedRun{RunID: r.ID, Position: i + 1, EnqueuedAt: r.EnqueuedAt}
+		if w := r.wait; w != nil {
+			q.WhenBusy, q.Content, q.ClientMessageID = w.WhenBusy, w.Content, w.ClientMessageID
+		}
+		queue = append(queue, q)
+	}
+	return queue
+}
+
+// activeEvents returns the entries of the run that has the thread, without those about calls that wait no
+// longer, as a snapshot does.
+func (f *folder) activeEvents() []spool.Entry {
+	var all []spool.Entry
+	asked := make(map[spool.ToolCallID]int64)
+	for _, e := range f.record.Entries {
+		if e.Seq > f.seq {
+			break
+		}
+		if e.RunID != f.run {
+			continue
+		}
+		all = append(all, e)
+		if e.Type == spool.EntryInputRequired || e.Type == spool.EntryCallPending {
+			asked[callOf(e)] = e.Seq
+		}
+	}
+	left := make([]spool.Entry, 0, len(all))
+	for _, e := range all {
+		wants := spool.ParkState("")
+		switch e.Type {
+		case spool.EntryInputRequired, spool.EntryInputExpiring, spool.EntryInputExtended, spool.EntryInputExpired, spool.EntryHITLResponse:
+			wants = spool.ParkOpen
+		case spool.EntryCallPending:
+			wants = spool.ParkPending
+		default:
+		}
+		id := spool.ToolCallID("")
+		if wants != "" {
+			id = callOf(e)
+		}
+		if wants == "" || f.parks[call{f.run, id}] == wants && e.Seq >= asked[id] {
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+// callOf returns the call that an entry is about.
+func callOf(e spool.Entry) spool.ToolCallID {
+	var payload struct {
+		ToolCallID spool.ToolCallID `json:"toolCallId"`
+	}
+	if json.Unmarshal(e.Payload, &payload) != nil {
+		return ""
+	}
+	return payload.ToolCallID
+}

@@ -1,0 +1,80 @@
+package threads
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// RecordInput asks for the record of a thread.
+type RecordInput struct{ call.OneThread }
+
+// Record answers GET /api/agent/record with the record of the thread as a file.
+func (c Controller) Record(ctx context.Context, in RecordInput) (RecordAnswer, error) {
+	key := in.Key(ctx)
+	file, err := c.Engine.Record(call.Acting(ctx), key)
+	return RecordAnswer{HistoryAnswer{file, c.Streams, record.MediaType}}, call.About(ctx, err, key, "")
+}
+
+// RecordAnswer is a record file.
+type RecordAnswer struct{ HistoryAnswer }
+
+// Document implements [rest.DocumentedResponder].
+func (RecordAnswer) Document() (contentType string, body reflect.Type) {
+	return record.MediaType, reflect.TypeFor[record.Line]()
+}
+
+// ForkInput is the body of a fork.
+type ForkInput struct {
+	ThreadID spool.ThreadID `doc:"The thread." example:"t1" json:"threadId"`
+	spool.ForkRequest
+}
+
+// Validate implements [rest.Validator].
+func (in *ForkInput) Validate(context.Context) error {
+	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
+		return err
+	}
+	return call.CheckOptionalID("newThreadId", string(in.NewThreadID))
+}
+
+// Fork answers POST /api/agent/fork: 200 with the result if there is a new thread; 409 with the result if its id is
+// used.
+func (c Controller) Fork(ctx context.Context, in ForkInput) (engine.ForkResult, error) {
+	key := call.By(ctx).Key(in.ThreadID)
+	result, err := c.Engine.Fork(call.Acting(ctx), key, in.ForkRequest)
+	return call.Result(ctx, result, result.Accepted, err, key, "")
+}
+
+// at returns the snapshot that a request for a version or a seq asks for.
+func (c Controller) at(ctx context.Context, key spool.ThreadKey, in HistoryInput) (*engine.EncodedSnapshot, error) {
+	var s *spool.Snapshot
+	var err error
+	switch {
+	case in.Version != nil && in.Seq != nil:
+		return nil, spool.Errorf(spool.Invalid, "seq: a request has the version or the seq, not both")
+	case in.Limit != 0:
+		return nil, spool.Errorf(spool.Invalid, "limit: the snapshot of a version has all messages")
+	case in.Before != "":
+		return nil, spool.Errorf(spool.Invalid, "before: the snapshot of a version has all messages")
+	case in.Last() != "":
+		return nil, spool.Errorf(spool.Invalid, "lastMessageId: the snapshot of a version has all messages")
+	case in.Version != nil:
+		s, err = c.Engine.SnapshotAt(ctx, key, *in.Version)
+	default:
+		s, err = c.Engine.SnapshotAtSeq(ctx, key, *in.Seq)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, spool.Wrap(spool.Internal, "a snapshot cannot be encoded", err)
+	}
+	return &engine.EncodedSnapshot{Pieces: [][]byte{text}, Size: int64(len(text)), OnRelease: func() {}}, nil
+}
