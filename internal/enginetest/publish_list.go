@@ -80,7 +80,7 @@ func testPublishList(s publishTest) {
 		for i := range entries {
 			entries[i] = &spool.Entry{Type: "HEARTBEAT", Payload: json.RawMessage("{}")}
 		}
-		return tx.Write(spool.Changes{Entries: entries})
+		return tx.Write(spool.Changes{Entries: entries, Delta: &spool.SnapshotDelta{}})
 	})
 	if err != nil {
 		s.Fatal(err)

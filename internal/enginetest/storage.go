@@ -101,7 +101,7 @@ func testStorageLastStart(s storageTest) {
 	c.Limits.TenantBytes = storageLimit
 	e, ctx := s.engine(c), context.Background()
 	most := int64(2*storageLimit - 1)
-	for i, size := range []int{storageLimit - 5_000, storageLimit} {
+	for i, size := range []int{storageLimit - 10_000, storageLimit} {
 		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('1'+i)))}
 		s.startAs(e, key, engine.StartRequest{Prompt: strings.Repeat("x", size)})
 	}
