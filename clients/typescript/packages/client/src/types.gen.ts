@@ -540,6 +540,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fork a thread
+         * @description Makes a new idle thread that begins with what the thread was at a version: the messages of its main agent, up to
+         *     the last one behind which no call waits for its result. The title, the labels and the model come along, and the artifacts
+         *     that the messages name are copied. The new thread is yours; a run on it goes on from there. The thread itself does not
+         *     change.
+         *
+         *     A 409 has the reason: there is a thread with the new id (`thread_id_used`).
+         */
+        post: operations["forkThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/history": {
         parameters: {
             query?: never;
@@ -624,6 +649,29 @@ export interface paths {
          *     run may not answer, that person can neither make the link nor be its approver.
          */
         post: operations["createInboxLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the record of a thread
+         * @description Everything from which the thread at any of its versions follows, as a file of JSON lines: the thread, its runs,
+         *     its messages with those of branches, the entries of its record, what each commit has changed, and a line that ends it.
+         *     The console opens such a file without a server, and so does `spool run export` write it. A file without its last
+         *     line was cut. The whole thread is one consistent state. No line has provider data.
+         */
+        get: operations["getRecord"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2162,6 +2210,167 @@ export interface components {
             /** @description The run that reads the message. */
             runId: string;
         };
+        DeltaPark: {
+            /** @description The run that waits. */
+            runId: string;
+            /**
+             * @description The state of the park.
+             * @enum {string}
+             */
+            state: "open" | "answered" | "expired" | "closed" | "pending" | "done";
+            /** @description The call that waits. */
+            toolCallId: string;
+        };
+        DeltaRun: {
+            /** @description The agent that runs. */
+            agent: string;
+            /**
+             * Format: int64
+             * @description How many attempts failed since the last finished step.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description The part of them that came from a cache.
+             */
+            cachedInputTokens: number;
+            /**
+             * Format: int64
+             * @description The run's budget, in millionths of the currency.
+             */
+            costBudgetMicros?: number;
+            /**
+             * Format: int64
+             * @description The cost of the run and of all runs nested in it, in millionths of the currency.
+             */
+            costMicros?: number;
+            /**
+             * @description The currency of costMicros. Left out: no price is known.
+             * @example USD
+             */
+            currency?: string;
+            /**
+             * Format: int64
+             * @description Zero for a run that was started over HTTP.
+             */
+            depth: number;
+            /**
+             * Format: int64
+             * @description How long it ran.
+             */
+            durationMs?: number;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            enqueuedAt?: string;
+            /** @description Why it failed, for a person. */
+            error?: string;
+            /** @description The run's id. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Tokens that the model read, cached ones included.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description The cap that the start asked for.
+             */
+            maxSteps?: number;
+            /** @description The model that was asked for, or the agent's. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Tokens that the model wrote.
+             */
+            outputTokens: number;
+            /** @description The run that spawned this one. Left out: the run is not nested. */
+            parentRunId?: string;
+            /** @description The tool call that spawned the run. */
+            parentToolCallId?: string;
+            /**
+             * Format: int64
+             * @description Orders the runs that wait for the thread. Left out: the run does not wait.
+             */
+            place?: number;
+            /** @description The brief of a nested run, cut short. */
+            prompt?: string;
+            /**
+             * Format: int64
+             * @description How long it waited for a worker.
+             */
+            queuedMs?: number;
+            /** @description The result that a nested run returned to the run that spawned it. */
+            result?: components["schemas"]["NestedResult"];
+            /**
+             * Format: date-time
+             * @description When a worker first claimed it.
+             */
+            startedAt: string;
+            /** @description The subject who started the run, from the credentials. */
+            startedBy?: string;
+            /** @description The state of the run. */
+            state: string;
+            /**
+             * Format: int64
+             * @description How many steps are finished.
+             */
+            steps: number;
+            /** @description Why it ended. */
+            stopReason?: string;
+            /** @description Its thread. */
+            threadId: string;
+            /**
+             * Format: int64
+             * @description How many tokens the run and its nested runs may use. Left out: any number.
+             */
+            tokenBudget?: number;
+            /**
+             * Format: int64
+             * @description How often it may call tools.
+             */
+            toolCallBudget?: number;
+            /**
+             * Format: int64
+             * @description Both.
+             */
+            totalTokens: number;
+            /** @description What a waiting run brings. Left out: it did not change. */
+            wait?: components["schemas"]["DeltaWait"];
+            /**
+             * Format: int64
+             * @description How long the run may execute, in milliseconds.
+             */
+            wallTimeMs?: number;
+        };
+        DeltaThread: {
+            /** @description The labels. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description The model of the last run. */
+            model: string;
+            /** @description The subject who made it, or whose it is now. */
+            owner?: string;
+            /** @description The state of the thread's run. */
+            state: string;
+            /** @description The title. */
+            title: string;
+        };
+        DeltaWait: {
+            /** @description The client's own id for the turn. */
+            clientMessageId?: string;
+            /** @description The user's turn. */
+            content?: string | components["schemas"]["Part"][] | components["schemas"]["ContextSummary"];
+            /** @description What the start asked for, if the thread was busy. */
+            whenBusy: string;
+        };
         ErrorBody: {
             /**
              * @description The error's code, for a program. Codes do not change.
@@ -2208,6 +2417,49 @@ export interface components {
              * @enum {string}
              */
             type: "file";
+        };
+        ForkInput: {
+            /**
+             * @description The id of the new thread, which must not exist. Left out: a new id.
+             * @example t2
+             */
+            newThreadId?: string;
+            /**
+             * @description The thread.
+             * @example t1
+             */
+            threadId: string;
+            /**
+             * Format: int64
+             * @description The version of the thread whose messages the new one begins with.
+             * @example 7
+             */
+            version: number;
+        };
+        ForkResult: {
+            /**
+             * @description Whether there is a new thread.
+             * @example true
+             */
+            accepted: boolean;
+            /** @description Why there is no new thread, for a person. */
+            error?: string;
+            /**
+             * Format: int64
+             * @description How many messages the new thread has.
+             * @example 4
+             */
+            messages: number;
+            /**
+             * @description Why there is no new thread, for a program.
+             * @enum {string}
+             */
+            reason?: "thread_id_used" | "not_found";
+            /**
+             * @description The new thread.
+             * @example t2
+             */
+            threadId: string;
         };
         /** @description One message of the stream, by its kind. Ignore a kind that you do not know. */
         Frame: components["schemas"]["ThreadFrame"] | components["schemas"]["StreamFrame"] | components["schemas"]["SnapshotFrame"];
@@ -2697,6 +2949,42 @@ export interface components {
             jobs: components["schemas"]["AdminJob"][];
             /** @description The value of before for the next page of dead jobs. Left out: this is the last page. */
             next?: string;
+        };
+        Line: {
+            /**
+             * Format: int64
+             * @description Of a message: the branch that has it. Left out: it is in the view.
+             */
+            branch?: number;
+            /** @description What a commit has changed, by version. */
+            delta?: components["schemas"]["SnapshotDelta"];
+            /** @description An entry of the record, by seq. */
+            entry?: components["schemas"]["Event"];
+            /** @description Of a thread: spool.record. */
+            format?: string;
+            /**
+             * Format: int64
+             * @description Of a thread: the version of the format, 1.
+             */
+            formatVersion?: number;
+            /**
+             * @description The kind of line: the thread comes first, and the end last.
+             * @enum {string}
+             */
+            kind: "thread" | "run" | "message" | "entry" | "delta" | "end";
+            /** @description A message: those of the view in their order, then those of each branch. */
+            message?: components["schemas"]["Message"];
+            /** @description A present run, the oldest one first. */
+            run?: components["schemas"]["Run"];
+            /** @description Of a thread: the run that has the thread, or had it last. */
+            runId?: string;
+            /** @description Of a thread: the present thread. */
+            thread?: components["schemas"]["Thread"];
+            /**
+             * Format: int64
+             * @description Of the end: the last version.
+             */
+            version?: number;
         };
         Message: {
             /** @description The agent that wrote it, if one did. */
@@ -4211,6 +4499,33 @@ export interface components {
             /** @description The thread. */
             thread: components["schemas"]["Thread"];
         };
+        SnapshotDelta: {
+            /**
+             * Format: date-time
+             * @description When the commit happened.
+             */
+            at: string;
+            /** @description The questions and waits that are new or have another state. */
+            parks?: components["schemas"]["DeltaPark"][];
+            /** @description The run that has the thread, or had it last. It comes with the thread. */
+            runId?: string;
+            /** @description The runs that are new or have changed. */
+            runs?: components["schemas"]["DeltaRun"][];
+            /**
+             * Format: int64
+             * @description The last seq of the record after the commit. Zero: the record is empty.
+             */
+            seq: number;
+            /** @description What the thread's row has now. Left out: it did not change. */
+            thread?: components["schemas"]["DeltaThread"];
+            /**
+             * Format: int64
+             * @description Its number among the deltas of the thread, from 1 without gaps.
+             */
+            version: number;
+            /** @description What happened to the view of messages, in order. */
+            view?: components["schemas"]["ViewChange"][];
+        };
         SnapshotFrame: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -5317,6 +5632,22 @@ export interface components {
              * @description The calls that costMicros does not include: their price is unknown, or in another currency.
              */
             unpriced: number;
+        };
+        ViewChange: {
+            /** @description The messages that were added at the end of the view. */
+            add?: string[];
+            /**
+             * Format: int64
+             * @description The branch to which the message from, and all behind it, have gone.
+             */
+            drop?: number;
+            /** @description The first message that left the view, or came back. */
+            from?: string;
+            /**
+             * Format: int64
+             * @description The branch whose messages are at the end of the view again.
+             */
+            restore?: number;
         };
         /** @description The next answer of the model waits for a limit of its provider. */
         WaitingForProviderItem: {
@@ -8901,6 +9232,183 @@ export interface operations {
             };
         };
     };
+    forkThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "threadId": "t1",
+                 *       "version": 7
+                 *     }
+                 */
+                "application/json": components["schemas"]["ForkInput"];
+            };
+        };
+        responses: {
+            /** @description There is a new thread. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "messages": 4,
+                     *       "threadId": "t2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ForkResult"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "version: there is no version 9, the thread has 1 to 7",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no new thread, for the reason in the body. Nothing was changed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": false,
+                     *       "error": "There is a thread with this id",
+                     *       "messages": 0,
+                     *       "reason": "thread_id_used",
+                     *       "threadId": "t2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ForkResult"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the body is larger than 33554432 bytes",
+                     *       "code": "too_large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The tenant stores as many bytes as it may. Deleting threads makes room. Nothing was changed. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the tenant stores as many bytes as it may (1073741824): delete threads to make room",
+                     *       "code": "storage_full"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getHistory: {
         parameters: {
             query: {
@@ -8912,6 +9420,10 @@ export interface operations {
                 limit?: number;
                 /** @description Only messages before this one, for paging back. */
                 before?: string;
+                /** @description The snapshot at this version of the thread, without a stream. Left out: the present one. */
+                version?: number;
+                /** @description The snapshot at the first version whose record has reached this seq. Left out: the present one. */
+                seq?: number;
             };
             header?: never;
             path?: never;
@@ -9440,6 +9952,121 @@ export interface operations {
                      * @example {
                      *       "error": "the body is larger than 33554432 bytes",
                      *       "code": "too_large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of the server. Its log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Internal error",
+                     *       "code": "internal"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request failed this time. Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the store is busy",
+                     *       "code": "unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRecord: {
+        parameters: {
+            query: {
+                /** @description The thread. */
+                threadId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record, as JSON lines. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["Line"];
+                };
+            };
+            /** @description The body, a field or a parameter is wrong, and the error names it. Nothing was changed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "threadId is required",
+                     *       "code": "invalid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Credentials are missing or wrong. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "a bearer token is required",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "the scope \"read\" is required",
+                     *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The thread does not exist, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Thread not found",
+                     *       "code": "not_found"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
