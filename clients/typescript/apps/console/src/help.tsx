@@ -13,7 +13,6 @@ const inboxKeys = [
 const messageKeys = [
   ["Enter", "sends the message"],
   ["Shift Enter", "a new line"],
-  ["Esc", "leaves the field"],
 ] as const;
 
 export function Help({ onClose }: { onClose: () => void }): ReactNode {

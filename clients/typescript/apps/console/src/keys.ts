@@ -24,6 +24,7 @@ export const frameKeys = [
   ["/", "search"],
   ["m", "the message field"],
   ["?", "these keys"],
+  ["Esc", "leaves a field"],
 ] as const;
 
 export function useKeys(onHelp: () => void): void {
@@ -34,6 +35,9 @@ export function useKeys(onHelp: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (typing(event)) {
+        if (event.key === "Escape" && !event.isComposing && document.querySelector("dialog[open]") === null) {
+          (event.target as HTMLElement).blur(); // so that the keys of the screen work again
+        }
         return;
       }
       const act = actions[event.key] ?? (event.key === "?" ? () => help.current() : undefined);

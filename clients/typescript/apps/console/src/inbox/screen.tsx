@@ -7,7 +7,7 @@ import { to } from "../route.js";
 import { client } from "../session.js";
 import { ParkPanel } from "../thread/park.js";
 import { askOf } from "../thread/why.js";
-import { ago, bytes, duration, glance, since } from "../ui/format.js";
+import { ago, bytes, duration, glance, since, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
 import { dropFromInbox, keyOf, moreOfInbox, setInboxFilter, useInbox } from "./store.js";
@@ -168,7 +168,8 @@ export default function InboxScreen(): ReactNode {
           {said}
         </p>
         {current === undefined ? (
-          !loading && (
+          !loading &&
+          error === null && (
             <Empty title="Nothing waits for you">
               <p>Calls that need an approval, and other questions of agents, come here from all threads.</p>
             </Empty>
@@ -269,7 +270,7 @@ function Row({
             {left === null ? ago(question.askedAt, now) : left > 0 ? `${duration(left)} left` : "expired"}
           </span>
         </span>
-        <span className="clip mono small">{question.argumentsPreview ?? glance(question.arguments, 100)}</span>
+        <span className="clip mono small">{visible(question.argumentsPreview ?? glance(question.arguments, 100))}</span>
         <span className="clip faint small">
           {question.path.join(" › ")} in {question.title || question.threadId}
         </span>
@@ -323,9 +324,10 @@ function One({ question, onAnswered }: { question: Question; onAnswered: (text: 
           The arguments have {bytes(question.argumentsBytes)}.{" "}
           <a href={to.thread(question.threadId)}>Read them in the thread</a>, and answer there.
         </p>
-        <div className="code">
-          <pre>{question.argumentsPreview}</pre>
-        </div>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+        <section className="code" aria-label="the beginning of the arguments" tabIndex={0}>
+          <pre>{visible(question.argumentsPreview ?? "")}</pre>
+        </section>
       </section>
     );
   }

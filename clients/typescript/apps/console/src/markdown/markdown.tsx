@@ -1,15 +1,13 @@
 // Markdown of a model. Its text is data: every node is made here, HTML is shown as the text that it is, links lead to web
 // and mail addresses alone, and images are links, because a remote image tells its server what it is asked for.
 import type { Token, Tokens } from "marked";
-import { memo, type ReactNode, useRef } from "react";
+import { memo, type ReactNode, useEffect, useReducer, useRef } from "react";
 import { type Block, nothing, type Parsed, parse } from "./blocks.js";
 import { safeLink } from "./links.js";
 
 /** Shows a text that may grow. Blocks that have not changed are not rendered again. */
 export function Markdown({ text }: { text: string }): ReactNode {
-  const earlier = useRef<Parsed>(nothing);
-  const parsed = parse(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text, earlier.current);
-  earlier.current = parsed;
+  const parsed = useParsed(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
   return (
     <div className="md">
       {parsed.blocks.map((block, i) => (
@@ -19,6 +17,36 @@ export function Markdown({ text }: { text: string }): ReactNode {
     </div>
   );
 }
+
+/**
+ * Returns the blocks of a text. A block that takes long to read, such as a table of thousands of cells, is not read again
+ * with each token: reading takes a fifth of the time at most, so that the page stays usable.
+ */
+function useParsed(text: string): Parsed {
+  const last = useRef({ parsed: nothing, at: 0, took: 0 });
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  const began = performance.now();
+  const { parsed, at, took } = last.current;
+  const rest = took < quick ? 0 : at + 4 * took - began;
+  const stale = parsed.text !== text;
+  useEffect(() => {
+    if (!stale || rest <= 0) {
+      return undefined;
+    }
+    const timer = setTimeout(again, rest);
+    return () => clearTimeout(timer);
+  });
+  if (!stale || rest > 0) {
+    return parsed;
+  }
+  const next = parse(text, parsed);
+  const now = performance.now();
+  last.current = { parsed: next, at: now, took: now - began };
+  return next;
+}
+
+/** A time that no frame is short of, in milliseconds. */
+const quick = 6;
 
 const BlockView = memo(
   ({ block }: { block: Block }) => blockOf(block.token, 0),

@@ -28,7 +28,7 @@ const about: Record<JobState, string> = {
 
 export function Jobs(): ReactNode {
   const [state, setState] = useState<JobState>("dead");
-  const [asked, setAsked] = useState<"" | "redrive" | "purge">("");
+  const [asked, setAsked] = useState<"" | "redrive" | "purge" | { forget: number }>("");
   const [said, setSaid] = useState("");
   const [problem, setProblem] = useState("");
   const { value, error, refresh } = usePoll(`jobs ${state}`, every, (signal) =>
@@ -126,7 +126,7 @@ export function Jobs(): ReactNode {
                         <button type="button" className="quiet" onClick={() => void redrive({ jobId: job.jobId })}>
                           Redrive
                         </button>
-                        <button type="button" className="quiet bad" onClick={() => void purge({ jobId: job.jobId })}>
+                        <button type="button" className="quiet bad" onClick={() => setAsked({ forget: job.jobId })}>
                           Forget
                         </button>
                       </span>
@@ -138,28 +138,64 @@ export function Jobs(): ReactNode {
           </table>
         </div>
       )}
-      {asked !== "" && (
-        <Dialog
-          title={asked === "redrive" ? "Redrive all dead jobs?" : "Forget all dead jobs?"}
+      {asked === "redrive" && (
+        <Sure
+          title="Redrive all dead jobs?"
+          about="Up to 100 runs continue where they stopped. Those whose cause is not mended die again."
+          yes="Redrive all"
+          onYes={() => redrive({ all: true })}
           onClose={() => setAsked("")}
-        >
-          <p>
-            {asked === "redrive"
-              ? "Up to 100 runs continue where they stopped. Those whose cause is not mended die again."
-              : "Their runs stay as they are. Nobody can redrive them afterwards."}
-          </p>
-          <div className="actions">
-            <button
-              type="button"
-              className={asked === "redrive" ? "primary" : "danger"}
-              onClick={() => void (asked === "redrive" ? redrive({ all: true }) : purge({ all: true }))}
-            >
-              {asked === "redrive" ? "Redrive all" : "Forget all"}
-            </button>
-          </div>
-        </Dialog>
+        />
+      )}
+      {asked === "purge" && (
+        <Sure
+          title="Forget all dead jobs?"
+          about="Their runs stay as they are. Nobody can redrive them afterwards."
+          yes="Forget all"
+          danger
+          onYes={() => purge({ all: true })}
+          onClose={() => setAsked("")}
+        />
+      )}
+      {typeof asked === "object" && (
+        <Sure
+          title={`Forget job ${asked.forget}?`}
+          about="Its run stays as it is. Nobody can redrive it afterwards."
+          yes="Forget it"
+          danger
+          onYes={() => purge({ jobId: asked.forget })}
+          onClose={() => setAsked("")}
+        />
       )}
     </>
+  );
+}
+
+/** Asks before something that cannot be undone. */
+function Sure({
+  title,
+  about,
+  yes,
+  danger = false,
+  onYes,
+  onClose,
+}: {
+  title: string;
+  about: string;
+  yes: string;
+  danger?: boolean;
+  onYes: () => Promise<void>;
+  onClose: () => void;
+}): ReactNode {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{about}</p>
+      <div className="actions">
+        <button type="button" className={danger ? "danger" : "primary"} onClick={() => void onYes()}>
+          {yes}
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

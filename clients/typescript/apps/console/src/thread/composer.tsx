@@ -30,13 +30,15 @@ export function Composer({
   /** Another one is put into the field. */
   example: { text: string };
 }): ReactNode {
-  const { threadId, active, send, stop, state } = useThread();
+  const { threadId, active, send, stop, state, dismissError } = useThread();
   const activity = useActivity();
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attaching[]>([]);
   const [busy, setBusy] = useState<Busy>("steer");
   const [problem, setProblem] = useState("");
   const [over, setOver] = useState(false);
+  /** The turn that failed. Sent again as it was, it has the same id: the server may have it. */
+  const failed = useRef({ turn: "", clientMessageId: "" });
   const picker = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -83,8 +85,12 @@ export function Composer({
     setText("");
     setFiles([]);
     setProblem("");
-    const result = await send(text, more);
+    const turn = JSON.stringify([threadId, text, more]);
+    const same = failed.current.turn === turn && { clientMessageId: failed.current.clientMessageId };
+    const result = await send(text, { ...more, ...same });
     if (!result.ok) {
+      dismissError();
+      failed.current = { turn, clientMessageId: result.clientMessageId };
       setProblem(messageOf(result.error));
       setText((now) => now || kept.text);
       setFiles((now) => (now.length > 0 ? now : kept.files));
@@ -95,8 +101,6 @@ export function Composer({
     if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
       void submit();
-    } else if (event.key === "Escape") {
-      (event.target as HTMLElement).blur();
     }
   };
 

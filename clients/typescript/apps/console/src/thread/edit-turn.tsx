@@ -12,7 +12,7 @@ export function EditTurn({
   text: string;
   onDone: () => void;
 }): ReactNode {
-  const { edit } = useThread();
+  const { edit, dismissError } = useThread();
   const [prompt, setPrompt] = useState(text);
   const [problem, setProblem] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
@@ -22,6 +22,7 @@ export function EditTurn({
     if (result.ok) {
       onDone();
     } else {
+      dismissError();
       setProblem(messageOf(result.error));
     }
   };

@@ -1,14 +1,28 @@
 // A form for a JSON value.
-import { type ReactNode, useId, useState } from "react";
-import { pretty } from "../ui/format.js";
+import { type ReactNode, useCallback, useEffect, useId, useState } from "react";
+import { pretty, visible } from "../ui/format.js";
 import { blankOf, isObject, type Shape, type ShapeField } from "./schema.js";
+
+/** Told whether the text of an input can be read. */
+export type OnValid = (input: string, valid: boolean) => void;
+
+/** Reports whether all inputs of a form can be read, and what each of them has to tell. */
+export function useValid(): [boolean, OnValid] {
+  const [bad, setBad] = useState<readonly string[]>([]);
+  const onValid = useCallback<OnValid>((input, valid) => {
+    setBad((now) => {
+      const others = now.filter((one) => one !== input);
+      return valid ? (others.length === now.length ? now : others) : [...others, input];
+    });
+  }, []);
+  return [bad.length === 0, onValid];
+}
 
 interface FormProps {
   shape: Shape;
   value: unknown;
   onChange: (value: unknown) => void;
-  /** Told whether a text of JSON can be read. */
-  onValid: (valid: boolean) => void;
+  onValid: OnValid;
   disabled?: boolean;
 }
 
@@ -175,7 +189,7 @@ function Input(props: InputProps): ReactNode {
           {(optional || value === undefined) && <option value={-1}>–</option>}
           {shape.options.map((option, i) => (
             <option key={String(option)} value={i}>
-              {String(option)}
+              {shape.names?.[i] ?? String(option)}
             </option>
           ))}
         </select>
@@ -252,21 +266,19 @@ export function JSONInput({
 }: Omit<InputProps, "shape">): ReactNode {
   const [text, setText] = useState(() => (value === undefined ? "" : pretty2(value)));
   const [problem, setProblem] = useState("");
+  const input = useId();
+  useEffect(() => () => onValid(input, true), [input, onValid]);
+  const say = (problem: string) => {
+    setProblem(problem);
+    onValid(input, problem === "");
+  };
   const change = (next: string) => {
     setText(next);
-    if (next.trim() === "" && optional) {
-      setProblem("");
-      onValid(true);
-      onChange(undefined);
-      return;
-    }
     try {
-      onChange(JSON.parse(next));
-      setProblem("");
-      onValid(true);
+      onChange(next.trim() === "" && optional ? undefined : JSON.parse(next));
+      say("");
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : "not JSON");
-      onValid(false);
+      say(error instanceof Error ? error.message : "not JSON");
     }
   };
   return (
@@ -293,5 +305,5 @@ export function JSONInput({
 
 /** JSON text, also of a text. */
 function pretty2(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : pretty(value);
+  return visible(typeof value === "string" ? JSON.stringify(value) : pretty(value));
 }

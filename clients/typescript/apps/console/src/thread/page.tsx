@@ -1,6 +1,14 @@
 // A thread: its messages as they come, what it waits for, and where the next turn is written.
-import type { Park } from "@spool/client";
-import { SpoolThread, useConnection, useInterrupts, useMessages, useThread, useThreadState } from "@spool/react";
+import type { Answer } from "@spool/client";
+import {
+  type Interrupt,
+  SpoolThread,
+  useConnection,
+  useInterrupts,
+  useMessages,
+  useThread,
+  useThreadState,
+} from "@spool/react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { go, to } from "../route.js";
 import { useNow } from "../ui/now.js";
@@ -252,13 +260,22 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
 /** The questions of the thread. */
 function Waiting(): ReactNode {
   const parks = useInterrupts();
+  const { dismissError } = useThread();
+  // The question itself says why an answer is refused.
+  const respond = async (park: Interrupt, answer: Answer) => {
+    const result = await park.respond(answer);
+    if (!result.ok) {
+      dismissError();
+    }
+    return result;
+  };
   return parks.map((park) => (
     <ParkPanel
       // A call that asks again asks another question.
       key={`${park.toolCallId} ${park.digest ?? ""}`}
-      park={park as Park}
+      park={park}
       answering={park.answering}
-      respond={park.respond}
+      respond={(answer) => respond(park, answer)}
     />
   ));
 }

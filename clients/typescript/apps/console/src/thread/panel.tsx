@@ -138,8 +138,9 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
         {readOnly ? (
           <span>{run.agent}</span>
         ) : depth === 0 ? (
-          <a href={to.run(run.id)} title={run.id}>
-            {run.agent}
+          // The agent of a run that began while the page was open comes with the next snapshot.
+          <a className="clip" href={to.run(run.id)} title={run.id}>
+            {run.agent || run.id}
           </a>
         ) : (
           <button type="button" className="link" onClick={show} title={run.prompt}>

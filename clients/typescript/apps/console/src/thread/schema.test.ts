@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blankOf, sameJSON, shapeOf } from "./schema.js";
+import { blankOf, isComplete, sameJSON, shapeOf, startOf } from "./schema.js";
 
 const email = {
   type: "object",
@@ -66,4 +66,29 @@ test("the order of fields does not make a difference", () => {
   expect(sameJSON({ a: 1 }, { a: 1, b: undefined })).toBe(false);
   expect(sameJSON([1, 2], [2, 1])).toBe(false);
   expect(sameJSON({ a: null }, { a: 0 })).toBe(false);
+});
+
+test("an answer begins with what the schema proposes, and waits for what it requires", () => {
+  const shape = shapeOf(
+    {
+      type: "object",
+      properties: {
+        why: { oneOf: [{ const: "late", title: "It came late" }, { const: "broken" }] },
+        sure: { type: "boolean" },
+        copies: { type: "integer", default: 2 },
+        to: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      },
+      required: ["why", "sure"],
+    },
+    undefined,
+  );
+  expect(shape.kind === "object" && shape.fields[0]?.shape).toEqual({
+    kind: "choice",
+    options: ["late", "broken"],
+    names: ["It came late", "broken"],
+  });
+  expect(startOf(shape)).toEqual({ sure: false, copies: 2 });
+  expect(isComplete(shape, startOf(shape))).toBe(false);
+  expect(isComplete(shape, { why: "late", sure: false })).toBe(true);
+  expect(isComplete(shape, { why: "late", sure: false, to: {} })).toBe(false);
 });

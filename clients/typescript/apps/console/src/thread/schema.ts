@@ -5,7 +5,7 @@ export type Shape =
   | { kind: "text"; long: boolean; format?: string }
   | { kind: "number"; whole: boolean; min?: number; max?: number }
   | { kind: "flag" }
-  | { kind: "choice"; options: readonly unknown[] }
+  | { kind: "choice"; options: readonly unknown[]; names?: readonly string[] }
   | { kind: "list"; of: Shape }
   | { kind: "object"; fields: readonly ShapeField[] }
   | { kind: "json" };
@@ -16,6 +16,8 @@ export interface ShapeField {
   readonly label: string;
   readonly hint?: string;
   readonly required: boolean;
+  /** The value that the schema proposes. */
+  readonly initial?: unknown;
   readonly shape: Shape;
 }
 
@@ -35,7 +37,12 @@ function bySchema(s: Schema, value: unknown, depth: number): Shape {
     return { kind: "choice", options: s.enum };
   }
   if (Array.isArray(s.oneOf) && s.oneOf.every((one) => isObject(one) && "const" in one)) {
-    return { kind: "choice", options: s.oneOf.map((one) => (one as Schema).const) };
+    const named = s.oneOf as Schema[];
+    return {
+      kind: "choice",
+      options: named.map((one) => one.const),
+      names: named.map((one) => String(one.title ?? one.const)),
+    };
   }
   switch (s.type) {
     case "string": {
@@ -83,12 +90,14 @@ function objectOf(s: Schema, value: unknown, depth: number): Shape {
   const fields = order.map((name): ShapeField => {
     const inner = properties[name];
     const about = isObject(inner) ? inner : {};
+    const shape = shapeOf(inner, given[name], depth + 1);
     return {
       name,
       label: typeof about.title === "string" ? about.title : name,
       ...(typeof about.description === "string" && { hint: about.description }),
       required: required.includes(name),
-      shape: shapeOf(inner, given[name], depth + 1),
+      ...(about.default !== undefined && fits(shape, about.default) && { initial: about.default }),
+      shape,
     };
   });
   // A field that the schema does not name would be lost.
@@ -138,6 +147,29 @@ export function blankOf(shape: Shape): unknown {
     case "json":
       return null;
   }
+}
+
+/** The value with which a form begins: what the schema proposes, and "no" for what is required to be a yes or a no. */
+export function startOf(shape: Shape): unknown {
+  if (shape.kind !== "object") {
+    return undefined;
+  }
+  const begun = shape.fields.map(({ name, required, initial, shape: inner }) => [
+    name,
+    initial ?? (required ? (inner.kind === "flag" ? false : startOf(inner)) : undefined),
+  ]);
+  return Object.fromEntries(begun.filter(([, value]) => value !== undefined));
+}
+
+/** Reports whether a value has what its shape requires. */
+export function isComplete(shape: Shape, value: unknown): boolean {
+  if (shape.kind !== "object" || value === undefined) {
+    return true;
+  }
+  const given = isObject(value) ? value : {};
+  return shape.fields.every(
+    ({ name, required, shape: inner }) => (!required || given[name] !== undefined) && isComplete(inner, given[name]),
+  );
 }
 
 /** Reports whether two JSON values are the same. The order of fields does not count. */

@@ -2,7 +2,7 @@
 import type { ShownToolCall } from "@spool/react";
 import { useMessages, useRun, useThreadState } from "@spool/react";
 import { type ReactNode, useState } from "react";
-import { glance } from "../ui/format.js";
+import { glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { StateMark } from "../ui/parts.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
@@ -28,7 +28,9 @@ export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
       <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className="chevron" aria-hidden="true" />
         <span className="call-name">{call.toolName}</span>
-        <span className="call-args">{typeof call.args === "string" ? call.args.slice(0, 120) : glance(call.args)}</span>
+        <span className="call-args">
+          {typeof call.args === "string" ? visible(call.args.slice(0, 120)) : glance(call.args)}
+        </span>
         <span className="call-state">{words[call.state]}</span>
       </button>
       {open && (

@@ -57,7 +57,7 @@ test.each<[string, ThreadView, string | null]>([
       },
       "WAITING_FOR_INPUT",
     ),
-    "Has used its budget of 5,000 tokens, and waits for a new one.",
+    "Needs more than its budget of 5,000 tokens, and waits for a new one.",
   ],
   [
     "work elsewhere",
@@ -85,6 +85,16 @@ test.each<[string, ThreadView, string | null]>([
     "Ended early: it took as many steps as it may.",
   ],
   ["failed", view({ runs: [{ ...run, error: "no model" } as ViewRun] }, "FAILED"), "Failed: no model"],
+  [
+    "steered",
+    view(
+      {
+        runs: [{ ...run, id: "r2", stopReason: "steered" } as ViewRun, { ...run, stopReason: "max_steps" } as ViewRun],
+      },
+      "COMPLETED",
+    ),
+    "Ended early: it took as many steps as it may.",
+  ],
 ])("%s", (_, one, want) => {
   expect(whyOf(one, now)).toBe(want);
 });

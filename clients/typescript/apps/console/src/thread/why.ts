@@ -45,7 +45,8 @@ function left(at: string, now: number): string {
 
 /** Returns the sentence, or null if there is nothing to say: the run works, or is done. */
 export function whyOf(view: ThreadView, now: number): string | null {
-  const run = view.runs.find((one) => one.depth === 0);
+  // A message that steered another run has a run of its own, which is over at once.
+  const run = view.runs.find((one) => one.depth === 0 && one.stopReason !== "steered");
   const state = view.thread.state;
   const [first] = view.parks;
   if (state === "WAITING_FOR_INPUT" && first !== undefined) {
@@ -54,7 +55,7 @@ export function whyOf(view: ThreadView, now: number): string | null {
     const until = first.expiresAt ? `; expires in ${left(first.expiresAt, now)}` : "";
     const nested = first.nested ? ` (asked by ${first.nested.name})` : "";
     return first.reason === "budget_reached"
-      ? `Has used its budget of ${budgetOf(first.arguments)}, and waits for a new one${until}.`
+      ? `Needs more than its budget of ${budgetOf(first.arguments)}, and waits for a new one${until}.`
       : `Waits for ${who} to ${askOf(first)}${nested}${more}${until}.`;
   }
   const [pending] = view.pending;

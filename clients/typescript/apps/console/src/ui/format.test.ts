@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, duration, glance, money, short } from "./format.js";
+import { ago, bytes, duration, glance, money, short, visible } from "./format.js";
 import { linesOf } from "./json.js";
 
 test("numbers for people", () => {
@@ -36,4 +36,11 @@ test("a line that is too long for a page becomes several, and nothing is lost", 
   const lines = linesOf(text);
   expect(lines.map((line) => line.length)).toEqual([1, 2000, 2000, 500, 1]);
   expect(lines.join("")).toBe(text.replaceAll("\n", ""));
+});
+
+test("what nobody can see is written as JSON writes it", () => {
+  const hidden = JSON.stringify({ to: "\u202Emoc.knab@nna\u200B", family: "\u{1F468}\u200D\u{1F467}" });
+  expect(visible(hidden)).toBe('{"to":"\\u202emoc.knab@nna\\u200b","family":"\u{1F468}\u200D\u{1F467}"}');
+  expect(JSON.parse(visible(hidden))).toEqual(JSON.parse(hidden));
+  expect(glance({ to: "\u2066x" })).toBe('{to: "\\u2066x"}');
 });

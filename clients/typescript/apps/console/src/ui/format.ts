@@ -75,6 +75,14 @@ export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
+/** Characters without a shape, and those that turn the direction of writing: with them a text reads as another one. */
+const unseen = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Writes such characters as JSON escapes. In JSON it is the same value. */
+export function visible(text: string): string {
+  return text.replace(unseen, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** The beginning of a value in one line. Its work does not grow with the value. */
 export function glance(value: unknown, length = 120): string {
   let left = length;
@@ -83,7 +91,7 @@ export function glance(value: unknown, length = 120): string {
       return "";
     }
     if (typeof value === "string") {
-      const part = JSON.stringify(value.length > left ? `${value.slice(0, left)}…` : value);
+      const part = visible(JSON.stringify(value.length > left ? `${value.slice(0, left)}…` : value));
       left -= part.length;
       return part;
     }

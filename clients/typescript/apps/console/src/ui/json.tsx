@@ -1,6 +1,6 @@
 // A value to read: folded at first, and long ones in parts, so that 10 MB of it do not stop the page.
 import { type ReactNode, useMemo, useState } from "react";
-import { bytes, count, pretty } from "./format.js";
+import { bytes, count, pretty, visible } from "./format.js";
 
 const step = 200;
 const width = 2000;
@@ -23,7 +23,7 @@ export function linesOf(text: string): string[] {
 /** A value as JSON, or a text, of which more is shown on request. */
 export function Value({ value, label }: { value: unknown; label: string }): ReactNode {
   const text = useMemo(() => pretty(value), [value]);
-  const lines = useMemo(() => linesOf(text), [text]);
+  const lines = useMemo(() => linesOf(visible(text)), [text]);
   const [shown, setShown] = useState(step);
   const left = lines.length - shown;
   return (
