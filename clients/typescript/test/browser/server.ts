@@ -64,7 +64,8 @@ export class Server {
       if (child.exitCode !== null) {
         throw new Error(`it has ended: ${this.#log}`);
       }
-      return (await fetch(`${this.url}/readyz`)).ok;
+      const base = this.#flags[this.#flags.indexOf("--base-path") + 1];
+      return (await fetch(`${this.url}${this.#flags.includes("--base-path") ? base : ""}/readyz`)).ok;
     });
   }
 
@@ -88,7 +89,7 @@ function binary(): string {
   return program;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const address = probe.address();

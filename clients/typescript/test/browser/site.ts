@@ -6,7 +6,7 @@ import { extname, join, normalize } from "node:path";
 
 /** What a {@link Site} does with requests to the server. */
 export interface SiteOptions {
-  /** The folder of the page. */
+  /** The folder of the page. Empty: everything is the server's. */
   folder: string;
   /** The port of the server. */
   port: number;
@@ -59,7 +59,7 @@ export class Site {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, search } = new URL(request.url ?? "/", this.url);
-    if (path.startsWith("/api/")) {
+    if (path.startsWith("/api/") || this.#options.folder === "") {
       this.#forward(request, response);
       return;
     }

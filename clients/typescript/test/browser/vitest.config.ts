@@ -5,7 +5,7 @@ import { alias } from "../../vitest.config.js";
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: [`test/browser/*.${process.env.SPOOL_TEST_MODE === "production" ? "bench" : "test"}.ts{,x}`],
+    include: [`test/browser/**/*.${process.env.SPOOL_TEST_MODE === "production" ? "bench" : "test"}.ts{,x}`],
     globalSetup: "test/browser/setup.ts",
     // Cases kill servers and count on what the browser does meanwhile.
     fileParallelism: false,

@@ -33,6 +33,8 @@ export interface Setting {
   flags?: string[];
   env?: NodeJS.ProcessEnv;
   agent?: string;
+  /** Further fields of the model. */
+  model?: string;
   limits?: string;
   sessions?: Record<string, string>;
   /** Errors that pages throw on purpose. React tells of each in the console. */
@@ -236,9 +238,13 @@ export class Tab {
   }
 }
 
-function configOf(model: Model, { config = "", agent = "", limits = "" }: Setting, origin: string): string {
+function configOf(
+  model: Model,
+  { config = "", agent = "", model: fields = "", limits = "" }: Setting,
+  origin: string,
+): string {
   return `
-models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer}}
+models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer, ${fields}}}
 tools:
   look: {type: http, url: "${model.url}/tools/look", idempotent: true, max_result_bytes: 16000000, parameters: {type: object}}
   pay: {type: http, url: "${model.url}/tools/pay", parameters: {type: object}}
@@ -251,7 +257,7 @@ agents:
     subagents:
       mailer: {description: Writes emails, tools: [send_email]}
     ${agent}
-limits: {retry_backoff: 200ms, stream_flush: 5ms, lease: 6s, ${limits}}
+limits: {${limits.includes("retry_backoff") ? "" : "retry_backoff: 200ms, "}stream_flush: 5ms, lease: 6s, ${limits}}
 ${typeof config === "string" ? config : config(origin)}
 `;
 }

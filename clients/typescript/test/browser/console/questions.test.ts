@@ -1,0 +1,162 @@
+// Each kind of question, as the console asks it.
+import { afterAll, expect, test } from "vitest";
+import { until } from "../gate.js";
+import { play, Tape } from "../tape.js";
+import { closeBrowser, World } from "../world.js";
+import { Desk } from "./desk.js";
+import { startShop } from "./shop.js";
+
+afterAll(closeBrowser);
+
+const email = { to: "ann@example.com" };
+
+test("a question of an MCP server", async () => {
+  const shop = await startShop();
+  const world = await World.start("console-mcp", {
+    agent: "mcp: {shop: {}}",
+    config: `mcp: {shop: {url: "${shop}"}}`,
+  });
+  world.model.script = play({
+    refund: [new Tape().call("c1", "shop__refund", { order: "17" }).end(), new Tape().say("Refunded.").end()],
+  });
+  const desk = await Desk.open(world);
+  await desk.send("refund");
+  await desk.heading("shop__refund asks").waitFor();
+  await desk.page.getByText("Why is order 17 refunded?").waitFor();
+  await desk.says(/answer a question of shop__refund/);
+  await desk.look("elicitation");
+  expect(await desk.button("Answer").isDisabled()).toBe(true); // the server wants a reason
+  await desk.page.getByLabel("reason", { exact: true }).selectOption("broken");
+  await desk.button("Answer").click();
+  await desk.page.getByText("Refunded.").waitFor();
+  desk.untroubled();
+});
+
+test("a server that wants to know the person", async () => {
+  const shop = await startShop("--people", "ann");
+  const world = await World.start("console-sign-in", {
+    agent: "mcp: {shop: {}}",
+    config: `mcp: {shop: {url: "${shop}", auth: {type: authorization_code, issuer: "${shop}", client_id: spool}}}
+sign_in: {keys: ["${Buffer.alloc(32, 7).toString("base64")}"]}`,
+  });
+  world.model.script = play({
+    orders: [new Tape().call("c1", "shop__sign_in", {}).end(), new Tape().say("Thank you.").end()],
+  });
+  const desk = await Desk.open(world);
+  await desk.send("orders");
+  await desk.page.getByText("Sign in to shop, then approve.").waitFor();
+  await desk.look("sign-in-elsewhere");
+  desk.expects(/another page opens/);
+  const [other] = await Promise.all([
+    desk.page.context().waitForEvent("page"),
+    desk.question.getByRole("link").click(),
+  ]);
+  await other.getByText("You are signed in to shop").waitFor();
+  await other.close();
+  await desk.button("Go on").click();
+  await desk.page.getByText("Thank you.").waitFor();
+  desk.untroubled();
+});
+
+test("a tool of the client", async () => {
+  const world = await World.start("console-client-tool");
+  world.model.script = play({
+    fill: [new Tape().call("c1", "fillForm", { field: "name" }).end(), new Tape().say("Filled.").end()],
+  });
+  await fetch(`${world.server.url}/api/agent/ag-ui`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({
+      threadId: "t",
+      runId: "r",
+      messages: [{ id: "m1", role: "user", content: "fill" }],
+      tools: [{ name: "fillForm", description: "Fills", parameters: { type: "object" } }],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    }),
+  }).then((answer) => answer.text());
+  const desk = await Desk.open(world, "#/threads/t");
+  await desk.heading("fillForm runs at the client").waitFor();
+  await desk.says(/run fillForm and send its result/);
+  await desk.look("client-tool");
+  await desk.page.getByLabel(/^Result/).fill('{"name": ');
+  expect(await desk.button("Send the result").isDisabled()).toBe(true);
+  await desk.page.getByLabel(/^Result/).fill('{"name": "Ann"}');
+  await desk.button("Send the result").click();
+  await desk.page.getByText("Filled.").waitFor();
+  await desk.page.getByText('→ {name: "Ann"}').waitFor();
+  desk.untroubled();
+});
+
+test("a call whose outcome nobody knows", async () => {
+  const world = await World.start("console-unknown");
+  world.model.script = play({
+    pay: [new Tape().call("p1", "pay", { amount: 7 }).end(), new Tape().say("Paid.").end()],
+  });
+  world.model.tools.set("pay", () => new Promise(() => undefined));
+  const desk = await Desk.open(world);
+  desk.expects(/Failed to load resource|ERR_/);
+  await desk.send("pay");
+  await until("the payment is on its way", () => world.model.effects.length === 1);
+  await world.server.kill();
+  await world.server.start();
+  await desk.heading("What did pay do?").waitFor({ timeout: 40_000 });
+  await desk.says(/say what pay did before its worker died/);
+  await desk.look("outcome-unknown");
+  await desk.page.getByLabel(/^Its result/).fill('{"receipt": 17}');
+  await desk.page.getByLabel(/^Reason/).fill("The bank says so.");
+  await desk.button("It happened, with this result").click();
+  await desk.page.getByText("Paid.").waitFor();
+  await desk.page
+    .getByText(/receipt: 17/)
+    .first()
+    .waitFor();
+  expect(world.model.effects).toHaveLength(1);
+  desk.untroubled();
+});
+
+test("a budget that is used up", async () => {
+  const world = await World.start("console-budget", { config: "budget: {tokens: 20000, on_exhausted: park}" });
+  world.model.script = play({ long: [new Tape().call("c1", "look", {}).end(), new Tape().say("Enough.").end()] });
+  await world.other().run({ threadId: "t", prompt: "long", tokenBudget: 40 });
+  const desk = await Desk.open(world, "#/threads/t");
+  await desk.heading("The budget of 40 tokens is not enough").waitFor();
+  await desk.says(/Needs more than its budget of 40 tokens/);
+  await desk.look("budget");
+  const total = desk.page.getByLabel("Tokens, in all");
+  await total.fill("10");
+  await desk.button("Raise the budget").click();
+  await desk.question.getByRole("alert").waitFor();
+  expect(await desk.page.getByRole("alert").count()).toBe(1); // it is said once
+  await desk.look("budget-refused");
+  await total.fill("5000");
+  await desk.button("Raise the budget").click();
+  await desk.page.getByText("Enough.").waitFor();
+  desk.expects(/status of 4/);
+  desk.untroubled();
+});
+
+test("a nested run asks, the arguments are edited, and the reason arrives", async () => {
+  const world = await World.start("console-nested");
+  const order = { name: "mailer", instructions: "mail ann" };
+  world.model.script = play({
+    ask: [new Tape().call("s1", "spawnSubagent", order).end(), new Tape().say("All done.").end()],
+    "mail ann": [new Tape().call("n1", "send_email", email).end(), new Tape().say("Mail sent.").end()],
+  });
+  const desk = await Desk.open(world);
+  await desk.send("ask");
+  await desk.heading("Allow send_email?").waitFor();
+  await desk.page.getByText("Asked by the nested run of mailer.").waitFor();
+  await desk.says(/asked by mailer/);
+  await desk.button("Edit the arguments").click();
+  await desk.page.getByLabel("to optional").fill("bob@example.com");
+  await desk.page.getByLabel(/^Reason/).fill("Ann has left.");
+  await desk.look("nested");
+  await desk.button("Approve the edited call").click();
+  await desk.page.getByText("All done.").waitFor();
+  expect(world.model.effects).toMatchObject([{ tool: "send_email", args: { ...email, to: "bob@example.com" } }]);
+  const { messages } = await world.other().history((await world.other().threads()).threads[0]?.id ?? "");
+  expect(JSON.stringify(messages)).toContain("Ann has left.");
+  desk.untroubled();
+});
