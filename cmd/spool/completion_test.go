@@ -37,12 +37,16 @@ func TestCompletion(t *testing.T) {
 			return c
 		},
 		"fish": func(t *testing.T, program, script string, lines []string) *exec.Cmd {
+			t.Helper()
+
 			each := `eval "$SCRIPT"; for line in $argv; complete -C $line | string split -f1 \t | string join " "; end`
 			c := exec.CommandContext(context.Background(), program, append([]string{"--no-config", "-c", each}, lines...)...)
 			c.Env = append(os.Environ(), "SCRIPT="+script, "HOME="+t.TempDir())
 			return c
 		},
 		"zsh": func(t *testing.T, program, script string, lines []string) *exec.Cmd {
+			t.Helper()
+
 			folder := t.TempDir()
 			if err := os.WriteFile(filepath.Join(folder, "_spool"), []byte(script), 0o600); err != nil {
 				t.Fatal(err)
