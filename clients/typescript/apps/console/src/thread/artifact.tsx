@@ -1,7 +1,7 @@
 // Files of a thread. Their data come with a signed address of the same server, as files to save; images are shown on request.
 import { useThread } from "@spool/react";
 import { type ReactNode, useState } from "react";
-import { client } from "../session.js";
+import { base, client } from "../session.js";
 import { bytes } from "../ui/format.js";
 import { messageOf } from "../ui/parts.js";
 import { isObject } from "./schema.js";
@@ -37,6 +37,11 @@ export function artifactsOf(value: unknown): ArtifactInfo[] {
   return [...found.values()];
 }
 
+/** A signed address at the server of the page. Others may know that server by another name, which the page must not ask. */
+function here(url: string): string {
+  return base + url.slice(url.indexOf("/api/agent/artifacts/"));
+}
+
 export function ArtifactView({ artifact }: { artifact: ArtifactInfo }): ReactNode {
   const { threadId } = useThread();
   const [shown, setShown] = useState("");
@@ -45,7 +50,7 @@ export function ArtifactView({ artifact }: { artifact: ArtifactInfo }): ReactNod
   const withUrl = async (use: (url: string) => void) => {
     try {
       setProblem("");
-      use((await client.artifactUrl(threadId ?? "", artifact.id, { expiresIn: "10m" })).url);
+      use(here((await client.artifactUrl(threadId ?? "", artifact.id, { expiresIn: "10m" })).url));
     } catch (error) {
       setProblem(messageOf(error));
     }
