@@ -39,7 +39,7 @@ test("files of a person", async () => {
   await desk.look("attached");
 
   await attach("large.pdf", "application/pdf", pdf(6));
-  await file("6.2 MB").waitFor();
+  await file("6.3 MB").waitFor();
   await attach("huge.pdf", "application/pdf", pdf(9));
   await desk.page.locator('.files li[data-bad="true"]').waitFor();
   expect(await desk.page.locator('.files li[data-bad="true"]').innerText()).toMatch(/large|8388608|8 MiB/);
