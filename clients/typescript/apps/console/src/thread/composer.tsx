@@ -47,7 +47,8 @@ export function Composer({
       field.current?.focus();
     }
   }, [example]);
-  const waiting = files.some((file) => file.attachment === undefined && file.problem === undefined);
+  // A turn without a file that could not be attached would be another one.
+  const waiting = files.some((file) => file.attachment === undefined);
   const ready = (text.trim() !== "" || files.length > 0) && !waiting;
 
   const add = (list: Iterable<File>) => {
