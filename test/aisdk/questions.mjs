@@ -92,6 +92,16 @@ const stories = {
       await same(c, id);
     }
   },
+  // A run that is stopped while an allowed call executes: the page must not send its answer again and again.
+  async stoppedAfterAnswer() {
+    const c = newChat("hang", { automatic: true });
+    await c.chat.sendMessage({ text: "hang hang" });
+    await c.chat.addToolApprovalResponse({ id: part(c, "tool-hang").approval.id, approved: true });
+    await until("the answer", () => c.posts === 2 && c.status === 200 && c.chat.status !== "ready");
+    assert.equal((await fetch(`${server}/api/chat/hang/stop`, { method: "POST" })).status, 200);
+    await ends(c, "I wait.");
+    await same(c, "hang");
+  },
   async edited() {
     const c = newChat("edited", { automatic: true });
     await c.chat.sendMessage({ text: "send edited" });

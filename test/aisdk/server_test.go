@@ -51,6 +51,11 @@ func setup(t *testing.T) *bundle {
 	broken := tool("broken", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 		return nil, spool.Errorf(spool.Invalid, "it is broken")
 	})
+	hang := tool("hang", func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	hang.Approval = spool.AlwaysApprove
 	unsure := tool("unsure", func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		if b.attempt(string(c.ID)) == 1 {
 			return nil, &spool.OutcomeUnknownError{Err: errors.New("the connection broke off")}
@@ -60,8 +65,8 @@ func setup(t *testing.T) *bundle {
 	var err error
 	b.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken, unsure},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken, unsure, hang},
+			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send, hang}}}},
 		}, {
 			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200}, OnBudget: spool.BudgetPark,
 		}},
@@ -176,6 +181,7 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		"page":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`)}}, spooltest.Say("There.")},
 		"both":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`), call(2, "send", `{"to":"ann"}`)}}, spooltest.Say("There.")},
 		"unsure": {{Text: []string{"I try."}, Calls: []spooltest.Call{call(1, "unsure", "{}")}}, spooltest.Say("Tried.")},
+		"hang":   {{Text: []string{"I wait."}, Calls: []spooltest.Call{call(1, "hang", "{}")}}},
 		"json":   {spooltest.Say(`{"city":`, `"Oslo"}`)},
 		"text":   {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
 		"slow":   {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
