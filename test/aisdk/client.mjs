@@ -48,6 +48,7 @@ export function newChat(id, options = {}) {
     api: `${server}/api/chat`,
     headers: { "x-ai-sdk-version": version, ...options.headers },
     body: options.body,
+    prepareSendMessagesRequest: options.prepare,
     prepareReconnectToStreamRequest: options.strict ? undefined : ({ api, id }) => ({ api: `${server}/api/chat/${id}/stream?replay=last`, headers: { "x-ai-sdk-version": version } }),
     fetch: async (url, init) => {
       if (init?.method === "POST") chat.posts++;

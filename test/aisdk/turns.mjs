@@ -122,6 +122,18 @@ const stories = {
     await first;
     assert.equal((await saved("busy")).length, 2);
   },
+  // A page may leave out the messages before the last one.
+  async lastOnly() {
+    const prepare = ({ id, messages, trigger, messageId, body }) => ({ body: { ...body, id, trigger, messageId, messages: messages.slice(-1) } });
+    const c = newChat("short", { prepare, automatic: true });
+    for (const words of ["text", "send short"]) await c.chat.sendMessage({ text: words });
+    await c.chat.addToolApprovalResponse({ id: last(c).parts.find((p) => p.type === "tool-send").approval.id, approved: true });
+    await until("the end", () => c.chat.status === "ready" && text(last(c)) === "I send.|Sent.");
+    await c.chat.regenerate({ messageId: c.chat.messages[1].id });
+    await c.chat.sendMessage({ text: "tools short", messageId: c.chat.messages[0].id });
+    assert.equal(text(last(c)), "I look.|Found it.");
+    await same(c, "short");
+  },
   async twoTabs() {
     const a = newChat("tabs", { automatic: true });
     await a.chat.sendMessage({ text: "send tabs" });
