@@ -1,9 +1,6 @@
 package spool
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // SnapshotDelta is what one commit changed of what a [Snapshot] of the thread shows. All deltas of a thread, in
 // order, say what every earlier snapshot had. A commit that changed nothing visible, such as the renewal of a
@@ -74,31 +71,6 @@ type DeltaPark struct {
 	RunID      RunID      `doc:"The run that waits."    json:"runId"`
 	ToolCallID ToolCallID `doc:"The call that waits."   json:"toolCallId"`
 	State      ParkState  `doc:"The state of the park." enum:"open,answered,expired,closed,pending,done" json:"state"`
-}
-
-// MarshalStored writes the part of a delta that stores and archives keep as one JSON text: all fields but
-// Version, Seq and At.
-func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
-	return marshalUnescaped(storedDelta{c.Thread, c.RunID, c.Runs, c.View, c.Parks})
-}
-
-// UnmarshalStored reads what MarshalStored writes. It leaves Version, Seq and At alone, and ignores fields that it
-// does not know.
-func (c *SnapshotDelta) UnmarshalStored(b []byte) error {
-	var s storedDelta
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	c.Thread, c.RunID, c.Runs, c.View, c.Parks = s.Thread, s.RunID, s.Runs, s.View, s.Parks
-	return nil
-}
-
-type storedDelta struct {
-	Thread *DeltaThread `json:"thread,omitempty"`
-	RunID  RunID        `json:"runId,omitempty"`
-	Runs   []DeltaRun   `json:"runs,omitempty"`
-	View   []ViewChange `json:"view,omitempty"`
-	Parks  []DeltaPark  `json:"parks,omitempty"`
 }
 
 // DeltaQuery selects deltas of a thread.
