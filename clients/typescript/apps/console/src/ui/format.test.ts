@@ -25,10 +25,15 @@ test("numbers for people", () => {
 test("a glance is short, whatever the value", () => {
   expect(glance({ to: "ann", n: [1, null, true] })).toBe('{to: "ann", n: [1, null, true]}');
   const huge = { list: Array.from({ length: 1e6 }, (_, i) => ({ i, text: "x".repeat(20) })) };
-  const began = performance.now();
-  expect(glance(huge).length).toBeLessThan(250);
-  expect(glance("x".repeat(1e7)).length).toBeLessThan(150);
-  expect(performance.now() - began).toBeLessThan(100);
+  const text = "x".repeat(1e7);
+  // The best of several, as others use the machine too.
+  const times = Array.from({ length: 5 }, () => {
+    const began = performance.now();
+    expect(glance(huge).length).toBeLessThan(250);
+    expect(glance(text).length).toBeLessThan(150);
+    return performance.now() - began;
+  });
+  expect(Math.min(...times)).toBeLessThan(20);
 });
 
 test("a line that is too long for a page becomes several, and nothing is lost", () => {
