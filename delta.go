@@ -40,11 +40,11 @@ type ViewChange struct {
 
 // DeltaThread has the fields of a [Thread] that change.
 type DeltaThread struct {
-	State  State             `doc:"The state of the thread's run."                           json:"state"`
-	Model  string            `doc:"The model of the last run."                               json:"model"`
-	Title  string            `doc:"The title."                                               json:"title"`
-	Owner  string            `doc:"The subject who made it, or whose it is now."             json:"owner,omitempty"`
-	Labels map[string]string `doc:"The labels."                                              json:"labels,omitempty"`
+	State  State             `doc:"The state of the thread's run."               json:"state"`
+	Model  string            `doc:"The model of the last run."                   json:"model"`
+	Title  string            `doc:"The title."                                   json:"title"`
+	Owner  string            `doc:"The subject who made it, or whose it is now." json:"owner,omitempty"`
+	Labels map[string]string `doc:"The labels."                                  json:"labels,omitempty"`
 }
 
 // DeltaRun is a run in a [SnapshotDelta].
