@@ -46,9 +46,7 @@ const snapshotRuns = 100;
  */
 export function comparable(view: View, snapshot: View): [unknown, unknown] {
   const saved = new Set(snapshot.runs.map(({ id }) => id));
-  const known = new Map(
-    view.runs.filter(({ id }) => saved.size < snapshotRuns || saved.has(id)).map((run) => [run.id, run]),
-  );
+  const known = new Map(view.runs.map((run) => [run.id, run]));
   const streamed = new Set<number>();
   const own = view.messages.filter(isShared);
   for (const [i, { createdAt }] of own.entries()) {
@@ -64,13 +62,28 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
       .filter(isShared)
       .map((message, i) => (streamed.has(i) ? without(message, snapshotOnly.streamedMessage) : message)),
     runs: of.runs
-      .filter(({ id, state, steps }) => (known.has(id) || state !== "CANCELLED" || steps > 0) && !waits.has(id))
+      .filter(({ id }) => !waits.has(id) && (saved.size < snapshotRuns || saved.has(id)))
+      .filter(({ id, state, steps }) => known.has(id) || state !== "CANCELLED" || steps > 0)
       .map((run) => without(run, fieldsOf(run, known.get(run.id), latest))),
     queue: of.queue.map((run) => without(run, snapshotOnly.queued)),
     reading: without(of.reading, snapshotOnly.reading),
     cursor: cursor?.split(" ")[0], // the rest is `reading`
   });
   return [form(view), form(snapshot)];
+}
+
+/** Returns where two values differ, with both values. A field that is undefined is none. */
+export function differences(a: unknown, b: unknown, path = ""): string[] {
+  if (Object.is(a, b)) {
+    return [];
+  }
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
+    return [`${path}: ${JSON.stringify(a)} and not ${JSON.stringify(b)}`];
+  }
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) =>
+    differences(left[name], right[name], `${path}.${name}`),
+  );
 }
 
 const isShared = ({ role, agentId }: ViewMessage) => role !== "user" || agentId === null;
