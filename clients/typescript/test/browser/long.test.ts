@@ -49,7 +49,7 @@ test("a thread of 10,000 messages goes on, and scrolls from its end to its begin
   world.model.script = play({ more: [tape] });
 
   const tab = await world.open("?threadId=long&last=300");
-  await tab.shows("Answer 2499.");
+  await tab.shows("Answer 2499.", patience / 3);
   expect((await tab.state()).view.messages).toHaveLength(10_000);
   await tab.isTrue(undefined, 300);
   await tab.picture("end");
@@ -71,6 +71,7 @@ test("a thread of 10,000 messages goes on, and scrolls from its end to its begin
   await tab.page.close();
 
   const seat = await world.open("#/threads/long");
+  seat.page.setDefaultTimeout(patience / 3);
   await seat.page.waitForSelector('.messages [data-id="msg_10000"]');
   const seen = { messages: 0, elements: 0 };
   const scrolled = await tasksOf(seat.devtools, async () => {
@@ -117,7 +118,7 @@ test("a result of 10 MB is shown by its beginning, and scrolls", { timeout: pati
   const tab = await world.open();
   const came = await tasksOf(tab.devtools, async () => {
     await tab.send("look");
-    await tab.shows("That is much.");
+    await tab.shows("That is much.", patience / 3);
   });
   expect(longest(came)).toBeLessThan(task);
   await tab.phase("completed");
@@ -127,6 +128,7 @@ test("a result of 10 MB is shown by its beginning, and scrolls", { timeout: pati
   await tab.picture("result");
 
   const seat = await world.open(`#/threads/${await tab.thread()}`);
+  seat.page.setDefaultTimeout(patience / 3);
   await seat.page.waitForSelector('.call[data-state="done"]');
   const read = await tasksOf(seat.devtools, async () => {
     await seat.click(".call-line");

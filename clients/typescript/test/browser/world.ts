@@ -189,8 +189,9 @@ export class Tab {
     return (await this.said())[""] ?? [];
   }
 
-  shows(text: string): Promise<unknown> {
-    return until(`the page shows ${text}`, async () => (await this.texts()).some((shown) => shown.includes(text)));
+  shows(text: string, patienceMs?: number): Promise<unknown> {
+    const shown = async () => (await this.texts()).some((shown) => shown.includes(text));
+    return until(`the page shows ${text}`, shown, patienceMs);
   }
 
   async phase(phase: string): Promise<void> {
