@@ -16,9 +16,24 @@ var clients = filepath.Join("..", "..", "clients", "typescript")
 func TestLive(t *testing.T) {
 	t.Parallel()
 
+	vitest(t, "packages/client/src/live.test.ts")
+}
+
+// A client whose connections are cut at random bytes shows what is saved, whatever another client does. SPOOL_TEST_CUTS
+// is how many seconds that takes, and SPOOL_TEST_SEED is where it begins.
+func TestCuts(t *testing.T) {
+	t.Parallel()
+
+	vitest(t, "packages/client/src/cuts.test.ts")
+}
+
+// vitest runs a test of the client against the server.
+func vitest(t *testing.T, file string) {
+	t.Helper()
+
 	node := program(t, "node")
 	vitest := filepath.Join(tool(t, "vitest"), "vitest.mjs")
-	test := exec.CommandContext(t.Context(), node, vitest, "run", "packages/client/src/live.test.ts")
+	test := exec.CommandContext(t.Context(), node, vitest, "run", file)
 	test.Dir = clients
 	test.Env = append(os.Environ(), "SPOOL_BIN="+spool(t))
 	if out, err := test.CombinedOutput(); err != nil {
