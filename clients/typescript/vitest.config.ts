@@ -7,6 +7,7 @@ const source = (path: string) => fileURLToPath(new URL(`packages/${path}`, impor
 export const alias = [
   { find: /^@spool\/client\/testing$/, replacement: source("client/src/testing/index.ts") },
   { find: /^@spool\/client\/admin$/, replacement: source("client/src/admin.ts") },
+  { find: /^@spool\/client\/record$/, replacement: source("client/src/record/index.ts") },
   { find: /^@spool\/client$/, replacement: source("client/src/index.ts") },
   { find: /^@spool\/react$/, replacement: source("react/src/index.ts") },
 ];

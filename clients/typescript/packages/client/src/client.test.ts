@@ -35,6 +35,20 @@ describe("the operations", () => {
       (c) => c.history("t 1", { limit: 5, before: "m1" }),
       "GET /base/api/agent/history?threadId=t+1&limit=5&before=m1",
     ],
+    [
+      "snapshotAt a version",
+      (c) => c.snapshotAt("t1", { version: 3 }),
+      "GET /base/api/agent/history?threadId=t1&version=3",
+    ],
+    ["snapshotAt an entry", (c) => c.snapshotAt("t1", { seq: 7 }), "GET /base/api/agent/history?threadId=t1&seq=7"],
+    ["record", (c) => c.record("t1"), "GET /base/api/agent/record?threadId=t1"],
+    ["fork", (c) => c.fork("t1", { version: 3 }), "POST /base/api/agent/fork", { threadId: "t1", version: 3 }],
+    [
+      "fork to a name",
+      (c) => c.fork("t1", { version: 3, newThreadId: "t2" }),
+      "POST /base/api/agent/fork",
+      { threadId: "t1", version: 3, newThreadId: "t2" },
+    ],
     ["usage", (c) => c.usage("t1"), "GET /base/api/agent/usage?threadId=t1"],
     [
       "threads",

@@ -4,7 +4,7 @@ import { createHttp, type Request } from "./http.js";
 import type { ClientOptions, InboxResult, Routes } from "./options.js";
 import type { Params } from "./routes.js";
 import type { Client } from "./types.js";
-import type { Branch, DeleteResult, RespondResult, RunResult, StopResult } from "./wire.js";
+import type { Branch, DeleteResult, ForkResult, RespondResult, RunResult, StopResult } from "./wire.js";
 
 /**
  * Returns a client of one server. It sends nothing yet, and needs no closing.
@@ -28,6 +28,17 @@ export function createClient(options: ClientOptions = {}): Client {
     return { ...made, url: new URL(made.url, http.url(name, params)).href };
   };
 
+  const broken = (options: Options) => (thrown: unknown) => {
+    throw asError(thrown, options?.signal); // the body may break off
+  };
+  /** Returns an answer that is no JSON. */
+  const raw = async (name: Name, params: Params, options: Options) => {
+    const headers = { Accept: "*/*" };
+    const response = await http.send(http.url(name, params), { signal: options?.signal, headers });
+    if (response.ok) return response;
+    throw errorOf(response, await response.text().catch(broken(options)));
+  };
+
   return {
     baseUrl: options.baseUrl ?? "",
     async run(request, given) {
@@ -45,6 +56,10 @@ export function createClient(options: ClientOptions = {}): Client {
       normal("delivered", await post<RespondResult>("respond", { threadId, ...answer }, given, { refusals })),
     history: (threadId, { limit, before, lastMessageId, ...given } = {}) =>
       get("history", { threadId, lastMessageId, limit, before }, given),
+    snapshotAt: (threadId, { signal, ...at }) => get("history", { threadId, ...at }, { signal }),
+    record: (threadId, given) => raw("record", { threadId }, given),
+    fork: async (threadId, { signal, ...from }) =>
+      normal("accepted", await post<ForkResult>("fork", { threadId, ...from }, { signal }, { refusals })),
     usage: (threadId, given) => get("usage", { threadId }, given),
     threads: ({ title, labels, signal, ...filter } = {}) => {
       const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
@@ -82,16 +97,8 @@ export function createClient(options: ClientOptions = {}): Client {
       // The same data with the same name are the same artifact, so an upload may arrive twice.
       return post("artifacts", data, given, { repeatable: true, headers }, { threadId, name });
     },
-    async artifact(threadId, artifactId, { signal } = {}) {
-      const headers = { Accept: "*/*" };
-      const response = await http.send(http.url("artifact", { artifactId, threadId }), { signal, headers });
-      try {
-        if (response.ok) return await response.blob();
-        throw errorOf(response, await response.text());
-      } catch (thrown) {
-        throw asError(thrown, signal); // the body may break off
-      }
-    },
+    artifact: async (threadId, artifactId, given) =>
+      (await raw("artifact", { artifactId, threadId }, given)).blob().catch(broken(given)),
     artifactUrl: (threadId, artifactId, given) =>
       signed("artifactUrl", {}, given, { artifactId, threadId, expiresIn: given?.expiresIn }),
     inbox: ({ signal, ...filter } = {}) => get("inbox", { ...filter }, { signal }),

@@ -16,6 +16,9 @@ export interface Routes {
   stop: Route;
   respond: Route;
   history: Route;
+  /** The thread with all states that it had. */
+  record: Route;
+  fork: Route;
   stream: Route;
   usage: Route;
   /** The list of threads, and their changes and deletions. */

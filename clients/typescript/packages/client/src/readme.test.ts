@@ -31,6 +31,7 @@ test("the blocks of the README compile", { timeout: 60_000 }, () => {
       paths: {
         "@spool/client": [join(root, "src/index.ts")],
         "@spool/client/admin": [join(root, "src/admin.ts")],
+        "@spool/client/record": [join(root, "src/record/index.ts")],
         "@spool/client/testing": [join(root, "src/testing/index.ts")],
       },
     });

@@ -6,6 +6,8 @@ export const defaultRoutes: Routes = {
   stop: "/api/agent/control",
   respond: "/api/agent/respond",
   history: "/api/agent/history",
+  record: "/api/agent/record",
+  fork: "/api/agent/fork",
   stream: "/api/agent/stream",
   usage: "/api/agent/usage",
   threads: "/api/threads",

@@ -13,10 +13,12 @@ import {
   type Park,
   reduce,
   type SendResult,
+  type Snapshot,
   SpoolError,
   type ThreadState,
   type ThreadView,
 } from "./index.js";
+import { type RecordVersion, readRecord, type ThreadRecord } from "./record/index.js";
 import { scriptedServer } from "./testing/index.js";
 
 const client = createClient({
@@ -78,6 +80,20 @@ const error = new SpoolError("conflict", "no", { field: "prompt" });
 assertType<string>(error.code);
 assertType<number | undefined>(error.retryAfterMs);
 if (error.code === "queue_full") void 0;
+
+// A record is read from what a client, a file or a text has.
+const record = await readRecord(await client.record("t1"), { maxLine: 1000 });
+expectTypeOf(record).toEqualTypeOf<ThreadRecord>();
+expectTypeOf(record.versions).toEqualTypeOf<readonly RecordVersion[]>();
+expectTypeOf(record.at(1)).toEqualTypeOf<Snapshot>();
+expectTypeOf(client.snapshotAt("t1", { seq: 7 })).resolves.toEqualTypeOf<Snapshot>();
+void readRecord(new Blob());
+// @ts-expect-error neither a version nor a seq
+void client.snapshotAt("t1", {});
+// @ts-expect-error no version
+void client.fork("t1", {});
+// @ts-expect-error a version does not change
+record.versions[0].version = 2;
 
 const admin = createAdmin(client);
 void admin.runs({ state: "FAILED" });

@@ -27,6 +27,7 @@ import type {
   BranchMessages,
   CompactResult,
   DeleteResult,
+  ForkResult,
   Frame,
   Inbox,
   RespondResult,
@@ -54,6 +55,12 @@ export interface Client {
   stop(threadId: string, options?: CallOptions & { runId?: string }): Promise<StopResult>;
   respond(threadId: string, answer: RespondRequest, options?: CallOptions): Promise<RespondResult>;
   history(threadId: string, options?: HistoryOptions): Promise<Snapshot>;
+  /** The snapshot as it was behind a commit. The `version` is that of a record; an entry's `seq` names one too. */
+  snapshotAt(threadId: string, at: CallOptions & ({ version: number } | { seq: number })): Promise<Snapshot>;
+  /** The thread with all states that it had, for `readRecord` of `@spool/client/record`. Its body is yet to be read. */
+  record(threadId: string, options?: CallOptions): Promise<Response>;
+  /** Makes a new thread with the messages that this one had at a version. It is refused for an id that is used. */
+  fork(threadId: string, from: CallOptions & { version: number; newThreadId?: string }): Promise<ForkResult>;
   usage(threadId: string, options?: CallOptions): Promise<ThreadUsage>;
   threads(filter?: ThreadFilter): Promise<{ threads: Thread[]; next?: string }>;
   updateThread(threadId: string, change: ThreadChange, options?: CallOptions): Promise<Thread>;

@@ -14,6 +14,7 @@ export type CompactResult = Schemas["CompactResult"];
 export type Content = Message["content"];
 export type ContextSummary = Schemas["ContextSummary"];
 export type DeleteResult = Schemas["DeleteResult"];
+export type ForkResult = Schemas["ForkResult"];
 export type Inbox = Schemas["Inbox"];
 export type InputRequired = Schemas["InputRequired"];
 export type Message = Schemas["Message"];
