@@ -135,7 +135,8 @@ console/check: ## console/dist is what its source makes, small enough, and works
 		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "there is no Chromium, and nothing may be skipped" >&2; exit 1; fi; \
 		echo "skipped: the console in Chromium (it is not there)"; exit 0; fi; \
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	go build -C $(CURDIR) -o "$$dir/spool" ./cmd/spool; SPOOL_TEST_CHROMIUM=$$browser node scripts/smoke.mjs "$$dir/spool"
+	export SPOOL_TEST_CHROMIUM=$$browser; node scripts/static.mjs; \
+	go build -C $(CURDIR) -o "$$dir/spool" ./cmd/spool; node scripts/smoke.mjs "$$dir/spool"
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (10s)

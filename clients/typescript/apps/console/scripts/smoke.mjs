@@ -2,7 +2,8 @@
 // Fails for an error in the browser's console, a violation of the page's policy, a request to another server, and a serious
 // finding of axe on any screen.
 //
-// It also answers in the inbox, and looks at all screens, in the dark and at the width of a phone.
+// It also answers in the inbox, looks back at the states that a thread had, forks and exports it, kills the server in the
+// middle of a step, and looks at all screens, in the dark and at the width of a phone.
 //
 //     node scripts/smoke.mjs ./spool [folder for screenshots]
 import { spawn } from "node:child_process";
@@ -22,12 +23,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const dir = mkdtempSync(join(tmpdir(), "spool-console-"));
 const patience = 15_000;
 const problems = [];
+/** Whether the browser's messages do not count. */
+let quiet = false;
 
 /** Starts a server below a base path, and returns where it listens. */
-function serve() {
+function serve(port = 0) {
   const server = spawn(
     binary,
-    ["serve", "--listen", "127.0.0.1:0", "--data", join(dir, "data"), "--base-path", "/agents"],
+    ["serve", "--listen", `127.0.0.1:${port}`, "--data", join(dir, "data"), "--base-path", "/agents"],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },
@@ -49,7 +52,7 @@ function serve() {
   return { server, url };
 }
 
-const { server, url } = serve();
+let { server, url } = serve();
 let browser;
 try {
   const address = await url;
@@ -70,7 +73,7 @@ try {
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") {
+    if (!quiet && (message.type() === "error" || message.type() === "warning")) {
       problems.push(`console: ${message.text()}`);
     }
   });
@@ -149,6 +152,97 @@ try {
     problems.push("a link of a model tells where it came from");
   }
 
+  // Back to the open question, and to the moment before the edit.
+  const slider = page.getByRole("slider", { name: "Version of the thread" });
+  const past = page.locator(".past .messages");
+  const first = 'use send_email with {"to": "ann@example.com"}';
+  await page
+    .locator(".turn", { hasText: attack.slice(0, 20) })
+    .getByRole("button", { name: "Edit" })
+    .click();
+  await page.getByLabel("New text of the turn").fill("An edited turn.");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".answer").getByText("An edited turn.").waitFor();
+  await page.getByRole("link", { name: "History" }).click();
+  await past.getByText("An edited turn.").first().waitFor();
+  await look("history");
+  const last = Number(await slider.inputValue());
+  /** Presses a key until the caption says something. */
+  const seek = async (key, text) => {
+    for (let presses = 0; !(await page.locator(".caption").textContent())?.includes(text); presses++) {
+      if (presses === 200) {
+        throw new Error(`no commit says: ${text}`);
+      }
+      await page.keyboard.press(key);
+    }
+  };
+  await seek("[", "replaced an earlier turn");
+  await page.keyboard.press("ArrowLeft"); // to before the edit
+  await past.locator(".turn", { hasText: attack.slice(0, 20) }).waitFor();
+  if ((await past.getByText("An edited turn.").count()) !== 0) {
+    problems.push("the edited turn is shown before the edit");
+  }
+  await look("history-before-edit");
+  await seek("[", "approve send_email");
+  await past.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await past.locator(".park").getByText("ann@example.com").waitFor();
+  if ((await past.getByRole("button", { name: "Approve" }).count()) !== 0) {
+    problems.push("the past can be answered");
+  }
+  await look("history-question");
+  const asked = Number(await slider.inputValue());
+  const said = await slider.getAttribute("aria-valuetext");
+  if (!said?.startsWith(`${asked} of ${last}, `) || !said.includes("waits for someone to approve send_email")) {
+    problems.push(`the slider says ${said}`);
+  }
+  await page.waitForURL(new RegExp(`/record/${asked}$`)); // the address leads back to it
+  await page.reload();
+  await past.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await page.keyboard.press("End");
+  await past.getByText("An edited turn.").first().waitFor();
+  await page.keyboard.press("Home");
+  await past.getByText("An edited turn.").first().waitFor({ state: "detached" });
+  await past.locator(".turn", { hasText: first }).waitFor();
+
+  // What is saved opens when it is dropped, with the same states.
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  const exported = readFileSync(await (await download).path(), "utf8");
+  const historyOf = page.url();
+
+  // A fork goes on from a moment without the rest.
+  await slider.press("End");
+  await seek("[", "replaced an earlier turn");
+  await page.keyboard.press("ArrowLeft");
+  await page.getByRole("button", { name: "Fork from here" }).click();
+  await page.getByLabel("Message to the agent").waitFor();
+  await page.locator(".turn", { hasText: attack.slice(0, 20) }).waitFor();
+  if ((await page.getByText("An edited turn.").count()) !== 0) {
+    problems.push("the fork has what came later");
+  }
+  await page.getByLabel("Message to the agent").fill("On from here.");
+  await page.keyboard.press("Enter");
+  await page.locator(".answer").getByText("On from here.").waitFor();
+  await look("fork");
+  await page.goto(historyOf.replace(/\/record.*/, ""));
+  await page.locator(".answer").getByText("An edited turn.").waitFor();
+  if ((await page.getByText("On from here.").count()) !== 0) {
+    problems.push("the fork has changed its thread");
+  }
+
+  const transfer = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], "exported.ndjson"));
+    return transfer;
+  }, exported);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+  await page.locator(".tag", { hasText: "exported.ndjson" }).waitFor();
+  await past.getByText("An edited turn.").first().waitFor();
+  await seek("ArrowLeft", "approve send_email");
+  await past.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await look("history-file");
+  await page.goto(historyOf.replace(/\/record.*/, ""));
+
   // A reload in the middle of an answer goes on.
   await page.getByLabel("Message to the agent").fill("slow 12");
   await page.keyboard.press("Enter");
@@ -197,7 +291,18 @@ try {
   await page.getByText("The report of week 1 is ready.").first().waitFor();
   await look("file");
 
-  await page.emulateMedia({ colorScheme: "dark" });
+  // The states of nested runs, in the dark and on a phone.
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await page.goto(`${address}#/threads/tree/record`);
+  await past.getByRole("heading", { name: "Allow send_email?" }).waitFor();
+  await look("history-dark");
+  await page.setViewportSize({ width: 390, height: 780 });
+  await look("history-phone");
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("list", { name: "Marked commits" }).waitFor();
+  await look("history-phone-details");
+  await page.setViewportSize({ width: 1280, height: 800 });
+
   await page.goto(`${address}#/threads/tree`);
   await page.getByRole("heading", { name: "Allow send_email?" }).waitFor();
   await look("thread-dark");
@@ -214,6 +319,36 @@ try {
   await page.goto(`${address}#/`);
   await page.getByRole("link", { name: "New thread" }).waitFor();
   await look("list-phone");
+
+  // A server that is killed in the middle of a step, and started again: the crash, the takeover and the step that was done
+  // again.
+  await page.emulateMedia({ colorScheme: "light" });
+  const origin = new URL(address);
+  await fetch(`${address}api/agent/run`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ threadId: "crash", prompt: "slow 12" }),
+  });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${address}#/threads/crash`);
+  await page.locator(".answer").getByText("3", { exact: false }).first().waitFor();
+  quiet = true; // the browser says that the connection is lost
+  server.removeAllListeners("exit");
+  server.kill("SIGKILL");
+  await new Promise((resolve) => server.on("exit", resolve));
+  ({ server, url } = serve(origin.port));
+  await url;
+  await page.locator(".thread-head [data-state=COMPLETED]").waitFor({ timeout: 60_000 });
+  quiet = false;
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("h");
+  await past.locator(".answer").waitFor();
+  await page.locator(".events").getByText("was done again, and saved").waitFor();
+  await seek("[", "another worker took the run over");
+  await look("history-crash");
+  if ((await past.locator(".answer").count()) !== 0) {
+    problems.push("the step that the crash cut is shown as saved");
+  }
 
   // The mailer's call and that of a report are approved together.
   await page.setViewportSize({ width: 1280, height: 800 });

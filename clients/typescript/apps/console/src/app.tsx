@@ -94,7 +94,7 @@ function Screen({ route }: { route: Route }): ReactNode {
     case "inbox":
       return <InboxScreen />;
     case "threads":
-      return <ThreadsScreen threadId={route.threadId} fresh={route.fresh} />;
+      return <ThreadsScreen threadId={route.threadId} fresh={route.fresh} record={route.record} />;
     default:
       return null;
   }

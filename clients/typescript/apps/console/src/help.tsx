@@ -10,6 +10,12 @@ const inboxKeys = [
   ["x", "choose, to answer several at once"],
 ] as const;
 
+const recordKeys = [
+  ["←, →", "the commit before and the next one"],
+  ["[, ]", "the mark before and the next one"],
+  ["Home, End", "the first and the last commit, while the slider has the focus"],
+] as const;
+
 const messageKeys = [
   ["Enter", "sends the message"],
   ["Shift Enter", "a new line"],
@@ -34,6 +40,8 @@ export function Help({ onClose }: { onClose: () => void }): ReactNode {
       {list(frameKeys)}
       <h3>In the inbox</h3>
       {list(inboxKeys)}
+      <h3>In the history of a thread</h3>
+      {list(recordKeys)}
       <h3>In the message field</h3>
       {list(messageKeys)}
     </Dialog>

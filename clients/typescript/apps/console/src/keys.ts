@@ -1,17 +1,17 @@
 // Keys that work on every screen, unless somebody types.
 import { useEffect, useRef } from "react";
-import { go, to } from "./route.js";
+import { go, parseRoute, to } from "./route.js";
 
 /** Reports whether keys go to a field. */
 export function typing(event: KeyboardEvent): boolean {
-  const at = event.target as HTMLElement | null;
+  const at = event.target;
   return (
     event.ctrlKey ||
     event.metaKey ||
     event.altKey ||
     event.isComposing ||
     document.querySelector("dialog[open]") !== null ||
-    (at !== null && (/^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) || at.isContentEditable))
+    (at instanceof HTMLElement && (at.matches('input:not([type="range"]), textarea, select') || at.isContentEditable))
   );
 }
 
@@ -23,6 +23,7 @@ export const frameKeys = [
   ["n", "a new thread"],
   ["/", "search"],
   ["m", "the message field"],
+  ["h", "the history of the thread, and back"],
   ["?", "these keys"],
   ["Esc", "leaves a field"],
 ] as const;
@@ -60,6 +61,12 @@ const actions: Record<string, (() => void) | undefined> = {
     focus(".composer textarea");
   },
   m: () => focus(".composer textarea"),
+  h: () => {
+    const route = parseRoute(window.location.hash);
+    if (route.screen === "threads" && route.threadId !== null) {
+      go(route.record === undefined ? to.record(route.threadId) : to.thread(route.threadId));
+    }
+  },
   "/": () => focus("#search"),
 };
 

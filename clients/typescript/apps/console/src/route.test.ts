@@ -4,6 +4,14 @@ import { parseRoute, to } from "./route.js";
 test("each address leads to its screen", () => {
   const odd = "a/b#c%d?e";
   expect(parseRoute(to.thread(odd))).toEqual({ screen: "threads", threadId: odd, fresh: false });
+  expect(parseRoute(to.record(odd))).toEqual({
+    screen: "threads",
+    threadId: odd,
+    fresh: false,
+    record: { version: null },
+  });
+  expect(parseRoute(to.record(odd, 12))).toMatchObject({ threadId: odd, record: { version: 12 } });
+  expect(parseRoute("#/threads/t1/record/-1x")).toMatchObject({ threadId: "t1", record: { version: null } });
   expect(parseRoute(to.run(odd))).toEqual({ screen: "operations", part: "runs", runId: odd });
   expect(parseRoute(to.newThread)).toEqual({ screen: "threads", threadId: null, fresh: true });
   expect(parseRoute(to.inbox)).toEqual({ screen: "inbox" });

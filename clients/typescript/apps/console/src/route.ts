@@ -3,10 +3,15 @@ import { useSyncExternalStore } from "react";
 
 /** A screen, and what it is about. */
 export type Route =
-  | { screen: "threads"; threadId: string | null; fresh: boolean }
+  | { screen: "threads"; threadId: string | null; fresh: boolean; record?: Position }
   | { screen: "inbox" }
   | { screen: "operations"; part: "overview" | "runs" | "jobs"; runId: string | null }
   | { screen: "file" };
+
+/** Where somebody looks back: a version of the thread, or its last one. */
+export interface Position {
+  readonly version: number | null;
+}
 
 /** Returns the screen of an address. Unknown ones are the list of threads. */
 export function parseRoute(hash: string): Route {
@@ -22,8 +27,12 @@ export function parseRoute(hash: string): Route {
         part: part === "runs" || part === "jobs" ? part : "overview",
         runId: part === "runs" && rest[0] ? rest[0] : null,
       };
-    default:
-      return { screen: "threads", threadId: screen === "threads" && part ? part : null, fresh: screen === "new" };
+    default: {
+      const threadId = screen === "threads" && part ? part : null;
+      const version = /^\d{1,15}$/.test(rest[1] ?? "") ? Number(rest[1]) : null;
+      const record = threadId !== null && rest[0] === "record" ? { record: { version } } : {};
+      return { screen: "threads", threadId, fresh: screen === "new", ...record };
+    }
   }
 }
 
@@ -40,6 +49,8 @@ export const to = {
   threads: "#/",
   newThread: "#/new",
   thread: (id: string) => `#/threads/${encodeURIComponent(id)}`,
+  record: (id: string, version?: number) =>
+    `#/threads/${encodeURIComponent(id)}/record${version === undefined ? "" : `/${version}`}`,
   inbox: "#/inbox",
   operations: "#/operations",
   runs: "#/operations/runs",

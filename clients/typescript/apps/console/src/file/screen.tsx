@@ -1,13 +1,14 @@
 // A thread of a file, to read. Nothing is sent anywhere.
-import { type Client, createClient, type ThreadView } from "@spool/client";
+import { type Client, createClient } from "@spool/client";
 import { SpoolProvider, useThreadState } from "@spool/react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { RecordView } from "../record/view.js";
 import { Messages } from "../thread/page.js";
 import { Panel } from "../thread/panel.js";
 import { ReadOnly } from "../thread/read-only.js";
 import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
 import { keepFile, useFile } from "./kept.js";
-import { openSnapshot } from "./save.js";
+import { type Opened, openFile } from "./save.js";
 
 /** A client that reaches nobody. */
 const offline: Client = createClient({
@@ -18,49 +19,63 @@ const offline: Client = createClient({
 
 export default function FileScreen(): ReactNode {
   const file = useFile();
-  const [opened, setOpened] = useState<{ view: ThreadView; name: string } | null>(null);
+  const [opened, setOpened] = useState<{ file: File; has: Opened } | null>(null);
   const [problem, setProblem] = useState("");
   const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (file === null) {
       return;
     }
+    let stale = false;
     setProblem("");
-    file
-      .text()
-      .then((text) => setOpened({ view: openSnapshot(text), name: file.name }))
+    openFile(file)
+      .then((has) => !stale && setOpened({ file, has }))
       .catch((error) => {
-        setOpened(null);
-        setProblem(messageOf(error));
+        if (!stale) {
+          setOpened(null);
+          setProblem(messageOf(error));
+        }
       });
+    return () => {
+      stale = true;
+    };
   }, [file]);
+  const other = () => picker.current?.click();
   return (
     <main id="main" className="file-page">
       {opened === null ? (
         <Empty title="Read a saved thread">
           {problem !== "" && <Problem>{problem}</Problem>}
           <p className="faint">Drop a file here. It stays in this page, and no server is asked.</p>
-          <button type="button" onClick={() => picker.current?.click()}>
+          <button type="button" onClick={other}>
             Choose a file
           </button>
         </Empty>
+      ) : "record" in opened.has ? (
+        <RecordView
+          key={keyOf(opened.file)}
+          record={opened.has.record}
+          client={offline}
+          start={null}
+          head={<FileTag name={opened.file.name} onOther={other} />}
+        />
       ) : (
         <SpoolProvider
-          key={opened.view.thread.id + opened.name}
+          key={keyOf(opened.file)}
           client={offline}
           persistence={false}
-          initialView={opened.view}
-          threadId={opened.view.thread.id}
+          initialView={opened.has.view}
+          threadId={opened.has.view.thread.id}
         >
           <ReadOnly value={true}>
-            <Saved name={opened.name} onOther={() => picker.current?.click()} />
+            <Saved name={opened.file.name} onOther={other} />
           </ReadOnly>
         </SpoolProvider>
       )}
       <input
         ref={picker}
         type="file"
-        accept=".json,application/json"
+        accept=".ndjson,.json,application/x-ndjson,application/json"
         hidden
         aria-label="File to read"
         onChange={(event) => {
@@ -74,6 +89,29 @@ export default function FileScreen(): ReactNode {
   );
 }
 
+const keys = new WeakMap<File, number>();
+let opened = 0;
+
+/** Another file is another page, also if it has the same name. */
+function keyOf(file: File): number {
+  const key = keys.get(file) ?? ++opened;
+  keys.set(file, key);
+  return key;
+}
+
+function FileTag({ name, onOther }: { name: string; onOther: () => void }): ReactNode {
+  return (
+    <>
+      <span className="tag clip" title={name}>
+        {name}
+      </span>
+      <button type="button" className="quiet" onClick={onOther}>
+        Another file
+      </button>
+    </>
+  );
+}
+
 function Saved({ name, onOther }: { name: string; onOther: () => void }): ReactNode {
   const thread = useThreadState((state) => state.view.thread);
   return (
@@ -82,10 +120,7 @@ function Saved({ name, onOther }: { name: string; onOther: () => void }): ReactN
         <header className="thread-head">
           <h1 className="clip">{thread.title ?? thread.id}</h1>
           <StateMark state={thread.state} />
-          <span className="tag">{name}</span>
-          <button type="button" className="quiet" onClick={onOther}>
-            Another file
-          </button>
+          <FileTag name={name} onOther={onOther} />
         </header>
         <Messages />
       </div>

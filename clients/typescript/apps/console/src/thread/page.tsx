@@ -18,6 +18,7 @@ import { Message } from "./message.js";
 import { NewThread } from "./new-thread.js";
 import { Panel } from "./panel.js";
 import { ParkPanel } from "./park.js";
+import { ParkRead } from "./park-read.js";
 import { useReadOnly } from "./read-only.js";
 import { useWindow } from "./use-window.js";
 import { whyOf } from "./why.js";
@@ -109,9 +110,14 @@ function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): Reac
         </span>
       )}
       {threadId !== null && (
-        <button type="button" className="quiet aside-toggle" aria-expanded={aside} onClick={onAside}>
-          Details
-        </button>
+        <>
+          <a className="button quiet" href={to.record(threadId)} title="Look back (h)">
+            History
+          </a>
+          <button type="button" className="quiet aside-toggle" aria-expanded={aside} onClick={onAside}>
+            Details
+          </button>
+        </>
       )}
     </header>
   );
@@ -242,8 +248,8 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
         ))}
         {atEnd && (
           <>
-            {!readOnly && <Waiting />}
-            {!readOnly && <Queued />}
+            {readOnly ? <Waited /> : <Waiting />}
+            <Queued />
             <Why />
           </>
         )}
@@ -280,9 +286,16 @@ function Waiting(): ReactNode {
   ));
 }
 
+/** The questions that waited, to read. */
+function Waited(): ReactNode {
+  const parks = useThreadState((state) => state.view.parks);
+  return parks.map((park) => <ParkRead key={`${park.toolCallId} ${park.digest ?? ""}`} park={park} />);
+}
+
 /** Turns that wait for the thread and were sent by others. Those of this page are among the messages. */
 function Queued(): ReactNode {
   const { stop } = useThread();
+  const readOnly = useReadOnly();
   const queue = useThreadState((state) => state.view.queue);
   const own = useThreadState((state) => state.turns);
   const others = queue.filter((run) => !own.some((turn) => turn.runId === run.runId));
@@ -291,11 +304,13 @@ function Queued(): ReactNode {
       <header>
         <span className="who">Waiting</span>
         <span className="tag">{`${run.whenBusy}, ${run.position}.`}</span>
-        <span className="tools">
-          <button type="button" className="quiet" onClick={() => void stop(run.runId)}>
-            Cancel
-          </button>
-        </span>
+        {!readOnly && (
+          <span className="tools">
+            <button type="button" className="quiet" onClick={() => void stop(run.runId)}>
+              Cancel
+            </button>
+          </span>
+        )}
       </header>
       <p className="plain">{typeof run.content === "string" ? run.content : ""}</p>
     </article>

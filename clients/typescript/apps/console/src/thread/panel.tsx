@@ -1,7 +1,6 @@
 // What is known of a thread beside its messages: why it waits, what it costs, its runs, branches and names.
 import { type RunNode, useRun, useRuns, useThread, useThreadState, useUsage } from "@spool/react";
 import { type ReactNode, useEffect, useState } from "react";
-import { saveSnapshot } from "../file/save.js";
 import { go, to } from "../route.js";
 import { client } from "../session.js";
 import { count, duration, money, short, since } from "../ui/format.js";
@@ -237,6 +236,11 @@ function Ledger(): ReactNode {
   );
 }
 
+async function save(threadId: string): Promise<void> {
+  const { saveRecord } = await import("../file/save.js");
+  await saveRecord(threadId);
+}
+
 function ThreadFacts(): ReactNode {
   const readOnly = useReadOnly();
   const { threadId, delete: remove, refresh } = useThread();
@@ -267,7 +271,7 @@ function ThreadFacts(): ReactNode {
           <button
             type="button"
             className="quiet"
-            onClick={() => saveSnapshot(threadId).catch((error) => setProblem(messageOf(error)))}
+            onClick={() => save(threadId).catch((error) => setProblem(messageOf(error)))}
           >
             Save as a file
           </button>

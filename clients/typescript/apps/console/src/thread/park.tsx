@@ -63,7 +63,8 @@ export function ParkPanel({ park, answering, respond, children }: ParkProps): Re
   );
 }
 
-function titleOf(park: ParkProps["park"]): string {
+/** What is asked, in a few words. */
+export function titleOf(park: ParkProps["park"]): string {
   switch (park.reason) {
     case "approval":
       return `Allow ${park.toolName}?`;

@@ -1,9 +1,21 @@
 // The threads beside the one that is shown. On a phone there is room for one of both.
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import type { Position } from "../route.js";
 import { ThreadPage } from "../thread/page.js";
 import { ThreadList } from "./list.js";
 
-export function ThreadsScreen({ threadId, fresh }: { threadId: string | null; fresh: boolean }): ReactNode {
+const RecordPage = lazy(() => import("../record/page.js"));
+
+export function ThreadsScreen({
+  threadId,
+  fresh,
+  record,
+}: {
+  threadId: string | null;
+  fresh: boolean;
+  /** Where in the past the thread is shown. Undefined: it is shown live. */
+  record?: Position | undefined;
+}): ReactNode {
   // A thread that the page has created keeps the page, and with it the stream that is open.
   const [born, setBorn] = useState<string | null>(null);
   const [changed, setChanged] = useState("");
@@ -13,12 +25,18 @@ export function ThreadsScreen({ threadId, fresh }: { threadId: string | null; fr
         <ThreadList current={threadId} changed={changed} />
       </nav>
       <main id="main">
-        <ThreadPage
-          key={threadId === null || threadId === born ? "new" : threadId}
-          threadId={threadId}
-          onBorn={setBorn}
-          onState={setChanged}
-        />
+        {threadId !== null && record !== undefined ? (
+          <Suspense fallback={<p className="faint loading">Loading…</p>}>
+            <RecordPage key={threadId} threadId={threadId} start={record.version} />
+          </Suspense>
+        ) : (
+          <ThreadPage
+            key={threadId === null || threadId === born ? "new" : threadId}
+            threadId={threadId}
+            onBorn={setBorn}
+            onState={setChanged}
+          />
+        )}
       </main>
     </div>
   );

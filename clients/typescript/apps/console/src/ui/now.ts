@@ -1,5 +1,8 @@
 // The time, which passes.
-import { useSyncExternalStore } from "react";
+import { createContext, useContext, useSyncExternalStore } from "react";
+
+/** The moment at which something is shown, in milliseconds. Null: now. */
+export const AsOf = createContext<number | null>(null);
 
 const listeners = new Set<() => void>();
 let now = Date.now();
@@ -22,8 +25,13 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-/** The time in milliseconds, each second anew. `every` seconds, if less often is enough. */
+/** The time in milliseconds, each second anew. `every` seconds, if less often is enough. In the past, it stands still. */
 export function useNow(every = 1): number {
+  const asOf = useContext(AsOf);
   const step = every * 1000;
-  return useSyncExternalStore(subscribe, () => (every === 1 ? now : Math.floor(now / step) * step));
+  return useSyncExternalStore(asOf === null ? subscribe : never, () =>
+    asOf !== null ? asOf : every === 1 ? now : Math.floor(now / step) * step,
+  );
 }
+
+const never = () => () => {};
