@@ -138,7 +138,9 @@ func recordOf(t *testing.T, name string) (r *record.Record) {
 	return r
 }
 
-func memoryOf(_ *testing.T, clock spool.Clock) spool.Backend { return memory.New(&memory.Options{Clock: clock}) }
+func memoryOf(_ *testing.T, clock spool.Clock) spool.Backend {
+	return memory.New(&memory.Options{Clock: clock})
+}
 
 // recordedOf returns a record with its snapshots.
 func recordedOf(t *testing.T, name string, r *record.Record) recorded {

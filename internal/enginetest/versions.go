@@ -109,11 +109,10 @@ func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
 	case err != nil:
 		return nil
 	default:
-		deltas, err := tx.Deltas(spool.DeltaQuery{})
-		if err != nil {
+		if c.version, err = w.version(key, tx); err != nil {
 			return nil
 		}
-		c.version, c.text = int64(len(deltas)), shownJSON(s)
+		c.text = shownJSON(s)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,6 +122,22 @@ func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
 	}
 	w.threads[key] = append(all, c)
 	return c
+}
+
+// version returns the last version of a thread. It reads the deltas since the one before the last that was seen.
+func (w *versions) version(key spool.ThreadKey, tx spool.Tx) (int64, error) {
+	w.mu.Lock()
+	after := int64(0)
+	if all := w.threads[key]; len(all) > 0 {
+		after = max(0, all[len(all)-1].version-1)
+	}
+	w.mu.Unlock()
+	deltas, err := tx.Deltas(spool.DeltaQuery{After: after})
+	if len(deltas) == 0 && after > 0 && err == nil { // that commit was rolled back, or the thread is another one
+		after = 0
+		deltas, err = tx.Deltas(spool.DeltaQuery{})
+	}
+	return after + int64(len(deltas)), err
 }
 
 // shownJSON returns the JSON of what a snapshot shows, without the stream and the time of the last change.
