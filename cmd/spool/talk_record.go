@@ -53,16 +53,16 @@ func exportRun(ctx context.Context, c *client.Client, f *talkFlags, args []strin
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	if f.output == "" {
 		return copyRecord(h.stdout, file)
 	}
-	to, err := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	to, err := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the user names the file
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(copyRecord(to, file), to.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.output))
+		return errors.Join(err, os.Remove(f.output)) //nolint:gosec // it was made just now
 	}
 	return nil
 }

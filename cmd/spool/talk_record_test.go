@@ -20,14 +20,15 @@ func TestRunExport(t *testing.T) {
 	p := start(t, t.TempDir())
 	got := talkTo(p, "chat", "--json", "--thread", "t1", "Good morning")
 	var started spool.RunResult
-	if err := json.Unmarshal([]byte(got.stdout[:strings.Index(got.stdout, "\n")]), &started); err != nil {
+	line, _, _ := strings.Cut(got.stdout, "\n")
+	if err := json.Unmarshal([]byte(line), &started); err != nil {
 		t.Fatalf("%+v: %v", got, err)
 	}
 	file := filepath.Join(t.TempDir(), "t1.jsonl")
 	if got = talkTo(p, "run", "export", "--run", string(started.RunID), "--output", file); got.code != 0 || got.stdout != "" {
 		t.Fatalf("%+v", got)
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // the test's own
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (x *watchedTx) Parks(run spool.RunID) ([]spool.Park, error) {
 func (x *watchedTx) Write(c spool.Changes) error {
 	var restored spool.MessageID
 	if c.Restore != 0 {
-		branches, err := x.Tx.Branches()
+		branches, err := x.Branches()
 		if err != nil {
 			return err
 		}

@@ -177,7 +177,7 @@ func copyArtifact(ctx context.Context, store spool.ArtifactStore, from, to spool
 	if err != nil {
 		return "", err
 	}
-	defer data.Close() //nolint:errcheck // it was only read
+	defer data.Close()
 	copied, err := store.SaveArtifact(ctx, to, spool.NewArtifact{Name: a.Name, MediaType: a.MediaType, Data: data, Key: "fork:" + string(id)})
 	return copied.ID, err
 }
