@@ -64,12 +64,13 @@ func (w *watcher) until(what string, done func() bool) {
 	}
 }
 
-// idle waits until the thread has no run and the last one has ended in the record.
+// idle waits until the thread has no run and the last one has ended in the record. The record can say so before the
+// state does: then the view is not settled.
 func (w *watcher) idle(run spool.RunID) {
 	w.t.Helper()
 
 	w.until("the end of "+string(run), func() bool {
-		return w.shown.State().Terminal() && len(w.shown.Runs()) > 0 && w.newest() == run && w.over(run)
+		return w.shown.State().Terminal() && w.newest() == run && w.over(run) && w.shown.Settled()
 	})
 }
 

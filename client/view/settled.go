@@ -21,12 +21,27 @@ func (t *Thread) Settled() bool {
 		return true
 	case t.row.State == spool.WaitingForInput:
 		return len(t.parks)+len(t.pending) > 0 && t.ended == lastEnd{t.current, spool.SegmentParked}
+	case t.behind():
+		return false
 	case t.ended.run == t.current:
 		return t.row.State != spool.Completed || t.ended.status == spool.SegmentFinished
 	default: // the run never had a segment
 		r := t.run(t.current)
 		return r != nil && t.row.State != spool.Completed && (r.StartedAt.IsZero() || r.StartedAt.Equal(r.EnqueuedAt))
 	}
+}
+
+// behind reports whether the record has ended a newer run than the one of the state: the state comes later then.
+func (t *Thread) behind() bool {
+	for _, r := range t.runs {
+		switch r.ID {
+		case t.current:
+			return false
+		case t.ended.run:
+			return true
+		}
+	}
+	return false
 }
 
 // stateOf keeps which run a state is about. A snapshot is whole until its state changes.

@@ -51,6 +51,22 @@ func TestSettled(t *testing.T) {
 		}
 	}
 
+	// The record is ahead of the state, which is that of a run that never had a segment.
+	v = view.New(nil)
+	for i, f := range []spool.Frame{
+		entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Cancelled, RunID: "r1", EnqueuedAt: moment(1), EndedAt: moment(2)}),
+		entry(1, spool.EntryRunStarted, spool.RunStarted{RunID: "r2", StreamID: "r2:1", Segment: 1}),
+		entry(2, spool.EntryRunEnded, spool.RunEnded{RunID: "r2", StreamID: "r2:1", Segment: 1, Status: spool.SegmentFinished}),
+		entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Completed, RunID: "r2"}),
+	} {
+		if err := v.Apply(f); err != nil {
+			t.Fatal(err)
+		}
+		if v.Settled() != (i == 0 || i == 3) {
+			t.Errorf("after frame %d of two runs: settled %v", i, v.Settled())
+		}
+	}
+
 	for name, c := range map[string]struct {
 		last spool.Frame
 		want bool
