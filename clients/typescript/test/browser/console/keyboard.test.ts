@@ -56,6 +56,7 @@ test("the keyboard is enough", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("i");
   await page.locator(".inbox-row").nth(2).waitFor();
+  await page.locator(".inbox-row").nth(3).waitFor({ state: "detached" }); // the list no longer has the approved call
   await page.keyboard.press("r");
   await page.keyboard.type("not today");
   await page.keyboard.press("Escape");
