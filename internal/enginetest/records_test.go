@@ -3,7 +3,9 @@ package enginetest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,9 @@ import (
 )
 
 const recordsFile = "../../spec/fixtures/records.json"
+
+const recordsAbout = "Records: the lines of a thread's record, and the snapshot that it folds to at each version from first, without a stream. " +
+	"The form of a record is in events.md."
 
 // recorded is a record of the fixtures: the lines of its file, and the snapshot at each version from First.
 type recorded struct {
@@ -39,10 +44,13 @@ func TestRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []recorded
-	if err := json.Unmarshal(text, &all); err != nil {
+	var fixture struct {
+		Records []recorded `json:"records"`
+	}
+	if err := json.Unmarshal(text, &fixture); err != nil {
 		t.Fatal(err)
 	}
+	all := fixture.Records
 	if len(all) < len(fixtureCases) {
 		t.Errorf("there are %d records, run this test with -update", len(all))
 	}
@@ -101,14 +109,31 @@ func writeRecords(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(all); err != nil {
-		t.Fatal(err)
+	text.WriteString("{\"about\": " + strconv.Quote(recordsAbout) + ", \"records\": ")
+	for i, r := range all {
+		fmt.Fprintf(&text, "%s{\"name\": %q, \"first\": %d, \"lines\": [", [...]string{"[\n", ",\n"}[min(i, 1)], r.Name, r.First)
+		eachOnALine(t, &text, r.Lines)
+		text.WriteString("], \"snapshots\": [")
+		eachOnALine(t, &text, r.Snapshots)
+		text.WriteString("]}")
 	}
+	text.WriteString("\n]}\n")
 	if err := os.WriteFile(recordsFile, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// eachOnALine writes the elements of an array, each on a line of its own.
+func eachOnALine[T any](t *testing.T, text *bytes.Buffer, all []T) {
+	t.Helper()
+	for i, v := range all {
+		text.WriteString([...]string{"\n  ", ",\n  "}[min(i, 1)])
+		e := json.NewEncoder(text)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		text.Truncate(text.Len() - 1)
 	}
 }
 

@@ -13,7 +13,7 @@ import { chromium } from "playwright-core";
 
 const [, , shots] = process.argv;
 const top = fileURLToPath(new URL("../../../../..", import.meta.url));
-const records = JSON.parse(readFileSync(join(top, "spec/fixtures/records.json"), "utf8"));
+const { records } = JSON.parse(readFileSync(join(top, "spec/fixtures/records.json"), "utf8"));
 const dir = mkdtempSync(join(tmpdir(), "spool-static-"));
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const problems = [];

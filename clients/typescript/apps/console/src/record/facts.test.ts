@@ -9,7 +9,7 @@ interface Case {
   lines: object[];
 }
 
-const cases: Case[] = JSON.parse(fixtures);
+const cases: Case[] = JSON.parse(fixtures).records;
 
 async function told(name: string) {
   const found = cases.find((one) => one.name === name);
