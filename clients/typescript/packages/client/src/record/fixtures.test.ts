@@ -4,7 +4,9 @@ import type { Snapshot } from "../wire.js";
 import { readRecord } from "./read.js";
 import type { ThreadRecord } from "./types.js";
 
-const cases = fixture<{ records: { name: string; lines: object[]; first: number; snapshots: Snapshot[] }[] }>("records").records;
+const cases = fixture<{ records: { name: string; lines: object[]; first: number; snapshots: Snapshot[] }[] }>(
+  "records",
+).records;
 
 // The server makes the same snapshots of the same files.
 describe.each(cases)("$name", ({ lines, first, snapshots }) => {
