@@ -56,7 +56,7 @@ test("work elsewhere, and a limit of the provider", async () => {
   await desk.send("audit");
   await desk.says(/^Waits for the work of shop__audit elsewhere( \(.+\))?; gives up in \d/);
   await desk.look("elsewhere");
-  await desk.page.getByText("In order.").waitFor({ timeout: 30_000 });
+  await desk.page.getByText("In order.", { exact: true }).waitFor({ timeout: 30_000 });
   await desk.send("one more");
   await desk.says(/^Waits for a limit of the model's provider: /);
   await desk.look("provider-limit");
