@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"time"
@@ -17,7 +18,7 @@ import (
 const (
 	pgLockThread = "SELECT pg_advisory_xact_lock($1)"
 	pgReadThread = `SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), t.id IS NOT NULL,
-			tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until, owner, labels, t.bytes, t.bytes_summed
+			tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until, owner, labels, t.bytes, t.bytes_summed, t.last_version
 		FROM (VALUES (1)) AS one LEFT JOIN spool.thread t ON t.tenant = $2 AND t.id = $3`
 	pgRunColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 		enqueued_at, started_at, ended_at, max_steps, steps, attempts,
@@ -37,9 +38,10 @@ const (
 	pgInsertJob = `INSERT INTO spool.job (tenant, thread_id, run_id, key, kind, agent, model, segment, queue, payload, id, due_at, first_due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 	pgInsertThread = `INSERT INTO spool.thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-			owner, labels, bytes, bytes_summed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
-	pgAddTally = `INSERT INTO spool.tally (tenant, shard, threads, idle, queued, running, waiting, completed, cancelled, failed,
+			owner, labels, bytes, bytes_summed, last_version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1)`
+	pgInsertDelta = "INSERT INTO spool.delta (tenant, thread_id, version, seq, at, body) VALUES ($1, $2, 1, 0, $3, $4)"
+	pgAddTally    = `INSERT INTO spool.tally (tenant, shard, threads, idle, queued, running, waiting, completed, cancelled, failed,
 			input_tokens, cached_input_tokens, output_tokens, total_tokens, bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (tenant, shard) DO UPDATE SET
 			threads = tally.threads + excluded.threads, idle = tally.idle + excluded.idle, queued = tally.queued + excluded.queued,
@@ -75,7 +77,7 @@ func (s barePgStarter) start(ctx context.Context) error {
 	}
 	defer conn.Release()
 	const tenant, agent, model = "default", "bench", "script"
-	thread, run := spool.NewID("thr"), spool.NewID("run")
+	thread, run, message := spool.NewID("thr"), spool.NewID("run"), spool.NewID("msg")
 
 	var read pgx.Batch
 	read.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -85,14 +87,17 @@ func (s barePgStarter) start(ctx context.Context) error {
 	if err := conn.SendBatch(ctx, &read).Close(); err != nil {
 		return err
 	}
-	now := time.Now().UnixMicro()
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	now := at.UnixMicro()
+	delta := fmt.Sprintf(startDelta, thread, run, at.Format(time.RFC3339Nano), message)
 	var write pgx.Batch
 	write.Queue(pgInsertRun,
 		tenant, run, thread, now, "", 0, agent, "", model, "QUEUED", "", "",
 		now, now, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", 0, "", "", "", "", rand.Text(), "", "", "", "", tenant, thread)
-	write.Queue(pgInsertMessage, tenant, thread, spool.NewID("msg"), "", "user", `"`+startPrompt+`"`, now, "", run, 0, tenant, thread)
+	write.Queue(pgInsertMessage, tenant, thread, message, "", "user", `"`+startPrompt+`"`, now, "", run, 0, tenant, thread)
 	write.Queue(pgInsertJob, tenant, thread, run, "run:"+run+":1", "start", agent, model, 1, "", "", spool.NewJobID(), now, now)
-	write.Queue(pgInsertThread, tenant, thread, "QUEUED", model, startPrompt[:79]+"…", now, now, run, 0, 0, 0, "", "{}", startBytes, 0)
+	write.Queue(pgInsertDelta, tenant, thread, now, delta)
+	write.Queue(pgInsertThread, tenant, thread, "QUEUED", model, startTitle, now, now, run, 0, 0, 0, "", "{}", startBytes+int64(len(delta)), 0)
 	write.Queue(pgAddTally, tenant, fnv64(thread)%16, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	write.Queue("COMMIT")
 	return conn.SendBatch(ctx, &write).Close()

@@ -24,7 +24,7 @@ import (
 // purpose, because the measurement is about Spool's work around them.
 const (
 	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-			owner, labels, bytes, bytes_summed
+			owner, labels, bytes, bytes_summed, last_version
 		FROM thread WHERE tenant = ? AND id = ?`
 	insertRun = `INSERT INTO run (tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
@@ -41,13 +41,22 @@ const (
 	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, claimed, token, attempts, lane)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '=' || ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-			owner, labels, bytes, bytes_summed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	addTally = "INSERT INTO tally VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT (tenant, state) DO UPDATE SET n = n + excluded.n"
+			owner, labels, bytes, bytes_summed, last_version)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`
+	insertDelta = "INSERT INTO delta (tenant, thread_id, version, seq, at, body) VALUES (?, ?, 1, 0, ?, ?)"
+	addTally    = "INSERT INTO tally VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT (tenant, state) DO UPDATE SET n = n + excluded.n"
 )
 
-// startBytes is how many bytes a start adds to its thread.
-const startBytes = int64(1024 + 1024 + 256 + len(startPrompt) + len(`""`))
+// startBytes is how many bytes a start adds to its thread, besides the text of its delta.
+const startBytes = int64(1024 + 1024 + 256 + len(startPrompt) + len(`""`) + 128)
+
+// startDelta is the text of a start's delta, for the thread, the run, the times and the message.
+var startDelta = `{"thread":{"state":"QUEUED","model":"script","title":"` + startTitle + `"},"runId":"%[2]s",` +
+	`"runs":[{"id":"%[2]s","threadId":"%[1]s","depth":0,"agent":"bench","model":"script","state":"QUEUED","enqueuedAt":"%[3]s","startedAt":"%[3]s",` +
+	`"steps":0,"attempts":0,"inputTokens":0,"cachedInputTokens":0,"outputTokens":0,"totalTokens":0}],"view":[{"add":["%[4]s"]}]}`
+
+// startTitle is the title that the prompt gives its thread.
+var startTitle = startPrompt[:79] + "…"
 
 // bareScopes are the scopes of callers of a server without authentication.
 const bareScopes = `["read","write","approve","stop","admin"]`
@@ -160,7 +169,9 @@ func (s *bareStarts) write() {
 // start runs the statements of one start.
 func (s *bareStarts) start(op bareStart) error {
 	const tenant, agent, model = "default", "bench", "script"
-	now := time.Now().UnixMicro()
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	now := at.UnixMicro()
+	delta := fmt.Sprintf(startDelta, op.thread, op.run, at.Format(time.RFC3339Nano), op.message)
 	if err := s.read(readThread, tenant, op.thread); err != nil {
 		return err
 	}
@@ -178,9 +189,10 @@ func (s *bareStarts) start(op bareStart) error {
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
 		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, spool.NewJobID(), now, agent}},
+		{insertDelta, []driver.Value{tenant, op.thread, now, delta}},
 		{insertThread, []driver.Value{
-			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0), "", "",
-			startBytes, int64(0),
+			tenant, op.thread, "QUEUED", model, startTitle, now, now, op.run, int64(0), int64(0), int64(0), "", "",
+			startBytes + int64(len(delta)), int64(0),
 		}},
 	} {
 		if err := s.exec(statement.text, statement.args...); err != nil {
