@@ -11,14 +11,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { openBrowser } from "./browser.mjs";
 
 const [, , binary, shots] = process.argv;
 if (binary === undefined) {
   console.error("usage: node scripts/smoke.mjs SPOOL [FOLDER]");
   process.exit(2);
 }
-const browserPath = process.env.SPOOL_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const dir = mkdtempSync(join(tmpdir(), "spool-console-"));
 const patience = 15_000;
@@ -56,20 +55,7 @@ let { server, url } = serve();
 let browser;
 try {
   const address = await url;
-  browser = await chromium.launchPersistentContext(join(dir, "browser"), {
-    executablePath: browserPath,
-    headless: true,
-    viewport: { width: 1280, height: 800 },
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  browser = await openBrowser(dir);
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
   page.on("console", (message) => {

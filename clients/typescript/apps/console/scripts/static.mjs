@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser } from "./browser.mjs";
 
 const [, , shots] = process.argv;
 const top = fileURLToPath(new URL("../../../../..", import.meta.url));
@@ -109,20 +109,7 @@ function compare(name, version, shown, snapshot) {
 
 let browser;
 try {
-  browser = await chromium.launchPersistentContext(join(dir, "browser"), {
-    executablePath: process.env.SPOOL_TEST_CHROMIUM ?? "/usr/bin/chromium",
-    headless: true,
-    viewport: { width: 1280, height: 800 },
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  browser = await openBrowser(dir);
   const page = await browser.newPage();
   page.setDefaultTimeout(15_000);
   page.on("pageerror", (error) => problems.push(`error: ${error.stack ?? error}`));
