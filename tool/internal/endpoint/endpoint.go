@@ -99,7 +99,9 @@ func New(c Config) (*Endpoint, error) {
 }
 
 // Do makes the call, with the configured retries, and returns its result. An error has no configured secret
-// in it.
+// in it. It is the error of ctx where another attempt would come and ctx has ended; what the endpoint said
+// before tells nothing more. The last attempt's answer, and an effect that may have happened, are told also
+// to a caller whose ctx has ended.
 func (e *Endpoint) Do(ctx context.Context, c spool.ToolCall, r Request) (json.RawMessage, error) {
 	header, err := e.header(c, r)
 	if err != nil {
@@ -112,8 +114,8 @@ func (e *Endpoint) Do(ctx context.Context, c spool.ToolCall, r Request) (json.Ra
 			left = min(left, e.config.Retry.Within-time.Since(begin))
 		}
 		got := e.attempt(ctx, c, r, header, left)
-		if got.err == nil || ctx.Err() != nil {
-			return got.result, got.err
+		if got.err == nil {
+			return got.result, nil
 		}
 		pause, again := e.config.Retry.next(n, time.Since(begin), r.Idempotent, got)
 		if !again {
@@ -125,7 +127,11 @@ func (e *Endpoint) Do(ctx context.Context, c spool.ToolCall, r Request) (json.Ra
 	}
 }
 
+// sleep returns the error of ctx if that ends before d is over, or has ended already.
 func sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
