@@ -11,6 +11,7 @@ export type Phase =
   | "tool-call"
   | "tool-result"
   | "waiting-input"
+  | "waiting-work"
   | "completed"
   | "stopped"
   | "failed";
@@ -37,6 +38,7 @@ export const defaultLabels: Labels = {
   "tool-call": about("Calling a tool"),
   "tool-result": about("Reading the result"),
   "waiting-input": about("Waiting for an answer"),
+  "waiting-work": about("Waiting for work elsewhere"),
   completed: "Done",
   stopped: "Stopped",
   failed: about("Failed"),
@@ -63,9 +65,13 @@ function phaseOf({ loading, threadId, turns, view }: ThreadState): [Phase, (stri
     return ["loading"];
   }
   const state = view.thread.state;
-  const asked = view.parks[0];
   if (state === "WAITING_FOR_INPUT") {
-    return ["waiting-input", asked?.toolName];
+    const [asked] = view.parks;
+    const [pending] = view.pending;
+    // Nobody has to answer for work that goes on elsewhere.
+    return asked === undefined && pending !== undefined
+      ? ["waiting-work", pending.toolName]
+      : ["waiting-input", asked?.toolName];
   }
   if (state === "RUNNING") {
     return working(view);

@@ -63,6 +63,61 @@ test("work elsewhere, and a limit of the provider", async () => {
   desk.untroubled();
 });
 
+test("lists and marks ask a person only where one can help", async () => {
+  const shop = await startShop("--audit", "10m");
+  const world = await World.start("console-marks", {
+    limits: "retry_backoff: 10m",
+    agent: "mcp: {shop: {}}",
+    config: `mcp: {shop: {url: "${shop}"}}`,
+  });
+  const scripts: Record<string, Script> = {
+    mail: play({ mail: [new Tape().call("c1", "send_email", { to: "ann" }).end()] }),
+    audit: play({ audit: [new Tape().call("c2", "shop__audit", { year: 2025 }).end()] }),
+    fail: async (_, answer) => answer.cut(),
+  };
+  world.model.script = async (asked, answer) => scripts[asked.prompt]?.(asked, answer);
+  const waits = [
+    ["mail", "needs you", "true"],
+    ["audit", "waits for shop__audit's work", "false"],
+    ["fail", /^waits for the retry at [\d:]+$/, "false"],
+  ] as const;
+  for (const [prompt] of waits) {
+    await world.other().run({ threadId: prompt, runId: `run-${prompt}`, prompt });
+  }
+  const desk = await Desk.open(world, "#/threads/audit");
+  const isMarked = async (within: string, mark: string | RegExp, asks: string) => {
+    const state = desk.page.locator(`${within} .state[data-asks=${asks}]`);
+    await state.getByText(mark, { exact: true }).waitFor();
+  };
+  for (const [prompt, mark, asks] of waits) {
+    await isMarked(`.thread-list a[href$="/${prompt}"]`, mark, asks);
+  }
+  await isMarked(".thread-head", "waits for shop__audit's work", "false");
+  await isMarked(".run-line", "waits for shop__audit's work", "false");
+  await desk.page.locator(".call-state").getByText("works elsewhere").waitFor();
+  await desk.page.getByText("Waiting for work elsewhere: shop__audit").waitFor();
+  await desk.page.locator('.why[data-asks="false"]').getByText("Waits for the work of shop__audit").waitFor();
+  await desk.look("marks");
+  await desk.go("#/threads/audit/record");
+  await isMarked(".past .thread-head", "waits for shop__audit's work", "false");
+  await desk.go("#/");
+  await desk.look("marks-list");
+  await desk.go("#/operations/runs");
+  for (const [prompt, mark, asks] of waits) {
+    await isMarked(`tr:has(a[href$="run-${prompt}"])`, mark, asks);
+  }
+  await desk.look("marks-runs");
+  await desk.go("#/operations/runs/run-fail");
+  await isMarked(".ops-head", /^waits for the retry at/, "false");
+
+  await desk.go("#/threads/mail"); // an answer ends the wait
+  await isMarked(".thread-head", "needs you", "true");
+  scripts.mail = async (_, answer) => answer.text("Sent.");
+  await desk.button("Approve").click();
+  await isMarked('.thread-list a[href$="/mail"]', "done", "false");
+  desk.untroubled();
+});
+
 test("no worker", async () => {
   const world = await World.start("console-queued", { limits: "concurrency: 1" });
   world.model.script = play({ long: [new Tape().say("Without end")] });

@@ -3,10 +3,11 @@ import { type Client, createClient } from "@spool/client";
 import { SpoolProvider, useThreadState } from "@spool/react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { RecordView } from "../record/view.js";
+import { ThreadMark } from "../thread/marks.js";
 import { Messages } from "../thread/page.js";
 import { Panel } from "../thread/panel.js";
 import { ReadOnly } from "../thread/read-only.js";
-import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { keepFile, useFile } from "./kept.js";
 import { type Opened, openFile } from "./save.js";
 
@@ -119,7 +120,7 @@ function Saved({ name, onOther }: { name: string; onOther: () => void }): ReactN
       <div className="talk">
         <header className="thread-head">
           <h1 className="clip">{thread.title ?? thread.id}</h1>
-          <StateMark state={thread.state} />
+          <ThreadMark />
           <FileTag name={name} onOther={onOther} />
         </header>
         <Messages />

@@ -27,7 +27,7 @@ export function Overview(): ReactNode {
         <>
           <div className="sparks">
             <Spark label="running" text={count(states.RUNNING ?? 0)} series={running} />
-            <Spark label="wait for a person" text={count(states.WAITING_FOR_INPUT ?? 0)} series={waiting} />
+            <Spark label="waiting" text={count(states.WAITING_FOR_INPUT ?? 0)} series={waiting} />
             <Spark label="jobs ready" text={count(value.queue.ready)} series={ready} />
             <Spark
               label="oldest ready job"

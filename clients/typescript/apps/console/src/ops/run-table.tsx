@@ -1,9 +1,17 @@
 import type { Run } from "@spool/client";
 import type { ReactNode } from "react";
 import { to } from "../route.js";
+import { useWait } from "../threads/waits.js";
 import { count, duration, moment, money } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { StateMark } from "../ui/parts.js";
+
+/** The state of a run that is in a list, and what it waits for. */
+export function ListedMark({ run }: { run: Run }): ReactNode {
+  // Between two waits, a run saves a step, fails, or has another state.
+  const wait = useWait(run.threadId, run.state, `${run.id} ${run.state} ${run.steps} ${run.attempts}`, run);
+  return <StateMark state={run.state} wait={wait} />;
+}
 
 /** Runs, one in a line. */
 export function RunTable({ runs }: { runs: readonly Run[] }): ReactNode {
@@ -32,7 +40,7 @@ export function RunTable({ runs }: { runs: readonly Run[] }): ReactNode {
                 <a href={to.run(run.id)}>{run.id}</a>
               </td>
               <td>
-                <StateMark state={run.state} />
+                <ListedMark run={run} />
               </td>
               <td>{run.agent}</td>
               <td className="mono id">

@@ -5,11 +5,11 @@ import { to } from "../route.js";
 import { count, duration, moment, money } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
-import { Dialog, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { Dialog, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
 import { linesOf } from "./record.js";
-import { RunTable } from "./run-table.js";
+import { ListedMark, RunTable } from "./run-table.js";
 import { Failed } from "./screen.js";
 
 type Detail = Awaited<ReturnType<typeof admin.run>>;
@@ -29,7 +29,7 @@ export function RunPage({ runId }: { runId: string }): ReactNode {
     <>
       <div className="ops-head">
         <h1 className="clip mono">{run.id}</h1>
-        <StateMark state={run.state} />
+        <ListedMark run={run} />
         <a href={to.thread(run.threadId)}>Its thread</a>
         {isActive(run.state as State) && <Stop detail={value} onStopped={refresh} />}
       </div>

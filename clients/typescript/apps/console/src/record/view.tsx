@@ -3,11 +3,11 @@ import { type Client, emptyView, reduce } from "@spool/client";
 import type { ThreadRecord } from "@spool/client/record";
 import { SpoolProvider, useThreadState } from "@spool/react";
 import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { ThreadMark } from "../thread/marks.js";
 import { Messages } from "../thread/page.js";
 import { Panel } from "../thread/panel.js";
 import { ReadOnly } from "../thread/read-only.js";
 import { AsOf } from "../ui/now.js";
-import { StateMark } from "../ui/parts.js";
 import { Events } from "./events.js";
 import { factsOf } from "./facts.js";
 import { playerOf } from "./player.js";
@@ -76,7 +76,7 @@ function Head({ aside, onAside, children }: { aside: boolean; onAside: () => voi
         {thread.title || thread.id}
       </h1>
       <span className="tag past-tag">past</span>
-      <StateMark state={thread.state} />
+      <ThreadMark />
       {children}
       <button type="button" className="quiet aside-toggle" aria-expanded={aside} onClick={onAside}>
         Details

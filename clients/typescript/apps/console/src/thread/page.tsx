@@ -12,8 +12,9 @@ import {
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { go, to } from "../route.js";
 import { useNow } from "../ui/now.js";
-import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { Composer, type NewThreadOptions } from "./composer.js";
+import { ThreadMark } from "./marks.js";
 import { Message } from "./message.js";
 import { NewThread } from "./new-thread.js";
 import { Panel } from "./panel.js";
@@ -21,6 +22,7 @@ import { ParkPanel } from "./park.js";
 import { ParkRead } from "./park-read.js";
 import { useReadOnly } from "./read-only.js";
 import { useWindow } from "./use-window.js";
+import { waitOf } from "./wait.js";
 import { whyOf } from "./why.js";
 
 /** How many messages are read at first, and with each page on the way up. */
@@ -92,7 +94,7 @@ function Conversation({ onState }: { onState: (state: string) => void }): ReactN
 }
 
 function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): ReactNode {
-  const { threadId, state } = useThread();
+  const { threadId } = useThread();
   const title = useThreadState(({ view }) => view.thread.title);
   const { connection, error } = useConnection();
   return (
@@ -103,7 +105,7 @@ function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): Reac
       <h1 className="clip" title={title ?? threadId ?? ""}>
         {threadId === null ? "New thread" : (title ?? threadId)}
       </h1>
-      <StateMark state={state} />
+      <ThreadMark />
       {connection === "reconnecting" && (
         <span className="tag warn" role="status">
           {error ? `reconnecting: ${error.message}` : "reconnecting"}
@@ -141,7 +143,7 @@ export function Why(): ReactNode {
   );
   const text = whyOf(view, useNow());
   return text === null ? null : (
-    <p className="why" role="status" data-state={view.thread.state}>
+    <p className="why" role="status" data-state={view.thread.state} data-asks={waitOf(view)?.asks === true}>
       {text}
     </p>
   );

@@ -6,7 +6,8 @@ import { client } from "../session.js";
 import { count, duration, money, short, since } from "../ui/format.js";
 import { Copy } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
-import { Dialog, Meter, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { Dialog, Meter, messageOf, Problem } from "../ui/parts.js";
+import { RunMark } from "./marks.js";
 import { useReadOnly } from "./read-only.js";
 import { Timeline } from "./timeline.js";
 
@@ -125,7 +126,6 @@ function RunTree(): ReactNode {
 function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: number }): ReactNode {
   const { run, children } = node;
   const readOnly = useReadOnly();
-  const waits = useThreadState(({ view }) => view.parks.some((park) => park.agentId === run.id));
   const long =
     run.durationMs ??
     (run.startedAt !== undefined && run.endedAt === undefined ? now - new Date(run.startedAt).getTime() : 0);
@@ -133,7 +133,7 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
   return (
     <li>
       <div className="run-line" data-depth={Math.min(depth, 6)}>
-        <StateMark state={waits ? "WAITING_FOR_INPUT" : run.state} quiet />
+        <RunMark run={run} quiet />
         {readOnly ? (
           <span>{run.agent}</span>
         ) : depth === 0 ? (

@@ -1,11 +1,11 @@
 // A call of a tool: one line, and on request its arguments, its result and the run that it has started.
 import type { ShownToolCall } from "@spool/react";
-import { useMessages, useRun, useThreadState } from "@spool/react";
+import { useMessages, useRun } from "@spool/react";
 import { type ReactNode, useState } from "react";
 import { glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
-import { StateMark } from "../ui/parts.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
+import { RunMark } from "./marks.js";
 import { Message } from "./message.js";
 import { isObject } from "./schema.js";
 
@@ -31,7 +31,7 @@ export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
         <span className="call-args">
           {typeof call.args === "string" ? visible(call.args.slice(0, 120)) : glance(call.args)}
         </span>
-        <span className="call-state">{words[call.state]}</span>
+        <span className="call-state">{call.pending === undefined ? words[call.state] : "works elsewhere"}</span>
       </button>
       {open && (
         <div className="call-body">
@@ -83,14 +83,13 @@ function Result({ call, artifacts }: { call: ShownToolCall; artifacts: readonly 
 
 function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; onToggle: () => void }): ReactNode {
   const run = useRun(agentId);
-  const waits = useThreadState(({ view }) => view.parks.some((park) => park.agentId === agentId));
   return (
     <div className="nested">
       <button type="button" className="call-line" aria-expanded={open} onClick={onToggle} id={`nested-${agentId}`}>
         <span className="chevron" aria-hidden="true" />
         <span className="call-name">{run?.agent ?? "nested run"}</span>
         <span className="call-args">{run?.prompt}</span>
-        <StateMark state={waits ? "WAITING_FOR_INPUT" : (run?.state ?? "")} />
+        {run !== null && <RunMark run={run} />}
       </button>
       {open && <NestedMessages agentId={agentId} />}
     </div>

@@ -77,6 +77,7 @@ test.each<[string, ThreadView, string | null]>([
     view({ providerWaits: [{ agentId: null, limit: "tokens" }] }, "RUNNING"),
     "Waits for a limit of the model's provider: tokens.",
   ],
+  ["all questions are answered", view({}, "WAITING_FOR_INPUT"), "Waits for a worker."],
   ["at work", view({}, "RUNNING"), null],
   ["done", view({ runs: [{ ...run, stopReason: "completed" } as ViewRun] }, "COMPLETED"), null],
   [

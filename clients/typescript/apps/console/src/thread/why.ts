@@ -73,6 +73,9 @@ export function whyOf(view: ThreadView, now: number): string | null {
       ? "Waits because the model's provider refuses more requests for now."
       : `Waits for a limit of the model's provider: ${limit.limit}.`;
   }
+  if (state === "WAITING_FOR_INPUT") {
+    return "Waits for a worker."; // all its questions are answered
+  }
   if (state === "QUEUED") {
     return run?.enqueuedAt
       ? `Waits for a worker since ${left(new Date(2 * now - new Date(run.enqueuedAt).getTime()).toISOString(), now)}.`

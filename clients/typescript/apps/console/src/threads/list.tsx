@@ -1,14 +1,16 @@
 // All threads, the most recently changed first.
+import type { Thread } from "@spool/client";
 import { useThreads } from "@spool/react";
 import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 import { to } from "../route.js";
 import { ago } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
+import { useWait } from "./waits.js";
 
 const states = [
   ["", "All states"],
-  ["WAITING_FOR_INPUT", "Needs you"],
+  ["WAITING_FOR_INPUT", "Waiting"],
   ["RUNNING", "Running"],
   ["QUEUED", "Queued"],
   ["COMPLETED", "Done"],
@@ -18,6 +20,11 @@ const states = [
 
 /** How often the list is read again while it is shown. */
 const refreshMs = 3000;
+
+function ListedMark({ thread }: { thread: Thread }): ReactNode {
+  const wait = useWait(thread.id, thread.state, `${thread.state} ${thread.updatedAt}`);
+  return <StateMark state={thread.state} wait={wait} />;
+}
 
 export function ThreadList({ current, changed }: { current: string | null; changed: string }): ReactNode {
   const [query, setQuery] = useState("");
@@ -57,7 +64,7 @@ export function ThreadList({ current, changed }: { current: string | null; chang
             <a href={to.thread(thread.id)} aria-current={thread.id === current ? "page" : undefined}>
               <span className="row-title clip">{thread.title || thread.id}</span>
               <span className="row-line">
-                <StateMark state={thread.state} />
+                <ListedMark thread={thread} />
                 <time dateTime={thread.updatedAt}>{ago(thread.updatedAt, now)}</time>
               </span>
             </a>

@@ -1,27 +1,37 @@
 // Small pieces that all screens share.
 import type { State } from "@spool/client";
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import type { Wait } from "../thread/wait.js";
 
 const stateWords: Record<string, string> = {
   QUEUED: "queued",
   RUNNING: "running",
-  WAITING_FOR_INPUT: "needs you",
+  WAITING_FOR_INPUT: "waits",
   COMPLETED: "done",
   FAILED: "failed",
   CANCELLED: "stopped",
   IDLE: "idle",
 };
 
-/** The state of a run, as a dot and a word. */
-export function StateMark({ state, quiet = false }: { state: State | string; quiet?: boolean }): ReactNode {
+/** The state of a run, as a dot and a word, or what the run waits for. */
+export function StateMark({
+  state,
+  wait = null,
+  quiet = false,
+}: {
+  state: State | string;
+  /** What the run waits for. Null: it is not known, or the run does not wait. */
+  wait?: Wait | null;
+  quiet?: boolean;
+}): ReactNode {
   if (state === "") {
     return null;
   }
-  const word = stateWords[state] ?? state.toLowerCase();
+  const word = wait?.text ?? stateWords[state] ?? state.toLowerCase();
   return (
-    <span className="state" data-state={state}>
+    <span className="state" data-state={state} data-asks={wait?.asks === true} title={quiet ? word : undefined}>
       <span className="dot" aria-hidden="true" />
-      <span className={quiet ? "sr" : undefined}>{word}</span>
+      <span className={quiet ? "sr" : "clip"}>{word}</span>
     </span>
   );
 }
