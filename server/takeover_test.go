@@ -116,10 +116,13 @@ func TestTakeoverBytes(t *testing.T) {
 		b := withThread(t, server.Config{NoStreamTakeover: inside})
 		s := openRaw(t, b.url, rawRequest)
 		if got := b.server.TakenOver(); got != 1-i {
-			t.Errorf("%d connections are taken over", got)
+			t.Errorf("%d connections are taken over when the head is there", got)
 		}
 		chunks := httputil.NewChunkedReader(s.in)
 		text := s.untilText(t, chunks, "MESSAGE_APPENDED")
+		if got := b.server.TakenOver(); got != 1-i {
+			t.Errorf("%d connections are taken over when the text is there", got)
+		}
 		b.engine.Close()
 		rest, err := io.ReadAll(chunks)
 		if err != nil {
@@ -224,6 +227,51 @@ func TestTakeoverShutdown(t *testing.T) {
 	if rest, err := io.ReadAll(late.in); err != nil || !strings.HasSuffix(string(rest), "\r\n0\r\n\r\n") {
 		t.Errorf("a stream that is opened later ends with %q (%v)", rest, err)
 	}
+}
+
+// A shutdown while a stream is being taken over waits for the stream too, and does not wait for one whose handler panics.
+func TestTakeoverShutdownMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	b := withThread(t, server.Config{})
+	down := make(chan error, 1)
+	panics := false
+	listening := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.server.ServeHTTP(meanwhile{wrapped{w}, func() { // between the head of the answer and the start of the stream
+			if got := b.server.TakenOver(); got != 1 {
+				t.Errorf("%d connections are taken over when the head is sent", got)
+			}
+			if panics {
+				panic(http.ErrAbortHandler)
+			}
+			go func() { down <- b.server.Shutdown(context.WithoutCancel(r.Context())) }()
+		}}, r)
+	}))
+	listening.Start()
+	t.Cleanup(listening.Close)
+	for _, panics = range []bool{true, false} {
+		s := openRaw(t, listening.URL, rawRequest)
+		rest, err := io.ReadAll(s.in)
+		if ended := strings.HasSuffix(string(rest), "\r\n0\r\n\r\n"); err != nil || ended == panics {
+			t.Errorf("with a panic %t: the body ends with %q (%v)", panics, rest, err)
+		}
+		b.untilNoneTakenOver(t)
+	}
+	if err := receive(t, "the end of the shutdown", down); err != nil {
+		t.Error(err)
+	}
+}
+
+// meanwhile is a writer of middleware that does something while a stream leaves its handler.
+type meanwhile struct {
+	wrapped
+
+	do func()
+}
+
+func (w meanwhile) Outlive() func() {
+	w.do()
+	return nil
 }
 
 // A deadline of middleware before the server ends the stream, and the cancellation after its handler does not.

@@ -51,14 +51,13 @@ type taken struct {
 	closing  atomic.Bool  // the server shuts down
 	finished atomic.Bool  // the answer has ended
 	broken   bool         // the client took no more; only the sending goroutine uses it
+	cut      bool         // a shutdown waits no longer; guarded by the streams
 	unread   [64]byte     // for what the client sends after its request
 }
 
 // start begins to send.
 func (t *taken) start() {
 	t.wakeFunc = t.wake
-	t.state.Store(awake)
-	t.streams.add(t)
 	lasts := t.live.Lasts
 	if _, ok := t.ctx.Deadline(); ok && lasts == nil {
 		lasts = t.ctx

@@ -1,8 +1,11 @@
 package stream
 
-import "context"
+import (
+	"context"
+	"net"
+)
 
-// conns are the connections that were taken over.
+// conns are the connections that were taken over, or are this moment.
 type conns struct {
 	closing bool
 	open    map[*taken]struct{}
@@ -17,6 +20,16 @@ func (s *Streams) add(t *taken) {
 	s.conns.open[t] = struct{}{}
 	if s.conns.closing {
 		t.closing.Store(true)
+	}
+}
+
+// connect gives a stream its connection, and closes it if [Streams.Close] has cut the stream in between.
+func (s *Streams) connect(t *taken, conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.out = chunked{conn}
+	if t.cut {
+		_ = conn.Close()
 	}
 }
 
@@ -62,7 +75,9 @@ func (s *Streams) cutAll() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for t := range s.conns.open {
-		_ = t.out.conn.Close()
+		if t.cut = true; t.out.conn != nil {
+			_ = t.out.conn.Close()
+		}
 	}
 	return len(s.conns.open)
 }

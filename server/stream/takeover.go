@@ -85,19 +85,24 @@ func ownerOf(w http.ResponseWriter) (own http.Hijacker, around []Outlived) {
 	return own, around
 }
 
-// takeOver takes the connection over, and sends the head of the answer.
+// takeOver takes the connection over, and sends the head of the answer. The stream counts as taken over before
+// its server lets go of the connection, so that at each moment either of them waits for it at a shutdown.
 func (l *Live) takeOver(r *http.Request, own *Writer, events *engine.EventStream) error {
 	head := headOf(own.Header())
+	t := &taken{
+		streams: l.streams, live: l, events: events,
+		ctx: own.takeover.ctx, cancel: own.takeover.cancel, // the context of r keeps r alive, and all that net/http has for it
+	}
+	t.state.Store(awake) // what wakes the stream before it starts is seen at its first step
+	l.streams.add(t)
 	conn, _, err := own.takeover.from.Hijack() // bytes that the client has sent after its request are dropped
 	if err != nil {
+		l.streams.remove(t)
 		l.Close()
 		return call.About(r.Context(), spool.Wrap(spool.Internal, "connection cannot be taken over", err), l.key, "")
 	}
+	l.streams.connect(t, conn)
 	own.takeover.detach()
-	t := &taken{
-		streams: l.streams, live: l, events: events, out: chunked{conn},
-		ctx: own.takeover.ctx, cancel: own.takeover.cancel, // the context of r keeps r alive, and all that net/http has for it
-	}
 	own.takeover.stream = t
 	_ = conn.SetWriteDeadline(time.Now().Add(l.streams.config.Timeout))
 	_, err = conn.Write(head)
@@ -150,4 +155,5 @@ func (w *Writer) Drop() {
 	t.live.Close()
 	t.cancel()
 	_ = t.out.conn.Close()
+	t.streams.remove(t)
 }
