@@ -1,31 +1,17 @@
 // The history of a thread of the server.
-import { readRecord, type ThreadRecord } from "@spool/client/record";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { saveFile } from "../file/save.js";
 import { go, to } from "../route.js";
 import { client } from "../session.js";
 import { Empty, messageOf, Problem } from "../ui/parts.js";
+import { useNewest } from "./newest.js";
 import { RecordView } from "./view.js";
 
-interface Opened {
-  readonly record: ThreadRecord;
-  /** The record as it came, to save. */
-  readonly blob: Blob;
-}
-
 export default function RecordPage({ threadId, start }: { threadId: string; start: number | null }): ReactNode {
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const { value: opened, error } = useNewest(threadId);
   const [problem, setProblem] = useState("");
   const [forking, setForking] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => {
-    const stop = new AbortController();
-    setProblem("");
-    openRecord(threadId, stop.signal)
-      .then(setOpened)
-      .catch((error) => !stop.signal.aborted && setProblem(messageOf(error)));
-    return () => stop.abort();
-  }, [threadId]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   /** The address names the version, so that it can be sent to somebody. Browsers bound how often it may change. */
@@ -57,11 +43,11 @@ export default function RecordPage({ threadId, start }: { threadId: string; star
   );
 
   if (opened === null) {
-    return problem === "" ? (
+    return error === null ? (
       <p className="faint loading">Loading…</p>
     ) : (
       <Empty title="The history cannot be shown">
-        <Problem action={live}>{problem}</Problem>
+        <Problem action={live}>{messageOf(error)}</Problem>
       </Empty>
     );
   }
@@ -90,10 +76,4 @@ export default function RecordPage({ threadId, start }: { threadId: string; star
       )}
     />
   );
-}
-
-async function openRecord(threadId: string, signal: AbortSignal): Promise<Opened> {
-  const answer = await client.record(threadId, { signal });
-  const blob = await answer.blob();
-  return { record: await readRecord(blob, { signal }), blob };
 }

@@ -55,3 +55,26 @@ test("a version that does not exist is the nearest one", () => {
   player.goTo(4.6);
   expect(player.version).toBe(5);
 });
+
+test("a newer record changes what is shown only at the end", () => {
+  const newer = recordOf(12);
+  const ahead = playerOf(recordOf(9), {} as never, null);
+  ahead.grow(newer);
+  expect([ahead.version, ahead.record]).toEqual([12, newer]);
+
+  const named = playerOf(recordOf(9), {} as never, 9); // the address names it
+  let told = 0;
+  named.subscribe(() => told++);
+  named.grow(newer);
+  named.grow(newer);
+  expect([named.version, named.follows, told]).toEqual([9, false, 1]);
+  named.goTo(12, true); // another address
+  named.grow(recordOf(13));
+  expect(named.version).toBe(12);
+  named.goTo(99);
+  named.grow(recordOf(14));
+  expect(named.version).toBe(14);
+  named.goTo(5);
+  named.grow(recordOf(15));
+  expect(named.version).toBe(5);
+});

@@ -8,32 +8,58 @@ export interface Player {
   readonly record: ThreadRecord;
   readonly client: Client;
   readonly version: number;
-  /** Goes to a version, or to the nearest one that there is. */
-  goTo(version: number): void;
+  /** The newest version is shown, and the next one will be: somebody went to the end, or began there. */
+  readonly follows: boolean;
+  /** Goes on with a newer record of the same thread. What is shown stays, unless the player follows the end. */
+  grow(record: ThreadRecord): void;
+  /** Goes to a version, or to the nearest one that there is. One that is named stays, also if it is the last one. */
+  goTo(version: number, named?: boolean): void;
   subscribe(changed: () => void): () => void;
 }
 
 /** Returns a player whose client is another one for everything but the thread. */
-export function playerOf(record: ThreadRecord, base: Client, start: number | null): Player {
-  const [first = 0, last = 0] = [record.versions[0]?.version, record.versions.at(-1)?.version];
-  const within = (version: number) => Math.max(first, Math.min(last, Math.round(version)));
-  let version = within(start ?? last);
+export function playerOf(opened: ThreadRecord, base: Client, start: number | null): Player {
+  let record = opened;
+  const last = () => record.versions.at(-1)?.version ?? 0;
+  const within = (version: number) => Math.max(record.versions[0]?.version ?? 0, Math.min(last(), Math.round(version)));
+  let version = within(start ?? last());
+  let follows = start === null;
   const listeners = new Set<() => void>();
   const subscribe = (changed: () => void) => {
     listeners.add(changed);
     return () => listeners.delete(changed);
   };
+  const tell = () => {
+    for (const changed of listeners) {
+      changed();
+    }
+  };
   return {
-    record,
+    get record() {
+      return record;
+    },
+    get follows() {
+      return follows;
+    },
+    grow(newer) {
+      if (newer !== record) {
+        record = newer;
+        version = within(follows ? last() : version);
+        tell();
+      }
+    },
     get version() {
       return version;
     },
-    goTo(wanted) {
+    goTo(wanted, named = false) {
       const next = within(wanted);
-      if (next !== version && !Number.isNaN(next)) {
+      if (!Number.isNaN(next)) {
+        const ahead = !named && next === last();
+        const other = next !== version || follows !== ahead;
         version = next;
-        for (const changed of listeners) {
-          changed();
+        follows = ahead;
+        if (other) {
+          tell();
         }
       }
     },

@@ -78,6 +78,8 @@ export function Scrubber({
     if (way === "markBefore" || way === "markAfter") {
       event.preventDefault();
       move(player, facts, way);
+    } else if (version === last && onward.has(event.key)) {
+      player.goTo(last); // to what is newer
     }
   };
   if (here === undefined) {
@@ -135,6 +137,9 @@ const ways: Readonly<Record<string, "back" | "on" | "markBefore" | "markAfter" |
   "[": "markBefore",
   "]": "markAfter",
 };
+
+/** The keys that change nothing at the end of a slider. */
+const onward: ReadonlySet<string> = new Set(["ArrowRight", "ArrowUp", "PageUp", "End"]);
 
 function move(player: Player, facts: readonly Facts[], way: NonNullable<(typeof ways)[string]>): void {
   const { version } = player;

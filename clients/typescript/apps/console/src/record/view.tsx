@@ -7,13 +7,15 @@ import { ThreadMark } from "../thread/marks.js";
 import { Messages } from "../thread/page.js";
 import { Panel } from "../thread/panel.js";
 import { ReadOnly } from "../thread/read-only.js";
+import { short } from "../ui/format.js";
 import { AsOf } from "../ui/now.js";
 import { Events } from "./events.js";
 import { factsOf } from "./facts.js";
-import { playerOf } from "./player.js";
+import { type Player, playerOf } from "./player.js";
 import { Scrubber } from "./scrubber.js";
 
 export interface RecordViewProps {
+  /** The record. One that comes later is a newer one of the same thread. */
   record: ThreadRecord;
   /** Reads what is not in the record, such as files. */
   client: Client;
@@ -27,10 +29,18 @@ export interface RecordViewProps {
   actions?: (version: number) => ReactNode;
 }
 
-export function RecordView({ record, client, start, onVersion, head, actions }: RecordViewProps): ReactNode {
-  const [player] = useState(() => playerOf(record, client, start));
-  const [initialView] = useState(() => reduce(emptyView, record.at(player.version)));
+export function RecordView({ record: newest, client, start, onVersion, head, actions }: RecordViewProps): ReactNode {
+  const [player] = useState(() => playerOf(newest, client, start));
+  const [initialView] = useState(() => reduce(emptyView, player.record.at(player.version)));
   const version = useSyncExternalStore(player.subscribe, () => player.version);
+  const record = useSyncExternalStore(player.subscribe, () => player.record);
+  const follows = useSyncExternalStore(player.subscribe, () => player.follows);
+  useEffect(() => {
+    if (follows) {
+      player.grow(newest);
+    }
+  }, [player, newest, follows]);
+  const newer = (newest.versions.at(-1)?.version ?? 0) - (record.versions.at(-1)?.version ?? 0);
   const facts = useMemo(() => factsOf(record), [record]);
   const here = facts.find((one) => one.version === version);
   const [aside, setAside] = useState(false);
@@ -38,7 +48,7 @@ export function RecordView({ record, client, start, onVersion, head, actions }: 
   // The address names the version of somebody who comes back.
   useEffect(() => {
     if (start !== null) {
-      player.goTo(start);
+      player.goTo(start, true);
     }
   }, [player, start]);
   return (
@@ -52,6 +62,7 @@ export function RecordView({ record, client, start, onVersion, head, actions }: 
               </Head>
               <Messages />
               <Scrubber player={player} facts={facts} version={version}>
+                {newer > 0 && <Newer count={newer} onShow={() => showNewer(player, newest)} />}
                 <span className="tools">{actions?.(version)}</span>
               </Scrubber>
             </div>
@@ -66,6 +77,20 @@ export function RecordView({ record, client, start, onVersion, head, actions }: 
       </ReadOnly>
     </SpoolProvider>
   );
+}
+
+/** The thread has gone on while somebody looks at another version. */
+function Newer({ count, onShow }: { count: number; onShow: () => void }): ReactNode {
+  return (
+    <button type="button" className="newer num" onClick={onShow}>
+      {`${short(count)} newer ${count === 1 ? "version" : "versions"} · Show`}
+    </button>
+  );
+}
+
+function showNewer(player: Player, newest: ThreadRecord): void {
+  player.grow(newest);
+  player.goTo(newest.versions.at(-1)?.version ?? 0);
 }
 
 function Head({ aside, onAside, children }: { aside: boolean; onAside: () => void; children: ReactNode }): ReactNode {
