@@ -1,5 +1,5 @@
 // When a view that came as a stream is the one of a fresh snapshot.
-import type { ThreadState, ViewMessage, ViewRun } from "@spool/client";
+import type { Snapshot, State, ThreadState, ViewMessage, ViewRun } from "@spool/client";
 import { isActive } from "@spool/client";
 import { textOf } from "@spool/react";
 
@@ -72,6 +72,17 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
   return [form(view), form(snapshot)];
 }
 
+/**
+ * Returns how the runs have ended, as the view shows it and as the server has it. The stream of a snapshot is read by the
+ * same function as the view, so a mistake in it is in both, and only the snapshot's list of runs is right.
+ */
+export function endsOf(view: View, { runs }: Pick<Snapshot, "runs">): [unknown, unknown] {
+  const ended = runs.filter(({ id, state }) => !isActive(state as State) && view.runs.some((run) => run.id === id));
+  const states = (list: readonly { id: string; state: string }[]) =>
+    Object.fromEntries(list.filter(({ id }) => ended.some((run) => run.id === id)).map(({ id, state }) => [id, state]));
+  return [states(view.runs), states(ended)];
+}
+
 /** Returns where two values differ, with both values. A field that is undefined is none. */
 export function differences(a: unknown, b: unknown, path = ""): string[] {
   if (Object.is(a, b)) {
@@ -97,7 +108,7 @@ function fieldsOf(run: ViewRun, inView: ViewRun | undefined, latest: string | un
   if (inView?.agent === "") {
     fields.push(...snapshotOnly.followedRun);
   }
-  if (isActive(run.state as Parameters<typeof isActive>[0])) {
+  if (isActive(run.state as State)) {
     fields.push(...snapshotOnly.activeRun);
   } else if (inView?.endedAt === undefined && run.id !== latest) {
     fields.push(...snapshotOnly.missedRun);

@@ -107,6 +107,39 @@ test("a nested run asks, and its answer reaches it", async () => {
   await tab.picture("nested done");
 });
 
+test("nested runs end in each way, before the eyes of a page", async () => {
+  const world = await World.start("nested-ends", { limits: "run_max_attempts: 1" });
+  const spawn = (id: string, instructions: string) => [id, "spawnSubagent", { name: "mailer", instructions }] as const;
+  const soFar = new Tape().say("So far.");
+  const plays = play({
+    ask: [new Tape().call(...spawn("s1", "works")).end(), new Tape().call(...spawn("s2", "fails")).end(), soFar],
+    works: [new Tape().say("It works.").end()],
+    hangs: [new Tape().say("Without end")],
+  });
+  world.model.script = async (asked, answer) => (asked.prompt === "fails" ? answer.cut() : plays(asked, answer));
+  const tab = await world.open();
+  const ends = async () =>
+    (await tab.state()).view.runs
+      .filter(({ depth }) => depth > 0)
+      .map(({ state, error }) => [state, error !== undefined]);
+  await tab.send("ask");
+  await tab.shows("So far.");
+  await tab.isTrue(); // the page has followed since the run began
+  expect(await ends()).toEqual(
+    expect.arrayContaining([
+      ["COMPLETED", false],
+      ["FAILED", true],
+    ]),
+  );
+  soFar.call(...spawn("s3", "hangs")).end();
+  await tab.page.waitForSelector('.call[data-call="s3"] article:has-text("Without end")');
+  await tab.click("text=Stop");
+  await tab.phase("stopped");
+  await tab.isTrue();
+  expect(await ends()).toContainEqual(["CANCELLED", false]);
+  await tab.picture("nested ends");
+});
+
 test("a call whose outcome is unknown asks a person", async () => {
   const world = await World.start("unknown");
   world.model.script = play({ pay: [new Tape().call("p1", "pay", { amount: 7 }).end()] });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, type ClientOptions, createClient, emptyView, reduce, type ThreadState } from "@spool/client";
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { byAgent, comparable, differences, textsOf } from "./compare.js";
+import { byAgent, comparable, differences, endsOf, textsOf } from "./compare.js";
 import { until } from "./gate.js";
 import { Model } from "./model.js";
 import { Server } from "./server.js";
@@ -227,9 +227,10 @@ export class Tab {
   async isTrue(client: Client = this.world.other(), last = Number.POSITIVE_INFINITY): Promise<void> {
     await until("the page shows what a fresh snapshot has", async () => {
       const state = await this.state();
-      const fresh = reduce(emptyView, await client.history(state.threadId ?? ""));
-      const [shown, saved] = comparable(state.view, fresh);
+      const snapshot = await client.history(state.threadId ?? "");
+      const [shown, saved] = comparable(state.view, reduce(emptyView, snapshot));
       expect(differences(shown, saved).slice(0, 20)).toEqual([]);
+      expect(differences(...endsOf(state.view, snapshot))).toEqual([]);
       expect(state.turns).toEqual([]);
       const { "": own = [], ...nested } = textsOf(state);
       expect(await this.said()).toEqual({ ...nested, ...(own.length > 0 && { "": own.slice(-last) }) });

@@ -116,6 +116,34 @@ test("a call whose outcome nobody knows", async () => {
   desk.untroubled();
 });
 
+test("a call whose outcome nobody knows is run again", async () => {
+  const world = await World.start("console-again");
+  world.model.script = play({
+    pay: [new Tape().call("p1", "pay", { amount: 7 }).end(), new Tape().say("Paid.").end()],
+  });
+  world.model.tools.set("pay", (_, count) => (count === 1 ? new Promise(() => undefined) : { receipt: 18 }));
+  const desk = await Desk.open(world);
+  desk.expects(/Failed to load resource|ERR_/);
+  await desk.send("pay");
+  await until("the payment is on its way", () => world.model.effects.length === 1);
+  await world.server.kill();
+  await world.server.start();
+  await desk.heading("What did pay do?").waitFor({ timeout: 40_000 });
+  expect(world.model.effects).toHaveLength(1); // not before somebody says so
+  await desk.page.getByLabel(/^Reason/).fill("The bank has nothing.");
+  await desk.button("Run it again").click();
+  await desk.page.getByText("Paid.").waitFor();
+  await desk.page
+    .locator(".call-glance")
+    .getByText(/receipt: 18/)
+    .waitFor();
+  await desk.question.waitFor({ state: "detached" });
+  expect(world.model.effects.map(({ args }) => args)).toEqual([{ amount: 7 }, { amount: 7 }]);
+  const [thread] = (await world.other().threads()).threads;
+  expect(await (await world.other().record(thread?.id ?? "")).text()).toContain("The bank has nothing.");
+  desk.untroubled();
+});
+
 test("a budget that is used up", async () => {
   const world = await World.start("console-budget", { config: "budget: {tokens: 20000, on_exhausted: park}" });
   world.model.script = play({ long: [new Tape().call("c1", "look", {}).end(), new Tape().say("Enough.").end()] });
