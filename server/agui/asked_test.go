@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,53 @@ func TestComesBackBehindAnEndWithoutEntry(t *testing.T) {
 				text := v.seen()
 				if n := bytes.Count(text, []byte(`"outcome":{"type":"cancelled"}`)); n != 1 {
 					t.Errorf("it was told %d times that the run was stopped:\n%s", n, text)
+				}
+			})
+		})
+	}
+}
+
+// A client before 1.0 takes no outcome but success and interrupt. It is told live in the result that its run was
+// stopped: before the run began, while it works and while it waits.
+func TestStoppedBefore1(t *testing.T) {
+	t.Parallel()
+
+	const stopped, of1 = `"result":{"finishReason":"cancelled"},"outcome":{"type":"success"}`, `"outcome":{"type":"cancelled"}`
+	for name, turn := range map[string]spooltest.Turn{
+		"never": {},
+		"works": spooltest.Use(spooltest.Call{ID: "c1", Name: "hang"}),
+		"waits": spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, spooltest.NewModel(turn))
+				s.run("r1", "hello")
+				if name != "never" {
+					defer s.work()()
+				}
+				settle(time.Second)
+				clients := map[string]agui.Options{"follows": {}}
+				if name != "waits" { // else a client of the run alone has its end already
+					clients["ran"] = agui.Options{RunID: "r1", From: &spool.Run{ID: "r1"}}
+					clients["connected"] = agui.Options{RunID: "r1", Connect: true}
+				}
+				old, now := make(map[string]*viewer), make(map[string]*viewer)
+				for who, o := range clients {
+					now[who] = s.watch(o, nil)
+					o.Before1 = true
+					old[who] = s.watch(o, nil)
+				}
+				settle(time.Second)
+				s.stop()
+				settle(time.Minute)
+				for who := range clients {
+					if text := string(old[who].seen()); strings.Count(text, stopped) != 1 || strings.Contains(text, of1) {
+						t.Errorf("a client before 1.0 that %s is told\n%s", who, text)
+					}
+					if text := string(now[who].seen()); strings.Count(text, of1) != 1 || strings.Contains(text, stopped) {
+						t.Errorf("a client of 1.0 that %s is told\n%s", who, text)
+					}
 				}
 			})
 		})

@@ -17,6 +17,7 @@ type encoder struct {
 	// clientRunID is the client's id of the run that it has asked for. Empty: it has none.
 	clientRunID string
 	connect     bool
+	before1     bool // see [Options.Before1]
 	states      states
 
 	runID string // of the open run, by the client's id
@@ -161,6 +162,8 @@ func (e *encoder) runEnded(c projection.RunEnded) Event {
 		return RunError{
 			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage),
 		}
+	case c.Outcome == projection.Cancelled && !old && e.before1:
+		end.Result = &Result{FinishReason: cmp.Or(c.State.StopReason, spool.StopCancelled)}
 	case c.Outcome == projection.Cancelled && !old:
 		end.Outcome.Type = OutcomeCancelled
 	case c.Outcome == projection.Waits:

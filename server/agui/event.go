@@ -89,7 +89,7 @@ type RunStarted struct {
 type RunFinished struct {
 	ThreadID spool.ThreadID     `doc:"The thread."                                        json:"threadId"`
 	RunID    string             `doc:"The run, by the client's own id."                   json:"runId"`
-	Result   *Result            `doc:"Present if the run neither failed nor was stopped." json:"result,omitempty"`
+	Result   *Result            `doc:"Why the run ended, if the outcome does not say it." json:"result,omitempty"`
 	Outcome  Outcome            `doc:"How the run ended."                                 json:"outcome"`
 	Usage    []spool.TokenCount `doc:"The tokens that it used."                           json:"usage,omitempty"`
 }

@@ -3,6 +3,7 @@ package agui
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -12,14 +13,24 @@ import (
 // RunAgentInput is the body that a client sends to start or continue a run. Only the last message counts, and
 // the results at the end: the thread has its own messages.
 type RunAgentInput struct {
-	ThreadID       spool.ThreadID  `doc:"The thread. If it does not exist, its first turn creates it."                                                                                                                             example:"t1"                    json:"threadId"  required:"true"`
-	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                                               example:"r1"                    json:"runId"     required:"true"`
-	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                                           json:"messages"                 nullable:"false" required:"true"`
-	Resume         []ResumeEntry   `doc:"Answers to all open questions of the thread. With it, the messages do not count."                                                                                                         json:"resume,omitempty"`
-	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                                         json:"state,omitempty"`
-	Tools          []InputTool     `doc:"Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends the answer, and the client sends the result as a message with the role tool." json:"tools,omitempty"`
-	Context        []InputContext  `doc:"Information of the client for the run that this starts. The model reads it as data."                                                                                                      json:"context,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, whenBusy, providerOptions and onDisconnect for the run."                                                                        json:"forwardedProps,omitempty"`
+	ThreadID        spool.ThreadID  `doc:"The thread. If it does not exist, its first turn creates it."                                                                                                                             example:"t1"                    json:"threadId"                  required:"true"`
+	RunID           spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                                               example:"r1"                    json:"runId"                     required:"true"`
+	Messages        []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                                           json:"messages"                 nullable:"false"                 required:"true"`
+	Resume          []ResumeEntry   `doc:"Answers to all open questions of the thread. With it, the messages do not count."                                                                                                         json:"resume,omitempty"`
+	State           json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                                         json:"state,omitempty"`
+	Tools           []InputTool     `doc:"Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends the answer, and the client sends the result as a message with the role tool." json:"tools,omitempty"`
+	Context         []InputContext  `doc:"Information of the client for the run that this starts. The model reads it as data."                                                                                                      json:"context,omitempty"`
+	ProtocolVersion string          `doc:"The version of AG-UI that the client speaks. Left out, or before 1.0: a stopped run ends with the outcome success and the finishReason cancelled."                                        example:"1.0"                   json:"protocolVersion,omitempty"`
+	ForwardedProps  json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, whenBusy, providerOptions and onDisconnect for the run."                                                                        json:"forwardedProps,omitempty"`
+}
+
+// Before1 reports whether the client speaks a version of the protocol before 1.0, from which on clients declare
+// their version. Such a client takes the outcomes success and interrupt only: any other one is an exception in
+// its page.
+func (in *RunAgentInput) Before1() bool {
+	major, _, _ := strings.Cut(in.ProtocolVersion, ".")
+	n, err := strconv.Atoi(major)
+	return err != nil || n < 1
 }
 
 // InputMessage is a message of a client.

@@ -20,6 +20,20 @@ func input(t *testing.T, text string) *agui.RunAgentInput {
 	return &in
 }
 
+// Clients declare their version from 1.0 on.
+func TestBefore1(t *testing.T) {
+	t.Parallel()
+
+	for in, want := range map[string]bool{
+		`{}`: true, `{"protocolVersion":""}`: true, `{"protocolVersion":"0.9"}`: true, `{"protocolVersion":"next"}`: true,
+		`{"protocolVersion":"1.0"}`: false, `{"protocolVersion":"1.7"}`: false, `{"protocolVersion":"2"}`: false, `{"protocolVersion":"10.1"}`: false,
+	} {
+		if got := input(t, in).Before1(); got != want {
+			t.Errorf("%s: before 1.0: %t", in, got)
+		}
+	}
+}
+
 func TestTurn(t *testing.T) {
 	t.Parallel()
 

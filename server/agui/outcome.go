@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Result is the result of a run that neither failed nor was stopped.
+// Result is the result of a run that did not fail. A stopped run has one only if its outcome does not say so.
 type Result struct {
 	// FinishReason is the run's stop reason, or "client_tool" if the run waits for the client to execute its
 	// tools.

@@ -26,6 +26,8 @@ type Options struct {
 	Connect bool
 	// State says how to treat the client's state.
 	State StateUse
+	// Before1 says that the client speaks a version before 1.0: see [RunAgentInput.Before1].
+	Before1 bool
 }
 
 // Translator turns the frames of a thread into events. It is for one client and one goroutine. The events that
@@ -38,7 +40,7 @@ type Translator struct {
 
 // New returns a translator. Give it a snapshot first: see [Translator.Prelude].
 func New(o Options) *Translator {
-	t := &Translator{encoder: encoder{connect: o.Connect, states: states{use: o.State}, clientRunID: o.ClientRunID}}
+	t := &Translator{encoder: encoder{connect: o.Connect, before1: o.Before1, states: states{use: o.State}, clientRunID: o.ClientRunID}}
 	if o.ClientRunID == "" {
 		t.encoder.clientRunID = string(o.RunID)
 	}

@@ -21,7 +21,7 @@ func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 	if err != nil {
 		return Answer{}, call.About(ctx, err, key, "")
 	}
-	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true}
+	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true, Before1: in.Body.Before1()}
 	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
 		slot.Release()

@@ -112,7 +112,7 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 		slot.Release()
 		return Answer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
 	}
-	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
+	show.ClientRunID, show.State, show.Before1 = string(body.RunID), agui.UseOf(body.State), body.Before1()
 	r := rest.RequestOf(ctx)
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {

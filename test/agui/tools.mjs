@@ -85,6 +85,8 @@ tell("nested", agent, { result: await run(agent), ran: ran.splice(0) });
 agent.addMessage({ id: "u4", role: "user", content: "long" });
 await agent.runAgent({ tools }, { onTextMessageContentEvent: () => agent.abortRun() }).catch(() => {});
 const stop = await agent.stopped;
+// The worker may still be at the run. Those who see its end live are in stopped.mjs.
+while ((await (await fetch(new URL("history?threadId=page", url))).json()).thread.state !== "CANCELLED");
 await agent.connectAgent();
 tell("stopped", agent, { status: stop.status });
 

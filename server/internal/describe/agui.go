@@ -2,7 +2,7 @@ package describe
 
 import "github.com/spoolhq/spool/rest"
 
-const aboutAGUI = `An AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what a run
+const aboutAGUI = `An AG-UI client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what a run
 waits for, or to see a run again. The answer is the run as server-sent events.
 
 If the last message is the user's, the post starts a run. If the thread already has that message, the agent answers it again, and the new
@@ -14,17 +14,17 @@ Closing the connection does not stop the run, unless forwardedProps.spool.onDisc
 stop. The post also needs the scope read, and approve with resume.`
 
 const aboutAGUIConnect = `An AG-UI client posts here to show a thread when its page opens. The answer has the thread's messages and, if a
-run is not over, that run live until its end. No run is started, whatever the body has: only threadId and runId count. A thread that does
-not exist is shown as an empty one.`
+run is not over, that run live until its end. No run is started, whatever the body has: only threadId, runId, state and
+protocolVersion count. A thread that does not exist is shown as an empty one.`
 
 // Agents adds to the document what the types of the AG-UI endpoints cannot express.
 func Agents(api *rest.API, base string) {
 	op := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui"].Post
 	op.RequestBody.Content["application/json"].Example = object{
-		"threadId": "t1", "runId": "r1", "messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
+		"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
 	}
 	shown := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui/connect"].Post
-	shown.RequestBody.Content["application/json"].Example = object{"threadId": "t1", "runId": "r1", "messages": []object{}}
+	shown.RequestBody.Content["application/json"].Example = object{"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": []object{}}
 	shown.Responses["200"].Description = "The events, each sent at once, until the run ends or waits for an answer."
 	op.Responses["200"].Description = "The events, each sent at once, until the run ends or waits for an answer."
 	refused := op.Responses["409"]

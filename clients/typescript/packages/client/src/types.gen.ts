@@ -276,7 +276,7 @@ export interface paths {
         put?: never;
         /**
          * Run an agent over AG-UI
-         * @description An AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what a run
+         * @description An AG-UI client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what a run
          *     waits for, or to see a run again. The answer is the run as server-sent events.
          *
          *     If the last message is the user's, the post starts a run. If the thread already has that message, the agent answers it again, and the new
@@ -306,8 +306,8 @@ export interface paths {
         /**
          * Show a thread over AG-UI
          * @description An AG-UI client posts here to show a thread when its page opens. The answer has the thread's messages and, if a
-         *     run is not over, that run live until its end. No run is started, whatever the body has: only threadId and runId count. A thread that does
-         *     not exist is shown as an empty one.
+         *     run is not over, that run live until its end. No run is started, whatever the body has: only threadId, runId, state and
+         *     protocolVersion count. A thread that does not exist is shown as an empty one.
          */
         post: operations["connectAgent"];
         delete?: never;
@@ -1367,7 +1367,7 @@ export interface components {
         AgentRunFinished: {
             /** @description How the run ended. */
             outcome: components["schemas"]["AgentOutcome"];
-            /** @description Present if the run neither failed nor was stopped. */
+            /** @description Why the run ended, if the outcome does not say it. */
             result?: components["schemas"]["AgentResult"];
             /** @description The run, by the client's own id. */
             runId: string;
@@ -4051,6 +4051,11 @@ export interface components {
             forwardedProps?: unknown;
             /** @description The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again. */
             messages: components["schemas"]["InputMessage"][];
+            /**
+             * @description The version of AG-UI that the client speaks. Left out, or before 1.0: a stopped run ends with the outcome success and the finishReason cancelled.
+             * @example 1.0
+             */
+            protocolVersion?: string;
             /** @description Answers to all open questions of the thread. With it, the messages do not count. */
             resume?: components["schemas"]["ResumeEntry"][];
             /**
@@ -7303,6 +7308,7 @@ export interface operations {
                  *           "role": "user"
                  *         }
                  *       ],
+                 *       "protocolVersion": "1.0",
                  *       "runId": "r1",
                  *       "threadId": "t1"
                  *     }
@@ -7489,6 +7495,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "messages": [],
+                 *       "protocolVersion": "1.0",
                  *       "runId": "r1",
                  *       "threadId": "t1"
                  *     }
