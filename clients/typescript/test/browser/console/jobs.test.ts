@@ -1,7 +1,8 @@
-// Jobs that have died: redriven and forgotten, one and all.
+// Jobs that have died: redriven and forgotten, one and all. Jobs that are late.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { play, Tape } from "../tape.js";
 import { closeBrowser, World } from "../world.js";
 import { Desk } from "./desk.js";
 
@@ -65,5 +66,38 @@ test("dead jobs", async () => {
   await desk.go("#/threads/t2");
   await desk.says(/Failed: .*410/);
   expect((await world.other().history("t1")).thread.state).toBe("COMPLETED");
+  desk.untroubled();
+});
+
+test("stuck jobs", async () => {
+  const world = await World.start("console-stuck", { limits: "concurrency: 1" });
+  world.model.script = play({ long: [new Tape().say("Without end")] });
+  for (const n of [1, 2]) {
+    await world.other().run({ threadId: `t${n}`, runId: `r${n}`, prompt: "long" });
+  }
+  const desk = await Desk.open(world, "#/operations/jobs");
+  const states = desk.page.getByLabel("State of the jobs");
+  const rows = desk.page.locator("tbody tr");
+  await states.selectOption("stuck");
+  await desk.page.getByText("No job is stuck").waitFor(); // none has been due for so long
+  // Nobody waits for a quarter of an hour here: the server is asked for those that have been due for any time.
+  await desk.page.route(/\/api\/admin\/jobs\?.*state=stuck/, (route) =>
+    route.continue({ url: `${route.request().url()}&olderThan=0s` }),
+  );
+  await rows.nth(1).waitFor();
+  const late = rows.filter({ hasText: "r2" });
+  await late.getByText(/^(now|\d+ s) ago$/).waitFor();
+  await late.getByRole("cell", { name: "ready", exact: true }).waitFor();
+  expect(await desk.page.getByRole("button", { name: /Redrive|Forget/ }).count()).toBe(0); // they are not dead
+  await desk.look("stuck");
+  await late.getByRole("link", { name: "r2" }).click();
+  await desk.heading("r2").waitFor();
+  await desk.button("Stop").click();
+  await desk.page.getByRole("dialog").getByRole("button", { name: "Stop it" }).click();
+  await desk.page.locator(".ops-head .state[data-state=CANCELLED]").waitFor();
+  await desk.go("#/operations/jobs");
+  await states.selectOption("stuck");
+  await rows.filter({ hasText: "r1" }).waitFor();
+  expect(await late.count()).toBe(0);
   desk.untroubled();
 });
