@@ -21,9 +21,6 @@ const snapshotOnly = {
   activeRun: used,
   /** A run that began while the page followed. `STATE_CHANGE` has its state, its times and what it has used. */
   followedRun: ["agent", "model", "enqueuedAt", "startedBy", "maxSteps"],
-  /** A run that ended while the page was away: `RUN_ENDED` has its state, and no snapshot was needed. The time of its
-   * `RUN_STARTED` is near that of the claim. */
-  missedRun: ["startedAt", "endedAt", "stopReason", ...used],
   /** `SUBAGENT_STARTED` and `SUBAGENT_FINISHED` have the place of a nested run in the tree, its agent and its state. */
   nestedRun: ["model", "prompt", "result", "startedAt", "endedAt", "stopReason", "maxSteps", ...used],
   /** The turn of a run that waits: it becomes a message when the run begins. */
@@ -55,7 +52,6 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
     }
   }
   const waits = new Set([...view.queue, ...snapshot.queue].map(({ runId }) => runId));
-  const latest = snapshot.runs.find(({ id, depth }) => depth === 0 && !waits.has(id))?.id;
   const form = ({ cursor, ...of }: View) => ({
     ...of,
     messages: of.messages
@@ -64,7 +60,7 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
     runs: of.runs
       .filter(({ id }) => !waits.has(id) && (saved.size < snapshotRuns || saved.has(id)))
       .filter(({ id, state, steps }) => known.has(id) || state !== "CANCELLED" || steps > 0)
-      .map((run) => without(run, fieldsOf(run, known.get(run.id), latest))),
+      .map((run) => without(run, fieldsOf(run, known.get(run.id)))),
     queue: of.queue.map((run) => without(run, snapshotOnly.queued)),
     reading: without(of.reading, snapshotOnly.reading),
     cursor: cursor?.split(" ")[0], // the rest is `reading`
@@ -100,7 +96,7 @@ export function differences(a: unknown, b: unknown, path = ""): string[] {
 const isShared = ({ role, agentId }: ViewMessage) => role !== "user" || agentId === null;
 
 /** Returns the fields of a run that are not compared. */
-function fieldsOf(run: ViewRun, inView: ViewRun | undefined, latest: string | undefined): string[] {
+function fieldsOf(run: ViewRun, inView: ViewRun | undefined): string[] {
   if (run.depth > 0) {
     return [...snapshotOnly.run, ...snapshotOnly.nestedRun];
   }
@@ -110,8 +106,6 @@ function fieldsOf(run: ViewRun, inView: ViewRun | undefined, latest: string | un
   }
   if (isActive(run.state as State)) {
     fields.push(...snapshotOnly.activeRun);
-  } else if (inView?.endedAt === undefined && run.id !== latest) {
-    fields.push(...snapshotOnly.missedRun);
   }
   return fields;
 }

@@ -114,6 +114,27 @@ test("the network goes three times in one answer, while another client acts", as
   expect(await tab.texts()).toEqual(["long", "One two", "Sent, and done", "more, edited", "You said: more, edited."]);
 });
 
+test("a run ends without an entry while the page is away", async () => {
+  const world = await World.start("untold", { limits: "retry_backoff: 10m" });
+  const other = world.other();
+  const echo = world.model.script;
+  world.model.script = async (asked, answer) => (asked.prompt === "fail" ? answer.cut() : echo(asked, answer));
+  const tab = await world.open();
+  await tab.send("fail");
+  const threadId = await tab.thread();
+  await until("the next attempt waits", async () => (await tab.state()).view.retry !== null);
+  await tab.isTrue();
+  await tab.offline("cut");
+  expect(await other.stop(threadId)).toMatchObject({ accepted: true });
+  await other.run({ threadId, prompt: "more" });
+  await until("the next run is over", async () => (await other.history(threadId)).thread.state === "COMPLETED");
+  await tab.online();
+  await tab.shows("You said: more.");
+  await tab.isTrue();
+  expect((await tab.state()).view.runs.map(({ state }) => state)).toEqual(["COMPLETED", "CANCELLED"]);
+  await tab.picture("back");
+});
+
 test("the server is killed and starts again in the middle of an answer", async () => {
   const world = await World.start("killed");
   const tape = new Tape().say("Before");

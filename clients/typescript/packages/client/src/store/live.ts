@@ -7,6 +7,7 @@ import { onWake } from "../wake.js";
 import type { Frame } from "../wire.js";
 import type { Core } from "./core.js";
 import { isKnown } from "./known.js";
+import { Missed } from "./missed.js";
 import { report } from "./report.js";
 import { nextFrame } from "./schedule.js";
 
@@ -28,6 +29,7 @@ export interface Hooks {
 export class Live {
   readonly #stop = new AbortController();
   readonly #pending: Frame[] = [];
+  readonly #missed: Missed;
   #scheduled = false;
   /** Ends the present attempt or the wait behind it, so that the next attempt begins. */
   #again = new AbortController();
@@ -44,6 +46,7 @@ export class Live {
     readonly follow: Follow,
     readonly hooks: Hooks,
   ) {
+    this.#missed = new Missed(core, threadId, this.#stop.signal);
     void this.#run();
   }
 
@@ -190,5 +193,6 @@ export class Live {
     const whole = frames.some((f) => f.kind === "snapshot" && f.snapshot.afterMessageId == null);
     this.core.show(view, whole ? { hasOlder: false, loading: false } : {});
     this.hooks.shown(frames);
+    this.#missed.look();
   }
 }
