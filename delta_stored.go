@@ -7,8 +7,8 @@ import (
 )
 
 // MarshalStored writes the part of a delta that stores and archives keep as one JSON text: all fields but
-// Version, Seq and At. It writes the bytes of package encoding/json without its reflection, because every commit that
-// changes a run pays for it.
+// Version, Seq and At. It leaves out the thread of the runs, and every field of a run that is zero. It writes without the
+// reflection of package encoding/json, because every commit that changes a run pays for it.
 func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
 	w := &objectWriter{text: make([]byte, 0, 768)}
 	w.open()
@@ -33,12 +33,15 @@ func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
 	return w.text, w.err
 }
 
-// UnmarshalStored reads what MarshalStored writes. It leaves Version, Seq and At alone, and ignores fields that it
-// does not know.
-func (c *SnapshotDelta) UnmarshalStored(b []byte) error {
+// UnmarshalStored reads what MarshalStored writes of a delta of a thread. It leaves Version, Seq and At alone, and
+// ignores fields that it does not know.
+func (c *SnapshotDelta) UnmarshalStored(b []byte, of ThreadID) error {
 	var s storedDelta
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
+	}
+	for i := range s.Runs {
+		s.Runs[i].ThreadID = of
 	}
 	c.Thread, c.RunID, c.Runs, c.View, c.Parks = s.Thread, s.RunID, s.Runs, s.View, s.Parks
 	return nil
@@ -94,23 +97,16 @@ func (w *objectWriter) quote(value string) {
 // number writes a number, unless it is zero.
 func (w *objectWriter) number(name string, n int64) {
 	if n != 0 {
-		w.anyNumber(name, n)
+		w.key(name)
+		w.text = strconv.AppendInt(w.text, n, 10)
 	}
-}
-
-func (w *objectWriter) anyNumber(name string, n int64) {
-	w.key(name)
-	w.text = strconv.AppendInt(w.text, n, 10)
 }
 
 // time writes a time, unless it is zero.
 func (w *objectWriter) time(name string, t time.Time) {
-	if !t.IsZero() {
-		w.anyTime(name, t)
+	if t.IsZero() {
+		return
 	}
-}
-
-func (w *objectWriter) anyTime(name string, t time.Time) {
 	w.key(name)
 	if _, offset := t.Zone(); offset != 0 || t.Year() < 0 || t.Year() > 9999 {
 		w.value(t)
@@ -153,26 +149,25 @@ func (w *objectWriter) thread(t *DeltaThread) {
 func (w *objectWriter) run(r *DeltaRun) {
 	w.open()
 	w.anyString("id", string(r.ID))
-	w.anyString("threadId", string(r.ThreadID))
 	w.string("parentRunId", string(r.ParentID))
 	w.string("parentToolCallId", string(r.CallID))
-	w.anyNumber("depth", int64(r.Depth))
-	w.anyString("agent", r.Agent)
-	w.anyString("model", r.Model)
-	w.anyString("state", string(r.State))
+	w.number("depth", int64(r.Depth))
+	w.string("agent", r.Agent)
+	w.string("model", r.Model)
+	w.string("state", string(r.State))
 	w.string("stopReason", string(r.StopReason))
 	w.string("error", r.Error)
 	w.string("startedBy", r.StartedBy)
 	w.time("enqueuedAt", r.EnqueuedAt)
-	w.anyTime("startedAt", r.StartedAt)
+	w.time("startedAt", r.StartedAt)
 	w.time("endedAt", r.EndedAt)
 	w.number("maxSteps", int64(r.MaxSteps))
-	w.anyNumber("steps", int64(r.Steps))
-	w.anyNumber("attempts", int64(r.Attempts))
-	w.anyNumber("inputTokens", r.InputTokens)
-	w.anyNumber("cachedInputTokens", r.CachedInputTokens)
-	w.anyNumber("outputTokens", r.OutputTokens)
-	w.anyNumber("totalTokens", r.TotalTokens)
+	w.number("steps", int64(r.Steps))
+	w.number("attempts", int64(r.Attempts))
+	w.number("inputTokens", r.InputTokens)
+	w.number("cachedInputTokens", r.CachedInputTokens)
+	w.number("outputTokens", r.OutputTokens)
+	w.number("totalTokens", r.TotalTokens)
 	w.string("prompt", r.Prompt)
 	if r.Result != nil {
 		w.key("result")

@@ -89,7 +89,7 @@ func (s barePgStarter) start(ctx context.Context) error {
 	}
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	now := at.UnixMicro()
-	delta := fmt.Sprintf(startDelta, thread, run, at.Format(time.RFC3339Nano), message)
+	delta := fmt.Sprintf(startDelta, run, at.Format(time.RFC3339Nano), message)
 	var write pgx.Batch
 	write.Queue(pgInsertRun,
 		tenant, run, thread, now, "", 0, agent, "", model, "QUEUED", "", "",

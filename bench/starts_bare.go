@@ -50,10 +50,10 @@ const (
 // startBytes is how many bytes a start adds to its thread, besides the text of its delta.
 const startBytes = int64(1024 + 1024 + 256 + len(startPrompt) + len(`""`) + 128)
 
-// startDelta is the text of a start's delta, for the thread, the run, the times and the message.
-var startDelta = `{"thread":{"state":"QUEUED","model":"script","title":"` + startTitle + `"},"runId":"%[2]s",` +
-	`"runs":[{"id":"%[2]s","threadId":"%[1]s","depth":0,"agent":"bench","model":"script","state":"QUEUED","enqueuedAt":"%[3]s","startedAt":"%[3]s",` +
-	`"steps":0,"attempts":0,"inputTokens":0,"cachedInputTokens":0,"outputTokens":0,"totalTokens":0}],"view":[{"add":["%[4]s"]}]}`
+// startDelta is the text of a start's delta, for the run, the times and the message.
+var startDelta = `{"thread":{"state":"QUEUED","model":"script","title":"` + startTitle + `"},"runId":"%[1]s",` +
+	`"runs":[{"id":"%[1]s","agent":"bench","model":"script","state":"QUEUED","enqueuedAt":"%[2]s","startedAt":"%[2]s"}],` +
+	`"view":[{"add":["%[3]s"]}]}`
 
 // startTitle is the title that the prompt gives its thread.
 var startTitle = startPrompt[:79] + "…"
@@ -171,7 +171,7 @@ func (s *bareStarts) start(op bareStart) error {
 	const tenant, agent, model = "default", "bench", "script"
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	now := at.UnixMicro()
-	delta := fmt.Sprintf(startDelta, op.thread, op.run, at.Format(time.RFC3339Nano), op.message)
+	delta := fmt.Sprintf(startDelta, op.run, at.Format(time.RFC3339Nano), op.message)
 	if err := s.read(readThread, tenant, op.thread); err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ func fullDelta(name string, at time.Time) spool.SnapshotDelta {
 	}
 }
 
-// shown returns a delta as it is read again: its body is JSON. What a store sets stays.
-func (s *storeTest) shown(d spool.SnapshotDelta) spool.SnapshotDelta {
+// shown returns a delta of a thread as it is read again: its body is JSON. What a store sets stays.
+func (s *storeTest) shown(key spool.ThreadKey, d spool.SnapshotDelta) spool.SnapshotDelta {
 	s.Helper()
 	body, err := d.MarshalStored()
 	s.ok("encode a delta", err)
 	again := spool.SnapshotDelta{Version: d.Version, Seq: d.Seq, At: d.At}
-	s.ok("decode a delta", again.UnmarshalStored(body))
+	s.ok("decode a delta", again.UnmarshalStored(body, key.ID))
 	return again
 }
 
@@ -86,7 +86,7 @@ func testStoreDeltaRoundTrip(s *storeTest) {
 	s.clock.Advance(time.Second)
 	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &empty}) })
 	s.same("what was set of an empty one", empty, spool.SnapshotDelta{Version: 2, Seq: 3, At: s.clock.Now()})
-	s.same("deltas", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(full), empty})
+	s.same("deltas", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(key, full), empty})
 
 	// The caller may go on with its value.
 	full.Runs[0].Agent, full.View[2].Add[0], full.Thread.Labels["k"] = "other", "other", "other"
@@ -203,7 +203,7 @@ func testStoreDeltaBig(s *storeTest) {
 	before := s.tally(key.Tenant).Bytes
 	big := spool.SnapshotDelta{Runs: []spool.DeltaRun{{WireRun: spool.WireRun{ID: "r", Result: &spool.NestedResult{Text: strings.Repeat("é", size/2)}}}}}
 	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &big}) })
-	s.same("the delta", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(big)})
+	s.same("the delta", s.deltas(key, spool.DeltaQuery{}), []spool.SnapshotDelta{s.shown(key, big)})
 	if by := s.tally(key.Tenant).Bytes - before; by < size || by > size+10_000 {
 		s.Errorf("a delta of %d bytes has grown the tenant by %d", size, by)
 	}

@@ -125,14 +125,14 @@ func cloneCount(n *int64) *int64 {
 	return &value
 }
 
-// cloneDelta returns a copy in the form that databases return.
-func cloneDelta(c spool.SnapshotDelta) spool.SnapshotDelta {
+// cloneDelta returns a copy of a thread's delta in the form that databases return.
+func cloneDelta(c spool.SnapshotDelta, of spool.ThreadID) spool.SnapshotDelta {
 	stored, err := c.MarshalStored()
 	if err != nil {
 		panic(err) // its fields have no values that JSON cannot have
 	}
 	copied := spool.SnapshotDelta{Version: c.Version, Seq: c.Seq, At: c.At}
-	if err := copied.UnmarshalStored(stored); err != nil {
+	if err := copied.UnmarshalStored(stored, of); err != nil {
 		panic(err)
 	}
 	return copied

@@ -10,7 +10,7 @@ func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
 	deltas := []spool.SnapshotDelta{}
 	where := form.DeltaConditions(v.key, q)
 	err := v.query("SELECT "+form.DeltaColumns+" FROM spool.delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		eachForm(&deltas, form.ScanDelta), append(where.Args, bound(q.Limit))...)
+		eachForm(&deltas, func(r form.Row) spool.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 

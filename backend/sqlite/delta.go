@@ -10,7 +10,7 @@ func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
 	where := form.DeltaConditions(v.key, q)
 	deltas := []spool.SnapshotDelta{}
 	err := v.query("SELECT "+form.DeltaColumns+" FROM delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		each(&deltas, form.ScanDelta), append(where.Args, bound(q.Limit))...)
+		each(&deltas, func(r form.Row) spool.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 

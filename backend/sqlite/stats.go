@@ -41,11 +41,14 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (s spool.Stats, err
 	return s, err
 }
 
-// readTally reads the sums of a tenant. Each commit updates them; triggers do so for deleted rows.
+// readTally reads the sums of a tenant. Each commit updates them; triggers do so for deleted rows. The tokens of
+// running runs are in their rows alone.
 func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
 	tally.Runs = make(map[spool.State]int64)
 	return c.query(`SELECT state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens
-		FROM tally WHERE tenant = ?`, func(r *row) error {
+		FROM tally WHERE tenant = ?
+		UNION ALL SELECT state, 0, input_tokens, cached_input_tokens, output_tokens, total_tokens
+		FROM run INDEXED BY run_state WHERE tenant = ? AND state = 'RUNNING' AND depth = 0`, func(r *row) error {
 		state, n := r.Text(), r.Int64()
 		tally.Tokens.Add(spool.TokenCount{
 			InputTokens: r.Int64(), CachedInputTokens: r.Int64(), OutputTokens: r.Int64(), TotalTokens: r.Int64(),
@@ -59,7 +62,7 @@ func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
 			tally.Runs[spool.State(state)] = n
 		}
 		return nil
-	}, tenant)
+	}, tenant, tenant)
 }
 
 // readQueue counts the jobs of a tenant, or of all tenants. A claimed job whose lease has lapsed is ready.

@@ -11,7 +11,7 @@ type count struct {
 	tenant spool.Tenant
 	state  string
 	n      int64
-	// tokens are the tokens of dispatched runs, which include those of their nested runs.
+	// tokens are the tokens of dispatched runs, which include those of their nested runs. The state RUNNING has none.
 	tokens spool.TokenCount
 }
 
@@ -51,7 +51,12 @@ func (c *counts) write(to *conn) error {
 	return nil
 }
 
-// countRun notes that the number of runs with the stored values changes by n.
+// countRun notes that the number of runs with the stored values changes by n. The tally has no tokens of running
+// runs, because then each step would write it: see readTally.
 func (t *tx) countRun(r *form.StoredRun, n int64) {
-	t.counts.add(count{tenant: t.key.Tenant, state: string(r.State), n: n, tokens: r.TokensOf(n)})
+	c := count{tenant: t.key.Tenant, state: string(r.State), n: n}
+	if r.State != spool.Running {
+		c.tokens = r.TokensOf(n)
+	}
+	t.counts.add(c)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,9 +31,11 @@ func TestTallyIsTheSum(t *testing.T) {
 		callers.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(caller)))
 			key := spool.ThreadKey{Tenant: spool.Tenant(fmt.Sprint("tenant", caller%2)), ID: spool.ThreadID(fmt.Sprint("t", caller))}
+			active := false // a dispatched run of the thread is running
 			for round := range 60 {
 				fail, remove := random.IntN(6) == 0, random.IntN(6) == 0
 				state, tokens, depth := states[random.IntN(len(states))], random.Int64N(100), random.IntN(2)
+				var dispatched bool
 				err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
 					r := spool.RunRow{Run: spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}}
 					r.InputTokens = tokens
@@ -40,9 +43,10 @@ func TestTallyIsTheSum(t *testing.T) {
 						return err
 					}
 					r.State, r.OutputTokens, r.TotalTokens = state, tokens, 2*tokens
-					if state.Active() {
+					if state == spool.Queued || state == spool.Running && active {
 						r.Depth = 1 // at most one dispatched run is active
 					}
+					dispatched = state == spool.Running && r.Depth == 0
 					if err := tx.Write(spool.Changes{Runs: []spool.RunRow{r}}); err != nil {
 						return err
 					}
@@ -56,6 +60,9 @@ func TestTallyIsTheSum(t *testing.T) {
 				})
 				if fail != errors.Is(err, failure) || !fail && err != nil {
 					t.Errorf("caller %d: %v", caller, err)
+				}
+				if !fail {
+					active = !remove && (active || dispatched)
 				}
 			}
 		})
@@ -74,11 +81,26 @@ func TestTallyIsTheSum(t *testing.T) {
 		return rows
 	}
 	got := read("SELECT tenant, state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens FROM tally WHERE state <> 'bytes' AND n <> 0 ORDER BY tenant, state")
+	const counts = "depth = 0 AND state <> 'RUNNING'"
 	want := read(`SELECT tenant, '' AS state, count(*), 0, 0, 0, 0 FROM thread GROUP BY tenant
-		UNION ALL SELECT tenant, state, count(*), sum(iif(depth = 0, input_tokens, 0)), sum(iif(depth = 0, cached_input_tokens, 0)),
-			sum(iif(depth = 0, output_tokens, 0)), sum(iif(depth = 0, total_tokens, 0)) FROM run GROUP BY tenant, state
+		UNION ALL SELECT tenant, state, count(*), sum(iif(` + counts + `, input_tokens, 0)), sum(iif(` + counts + `, cached_input_tokens, 0)),
+			sum(iif(` + counts + `, output_tokens, 0)), sum(iif(` + counts + `, total_tokens, 0)) FROM run GROUP BY tenant, state
 		ORDER BY tenant, state`)
 	if len(want) < 4 || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the tally is\n%s\nand the tables have\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	// Who reads it gets the tokens of all dispatched runs, the running ones included.
+	want = read(`SELECT tenant, '', sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(total_tokens),
+		sum(state = 'RUNNING') > 0 FROM run WHERE depth = 0 GROUP BY tenant`)
+	for _, tenant := range []spool.Tenant{"tenant0", "tenant1"} {
+		stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: tenant, Tally: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := stats.Tally.Tokens
+		text := fmt.Sprint(tenant, "  ", sum.InputTokens, " ", sum.CachedInputTokens, " ", sum.OutputTokens, " ", sum.TotalTokens, " 1")
+		if !slices.Contains(want, text) {
+			t.Errorf("the sums are %q, want one of %q", text, want)
+		}
 	}
 }

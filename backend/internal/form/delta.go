@@ -10,10 +10,10 @@ import (
 // DeltaColumns are the columns of [spool.SnapshotDelta].
 const DeltaColumns = "version, seq, at, body"
 
-// ScanDelta reads DeltaColumns.
-func ScanDelta(r Row) spool.SnapshotDelta {
+// ScanDelta reads DeltaColumns of a thread.
+func ScanDelta(r Row, of spool.ThreadID) spool.SnapshotDelta {
 	d := spool.SnapshotDelta{Version: r.Int64(), Seq: r.Int64(), At: r.Time()}
-	if err := d.UnmarshalStored(r.Borrowed()); err != nil {
+	if err := d.UnmarshalStored(r.Borrowed(), of); err != nil {
 		r.Fail(spool.Wrap(spool.Internal, "a delta cannot be read", err))
 	}
 	return d

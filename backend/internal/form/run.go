@@ -40,7 +40,7 @@ func ScanRun(r Row) spool.RunRow {
 // ScanWholeRun reads WholeRunColumns.
 func ScanWholeRun(r Row) spool.RunRow {
 	run := ScanRun(r)
-	run.RunState = decode[spool.RunState](r, "the run's state")
+	run.RunState = decode[storedState](r, "the run's state").state()
 	run.StartKey, run.Nonce, run.Scopes = r.Text(), r.Text(), scanScopes(r)
 	run.HostState, run.ProviderOptions = r.JSON(), r.JSON()
 	run.Client = decode[*spool.ClientInput](r, "what the run's client has brought")

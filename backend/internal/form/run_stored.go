@@ -47,3 +47,34 @@ func (r *StoredRun) WaitGrowth(next *StoredRun) int {
 	}
 	return next.Wait - r.Wait
 }
+
+// storedState reads the JSON of a [spool.RunState]. The message of a draft has no method of its own here, so that its
+// text is not scanned again: each step with calls reads one.
+type storedState struct {
+	spool.RunState
+
+	Draft *storedDraft `json:"draft"`
+}
+
+type storedDraft struct {
+	Message draftMessage     `json:"message"`
+	Usage   spool.TokenCount `json:"usage"`
+}
+
+type (
+	plainMessage spool.Message
+	draftMessage struct {
+		plainMessage
+
+		AgentID spool.AgentID `json:"agentId"`
+	}
+)
+
+// state returns the state.
+func (s storedState) state() spool.RunState {
+	if d := s.Draft; d != nil {
+		d.Message.plainMessage.AgentID = d.Message.AgentID
+		s.RunState.Draft = &spool.Draft{Message: spool.Message(d.Message.plainMessage), Usage: d.Usage}
+	}
+	return s.RunState
+}
