@@ -89,7 +89,6 @@ test("stuck jobs", async () => {
   await late.getByText(/^(now|\d+ s) ago$/).waitFor();
   await late.getByRole("cell", { name: "ready", exact: true }).waitFor();
   expect(await desk.page.getByRole("button", { name: /Redrive|Forget/ }).count()).toBe(0); // they are not dead
-  await desk.look("stuck");
   await late.getByRole("link", { name: "r2" }).click();
   await desk.heading("r2").waitFor();
   await desk.button("Stop").click();

@@ -101,12 +101,10 @@ test("lists and marks ask a person only where one can help", async () => {
   await desk.go("#/threads/audit/record");
   await isMarked(".past .thread-head", "waits for shop__audit's work", "false");
   await desk.go("#/");
-  await desk.look("marks-list");
   await desk.go("#/operations/runs");
   for (const [prompt, mark, asks] of waits) {
     await isMarked(`tr:has(a[href$="run-${prompt}"])`, mark, asks);
   }
-  await desk.look("marks-runs");
   await desk.go("#/operations/runs/run-fail");
   await isMarked(".ops-head", /^waits for the retry at/, "false");
 
