@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -125,8 +126,8 @@ func cloneCount(n *int64) *int64 {
 	return &value
 }
 
-// cloneDelta returns a copy of a thread's delta in the form that databases return.
-func cloneDelta(c spool.SnapshotDelta, of spool.ThreadID) spool.SnapshotDelta {
+// storedDelta returns a copy of a thread's delta in the form that databases return.
+func storedDelta(c spool.SnapshotDelta, of spool.ThreadID) spool.SnapshotDelta {
 	stored, err := c.MarshalStored()
 	if err != nil {
 		panic(err) // its fields have no values that JSON cannot have
@@ -136,4 +137,26 @@ func cloneDelta(c spool.SnapshotDelta, of spool.ThreadID) spool.SnapshotDelta {
 		panic(err)
 	}
 	return copied
+}
+
+func cloneDelta(c spool.SnapshotDelta) spool.SnapshotDelta {
+	if c.Thread != nil {
+		c.Thread = new(*c.Thread)
+		c.Thread.Labels = maps.Clone(c.Thread.Labels)
+	}
+	c.Runs, c.View, c.Parks = slices.Clone(c.Runs), slices.Clone(c.View), slices.Clone(c.Parks)
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		if r.Result != nil {
+			r.Result = new(*r.Result)
+		}
+		if r.Wait != nil {
+			r.Wait = new(*r.Wait)
+			r.Wait.Content = slices.Clone(r.Wait.Content)
+		}
+	}
+	for i := range c.View {
+		c.View[i].Add = slices.Clone(c.View[i].Add)
+	}
+	return c
 }

@@ -190,7 +190,7 @@ func (tx *transaction) addDelta(c spool.Changes) error {
 		return errNoThread
 	}
 	c.Delta.Version, c.Delta.Seq, c.Delta.At = int64(len(tx.data.deltas))+1, tx.data.thread.LastSeq, tx.now
-	tx.data.deltas = append(tx.data.deltas, cloneDelta(*c.Delta, tx.key.ID))
+	tx.data.deltas = append(tx.data.deltas, storedDelta(*c.Delta, tx.key.ID))
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
 	found := []spool.SnapshotDelta{}
 	for _, c := range v.data.deltas[min(int(q.After), len(v.data.deltas)):] {
-		found = append(found, cloneDelta(c, v.key.ID))
+		found = append(found, cloneDelta(c))
 	}
 	return found[:bounded(len(found), q.Limit)], nil
 }
