@@ -33,6 +33,8 @@ type view struct {
 	begun spool.StreamID
 	// cut has the result of cutRuns.
 	cut map[spool.RunID]bool
+	// steers has the STEERED entries of each stream. Nil: nobody has asked for them.
+	steers map[spool.StreamID][]placedSteer
 	// framesOnly is true for a client that drops unsaved content only when a snapshot comes.
 	framesOnly bool
 

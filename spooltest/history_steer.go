@@ -131,14 +131,28 @@ func (c *checker) steered(n int, where string, commit Commit, before map[spool.R
 	}
 }
 
-// steersIn returns the STEERED entries of a stream, with their payloads.
-func (v *view) steersIn(id spool.StreamID) (found []spool.Entry, payloads []spool.Steered) {
-	for _, d := range v.Threads {
-		if d.Thread.Key() == v.Thread {
-			found, payloads = steersOf(slices.DeleteFunc(slices.Clone(d.Entries), func(e spool.Entry) bool { return e.Stream != id }))
+// placedSteer is a STEERED entry with its payload.
+type placedSteer struct {
+	spool.Entry
+
+	payload spool.Steered
+}
+
+// steersIn returns the STEERED entries of a stream.
+func (v *view) steersIn(id spool.StreamID) []placedSteer {
+	if v.steers == nil {
+		v.steers = make(map[spool.StreamID][]placedSteer)
+		for _, d := range v.Threads {
+			if d.Thread.Key() != v.Thread {
+				continue
+			}
+			entries, payloads := steersOf(d.Entries)
+			for i, e := range entries {
+				v.steers[e.Stream] = append(v.steers[e.Stream], placedSteer{e, payloads[i]})
+			}
 		}
 	}
-	return found, payloads
+	return v.steers[id]
 }
 
 // steeredItem checks that an item of a stream does not come too early or too late: the messages of steers have
@@ -148,19 +162,18 @@ func (v *view) steeredItem(id spool.StreamID, item spool.Item) {
 	if v.told == nil {
 		return
 	}
-	entries, payloads := v.steersIn(id)
-	for i, p := range payloads {
-		before := item.Offset.Compare(entries[i].After) <= 0
-		if before && v.seq >= entries[i].Seq {
+	for _, s := range v.steersIn(id) {
+		before := item.Offset.Compare(s.After) <= 0
+		if before && v.seq >= s.Seq {
 			continue
 		}
-		told := v.told[p.MessageID]
+		told := v.told[s.payload.MessageID]
 		if before {
-			told = v.here[p.MessageID]
+			told = v.here[s.payload.MessageID]
 		}
 		if told == before && !v.streams[id].lost {
 			v.wrongf("steer-place", v.where, "item %s of %s comes, message %s of a steer after %s, and it was told: %t",
-				item.Offset, id, p.MessageID, entries[i].After, told)
+				item.Offset, id, s.payload.MessageID, s.After, told)
 		}
 	}
 }
