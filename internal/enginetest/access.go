@@ -52,13 +52,13 @@ func testAccessAgents(s accessTest) {
 	} {
 		key := of(chat.Tenant, spool.ThreadID(want))
 		s.startAs(e, key, r)
-		s.same("the agent", s.all(key, r.RunID).Runs[0].Agent, want)
+		s.same("the agent", s.runsOf(key)[0].Agent, want)
 	}
 	s.startAs(e, of("other", "t"), engine.StartRequest{Prompt: "go", RunID: "r3"})
-	s.same("of the other tenant", s.all(of("other", "t"), "r3").Runs[0].Agent, "sales")
+	s.same("of the other tenant", s.runsOf(of("other", "t"))[0].Agent, "sales")
 	s.keys = slices.DeleteFunc(s.keys, func(key spool.ThreadKey) bool { return key == chat }) // nobody could start there
 	for _, key := range s.keys {
-		s.until("the end of "+key.String(), func() bool { return s.all(key, "").Thread.State.Terminal() })
+		s.until("the end of "+key.String(), func() bool { return s.threadOf(key).State.Terminal() })
 	}
 }
 
@@ -119,7 +119,7 @@ func testAccessTools(s accessTest) {
 	seen = nil
 	e := s.working(c)
 	s.startAs(e, of(chat.Tenant, "paid"), engine.StartRequest{Prompt: "go", RunID: "r2", Scopes: []string{"team:pay"}})
-	s.until("the end", func() bool { return s.all(of(chat.Tenant, "paid"), "r2").Thread.State.Terminal() })
+	s.until("the end", func() bool { return s.threadOf(of(chat.Tenant, "paid")).State.Terminal() })
 	s.same("offered to who may", seen, []string{"look pay", "look pay"})
 	s.same("executed for who may", s.executed(), 1)
 }

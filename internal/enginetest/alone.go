@@ -159,7 +159,7 @@ func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.RunRow) {
 // endOf returns the state of a thread's run, once it is an end state.
 func (s aloneTest) endOf(key spool.ThreadKey) spool.State {
 	s.Helper()
-	if state := s.all(key, "").Thread.State; state.Terminal() {
+	if state := s.threadOf(key).State; state.Terminal() {
 		return state
 	}
 	return ""
@@ -274,7 +274,7 @@ func testAloneStopped(s aloneTest) {
 	c.Retry.Backoff = time.Minute
 	e, keys := s.isolated(d, c, "slow")
 	stop := s.work(e)
-	s.until("the wait", func() bool { return s.all(keys[0], "").Thread.State == spool.Queued })
+	s.until("the wait", func() bool { return s.threadOf(keys[0]).State == spool.Queued })
 	if r, err := e.Stop(context.Background(), keys[0]); err != nil || !r.Accepted {
 		s.Errorf("stop: %+v, %v", r, err)
 	}

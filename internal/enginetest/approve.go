@@ -92,7 +92,7 @@ func (s approveTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Eng
 // park returns the park of c1.
 func (s approveTest) park() spool.Park {
 	s.Helper()
-	for _, p := range s.all(chat, "r1").Parks {
+	for _, p := range s.parksOf(chat, "r1") {
 		if p.ToolCallID == "c1" {
 			return p
 		}
@@ -113,7 +113,7 @@ func (s approveTest) putPark(p spool.Park) {
 // answers returns the answers in the record.
 func (s approveTest) answers() (answers []spool.HITLResponse) {
 	s.Helper()
-	for _, e := range s.all(chat, "r1").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type == spool.EntryHITLResponse {
 			var r spool.HITLResponse
 			_ = json.Unmarshal(e.Payload, &r)
@@ -128,7 +128,7 @@ func testApproveSchema(s approveTest) {
 	tool := checked()
 	s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		tool, outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
-	for _, e := range s.all(chat, "r1").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type != spool.EntryInputRequired {
 			continue
 		}
@@ -342,7 +342,7 @@ func testApproveReportedWhy(s approveTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		s.becomes(spool.WaitingForInput)
-		parks := s.all(chat, test.run).Parks
+		parks := s.parksOf(chat, test.run)
 		r := engine.Response{ToolCallID: parks[0].ToolCallID, Reason: "it is in the outbox"}
 		if test.payload != "" {
 			r.Payload = json.RawMessage(test.payload)
@@ -365,7 +365,7 @@ func testApproveDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	asked := s.park()
 	var shown spool.InputRequired
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if entry.Type == spool.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &shown)
 		}
@@ -418,9 +418,9 @@ func testApproveTampered(s approveTest) {
 		s.start(e, id, "go")
 		s.becomes(spool.WaitingForInput)
 		stop()
-		p := s.all(chat, id).Parks[0]
+		p := s.parksOf(chat, id)[0]
 		s.answer(e, p.ToolCallID, true, "")
-		p = s.all(chat, id).Parks[0]
+		p = s.parksOf(chat, id)[0]
 		tamper(&p)
 		s.putPark(p)
 		stop = s.work(e)

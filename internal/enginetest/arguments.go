@@ -37,7 +37,7 @@ func testArgumentsRefused(s approveTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(calls...), spooltest.Say("done")), checked(), plain("plain", "1")))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
-	messages := s.all(chat, "r1").Messages
+	messages := s.messagesOf(chat)
 	results := messages[len(messages)-2].ToolResults()
 	if s.executed() != 0 || len(results) != len(calls) {
 		s.Errorf("%d calls ran, and there are %d results", s.executed(), len(results))
@@ -59,7 +59,7 @@ func testArgumentsSame(s approveTest) {
 	s.start(first, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	seen := make(map[string]json.RawMessage)
-	park := s.all(chat, "r1").Parks[0]
+	park := s.parksOf(chat, "r1")[0]
 	seen["park"] = park.Args
 	snapshot, err := first.Snapshot(context.Background(), chat, nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func testArgumentsSame(s approveTest) {
 	stop()
 	s.answer(s.working(c), "c1", true, "")
 	s.ended(spool.Completed)
-	for _, m := range s.all(chat, "r1").Messages {
+	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.ToolCalls() {
 			seen["message "+string(p.ToolCallID)] = p.Args
 		}

@@ -206,7 +206,7 @@ func testArtifactFile(s artifactUseTest) {
 	if len(tools) != 2 || tools[1].Name != spool.ArtifactTool {
 		s.Errorf("the model has the tools %+v", tools)
 	}
-	for _, message := range s.all(chat, "r1").Messages {
+	for _, message := range s.messagesOf(chat) {
 		if b := mustMarshal(message); bytes.Contains(b, []byte("base64")) {
 			s.Errorf("the thread has the data: %s", b)
 		}
@@ -221,7 +221,7 @@ func testArtifactAttached(s artifactUseTest) {
 	data := "data:text/csv;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a,b\n", 20<<10)))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{{URL: data, Name: "a.csv"}}})
 	s.ended(spool.Completed)
-	file := s.all(chat, "").Messages[0].Content[1]
+	file := s.messagesOf(chat)[0].Content[1]
 	id, ok := strings.CutPrefix(file.File, "artifact:")
 	if !ok || file.FileName != "a.csv" || file.MIMEType != "text/csv" {
 		s.Fatalf("the turn has %.200v", file)
@@ -247,7 +247,7 @@ func testArtifactForeign(s artifactUseTest) {
 	data := "data:text/csv;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a,b\n", 20<<10)))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{{URL: data}}})
 	s.ended(spool.Completed)
-	id := strings.TrimPrefix(s.all(chat, "").Messages[0].Content[1].File, "artifact:")
+	id := strings.TrimPrefix(s.messagesOf(chat)[0].Content[1].File, "artifact:")
 	for _, key := range []spool.ThreadKey{{Tenant: "acme", ID: "other"}, {Tenant: "umbrella", ID: "chat"}} {
 		for _, named := range []spool.ArtifactID{spool.ArtifactID(id), "art_none"} {
 			_, err := e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", Attachments: []engine.Attachment{{ArtifactID: named}}})
@@ -296,7 +296,7 @@ func testArtifactEditedAround(s artifactUseTest) {
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
-	turn := s.all(chat, "").Messages[0].ID
+	turn := s.messagesOf(chat)[0].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
 	s.until("the second answer", func() bool { return m.Asked() == 4 && s.thread().State.Terminal() })
 	first, second := s.artifactOf(s.lastResult(m, 1)[0].Result), s.artifactOf(s.lastResult(m, 3)[0].Result)

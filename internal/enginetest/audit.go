@@ -80,7 +80,7 @@ func testAuditOperator(s auditTest) {
 	s.ended(spool.Completed)
 	other := of(chat.Tenant, "other")
 	s.startAs(e, other, engine.StartRequest{Prompt: "go", RunID: "r2"})
-	s.until("the park", func() bool { return s.all(other, "r2").Thread.State == spool.WaitingForInput })
+	s.until("the park", func() bool { return s.threadOf(other).State == spool.WaitingForInput })
 	if r, err := e.Stop(act(chat.Tenant), other); err != nil || !r.Accepted {
 		s.Fatal(r, err)
 	}
@@ -98,7 +98,7 @@ func testAuditAnswer(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
 	s.start(e, "r1", "of the prompt")
 	s.becomes(spool.WaitingForInput)
-	digest := s.all(chat, "r1").Parks[0].Digest
+	digest := s.parksOf(chat, "r1")[0].Digest
 	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered || err != nil {
 		s.Errorf("an answer to something else: %+v, %v", r, err)
 	}

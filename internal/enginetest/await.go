@@ -145,7 +145,7 @@ func testAwaitPark(s awaitTest) {
 	s.same("parked", a.line(), `r1 WAITING_FOR_INPUT "" c1=send`)
 	stop()
 	s.same("parked", s.awaitsNow(e, "r1").line(), `r1 WAITING_FOR_INPUT "" c1=send`)
-	asked := s.all(chat, "r1").Entries[1]
+	asked := s.entriesOf(chat)[1]
 	told, err := json.Marshal(a.Parks[0])
 	if err != nil {
 		s.Fatal(err)

@@ -74,7 +74,7 @@ func (s backgroundTest) attempts(want ...string) {
 	}
 	slices.Sort(rows)
 	s.lines("attempts", rows, want...)
-	for _, r := range s.all(chat, "").Runs {
+	for _, r := range s.runsOf(chat) {
 		if r.State.Terminal() && r.Resume != nil {
 			s.Errorf("run %s has ended, and waits for %+v", r.ID, r.Resume)
 		}
@@ -297,7 +297,7 @@ func testBackgroundNested(s backgroundTest) {
 	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100_000}})
 	s.until("the resume points", func() bool {
 		n := 0
-		for _, r := range s.all(chat, "").Runs {
+		for _, r := range s.runsOf(chat) {
 			if r.Resume != nil {
 				n++
 			}

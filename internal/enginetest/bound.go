@@ -76,7 +76,7 @@ func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	if !m.ended.Load() || s.executed() != 0 {
 		s.Errorf("the request has ended: %t, and %d tools were called", m.ended.Load(), s.executed())
 	}
-	messages := s.all(chat, "r1").Messages
+	messages := s.messagesOf(chat)
 	if len(messages) < 2 {
 		s.Fatal("nothing of the answer was saved")
 	}
@@ -125,7 +125,7 @@ func testBoundArguments(s emptyTest) {
 		s.Fatalf("the calls are %+v", calls)
 	}
 	var results []spool.Part
-	for _, message := range s.all(chat, "r1").Messages {
+	for _, message := range s.messagesOf(chat) {
 		results = append(results, message.ToolResults()...)
 	}
 	if len(results) != 2 || !strings.Contains(string(results[0].Result), "before its calls could run") || !strings.Contains(string(results[1].Result), "before its calls could run") {
@@ -195,7 +195,7 @@ func testBoundResults(s emptyTest) {
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
 	results := make(map[spool.ToolCallID]string)
-	for _, m := range s.all(chat, "r1").Messages {
+	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.ToolResults() {
 			results[p.ToolCallID] = string(p.Result)
 		}

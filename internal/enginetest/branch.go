@@ -44,7 +44,7 @@ func (s branchTest) said(e *engine.Engine, prompts ...string) {
 // edited replaces the nth message of the view, and waits for the answer.
 func (s branchTest) edited(e *engine.Engine, nth int, prompt string) {
 	s.Helper()
-	turn := s.all(chat, "").Messages[nth].ID
+	turn := s.messagesOf(chat)[nth].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("r-" + prompt), EditMessageID: turn})
 	s.ended(spool.Completed)
 }
@@ -94,34 +94,34 @@ func testBranchBackAndForth(s branchTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.said(e, "one", "two", "three")
-	first := s.all(chat, "").Messages
+	first := s.messagesOf(chat)
 	s.edited(e, 2, "2")
-	second := s.all(chat, "").Messages
+	second := s.messagesOf(chat)
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
 	usage, err := e.Usage(context.Background(), chat)
 	if err != nil {
 		s.Fatal(err)
 	}
-	runs := s.all(chat, "").Runs
-	id := s.all(chat, "").Branches[0].ID
+	runs := s.runsOf(chat)
+	id := s.branchesOf(chat)[0].ID
 	for range 2 {
 		id = s.restored(e, id)
-		s.same("the first messages", s.all(chat, "").Messages, first)
+		s.same("the first messages", s.messagesOf(chat), first)
 		s.lines("branches", s.branches(e), fmt.Sprintf("%d 2: 2", id))
 		stop()
 		e.Close()
 		e = s.engine(c)
 		stop = s.work(e)
 		id = s.restored(e, id)
-		s.same("the second messages", s.all(chat, "").Messages, second)
+		s.same("the second messages", s.messagesOf(chat), second)
 		s.lines("branches", s.branches(e), fmt.Sprintf("%d two: 4", id))
 	}
-	s.same("the runs", s.all(chat, "").Runs, runs)
+	s.same("the runs", s.runsOf(chat), runs)
 	if again, err := e.Usage(context.Background(), chat); err != nil || again.Tokens.TotalTokens != usage.Tokens.TotalTokens {
 		s.Errorf("usage: %+v, %v, want %+v", again, err, usage)
 	}
 	s.lines("record", s.record()[len(s.record())-2:], "MESSAGES_DROPPED", "MESSAGES_RESTORED")
-	last := s.all(chat, "").Entries
+	last := s.entriesOf(chat)
 	told := last[len(last)-1]
 	want := fmt.Sprintf(`{"branchId":%d,"count":2,"fromMessageId":"%s"}`, id-2, second[2].ID)
 	if got := string(compare.Canonical(told.Payload)); got != want || told.RunID != "" {
@@ -138,14 +138,14 @@ func testBranchListed(s branchTest) {
 	if all, err := e.Branches(context.Background(), chat); err != nil || all == nil || len(all) > 0 {
 		s.Errorf("no branch: %v, %v", all, err)
 	}
-	before := s.all(chat, "").Messages
+	before := s.messagesOf(chat)
 	s.edited(e, 2, "2")
 	all, err := e.Branches(context.Background(), chat)
 	if err != nil || len(all) != 1 {
 		s.Fatalf("branches: %v, %v", all, err)
 	}
 	b := all[0]
-	entry := s.all(chat, "").Entries[b.ID-1]
+	entry := s.entriesOf(chat)[b.ID-1]
 	want := spool.Branch{
 		ID: b.ID, FromMessageID: before[2].ID, BaseMessageID: before[1].ID, Preview: "two", MessageCount: 2,
 		CreatedAt: entry.CreatedAt, RunID: "r-2",
@@ -177,10 +177,10 @@ func testBranchNested(s branchTest) {
 	s.said(e, "one", "two")
 	s.edited(e, 2, "2") // one two -> one 2
 	s.edited(e, 2, "II")
-	inner := s.all(chat, "").Branches[1].ID
+	inner := s.branchesOf(chat)[1].ID
 	s.edited(e, 0, "1")
 	s.lines("messages", s.script(), "user 1", "assistant re: 1")
-	outer := s.all(chat, "").Branches[0].ID
+	outer := s.branchesOf(chat)[0].ID
 	before := s.all(chat, "")
 	s.notRestored(e, chat, inner, engine.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", outer))
 	s.same("the thread", s.all(chat, ""), before)
@@ -201,7 +201,7 @@ func testBranchRollback(s branchTest) {
 	waitTest(s).talks(e, m)
 	waitTest(s).busy(e, "r2", spool.BusyRollback)
 	s.ended(spool.Completed)
-	branch := s.all(chat, "").Branches[0]
+	branch := s.branchesOf(chat)[0]
 	if branch.RunID != "r2" {
 		s.Errorf("the branch: %+v", branch)
 	}
@@ -220,7 +220,7 @@ func testBranchGoesOn(s branchTest) {
 	e := s.working(s.config(m))
 	s.said(e, "one")
 	s.edited(e, 0, "1")
-	s.restored(e, s.all(chat, "").Branches[0].ID)
+	s.restored(e, s.branchesOf(chat)[0].ID)
 	s.said(e, "two")
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user two", "assistant re: two")
 	if asked := m.Requests()[2].Messages; len(asked) != 3 || asked[0].Text() != "one" {
@@ -246,14 +246,14 @@ func testBranchToolCalls(s branchTest) {
 	e := s.working(s.config(m, plain("look", "1")))
 	s.said(e, "one")
 	s.edited(e, 0, "1")
-	both := []spool.ToolCallID{s.all(chat, "").Messages[1].ToolCalls()[0].ToolCallID}
-	s.restored(e, s.all(chat, "").Branches[0].ID)
-	both = append(both, s.all(chat, "").Messages[1].ToolCalls()[0].ToolCallID)
+	both := []spool.ToolCallID{s.messagesOf(chat)[1].ToolCalls()[0].ToolCallID}
+	s.restored(e, s.branchesOf(chat)[0].ID)
+	both = append(both, s.messagesOf(chat)[1].ToolCalls()[0].ToolCallID)
 	if both[0] != "c1" || both[1] != "c1" {
 		s.Errorf("the calls of the branches: %q", both)
 	}
 	s.said(e, "two")
-	s.restored(e, s.all(chat, "").Branches[0].ID)
+	s.restored(e, s.branchesOf(chat)[0].ID)
 	s.said(e, "three")
 	for _, r := range m.Requests() {
 		seen := make(map[spool.ToolCallID]bool)
@@ -270,7 +270,7 @@ func testBranchToolCalls(s branchTest) {
 			}
 		}
 	}
-	if calls := s.all(chat, "").Messages; len(calls) != 8 || calls[5].ToolCalls()[0].ToolCallID == "c1" {
+	if calls := s.messagesOf(chat); len(calls) != 8 || calls[5].ToolCalls()[0].ToolCallID == "c1" {
 		s.Errorf("messages: %q", s.script())
 	}
 }

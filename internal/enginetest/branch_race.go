@@ -47,13 +47,13 @@ func testBranchActive(s branchTest) {
 	s.said(e, "one")
 	s.edited(e, 0, "1")
 	stop()
-	turn := s.all(chat, "").Messages[0].ID
+	turn := s.messagesOf(chat)[0].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r", EditMessageID: turn})
 	refused := func() {
 		s.Helper()
 		before := s.all(chat, "r")
 		s.notRestored(e, chat, before.Branches[1].ID, engine.ReasonActiveRun, "Thread has an active run")
-		s.same("the branches", s.all(chat, "r").Branches, before.Branches)
+		s.same("the branches", s.branchesOf(chat), before.Branches)
 	}
 	refused()
 	s.work(e)
@@ -64,7 +64,7 @@ func testBranchActive(s branchTest) {
 	refused()
 	s.answer(e, "c1", true, "")
 	s.ended(spool.Completed)
-	s.restored(e, s.all(chat, "").Branches[1].ID)
+	s.restored(e, s.branchesOf(chat)[1].ID)
 	s.lines("messages", s.script(), "user one", "assistant yes")
 }
 
@@ -75,7 +75,7 @@ func testBranchRace(s branchTest) {
 	s.edited(e, 0, "1")
 	s.edited(e, 0, "I")
 	for range 5 {
-		all := s.all(chat, "").Branches
+		all := s.branchesOf(chat)
 		ids := []spool.BranchID{all[0].ID, all[0].ID, all[1].ID}
 		results := make([]engine.RestoreResult, len(ids))
 		errs := make([]error, len(ids))
@@ -107,8 +107,8 @@ func testBranchRaceStart(s branchTest) {
 	s.said(e, "one")
 	s.edited(e, 0, "1")
 	for i := range 8 {
-		branch := s.all(chat, "").Branches[0]
-		shown := s.all(chat, "").Messages[0].Text()
+		branch := s.branchesOf(chat)[0]
+		shown := s.messagesOf(chat)[0].Text()
 		result := make(chan engine.RestoreResult)
 		go func() {
 			if i%2 == 0 {
@@ -129,7 +129,7 @@ func testBranchRaceStart(s branchTest) {
 		case r.Reason != engine.ReasonActiveRun:
 			s.Errorf("the restore: %+v", r)
 		}
-		if got := s.all(chat, "").Messages[0].Text(); got != want {
+		if got := s.messagesOf(chat)[0].Text(); got != want {
 			s.Errorf("the thread begins with %q, want %q: %+v", got, want, r)
 		}
 	}
@@ -170,10 +170,10 @@ func testBranchFaults(s branchTest) {
 func testBranchFollow(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
-	first := s.all(chat, "").Messages
+	first := s.messagesOf(chat)
 	s.edited(e, 2, "2")
-	seen := s.all(chat, "").Thread.LastSeq
-	id := s.all(chat, "").Branches[0].ID
+	seen := s.threadOf(chat).LastSeq
+	id := s.branchesOf(chat)[0].ID
 	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
 	<-time.After(quiet)
 	s.restored(e, id)
@@ -225,7 +225,7 @@ func testBranchDeleted(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
 	s.edited(e, 0, "1")
-	id := s.all(chat, "").Branches[0].ID
+	id := s.branchesOf(chat)[0].ID
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}

@@ -111,7 +111,7 @@ func (s budgetTest) endsBy(reason spool.StopReason, entry spool.EntryType, paylo
 func (s budgetTest) wellFormed() {
 	s.Helper()
 	calls, results := map[spool.ToolCallID]bool{}, map[spool.ToolCallID]bool{}
-	for _, m := range s.all(chat, "r1").Messages {
+	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.ToolCalls() {
 			calls[p.ToolCallID] = true
 		}
@@ -421,7 +421,7 @@ func testBudgetWrites(s budgetTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: run, Budget: b})
-		s.until("the end", func() bool { t := s.all(key, run).Thread; return t.State.Terminal() })
+		s.until("the end", func() bool { t := s.threadOf(key); return t.State.Terminal() })
 		stop()
 		for _, commit := range s.history.Commits {
 			if commit.Thread == key {

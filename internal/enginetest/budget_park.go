@@ -27,7 +27,7 @@ func (s budgetTest) budgetPark() (park spool.Park) {
 	s.Helper()
 	s.becomes(spool.WaitingForInput)
 	open := 0
-	for _, p := range s.all(chat, s.thread().RunID).Parks {
+	for _, p := range s.parksOf(chat, s.thread().RunID) {
 		if p.State == spool.ParkOpen && p.Reason == spool.ParkBudget {
 			park = p
 			open++
@@ -221,7 +221,7 @@ func testBudgetChildren(s budgetTest) {
 	if r.StopReason != spool.StopTokenBudget || r.TotalTokens > 1500 || r.TotalTokens < 900 || most.Load() != 3 {
 		s.Errorf("up to %d at once: %s, %+v", most.Load(), r.StopReason, r.Allowance)
 	}
-	for _, run := range s.all(chat, "r1").Runs {
+	for _, run := range s.runsOf(chat) {
 		if run.StopReason != spool.StopTokenBudget {
 			s.Errorf("run %s of depth %d ended by %s", run.ID, run.Depth, run.StopReason)
 		}
@@ -262,7 +262,7 @@ func testBudgetChildrenPark(s budgetTest) {
 	}
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":9000}`)
 	s.ended(spool.Completed)
-	for _, run := range s.all(chat, "r1").Runs {
+	for _, run := range s.runsOf(chat) {
 		if run.StopReason != spool.StopCompleted || run.Depth > 0 && run.Steps != 4 {
 			s.Errorf("run %s of depth %d ended by %s after %d steps", run.ID, run.Depth, run.StopReason, run.Steps)
 		}

@@ -267,7 +267,7 @@ func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.
 	if thread.State != spool.WaitingForInput {
 		return
 	}
-	for _, p := range c.all(chat, thread.RunID).Parks {
+	for _, p := range c.parksOf(chat, thread.RunID) {
 		if p.State == spool.ParkOpen {
 			r := choose(p)
 			r.ToolCallID = p.ToolCallID

@@ -48,7 +48,7 @@ func testClientToolAnswered(s *engineTest) {
 	s.becomes(spool.WaitingForInput)
 	stop()
 	s.lines("messages", s.script(), "user go", `assistant c1=show{"text":"hi"} c2=look{}`, `tool c2:"seen"`)
-	park := s.all(chat, "r1").Parks[0]
+	park := s.parksOf(chat, "r1")[0]
 	s.same("the reason", park.Reason, spool.ParkClientTool)
 	if park.ExpiresAt.Sub(park.CreatedAt) != 15*time.Minute {
 		s.Errorf("the call waits for %s", park.ExpiresAt.Sub(park.CreatedAt))

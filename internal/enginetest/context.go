@@ -111,7 +111,7 @@ func (s contextTest) turns(e *engine.Engine, names ...string) {
 // compactions returns the record entries about compactions.
 func (s contextTest) compactions() (all []spool.ContextCompacted) {
 	s.Helper()
-	for _, e := range s.all(chat, "").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type == spool.EntryContextCompacted {
 			var p spool.ContextCompacted
 			if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -362,7 +362,7 @@ func testContextEditBefore(s contextTest) {
 	if len(s.compactions()) != 1 {
 		s.Fatalf("it was compacted %d times", len(s.compactions()))
 	}
-	turn := s.all(chat, "").Messages[4]
+	turn := s.messagesOf(chat)[4]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "other", RunID: "r-edit", EditMessageID: turn.ID})
 	s.ended(spool.Completed)
 	last := m.Requests()[m.Asked()-1]
@@ -378,7 +378,7 @@ func testContextEditBehind(s contextTest) {
 	if len(s.compactions()) != 1 {
 		s.Fatalf("it was compacted %d times", len(s.compactions()))
 	}
-	all := s.all(chat, "").Messages
+	all := s.messagesOf(chat)
 	turn := all[len(all)-2]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "other", RunID: "r-edit", EditMessageID: turn.ID})
 	s.ended(spool.Completed)
@@ -501,7 +501,7 @@ func testContextHugeResult(s contextTest) {
 			s.Errorf("the prompt has no %q: %s", want, text)
 		}
 	}
-	if got := s.all(chat, "").Messages[2].ToolResults()[0].Result; string(got) != huge {
+	if got := s.messagesOf(chat)[2].ToolResults()[0].Result; string(got) != huge {
 		s.Errorf("what is saved was cut to %d bytes", len(got))
 	}
 }

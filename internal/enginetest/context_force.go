@@ -230,7 +230,7 @@ func testForceUsage(s contextTest) {
 		s.Errorf("after it: %+v", after)
 	}
 	// An edit removes the counted messages.
-	turn := s.all(chat, "").Messages[2]
+	turn := s.messagesOf(chat)[2]
 	s.rest()
 	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r-x", EditMessageID: turn.ID})
 	if got := usage(); got.Messages != 3 {

@@ -129,7 +129,7 @@ func testContextCacheMarks(s contextTest) {
 	if err != nil || !r.Accepted {
 		s.Fatal(r, err)
 	}
-	s.until("the other run", func() bool { return s.all(other, "").Thread.State.Terminal() })
+	s.until("the other run", func() bool { return s.threadOf(other).State.Terminal() })
 	if got := m.Requests()[4].CacheKey; got == asked[0].CacheKey {
 		s.Error("two threads have the same key")
 	}

@@ -58,7 +58,7 @@ func (s approveTest) anonymous(e *engine.Engine, r engine.Response) {
 // asked returns the last question in the record.
 func (s approveTest) asked() (asked spool.InputRequired) {
 	s.Helper()
-	for _, e := range s.all(chat, "r1").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type == spool.EntryInputRequired {
 			asked = spool.InputRequired{}
 			_ = json.Unmarshal(e.Payload, &asked)
@@ -115,7 +115,7 @@ func testDistinctAgent(s approveTest) {
 	s.refused(e, by("ann"), engine.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 	s.work(e)
-	s.until("the question", func() bool { return len(s.all(chat, "r1").Parks) == 2 })
+	s.until("the question", func() bool { return len(s.parksOf(chat, "r1")) == 2 })
 	if s.asked().DistinctApprover {
 		s.Error("the question of a tool is not for who started the run")
 	}
@@ -189,7 +189,7 @@ func testDistinctEdit(s approveTest) {
 	e := s.working(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
 	s.ended(spool.Completed)
-	turn := s.all(chat, "").Messages[0]
+	turn := s.messagesOf(chat)[0]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", EditMessageID: turn.ID, By: "bob"})
 	s.becomes(spool.WaitingForInput)
 	s.refused(e, by("bob"), engine.ReasonSameApprover)
@@ -207,8 +207,8 @@ func testDistinctQueued(s approveTest) {
 	s.work(e)
 	s.becomes(spool.WaitingForInput)
 	s.delivered(e, by("bob"))
-	s.until("the second question", func() bool { return len(s.all(chat, "r1").Parks) == 1 && s.thread().State == spool.WaitingForInput })
-	r := engine.Response{ToolCallID: s.all(chat, "r1").Parks[0].ToolCallID, Approved: true, By: "bob"}
+	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 1 && s.thread().State == spool.WaitingForInput })
+	r := engine.Response{ToolCallID: s.parksOf(chat, "r1")[0].ToolCallID, Approved: true, By: "bob"}
 	s.refused(e, r, engine.ReasonSameApprover)
 	r.By = "ann"
 	s.delivered(e, r)

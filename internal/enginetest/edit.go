@@ -31,14 +31,14 @@ func testEditDrops(s *engineTest) {
 		s.ended(spool.Completed)
 	}
 	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
-	turn := s.all(chat, "").Messages[2]
+	turn := s.messagesOf(chat)[2]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "2", RunID: "r-edit", EditMessageID: turn.ID})
 	s.ended(spool.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
 	s.lines("record", s.record()[6:], "MESSAGES_DROPPED", "RUN_STARTED r-edit:1", "RUN_ENDED r-edit:1 finished")
-	entries := s.all(chat, "").Entries
+	entries := s.entriesOf(chat)
 	if got := string(compare.Canonical(entries[6].Payload)); got != `{"fromMessageId":"`+string(turn.ID)+`"}` || entries[6].RunID != "r-edit" {
 		s.Errorf("the entry says %s of %s", got, entries[6].RunID)
 	}
@@ -67,7 +67,7 @@ func testEditRefused(s *engineTest) {
 	edit(chat, before.Messages[1].ID, engine.ReasonNotEditable, "Only a user message can be edited")
 	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
 	s.startAs(e, other, engine.StartRequest{Prompt: "x"})
-	s.until("the other run", func() bool { return s.all(other, "").Thread.State.Terminal() })
+	s.until("the other run", func() bool { return s.threadOf(other).State.Terminal() })
 	edit(other, before.Messages[0].ID, engine.ReasonNotFound, "Message not found")
 	s.same("the thread", s.all(chat, "r1"), before)
 }

@@ -43,7 +43,7 @@ func (s emptyTest) tellsEnd(want spool.StopReason) {
 	if want == spool.StopCompleted {
 		said = ""
 	}
-	entries := s.all(chat, "r1").Entries
+	entries := s.entriesOf(chat)
 	var ended spool.RunEnded
 	if err := json.Unmarshal(entries[len(entries)-1].Payload, &ended); err != nil {
 		s.Fatal(err)
@@ -140,7 +140,7 @@ func testEmptyThought(s emptyTest) {
 	s.plays(spooltest.Turn{Reasoning: []string{"hm"}, Provider: []byte(`{"signature":"x"}`)}, spooltest.Turn{Reasoning: []string{"ah"}, Text: []string{"hello"}})
 	s.tellsEnd(spool.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant (hm) (ah) hello")
-	if p := s.all(chat, "r1").Messages[1].Content[0]; p.Provider != nil {
+	if p := s.messagesOf(chat)[1].Content[0]; p.Provider != nil {
 		s.Errorf("what was thought in another answer is signed for this one: %s", p.Provider)
 	}
 }
@@ -248,7 +248,7 @@ func testEmptyNested(s emptyTest) {
 		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
 	}
 	var results strings.Builder
-	for _, message := range s.all(chat, "r1").Messages {
+	for _, message := range s.messagesOf(chat) {
 		for _, p := range message.ToolResults() {
 			results.Write(p.Result)
 		}

@@ -43,7 +43,7 @@ func expiring(x spool.Expiry) spool.Tool {
 func (s expireTest) waits() (lines []string) {
 	s.Helper()
 	var first time.Time
-	for _, e := range s.all(chat, s.thread().RunID).Entries {
+	for _, e := range s.entriesOf(chat) {
 		if !strings.HasPrefix(string(e.Type), "INPUT_") {
 			continue
 		}
@@ -64,7 +64,7 @@ func testExpireWarned(s expireTest) {
 	s.until("the warning", func() bool { return len(s.waits()) > 1 })
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval", "12m INPUT_EXPIRING c1")
 	var warning spool.InputExpiring
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if entry.Type == spool.EntryInputExpiring {
 			_ = json.Unmarshal(entry.Payload, &warning)
 		}
@@ -105,7 +105,7 @@ func testExpireTimes(s expireTest) {
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	for i, want := range []time.Duration{time.Hour, 2 * time.Hour} {
-		if p := s.all(chat, "r1").Parks[i]; p.ExpiresAt.Sub(p.CreatedAt) != want || p.Expiry.TTL != want {
+		if p := s.parksOf(chat, "r1")[i]; p.ExpiresAt.Sub(p.CreatedAt) != want || p.Expiry.TTL != want {
 			s.Errorf("park %+v, want %s", p, want)
 		}
 	}
@@ -168,7 +168,7 @@ func testExpireFailSiblings(s expireTest) {
 		s.Errorf("it took %s", took)
 	}
 	for i, want := range []spool.ParkState{spool.ParkExpired, spool.ParkClosed} {
-		if p := s.all(chat, "r1").Parks[i]; p.State != want || !p.Landed {
+		if p := s.parksOf(chat, "r1")[i]; p.State != want || !p.Landed {
 			s.Errorf("park %+v, want %s", p, want)
 		}
 	}

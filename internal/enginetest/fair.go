@@ -97,7 +97,7 @@ func (s fairTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spoo
 func (s fairTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	s.Helper()
 	begin := time.Now()
-	s.until("the end of "+string(key.Tenant)+"'s run", func() bool { return s.all(key, "").Thread.State == spool.Completed })
+	s.until("the end of "+string(key.Tenant)+"'s run", func() bool { return s.threadOf(key).State == spool.Completed })
 	if took := time.Since(begin); took > within {
 		s.Errorf("the run of %s took %s, want at most %s", key, took, within)
 	}

@@ -51,7 +51,7 @@ func (s fallbackTest) configOf(m spool.Model, fallbacks ...spool.Model) engine.C
 func (s fallbackTest) moves(want ...string) {
 	s.Helper()
 	var all []string
-	for _, e := range s.all(chat, "").Entries {
+	for _, e := range s.entriesOf(chat) {
 		var m spool.ModelFallback
 		if e.Type == spool.EntryModelFallback && json.Unmarshal(e.Payload, &m) == nil {
 			all = append(all, fmt.Sprintf("%d %s>%s %s", m.Step, m.From, m.To, m.Cause))

@@ -119,7 +119,7 @@ func testFollowForeignStream(s followTest) {
 	s.startAs(e, other, engine.StartRequest{Prompt: "secret", RunID: "theirs"})
 	s.start(e, "mine", "hello")
 	s.ended(spool.Completed)
-	s.until("the other run", func() bool { return s.all(other, "").Thread.State == spool.Completed })
+	s.until("the other run", func() bool { return s.threadOf(other).State == spool.Completed })
 	for _, stream := range []spool.StreamID{"theirs:1", "none:1", "mine:2"} {
 		frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 1, Stream: stream, Offset: spool.Offset{Fence: 1, N: 2}}})
 		snapshots := 0
@@ -155,7 +155,7 @@ func testFollowBeyondTheRecord(s followTest) {
 // testFollowGoneStream reconnects after the cursor's stream has expired.
 func testFollowGoneStream(s followTest) {
 	e, frames := s.told()
-	last := s.all(chat, "").Messages[1].ID
+	last := s.messagesOf(chat)[1].ID
 	<-time.After(11 * time.Minute)
 	for _, f := range frames {
 		if f.Cursor == nil || f.Cursor.Stream == "" {
@@ -198,7 +198,7 @@ func testFollowHello(s followTest) {
 	if !strings.Contains(string(missed[1].Event.Payload), `"two"`) {
 		s.Errorf("the turn: %s", missed[1].Event.Payload)
 	}
-	last := s.all(chat, "").Messages
+	last := s.messagesOf(chat)
 	s.lines("none missed", notices(s.collect(e, chat, engine.FollowOptions{LastMessageID: last[2].ID})), "STATE_CHANGE COMPLETED")
 
 	// A live client gets each state and turn once, whichever process makes it.

@@ -48,7 +48,7 @@ func testTurnsListed(s followTest) {
 	}
 	s.same("the thread", thread, s.thread())
 	var want []spool.Message
-	for _, m := range s.all(chat, "").Messages {
+	for _, m := range s.messagesOf(chat) {
 		if m.Role == spool.RoleUser {
 			m.Content = nil
 			want = append(want, m)

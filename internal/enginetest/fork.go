@@ -51,7 +51,7 @@ func (s forkTest) versionWith(e *engine.Engine, messages int) int64 {
 // texts returns the role and text of each message of a thread.
 func (s forkTest) texts(key spool.ThreadKey) (lines []string) {
 	s.Helper()
-	for _, m := range s.all(key, "").Messages {
+	for _, m := range s.messagesOf(key) {
 		lines = append(lines, string(m.Role)+" "+m.Text())
 	}
 	return lines
@@ -76,7 +76,7 @@ func testForkGoesOn(s forkTest) {
 		s.Errorf("the new thread has %d runs, %d entries and the message %s", len(forked.Runs), len(forked.Entries), forked.Messages[0].ID)
 	}
 	s.startAs(e, forkedChat, engine.StartRequest{Prompt: "three", RunID: "r3"})
-	s.until("the end of the new run", func() bool { return s.all(forkedChat, "").Thread.State == spool.Completed })
+	s.until("the end of the new run", func() bool { return s.threadOf(forkedChat).State == spool.Completed })
 	s.lines("the new thread", s.texts(forkedChat), "user one", "assistant re: one", "user three", "assistant re: three")
 	s.same("the thread", s.all(chat, "r1"), before)
 	snap, err := e.SnapshotAt(context.Background(), forkedChat, 1)
@@ -100,7 +100,7 @@ func testForkWhole(s forkTest) {
 			break
 		}
 		got := s.fork(e, version)
-		forked := s.all(forkedChat, "").Messages
+		forked := s.messagesOf(forkedChat)
 		calls := 0
 		for _, m := range forked {
 			calls += len(m.ToolCalls()) - len(m.ToolResults())
@@ -138,7 +138,7 @@ func testForkSummary(s forkTest) {
 	}
 	s.fork(s.engine(s.config(echo())), 0) // nobody has written deltas
 	s.keys = append(s.keys, forkedChat)
-	all := s.all(forkedChat, "").Messages
+	all := s.messagesOf(forkedChat)
 	if part, ok := all[2].Content.Summary(); !ok || part.ThroughMessageID != all[1].ID || part.Text != "short" {
 		s.Errorf("the summary is %+v, and the message before it %s", all[2].Content, all[1].ID)
 	}
@@ -193,7 +193,7 @@ func testForkOwn(s forkTest) {
 		s.Errorf("another's snapshot: %+v, %v", snap, err)
 	}
 	r, err := e.Fork(as("ann"), chat, engine.ForkRequest{Version: 1, NewThreadID: forkedChat.ID})
-	if err != nil || !r.Accepted || s.all(forkedChat, "").Thread.Owner != "ann" {
+	if err != nil || !r.Accepted || s.threadOf(forkedChat).Owner != "ann" {
 		s.Errorf("her own thread: %+v, %v", r, err)
 	}
 }
@@ -220,7 +220,7 @@ func testForkArtifacts(s forkTest) {
 		s.Fatalf("the copies are %+v, %v", copies, err)
 	}
 	want := "see " + string(copies[0].ID) + " and art_00000000000000000000000000000000"
-	if got := s.all(forkedChat, "").Messages[2].Text(); got != want {
+	if got := s.messagesOf(forkedChat)[2].Text(); got != want {
 		s.Errorf("the message says %q, want %q", got, want)
 	}
 	_, data, err := e.OpenArtifact(ctx, forkedChat, copies[0].ID)

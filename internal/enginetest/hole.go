@@ -182,7 +182,7 @@ func testHoleResumed(s holeTest) {
 	s.start(e, "r1", "go")
 	s.work(e)
 	s.ended(spool.Completed)
-	fence, turn := s.thread().Fence, s.all(chat, "").Messages[0].ID
+	fence, turn := s.thread().Fence, s.messagesOf(chat)[0].ID
 	for n := range int64(12) {
 		at := &spool.Cursor{Seq: 1, Stream: "r1:1", Offset: spool.Offset{Fence: fence, N: n}}
 		frames := s.collect(e, chat, engine.FollowOptions{Cursor: at, LastMessageID: turn})

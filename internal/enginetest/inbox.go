@@ -32,7 +32,7 @@ func (s *engineTest) asking(args string, owners ...string) *engine.Engine {
 	for _, owner := range owners {
 		key := of(chat.Tenant, spool.ThreadID("of-"+owner))
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + owner), By: owner, Title: "of " + owner})
-		s.until("the question of "+owner, func() bool { return s.all(key, "").Thread.State == spool.WaitingForInput })
+		s.until("the question of "+owner, func() bool { return s.threadOf(key).State == spool.WaitingForInput })
 		<-time.After(time.Second)
 	}
 	return e
@@ -61,7 +61,7 @@ func testInboxThreads(s *engineTest) {
 	s.same("the threads", threads, "ann ben cat dan")
 	first := list[0]
 	var recorded spool.InputRequired
-	for _, entry := range s.all(s.keys[0], "r-ann").Entries {
+	for _, entry := range s.entriesOf(s.keys[0]) {
 		if entry.Type == spool.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &recorded)
 		}
@@ -78,7 +78,7 @@ func testInboxThreads(s *engineTest) {
 		s.Errorf("the question: %+v", first)
 	}
 	if first.RunID != "r-ann" || first.StartedBy != "ann" || first.Owner != "ann" || first.Title != "of ann" || len(first.Path) != 1 ||
-		first.Agent == "" || first.Path[0] != first.Agent || !first.AskedAt.Equal(s.all(s.keys[0], "r-ann").Parks[0].CreatedAt) {
+		first.Agent == "" || first.Path[0] != first.Agent || !first.AskedAt.Equal(s.parksOf(s.keys[0], "r-ann")[0].CreatedAt) {
 		s.Errorf("what it belongs to: %+v", first)
 	}
 	one, err := e.Question(ctx, s.keys[0], "c1")
@@ -103,7 +103,7 @@ func testInboxThreads(s *engineTest) {
 	}
 	_, threads = s.inbox(ctx, e, spool.ParkQuery{})
 	s.same("after a stop", threads, "cat dan")
-	s.until("the end of the first", func() bool { return s.all(s.keys[0], "").Thread.State == spool.Completed })
+	s.until("the end of the first", func() bool { return s.threadOf(s.keys[0]).State == spool.Completed })
 	for _, key := range s.keys[2:] {
 		if r, err := e.DeleteThread(ctx, key); err != nil || !r.Accepted {
 			s.Errorf("the deletion: %+v, %v", r, err)

@@ -38,7 +38,7 @@ func testKeyTenants(s *engineTest) {
 	for _, tenant := range []spool.Tenant{"acme", "other"} {
 		thread := spool.ThreadKey{Tenant: tenant, ID: "chat"}
 		s.startAs(e, thread, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann of " + string(tenant)})
-		s.until("the end", func() bool { return s.all(thread, "r1").Thread.State.Terminal() })
+		s.until("the end", func() bool { return s.threadOf(thread).State.Terminal() })
 		call := s.called("look")
 		if call.Thread != thread || call.RunID != "r1" || call.Subject != "ann of "+string(tenant) || call.Agent != "a" {
 			s.Errorf("the call is one of %s, run %s, agent %q, subject %q", call.Thread, call.RunID, call.Agent, call.Subject)

@@ -179,7 +179,7 @@ func testLeaseTwoWorkers(s *engineTest) {
 	}
 	group.Wait()
 	for _, key := range s.keys[1:] {
-		s.until("the end of "+key.String(), func() bool { return s.all(key, "").Thread.State == spool.Completed })
+		s.until("the end of "+key.String(), func() bool { return s.threadOf(key).State == spool.Completed })
 	}
 	if m.Asked() != 2*runs || s.executed() != runs {
 		s.Errorf("%d questions, %d calls of tools", m.Asked(), s.executed())

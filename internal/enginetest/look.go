@@ -81,6 +81,61 @@ func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Conten
 	return c
 }
 
+// read reads a part of a thread. The store's own errors are of no interest to the case, so they end it.
+func read[T any](s *engineTest, key spool.ThreadKey, part func(v spool.View) (T, error)) (got T) {
+	s.Helper()
+	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
+		got, err = part(v)
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return got
+}
+
+// threadOf returns the row of a thread, which has no id if there is no such thread.
+func (s *engineTest) threadOf(key spool.ThreadKey) spool.Thread {
+	s.Helper()
+	return read(s, key, func(v spool.View) (spool.Thread, error) {
+		thread, err := v.Thread()
+		if spool.CodeOf(err) == spool.NotFound {
+			err = nil
+		}
+		return thread, err
+	})
+}
+
+// runsOf returns the runs of a thread, the newest first.
+func (s *engineTest) runsOf(key spool.ThreadKey) []spool.RunRow {
+	s.Helper()
+	return read(s, key, compare.Runs)
+}
+
+// messagesOf returns the view of a thread.
+func (s *engineTest) messagesOf(key spool.ThreadKey) []spool.Message {
+	s.Helper()
+	return read(s, key, func(v spool.View) ([]spool.Message, error) { return v.Messages(spool.MessageQuery{}) })
+}
+
+// branchesOf returns the branches of a thread.
+func (s *engineTest) branchesOf(key spool.ThreadKey) []spool.Branch {
+	s.Helper()
+	return read(s, key, spool.View.Branches)
+}
+
+// entriesOf returns the record of a thread.
+func (s *engineTest) entriesOf(key spool.ThreadKey) []spool.Entry {
+	s.Helper()
+	return read(s, key, func(v spool.View) ([]spool.Entry, error) { return v.Entries(spool.EntryQuery{}) })
+}
+
+// parksOf returns the parks of a run.
+func (s *engineTest) parksOf(key spool.ThreadKey, run spool.RunID) []spool.Park {
+	s.Helper()
+	return read(s, key, func(v spool.View) ([]spool.Park, error) { return v.Parks(run) })
+}
+
 // until waits for a condition, for up to an hour of the bubble, or two minutes in real time. The longer it waits, the
 // less often it looks, because each look may be a request to a server.
 func (s *engineTest) until(what string, done func() bool) {

@@ -414,7 +414,7 @@ func testNestedSameCallIDs(s nestedTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	seen := make(map[spool.ToolCallID]bool)
-	for _, message := range s.all(chat, "r1").Messages {
+	for _, message := range s.messagesOf(chat) {
 		for _, p := range message.ToolCalls() {
 			if seen[p.ToolCallID] {
 				s.Errorf("two calls have the id %s", p.ToolCallID)

@@ -133,7 +133,7 @@ func testNestedEdit(s nestedTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	var turn, brief spool.MessageID
-	for _, m := range s.all(chat, "r1").Messages {
+	for _, m := range s.messagesOf(chat) {
 		switch {
 		case m.Role == spool.RoleUser && m.AgentID == "":
 			turn = m.ID

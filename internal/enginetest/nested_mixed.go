@@ -341,7 +341,7 @@ func testMixedTwins(s nestedTest) {
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	n := 0
-	for _, p := range s.all(chat, "r1").Parks {
+	for _, p := range s.parksOf(chat, "r1") {
 		n++
 		s.answer(e, p.ToolCallID, true, "")
 	}
@@ -364,7 +364,7 @@ func testMixedTakenID(s nestedTest) {
 	s.startAs(e, spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}, engine.StartRequest{Prompt: "go", RunID: "r1"})
 	var id spool.RunID
 	s.until("a nested run", func() bool {
-		for _, r := range s.all(spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}, "r1").Runs {
+		for _, r := range s.runsOf(spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}) {
 			if r.Depth > 0 {
 				id = r.ID
 			}
@@ -475,7 +475,7 @@ func testMixedSnapshotWalk(s nestedTest) {
 	group.Wait()
 	moved()
 	want := map[spool.AgentID]string{}
-	for _, m := range s.all(chat, "r1").Messages {
+	for _, m := range s.messagesOf(chat) {
 		if m.Role == spool.RoleAssistant {
 			want[m.AgentID] += m.Text()
 		}

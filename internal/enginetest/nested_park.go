@@ -63,7 +63,7 @@ func testNestedPark(s nestedTest) {
 // required returns the questions in the record.
 func (s nestedTest) required() (asked []spool.InputRequired) {
 	s.Helper()
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if entry.Type == spool.EntryInputRequired {
 			var p spool.InputRequired
 			_ = json.Unmarshal(entry.Payload, &p)

@@ -56,7 +56,7 @@ func (s outputTest) hasValue(e *engine.Engine, want string) {
 	s.Helper()
 	s.sees(e, want)
 	run := s.run("r1")
-	entries := s.all(chat, "r1").Entries
+	entries := s.entriesOf(chat)
 	var ended spool.RunEnded
 	if err := json.Unmarshal(entries[len(entries)-1].Payload, &ended); err != nil {
 		s.Fatal(err)
@@ -95,7 +95,7 @@ func compact(value []byte) string {
 func (s outputTest) rejections() []spool.OutputRejected {
 	s.Helper()
 	var all []spool.OutputRejected
-	for _, e := range s.all(chat, "").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type != spool.EntryOutputRejected {
 			continue
 		}
@@ -157,7 +157,7 @@ func testOutputRefused(s outputTest) {
 			s.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if n := len(s.all(chat, "").Runs); n != 0 {
+	if n := len(s.runsOf(chat)); n != 0 {
 		s.Errorf("%d runs were stored", n)
 	}
 	c.Agents[0].Output = object(`{"type":5}`)
@@ -317,7 +317,7 @@ func testOutputLarge(s outputTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	s.sees(e, large)
-	for _, entry := range s.all(chat, "").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if len(entry.Payload) > spool.MaxOutputEvent {
 			s.Errorf("an entry of %d bytes", len(entry.Payload))
 		}

@@ -111,7 +111,7 @@ func testOwnHidden(s ownTest) {
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
 	s.ended(spool.Completed)
-	first := s.all(chat, "").Messages[0].ID
+	first := s.messagesOf(chat)[0].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // the edit leaves a branch
 	s.ended(spool.Completed)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
@@ -154,8 +154,8 @@ func testOwnStarts(s ownTest) {
 		s.Errorf("a start on a new thread: %+v, %v", got, err)
 	}
 	s.history.Started(own, "r2")
-	s.until("its end", func() bool { return s.all(own, "").Thread.State == spool.Completed })
-	s.same("its owner", s.all(own, "").Thread.Owner, "ben")
+	s.until("its end", func() bool { return s.threadOf(own).State == spool.Completed })
+	s.same("its owner", s.threadOf(own).Owner, "ben")
 }
 
 // Two subjects use the same idempotency key, and each gets its own run, once.
@@ -168,8 +168,8 @@ func testOwnKeys(s ownTest) {
 			if err != nil || !r.Accepted || r.ThreadID != key.ID {
 				s.Errorf("a start of %s: %+v, %v", who, r, err)
 			}
-			s.until("the end of "+who, func() bool { return s.all(key, "").Thread.State == spool.Completed })
-			s.same("the runs of "+who, len(s.all(key, "").Runs), 1)
+			s.until("the end of "+who, func() bool { return s.threadOf(key).State == spool.Completed })
+			s.same("the runs of "+who, len(s.runsOf(key)), 1)
 		}
 	}
 	s.keys = []spool.ThreadKey{of(chat.Tenant, "of-ann"), of(chat.Tenant, "of-ben")}
@@ -180,7 +180,7 @@ func testOwnLists(s ownTest) {
 	for _, who := range []string{"ann", "ben"} {
 		key := of(chat.Tenant, spool.ThreadID("of-"+who))
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + who), By: who})
-		s.until("the end of "+who, func() bool { return s.all(key, "").Thread.State == spool.Completed })
+		s.until("the end of "+who, func() bool { return s.threadOf(key).State == spool.Completed })
 	}
 	for _, c := range []struct{ who, owner, want string }{
 		{"ann", "", "of-ann"}, {"ben", "ben", "of-ben"}, {"ben", "ann", ""}, {"eve", "", ""}, {"", "", ""},

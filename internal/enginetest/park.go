@@ -115,7 +115,7 @@ func testParkByItself(s *engineTest) {
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	var asked spool.InputRequired
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if entry.Type == spool.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
@@ -278,7 +278,7 @@ func testParkAnswerRacesExpiry(s *engineTest) {
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: id})
 		var expires time.Time
 		s.until("the park", func() bool {
-			parks := s.all(key, id).Parks
+			parks := s.parksOf(key, id)
 			if len(parks) > 0 {
 				expires = parks[0].ExpiresAt
 			}
@@ -287,8 +287,8 @@ func testParkAnswerRacesExpiry(s *engineTest) {
 		<-time.After(expires.Sub(s.now()) - time.Duration(i-5)*time.Millisecond)
 		r, err := e.Respond(context.Background(), key, engine.Response{ToolCallID: "c1", Approved: true})
 		s.history.Answered(spooltest.Answered{Thread: key, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
-		s.until("the end", func() bool { return s.all(key, id).Thread.State == spool.Completed })
-		park := s.all(key, id).Parks[0]
+		s.until("the end", func() bool { return s.threadOf(key).State == spool.Completed })
+		park := s.parksOf(key, id)[0]
 		if want := map[bool]spool.ParkState{true: spool.ParkAnswered, false: spool.ParkExpired}[r.Delivered]; park.State != want {
 			s.Errorf("answer %+v, %v: the park is %s", r, err, park.State)
 		}
@@ -312,7 +312,7 @@ func testParkOldRun(s *engineTest) {
 	if r, err := s.respond(e, "of-one", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
 		s.Errorf("the old park: %+v, %v", r, err)
 	}
-	for _, p := range s.all(chat, "r1").Parks {
+	for _, p := range s.parksOf(chat, "r1") {
 		if p.State != spool.ParkClosed {
 			s.Errorf("the old park is %s", p.State)
 		}

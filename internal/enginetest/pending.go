@@ -165,7 +165,7 @@ func testPendingDone(s pendingTest) {
 	if thread := s.thread(); !thread.LeaseUntil.IsZero() {
 		s.Errorf("a run that waits holds a worker: %+v", thread)
 	}
-	p := s.all(chat, "r1").Parks[0]
+	p := s.parksOf(chat, "r1")[0]
 	if p.State != spool.ParkPending || p.Reason != spool.ParkToolPending || p.Pending.NextAt.Sub(p.CreatedAt) != 3*time.Second || p.Pending.Until.Sub(p.CreatedAt) != 24*time.Hour {
 		s.Errorf("the park is %+v, %+v", p, p.Pending)
 	}
@@ -178,7 +178,7 @@ func testPendingDone(s pendingTest) {
 	if work.looks < 3 || work.looks > 4 {
 		s.Errorf("%d looks", work.looks)
 	}
-	p = s.all(chat, "r1").Parks[0]
+	p = s.parksOf(chat, "r1")[0]
 	if p.State != spool.ParkDone || !p.Landed || s.run("r1").WallTime > 2*time.Second {
 		s.Errorf("the park is %+v, the run took %s", p, s.run("r1").WallTime)
 	}
@@ -213,7 +213,7 @@ func testPendingBounds(s pendingTest) {
 	stop := s.work(e)
 	s.waits(e)
 	stop()
-	for _, p := range s.all(chat, "r1").Parks {
+	for _, p := range s.parksOf(chat, "r1") {
 		want := map[string]time.Duration{"soon": spool.MinPending, "late": spool.MaxPending}[p.ToolName]
 		if got := p.Pending.NextAt.Sub(p.CreatedAt).Round(100 * time.Millisecond); got != want {
 			s.Errorf("%s is looked at after %s, want %s", p.ToolName, got, want)
@@ -303,7 +303,7 @@ func testPendingKilledInStep(s pendingTest) {
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	receive(s, d.called, bubbleWait, "the call of the tool")
-	s.until("the state", func() bool { return len(s.all(chat, "r1").Parks) == 1 })
+	s.until("the state", func() bool { return len(s.parksOf(chat, "r1")) == 1 })
 	p.kill()
 	close(d.gate)
 	s.working(c)
@@ -344,7 +344,7 @@ func testPendingKilledInLook(s pendingTest) {
 	if work.starts != 1 {
 		s.Errorf("%d starts", work.starts)
 	}
-	s.lines("parks", []string{string(s.all(chat, "r1").Parks[0].State)}, "done")
+	s.lines("parks", []string{string(s.parksOf(chat, "r1")[0].State)}, "done")
 }
 
 // testPendingHandedBack shuts the worker down in a look. The look is repeated at once.
@@ -365,7 +365,7 @@ func testPendingHandedBack(s pendingTest) {
 	s.start(e, "r1", "go")
 	receive(s, called, bubbleWait, "the look")
 	stop()
-	if p := s.all(chat, "r1").Parks[0]; p.Pending.Ready || p.State != spool.ParkPending {
+	if p := s.parksOf(chat, "r1")[0]; p.Pending.Ready || p.State != spool.ParkPending {
 		s.Errorf("the park is %+v", p.Pending)
 	}
 	s.work(e)

@@ -45,10 +45,10 @@ func testPendingQuestion(s pendingTest) {
 	e := s.working(s.config(making("make"), call))
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
-		parks := s.all(chat, "r1").Parks
+		parks := s.parksOf(chat, "r1")
 		return len(parks) == 1 && parks[0].State == spool.ParkOpen
 	})
-	if p := s.all(chat, "r1").Parks[0]; p.Occurrence > 1 || p.Reason != "colour" {
+	if p := s.parksOf(chat, "r1")[0]; p.Occurrence > 1 || p.Reason != "colour" {
 		s.Errorf("the question is %+v", p)
 	}
 	s.answer(e, "c1", true, `"red"`)
@@ -91,7 +91,7 @@ func (s pendingTest) killedInAnswer(repeats bool) {
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	s.until("the question", func() bool {
-		parks := s.all(chat, "r1").Parks
+		parks := s.parksOf(chat, "r1")
 		return len(parks) == 1 && parks[0].State == spool.ParkOpen
 	})
 	s.answer(p.Engine, "c1", true, `"red"`)
@@ -101,7 +101,7 @@ func (s pendingTest) killedInAnswer(repeats bool) {
 	e := s.working(c)
 	if !repeats {
 		s.becomes(spool.WaitingForInput)
-		if got := s.all(chat, "r1").Parks[0]; got.Reason != spool.ParkOutcomeUnknown || got.State != spool.ParkOpen {
+		if got := s.parksOf(chat, "r1")[0]; got.Reason != spool.ParkOutcomeUnknown || got.State != spool.ParkOpen {
 			s.Errorf("the park is %+v", got)
 		}
 		s.answer(e, "c1", true, "")
@@ -132,10 +132,10 @@ func testPendingQuestionTwice(s pendingTest) {
 	s.start(e, "r1", "go")
 	for n := range 2 {
 		s.until("the question", func() bool {
-			parks := s.all(chat, "r1").Parks
+			parks := s.parksOf(chat, "r1")
 			return len(parks) == 1 && parks[0].State == spool.ParkOpen && max(parks[0].Occurrence, 1) == n+1
 		})
-		p := s.all(chat, "r1").Parks[0]
+		p := s.parksOf(chat, "r1")[0]
 		if r, err := e.Respond(s.Context(), chat, engine.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest}); err != nil || !r.Delivered {
 			s.Fatalf("%+v, %v", r, err)
 		}
@@ -151,7 +151,7 @@ func testPendingQuestionEnds(s pendingTest) {
 	e := s.working(s.config(making("make"), work.tool("make")))
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
-		parks := s.all(chat, "r1").Parks
+		parks := s.parksOf(chat, "r1")
 		return len(parks) == 1 && parks[0].State == spool.ParkOpen
 	})
 	s.stop(e)
@@ -166,7 +166,7 @@ func testPendingDenied(s pendingTest) {
 	e := s.working(s.config(making("make"), work.tool("make")))
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
-		parks := s.all(chat, "r1").Parks
+		parks := s.parksOf(chat, "r1")
 		return len(parks) == 1 && parks[0].State == spool.ParkOpen
 	})
 	s.answer(e, "c1", false, "")
@@ -187,10 +187,10 @@ func testPendingUnknown(s pendingTest) {
 	e := s.working(s.config(making("make"), work.tool("make")))
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
-		parks := s.all(chat, "r1").Parks
+		parks := s.parksOf(chat, "r1")
 		return len(parks) == 1 && parks[0].State == spool.ParkOpen
 	})
-	if p := s.all(chat, "r1").Parks[0]; p.Reason != spool.ParkOutcomeUnknown {
+	if p := s.parksOf(chat, "r1")[0]; p.Reason != spool.ParkOutcomeUnknown {
 		s.Errorf("the park is %+v", p)
 	}
 	s.answer(e, "c1", true, "")
@@ -218,7 +218,7 @@ func testPendingApprovalLast(s pendingTest) {
 	work := s.remote(3*time.Second, time.Second)
 	e := s.working(s.config(making("make", "send"), work.tool("make"), approved("send", `"sent"`)))
 	s.waits(e)
-	s.until("the end of the work", func() bool { return s.all(chat, "r1").Parks[0].Pending.Ready })
+	s.until("the end of the work", func() bool { return s.parksOf(chat, "r1")[0].Pending.Ready })
 	<-time.After(quiet)
 	if s.thread().State != spool.WaitingForInput || s.run("r1").Segments != 1 {
 		s.Errorf("the run does not wait for the answer: %+v", s.run("r1"))
@@ -237,7 +237,7 @@ func (s pendingTest) stopped(work *remoteWork) {
 		s.Errorf("the result is %s", got)
 	}
 	work.did(1, 0, `c1{"task":"c1"}`)
-	if p := s.all(chat, "r1").Parks[0]; p.State != spool.ParkClosed || !p.Landed {
+	if p := s.parksOf(chat, "r1")[0]; p.State != spool.ParkClosed || !p.Landed {
 		s.Errorf("the park is %+v", p)
 	}
 }
@@ -262,7 +262,7 @@ func testPendingStopInStep(s pendingTest) {
 	e := s.working(s.config(making("make", "hold"), work.tool("make"), hold))
 	s.start(e, "r1", "go")
 	receive(s, called, bubbleWait, "the call of the tool")
-	s.until("the state", func() bool { return len(s.all(chat, "r1").Parks) == 1 })
+	s.until("the state", func() bool { return len(s.parksOf(chat, "r1")) == 1 })
 	s.stop(e)
 	s.stopped(work)
 }
@@ -359,7 +359,7 @@ func testPendingNested(s pendingTest) {
 	}
 	e := s.working(nestedTest(s).treeConfig(m, t))
 	s.waits(e)
-	if p := s.all(chat, "r1").Parks[0]; p.AgentID == "" || p.State != spool.ParkPending {
+	if p := s.parksOf(chat, "r1")[0]; p.AgentID == "" || p.State != spool.ParkPending {
 		s.Errorf("the park is %+v", p)
 	}
 	s.ended(spool.Completed)

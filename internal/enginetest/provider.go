@@ -147,7 +147,7 @@ func marchSealed(name string, steps int) *strictModel {
 // dataOf returns the data of all parts of the thread's messages, by the messages' ids.
 func (s providerTest) dataOf() map[spool.MessageID]string {
 	all := make(map[spool.MessageID]string)
-	for _, m := range s.all(chat, "").Messages {
+	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.Content {
 			all[m.ID] += string(p.Provider) + "\n"
 		}
@@ -177,15 +177,15 @@ func testProviderKept(s providerTest) {
 	}
 	s.start(e, "r2", "and?")
 	s.becomes(spool.WaitingForInput)
-	s.answer(e, s.all(chat, "r2").Parks[0].ToolCallID, true, "")
+	s.answer(e, s.parksOf(chat, "r2")[0].ToolCallID, true, "")
 	s.ended(spool.Completed)
-	turn := s.all(chat, "r2").Messages[slices.IndexFunc(s.all(chat, "").Messages, func(m spool.Message) bool { return m.RunID == "r2" })].ID
+	turn := s.messagesOf(chat)[slices.IndexFunc(s.messagesOf(chat), func(m spool.Message) bool { return m.RunID == "r2" })].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: "or?", RunID: "r3", EditMessageID: turn})
 	s.becomes(spool.WaitingForInput)
 	s.stop(e)
 	s.ended(spool.Cancelled)
 	before := s.dataOf()
-	other := branchTest(s).restored(e, s.all(chat, "").Branches[0].ID)
+	other := branchTest(s).restored(e, s.branchesOf(chat)[0].ID)
 	branchTest(s).restored(e, other)
 	for id, data := range s.dataOf() {
 		if before[id] != data || kept[id] != "" && kept[id] != data {
@@ -194,7 +194,7 @@ func testProviderKept(s providerTest) {
 	}
 	s.start(e, "r4", "at last")
 	s.becomes(spool.WaitingForInput)
-	s.answer(e, s.all(chat, "r4").Parks[0].ToolCallID, true, "")
+	s.answer(e, s.parksOf(chat, "r4")[0].ToolCallID, true, "")
 	s.ended(spool.Completed)
 	m.accepts(s.engineTest)
 	s.hides(e, log.String())
@@ -211,7 +211,7 @@ func testProviderCompacted(s providerTest) {
 		run := spool.RunID(fmt.Sprintf("r%d", n))
 		s.start(e, run, "go on")
 		s.becomes(spool.WaitingForInput)
-		s.answer(e, s.all(chat, run).Parks[0].ToolCallID, true, "")
+		s.answer(e, s.parksOf(chat, run)[0].ToolCallID, true, "")
 		s.ended(spool.Completed)
 	}
 	told := len(contextTest(s).compactions())
@@ -220,7 +220,7 @@ func testProviderCompacted(s providerTest) {
 	}
 	s.start(e, "r9", "and on")
 	s.becomes(spool.WaitingForInput)
-	s.answer(e, s.all(chat, "r9").Parks[0].ToolCallID, true, "")
+	s.answer(e, s.parksOf(chat, "r9")[0].ToolCallID, true, "")
 	s.ended(spool.Completed)
 	m.accepts(s.engineTest)
 	if told == 0 {
@@ -449,7 +449,7 @@ func testProviderBlocks(s providerTest) {
 	<-time.After(quiet)
 	client()
 	var parts []string
-	for _, p := range s.all(chat, "r1").Messages[1].Content {
+	for _, p := range s.messagesOf(chat)[1].Content {
 		parts = append(parts, fmt.Sprintf("%s %s%s", p.Type, p.Text, p.Provider))
 	}
 	const kept = `{"x":"<>"}`

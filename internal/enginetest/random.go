@@ -265,7 +265,7 @@ func (c *campaign) someStart() {
 		r.Client = showing().Client
 	}
 	if c.n(3) == 0 {
-		if messages := c.all(chat, "").Messages; len(messages) > 0 {
+		if messages := c.messagesOf(chat); len(messages) > 0 {
 			r.EditMessageID = messages[c.n(len(messages))].ID
 		}
 	}
@@ -285,13 +285,13 @@ func (c *campaign) someStart() {
 
 // someRestore restores a branch, and usually finds the thread busy.
 func (c *campaign) someRestore() {
-	if branches := c.all(chat, "").Branches; len(branches) > 0 {
+	if branches := c.branchesOf(chat); len(branches) > 0 {
 		_, _ = c.some().RestoreBranch(context.Background(), chat, branches[c.n(len(branches))].ID)
 	}
 }
 
 func (c *campaign) someStop() {
-	if runs := c.all(chat, "").Runs; len(runs) > 0 && c.n(3) == 0 {
+	if runs := c.runsOf(chat); len(runs) > 0 && c.n(3) == 0 {
 		_, _ = c.some().StopRun(context.Background(), chat, runs[c.n(min(len(runs), 4))].ID)
 		return
 	}
@@ -346,7 +346,7 @@ func (c *campaign) someShutdown() {
 // someDelivery delivers a ticket again, as an external queue may do: for the present run or an earlier
 // one.
 func (c *campaign) someDelivery() {
-	runs := c.all(chat, "").Runs
+	runs := c.runsOf(chat)
 	if len(runs) == 0 {
 		return
 	}

@@ -220,7 +220,7 @@ func testRedriveOnlyOnce(s redriveTest) {
 		}
 	}
 	s.same("accepted", accepted, 1)
-	s.same("runs", len(s.all(chat, "r1").Runs), 2)
+	s.same("runs", len(s.runsOf(chat)), 2)
 	s.work(e)
 	s.ended(spool.Completed)
 }

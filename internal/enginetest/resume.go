@@ -82,7 +82,7 @@ func testResumeTwice(s resumeTest) {
 	s.ended(spool.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":1}`}, visit{`"s2"`, `{"n":2}`})
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"done"`, "assistant done")
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if strings.Contains(string(entry.Payload), "s1") || strings.Contains(string(entry.Payload), "s2") {
 			s.Errorf("the record has the state: %s", entry.Payload)
 		}

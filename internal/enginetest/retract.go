@@ -139,7 +139,7 @@ func testRetractRetried(s retractTest) {
 		if *part.Cursor != *before.Cursor || part.Snapshot.Cursor() != *part.Cursor {
 			s.Errorf("the snapshot stands at %s and says %s, and the item before it at %s", part.Cursor, part.Snapshot.Cursor(), before.Cursor)
 		}
-		if len(part.Snapshot.Messages) > 0 || string(*part.Snapshot.AfterMessageID) != string(s.all(chat, "").Messages[0].ID) {
+		if len(part.Snapshot.Messages) > 0 || string(*part.Snapshot.AfterMessageID) != string(s.messagesOf(chat)[0].ID) {
 			s.Errorf("the snapshot has %d messages after %s", len(part.Snapshot.Messages), *part.Snapshot.AfterMessageID)
 		}
 	}
@@ -289,7 +289,7 @@ func testRetractDropped(s retractTest) {
 	before := &spool.Cursor{Seq: s.thread().LastSeq}
 	s.start(e, "r2", "fail")
 	s.ended(spool.Failed)
-	turn := s.all(chat, "").Messages[2].ID
+	turn := s.messagesOf(chat)[2].ID
 	s.startAs(e, chat, engine.StartRequest{RunID: "r3", Prompt: "again", EditMessageID: turn})
 	s.ended(spool.Completed)
 	got := parts(s.collect(e, chat, engine.FollowOptions{Cursor: before}))
@@ -309,7 +309,7 @@ func testRetractParkDropped(s retractTest) {
 	s.becomes(spool.WaitingForInput)
 	s.stop(e)
 	s.ended(spool.Cancelled)
-	turn := s.all(chat, "").Messages[0].ID
+	turn := s.messagesOf(chat)[0].ID
 	s.startAs(e, chat, engine.StartRequest{RunID: "r2", Prompt: "again", EditMessageID: turn})
 	s.becomes(spool.WaitingForInput)
 	s.stop(e)

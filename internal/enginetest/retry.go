@@ -91,7 +91,7 @@ func testRetryAskedTooLong(s *engineTest) {
 		s.Errorf("it took %s", took)
 	}
 	var told []int64
-	for _, e := range s.all(chat, "r1").Entries {
+	for _, e := range s.entriesOf(chat) {
 		var ended spool.RunEnded
 		if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &ended) == nil && ended.Status == spool.SegmentError {
 			told = append(told, ended.RetryAfterMS)

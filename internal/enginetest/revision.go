@@ -48,7 +48,7 @@ func (s revisionTest) today(day string, rule spool.Revisions, m *spooltest.Model
 
 // started returns the revisions of the run's segments.
 func (s revisionTest) started() (ids []spool.RevisionID) {
-	for _, e := range s.all(chat, "r1").Entries {
+	for _, e := range s.entriesOf(chat) {
 		if e.Type == spool.EntryRunStarted {
 			var p spool.RunStarted
 			_ = json.Unmarshal(e.Payload, &p)
@@ -149,7 +149,7 @@ func testRevisionPin(s revisionTest) {
 
 	s.start(e, "r2", "go")
 	s.until("the next run's question", func() bool { return s.run("r2").State == spool.WaitingForInput })
-	s.answer(e, s.all(chat, "r2").Parks[0].ToolCallID, true, "")
+	s.answer(e, s.parksOf(chat, "r2")[0].ToolCallID, true, "")
 	s.until("the next run's end", func() bool { return s.run("r2").State.Terminal() })
 	if got := s.run("r2").Revision; got == asked.Revision {
 		s.Error("a new run has the old revision")
@@ -177,7 +177,7 @@ func testRevisionPinApproves(s revisionTest) {
 	s.parkedOnMonday(spool.RevisionsPin, m)
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, plain("send", "1")))
 	s.answer(e, "c1", true, "")
-	s.until("the second question", func() bool { return len(s.all(chat, "r1").Parks) == 2 })
+	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 2 })
 	s.becomes(spool.WaitingForInput)
 	s.answer(e, "c2", false, "")
 	s.ended(spool.Completed)
@@ -234,14 +234,14 @@ func testRevisionPinNested(s revisionTest) {
 	s.becomes(spool.WaitingForInput)
 	stop()
 	e := s.working(on("Tuesday"))
-	s.answer(e, s.all(chat, "r1").Parks[0].ToolCallID, true, "")
+	s.answer(e, s.parksOf(chat, "r1")[0].ToolCallID, true, "")
 	s.ended(spool.Completed)
 	for _, r := range m.Requests() {
 		if strings.Contains(r.Instructions, "Tuesday") {
 			s.Errorf("a request has the instructions %q", r.Instructions)
 		}
 	}
-	for _, r := range s.all(chat, "r1").Parks {
+	for _, r := range s.parksOf(chat, "r1") {
 		if r.Revision != s.run("r1").Revision || r.AgentID == "" {
 			s.Errorf("the park is %+v", r)
 		}

@@ -194,7 +194,7 @@ func testSnapshotPages(s snapshotTest) {
 		}
 		return lines
 	}
-	all := s.all(chat, "").Messages
+	all := s.messagesOf(chat)
 	s.lines("all", texts(nil), "1", "re: 1", "2", "re: 2", "3", "re: 3")
 	s.lines("the newest", texts(&engine.SnapshotOptions{Limit: 2}), "3", "re: 3")
 	s.lines("those before", texts(&engine.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
@@ -261,7 +261,7 @@ func testSnapshotActiveEvents(s snapshotTest) {
 		s.becomes(spool.WaitingForInput)
 		want := []string{"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked"}
 		if id == "r2" { // this run's call has another id
-			call := s.all(chat, id).Parks[0].ToolCallID
+			call := s.parksOf(chat, id)[0].ToolCallID
 			want[1] = "INPUT_REQUIRED " + string(call) + " approval"
 			s.lines("parked", events(), want...)
 			s.answer(e, call, true, "")

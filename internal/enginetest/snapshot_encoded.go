@@ -39,11 +39,11 @@ func testSnapshotEncoded(s snapshotTest) {
 	other := s.working(s.config(echo()))
 	branchTest(s).said(other, "one", "two", "three")
 	s.sameEncoded(reader)
-	before := s.all(chat, "").Messages
+	before := s.messagesOf(chat)
 	branchTest(s).edited(other, len(before)-4, "2")
 	s.sameEncoded(reader)
-	branchTest(s).restored(other, s.all(chat, "").Branches[0].ID)
-	if got := s.all(chat, "").Messages; len(got) != len(before) {
+	branchTest(s).restored(other, s.branchesOf(chat)[0].ID)
+	if got := s.messagesOf(chat); len(got) != len(before) {
 		s.Errorf("%d messages of %d are back", len(got), len(before))
 	}
 	if s.sameEncoded(reader) == 0 {
@@ -55,7 +55,7 @@ func testSnapshotEncoded(s snapshotTest) {
 func testSnapshotEncodedPage(s snapshotTest) {
 	e := s.working(s.config(echo()))
 	branchTest(s).said(e, "one", "two", "three")
-	messages := s.all(chat, "").Messages
+	messages := s.messagesOf(chat)
 	for _, o := range []engine.SnapshotOptions{
 		{Limit: 1},
 		{Limit: 3},

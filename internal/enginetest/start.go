@@ -127,7 +127,7 @@ func testStartAttachments(s *engineTest) {
 		{Type: spool.PartImage, Image: pixel},
 		{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv", FileName: "a.csv"},
 	}
-	s.same("saved", s.all(chat, "").Messages[0].Content, want)
+	s.same("saved", s.messagesOf(chat)[0].Content, want)
 	s.same("asked", m.Requests()[0].Messages[0].Content, want)
 }
 
@@ -268,13 +268,13 @@ func testStartQueueFull(s *engineTest) {
 	}
 	stop := s.work(e)
 	s.ended(spool.Completed)
-	s.until("the other run's end", func() bool { return s.all(threadKey("b"), "").Thread.State == spool.Completed })
+	s.until("the other run's end", func() bool { return s.threadOf(threadKey("b")).State == spool.Completed })
 	stop()
 	s.until("room", func() bool {
 		return start(threadKey("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull
 	})
 	s.work(e)
-	s.until("its end", func() bool { return s.all(threadKey("c"), "").Thread.State == spool.Completed })
+	s.until("its end", func() bool { return s.threadOf(threadKey("c")).State == spool.Completed })
 }
 
 // testStartQueueFullOnce makes many starts at once: a process counts its own starts exactly.

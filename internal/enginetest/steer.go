@@ -123,12 +123,12 @@ func testSteerDelivered(s steerTest) {
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user no: left", "assistant re: no: left")
 	s.same("the runs", s.states(), "r1 COMPLETED, r2 COMPLETED")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "STEERED", "RUN_ENDED r1:1 finished")
-	turn := s.all(chat, "").Messages[3]
+	turn := s.messagesOf(chat)[3]
 	if turn.RunID != "r1" || turn.ClientMessageID != "mine" {
 		s.Errorf("the message: %+v", turn)
 	}
 	var p spool.Steered
-	if err := json.Unmarshal(s.all(chat, "").Entries[1].Payload, &p); err != nil {
+	if err := json.Unmarshal(s.entriesOf(chat)[1].Payload, &p); err != nil {
 		s.Error(err)
 	}
 	s.same("the entry", p, spool.Steered{RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", Steps: 1})
@@ -324,7 +324,7 @@ func testSteerNested(s steerTest) {
 	close(gate)
 	s.ended(spool.Completed)
 	var main []string
-	for _, msg := range s.all(chat, "").Messages {
+	for _, msg := range s.messagesOf(chat) {
 		if msg.AgentID == "" {
 			main = append(main, string(msg.Role)+" "+msg.Text())
 		}
@@ -401,7 +401,7 @@ func testSteerFewerScopes(s steerTest) {
 // testSteerEdit edits a turn with a steer: no active run can take that, so it waits.
 func testSteerEdit(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	turn := s.all(chat, "").Messages[0].ID
+	turn := s.messagesOf(chat)[0].ID
 	r := s.startAs(e, chat, engine.StartRequest{Prompt: "new", RunID: "r2", EditMessageID: turn, WhenBusy: spool.BusySteer})
 	if r.Steers != "" || s.run("r2").Wait.WhenBusy != spool.BusyEnqueue {
 		s.Errorf("result: %+v, %+v", r, s.run("r2").Wait)
@@ -417,11 +417,11 @@ func testSteerEdited(s steerTest) {
 	s.steer(e, "r2")
 	close(gate)
 	s.ended(spool.Completed)
-	turn := s.all(chat, "").Messages[3].ID
+	turn := s.messagesOf(chat)[3].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: "right", RunID: "r3", EditMessageID: turn})
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user right", "assistant re: right")
-	branch := s.all(chat, "").Branches[0]
+	branch := s.branchesOf(chat)[0]
 	if r, err := e.RestoreBranch(context.Background(), chat, branch.ID); err != nil || !r.Accepted {
 		s.Fatalf("restore: %+v, %v", r, err)
 	}

@@ -46,7 +46,7 @@ func steerScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c.outlive(n, func(*node) {})
 	said := slices.DeleteFunc(s.script(), func(line string) bool { return !strings.HasPrefix(line, "user ") })
 	s.lines("the turns", said, "user go", "user s1", "user s2", "user s3", "user s4")
-	for _, r := range s.all(chat, "").Runs {
+	for _, r := range s.runsOf(chat) {
 		if r.State != spool.Completed {
 			s.Errorf("run %s is %s", r.ID, r.State)
 		}

@@ -50,7 +50,7 @@ func testSteerRedriven(s steerTest) {
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user r5", "user r4", "assistant re: r4")
 	s.same("the run of the last steer", s.delivered(e, "r4"), spool.RunID("r5"))
-	branches := s.all(chat, "").Branches
+	branches := s.branchesOf(chat)
 	if len(branches) != 1 {
 		s.Fatalf("the branches: %+v", branches)
 	}

@@ -133,7 +133,7 @@ func testStepReusedCallID(s *engineTest) {
 		s.Errorf("%d calls", n)
 	}
 	calls := make(map[spool.ToolCallID]bool)
-	for _, message := range s.all(chat, "r1").Messages {
+	for _, message := range s.messagesOf(chat) {
 		for _, p := range message.ToolCalls() {
 			calls[p.ToolCallID] = true
 		}

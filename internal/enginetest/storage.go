@@ -126,7 +126,7 @@ func testStorageNextStep(s storageTest) {
 	if n := len(m.Requests()); n != 1 {
 		s.Errorf("the model was asked %d times", n)
 	}
-	if messages := s.all(chat, "r1").Messages; len(messages) != 3 || messages[2].Role != spool.RoleTool {
+	if messages := s.messagesOf(chat); len(messages) != 3 || messages[2].Role != spool.RoleTool {
 		s.Errorf("the thread has %s", compare.Dump(messages))
 	}
 }
@@ -154,7 +154,7 @@ func testStorageParked(s storageTest) {
 	s.fill(c)
 	s.answer(e, "c1", true, "")
 	s.endsFull()
-	if messages := s.all(chat, "r1").Messages; len(messages) != 3 || !strings.Contains(compare.Dump(messages[2]), "sent") {
+	if messages := s.messagesOf(chat); len(messages) != 3 || !strings.Contains(compare.Dump(messages[2]), "sent") {
 		s.Errorf("the thread has %s", compare.Dump(messages))
 	}
 }

@@ -212,7 +212,7 @@ func testThreadTenants(s *engineTest) {
 	s.startAs(e, chat, engine.StartRequest{Prompt: "acme", RunID: "r1"})
 	s.startAs(e, other, engine.StartRequest{Prompt: "umbrella", RunID: "r1"})
 	for _, key := range []spool.ThreadKey{chat, other} {
-		s.until("the park", func() bool { return s.all(key, "r1").Thread.State == spool.WaitingForInput })
+		s.until("the park", func() bool { return s.threadOf(key).State == spool.WaitingForInput })
 	}
 	s.answer(e, "c1", true, "")
 	s.ended(spool.Completed)

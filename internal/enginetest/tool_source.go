@@ -188,7 +188,7 @@ func testSourceApproval(s sourceTest) {
 	c.set(spool.Errorf(spool.Unavailable, "down"))
 	e := s.engine(config)
 	var asked spool.InputRequired
-	for _, entry := range s.all(chat, "r1").Entries {
+	for _, entry := range s.entriesOf(chat) {
 		if entry.Type == spool.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}

@@ -55,7 +55,7 @@ func hand(id spool.ToolCallID, agent, brief string) spooltest.Call {
 func (s transferTest) handovers(want ...string) {
 	s.Helper()
 	var all []string
-	for _, e := range s.all(chat, "").Entries {
+	for _, e := range s.entriesOf(chat) {
 		var h spool.HandedOver
 		if e.Type == spool.EntryHandedOver && json.Unmarshal(e.Payload, &h) == nil {
 			all = append(all, fmt.Sprintf("%d %s>%s %s", h.Step, h.From, h.To, h.History))
@@ -68,7 +68,7 @@ func (s transferTest) handovers(want ...string) {
 func (s transferTest) agents(want ...string) {
 	s.Helper()
 	var all []string
-	for _, r := range slices.Backward(s.all(chat, "").Runs) {
+	for _, r := range slices.Backward(s.runsOf(chat)) {
 		all = append(all, string(r.ID)+" "+r.Agent+" "+r.Model)
 	}
 	slices.Sort(all)
@@ -191,7 +191,7 @@ func testTransferEdited(s transferTest) {
 	s.start(e, "r2", "more")
 	s.ended(spool.Completed)
 	turn := func(text string) (id spool.MessageID) {
-		for _, m := range s.all(chat, "").Messages {
+		for _, m := range s.messagesOf(chat) {
 			if m.Role == spool.RoleUser && m.Text() == text {
 				id = m.ID
 			}

@@ -89,7 +89,7 @@ func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
 	<-time.After(time.Second)
 	s.stop(e)
 	<-time.After(time.Second)
-	turn := s.all(chat, "").Messages[2]
+	turn := s.messagesOf(chat)[2]
 	s.startAs(e, chat, engine.StartRequest{Prompt: "zwei!", RunID: "r-edit", EditMessageID: turn.ID})
 	<-time.After(time.Second)
 	s.work(e)
@@ -209,7 +209,7 @@ func testTurnsOfTheNext(s followTest) {
 func testTurnsWithoutACursor(s followTest) {
 	e, _ := s.chatted()
 	s.lines("all", places(s.collect(e, chat, engine.FollowOptions{})), chattedOrder...)
-	messages := s.all(chat, "").Messages
+	messages := s.messagesOf(chat)
 	for i, m := range messages {
 		var want []string
 		for _, line := range chattedOrder {

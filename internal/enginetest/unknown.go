@@ -194,7 +194,7 @@ func testUnknownSentAgain(s *engineTest) {
 // shown returns the last park of a call of the chat's run, at any depth.
 func (s *engineTest) shown(id spool.ToolCallID) (park spool.Park) {
 	s.Helper()
-	for _, p := range s.all(chat, s.thread().RunID).Parks {
+	for _, p := range s.parksOf(chat, s.thread().RunID) {
 		if p.ToolCallID == id {
 			park = p
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -28,11 +29,15 @@ type versions struct {
 	threads map[spool.ThreadKey][]*captured // in the order of the commits
 }
 
-// captured is the snapshot behind a commit.
+// captured is the snapshot behind a commit. It has the JSON of each message that is new in it. The record has messages
+// as they are at the end of the case, so one that changes later is found too.
 type captured struct {
-	version int64  // zero: the thread does not exist
-	text    []byte // its JSON
-	failed  bool   // whether the commit has failed, and may have happened nevertheless
+	version int64             // zero: the thread does not exist
+	text    []byte            // its JSON, without the messages
+	ids     []spool.MessageID // of its messages
+	known   int               // how many of them the captured snapshot before it begins with
+	added   [][]byte          // the JSON of the others
+	failed  bool              // whether the commit has failed, and may have happened nevertheless
 }
 
 func newVersions(t *testing.T) *versions {
@@ -112,16 +117,28 @@ func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
 		if c.version, err = w.version(key, tx); err != nil {
 			return nil
 		}
-		c.text = shownJSON(s)
+		c.text, c.ids = shown(s)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.threads[key]
-	if n := len(all); n > 0 && bytes.Equal(all[n-1].text, c.text) {
-		c.text = all[n-1].text // it uses no memory of its own
+	if n := len(all); n > 0 && !all[n-1].failed {
+		c.known = common(all[n-1].ids, c.ids)
+	}
+	for i := range c.ids[c.known:] {
+		c.added = append(c.added, textOf(s.Messages[c.known+i]))
 	}
 	w.threads[key] = append(all, c)
 	return c
+}
+
+// common returns with how many equal elements both begin.
+func common(a, b []spool.MessageID) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // version returns the last version of a thread. It reads the deltas since the one before the last that was seen.
@@ -140,15 +157,40 @@ func (w *versions) version(key spool.ThreadKey, tx spool.Tx) (int64, error) {
 	return after + int64(len(deltas)), err
 }
 
-// shownJSON returns the JSON of what a snapshot shows, without the stream and the time of the last change.
-func shownJSON(s *spool.Snapshot) []byte {
+// shown returns the JSON of what a snapshot shows beside its messages, without the stream and the time of the last
+// change, and the ids of the messages.
+func shown(s *spool.Snapshot) (text []byte, ids []spool.MessageID) {
 	plain := *s
-	plain.Stream, plain.Thread.UpdatedAt = nil, time.Time{}
-	text, err := json.Marshal(plain)
+	plain.Stream, plain.Thread.UpdatedAt, plain.Messages = nil, time.Time{}, nil
+	for i := range s.Messages {
+		ids = append(ids, s.Messages[i].ID)
+	}
+	return textOf(plain), ids
+}
+
+func textOf(value any) []byte {
+	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
 	return text
+}
+
+// diff returns how a snapshot of the record differs from the captured one, or "".
+func (c *captured) diff(s *spool.Snapshot) string {
+	text, ids := shown(s)
+	switch {
+	case !bytes.Equal(text, c.text):
+		return diffJSON(c.text, text)
+	case !slices.Equal(ids, c.ids):
+		return cmp.Diff(c.ids, ids)
+	}
+	for i, want := range c.added {
+		if got := textOf(s.Messages[c.known+i]); !bytes.Equal(got, want) {
+			return diffJSON(want, got)
+		}
+	}
+	return ""
 }
 
 // check compares the snapshot behind each commit with what the record says.
@@ -188,10 +230,9 @@ func (w *versions) checkThread(t testing.TB, s spool.Store, key spool.ThreadKey,
 	seen := int64(0)
 	for version, got := range r.All() {
 		seen = version
-		text := shownJSON(got)
 		for _, c := range byVersion[version] {
-			if !bytes.Equal(text, c.text) {
-				t.Errorf("thread %s, version %d of %d (-snapshot +record):\n%s", key.ID, version, r.Last(), diffJSON(c.text, text))
+			if diff := c.diff(got); diff != "" {
+				t.Errorf("thread %s, version %d of %d (-snapshot +record):\n%s", key.ID, version, r.Last(), diff)
 				return
 			}
 		}

@@ -76,7 +76,7 @@ func (s waitTest) queue(e *engine.Engine) string {
 func (s waitTest) states() string {
 	s.Helper()
 	var words []string
-	for _, r := range s.all(chat, "").Runs {
+	for _, r := range s.runsOf(chat) {
 		words = append([]string{string(r.ID) + " " + string(r.State)}, words...)
 	}
 	return strings.Join(words, ", ")
@@ -337,12 +337,12 @@ func testWaitRollback(s waitTest) {
 	s.start(e, "r0", "zero")
 	s.ended(spool.Completed)
 	s.talks(e, m)
-	turn := s.all(chat, "").Messages[2].ID
+	turn := s.messagesOf(chat)[2].ID
 	s.busy(e, "r2", spool.BusyRollback)
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user zero", "assistant re: zero", "user r2", "assistant re: r2")
 	s.lines("record", s.record()[2:], "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "MESSAGES_DROPPED", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished")
-	if e := s.all(chat, "").Entries[4]; e.RunID != "r2" || !strings.Contains(string(e.Payload), string(turn)) {
+	if e := s.entriesOf(chat)[4]; e.RunID != "r2" || !strings.Contains(string(e.Payload), string(turn)) {
 		s.Errorf("the entry is %+v with %s", e, e.Payload)
 	}
 }

@@ -79,14 +79,14 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 	}
 	s.until("all ends", func() bool {
 		n = c.revive(n)
-		for _, r := range s.all(chat, "").Runs {
+		for _, r := range s.runsOf(chat) {
 			if !r.State.Terminal() {
 				return false
 			}
 		}
 		return s.thread().State.Terminal()
 	})
-	if runs := s.all(chat, "").Runs; len(runs) != 7 || runs[0].State != spool.Completed || s.thread().RunID != "r7" {
+	if runs := s.runsOf(chat); len(runs) != 7 || runs[0].State != spool.Completed || s.thread().RunID != "r7" {
 		s.Errorf("the runs: %s, the thread: %+v", s.states(), s.thread())
 	}
 	c.finish(stop)

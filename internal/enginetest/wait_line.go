@@ -50,7 +50,7 @@ func testWaitRollbackRedriven(s waitTest) {
 	s.work(e)
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user before", "assistant re: before", "user r2", "assistant re: r2")
-	branches := s.all(chat, "").Branches
+	branches := s.branchesOf(chat)
 	if len(branches) != 1 {
 		s.Fatalf("the branches: %+v", branches)
 	}

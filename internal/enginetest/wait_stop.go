@@ -115,7 +115,7 @@ func testWaitEdit(s waitTest) {
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
 	s.ended(spool.Completed)
-	turns := s.all(chat, "").Messages
+	turns := s.messagesOf(chat)
 	s.talks(e, m)
 	edit := func(run spool.RunID, id spool.MessageID, w spool.WhenBusy) engine.RunResult {
 		s.Helper()
@@ -144,7 +144,7 @@ func testWaitEditGone(s waitTest) {
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
 	s.ended(spool.Completed)
-	turn := s.all(chat, "").Messages[0].ID
+	turn := s.messagesOf(chat)[0].ID
 	s.talks(e, m)
 	for _, id := range []spool.RunID{"r2", "r3"} {
 		s.startAs(e, chat, engine.StartRequest{Prompt: string(id), RunID: id, EditMessageID: turn, WhenBusy: spool.BusyEnqueue})
@@ -192,7 +192,7 @@ func testWaitIdempotencyKey(s waitTest) {
 		}
 		group.Wait()
 		turns := 0
-		for _, r := range s.all(chat, "").Runs {
+		for _, r := range s.runsOf(chat) {
 			if r.StartKey == "k-"+string(w) {
 				turns++
 			}
