@@ -27,6 +27,9 @@ type WatchOptions struct {
 // frame. It takes the snapshot, follows from there as [Client.Follow] does, and applies the frames, so nothing is missing
 // and nothing comes twice, however often the connection is cut. A view is valid until the loop goes on.
 //
+// The frames do not say how each run has ended that went on while the connection was cut. A second after Watch has seen
+// such a run, it reads those ends from the server, and yields the view once more.
+//
 // The sequence ends with an error, as that of Follow. The last view comes with it, or nil if there is none. A thread that
 // does not exist is a [spool.NotFound] error.
 func (c *Client) Watch(ctx context.Context, thread spool.ThreadID, o WatchOptions) iter.Seq2[*view.Thread, error] {
@@ -58,30 +61,99 @@ func (w *watch) once(ctx context.Context) (again bool) {
 	if !w.yield(shown, nil) {
 		return false
 	}
-	follow := FollowOptions{
-		Cursor: shown.Cursor(), GiveUpAfter: w.options.GiveUpAfter, Idle: w.options.Idle, OnRetry: w.options.OnRetry,
+	ctx, cancel := context.WithCancel(ctx)
+	m := &missed{client: w.client, thread: w.thread, asked: make(map[spool.RunID]bool)}
+	left := make(chan struct{})
+	followed := w.follow(ctx, shown.Cursor(), left)
+	defer func() {
+		close(left)
+		cancel()
+		for range followed { // until its connection is closed
+		}
+		m.wait()
+	}()
+	for {
+		changed := false
+		select {
+		case n := <-followed:
+			again, more := w.apply(n, shown)
+			if !more {
+				return again
+			}
+			changed = !n.waits()
+		case <-m.due:
+			m.ask(ctx, shown)
+		case a := <-m.answers:
+			changed = m.take(a, shown)
+		}
+		if changed && !w.yield(shown, nil) {
+			return false
+		}
+		m.look(shown)
 	}
-	for f, err := range w.client.Follow(ctx, w.thread, follow) {
-		if err == nil {
-			err = shown.Apply(f)
-			if err != nil && w.unreadable == 0 {
-				w.unreadable++ // a snapshot may have it in another form
-				return true
+}
+
+// news is what comes of a Follow: a frame, or its end, or the wait for a new connection.
+type news struct {
+	frame spool.Frame
+	err   error
+	wait  time.Duration
+}
+
+// waits reports whether the follower waits for a new connection, because of err.
+func (n news) waits() bool { return n.wait > 0 }
+
+// follow follows a thread in a goroutine of its own, at most a frame ahead of the caller. The channel is closed at its end.
+func (w *watch) follow(ctx context.Context, from *spool.Cursor, left <-chan struct{}) <-chan news {
+	out := make(chan news)
+	tell := func(n news) bool {
+		select {
+		case out <- n:
+			return true
+		case <-left:
+			return false
+		}
+	}
+	o := FollowOptions{
+		Cursor: from, GiveUpAfter: w.options.GiveUpAfter, Idle: w.options.Idle,
+		OnRetry: func(err error, wait time.Duration) { tell(news{err: err, wait: wait}) },
+	}
+	go func() {
+		defer close(out)
+		for f, err := range w.client.Follow(ctx, w.thread, o) {
+			if !tell(news{frame: f, err: err}) {
+				return
 			}
 		}
-		if err != nil {
-			w.yield(shown, err)
-			return false
+	}()
+	return out
+}
+
+// apply handles what a Follow has brought. It reports whether to go on, or else whether another snapshot is needed.
+func (w *watch) apply(n news, shown *view.Thread) (again, more bool) {
+	if n.waits() {
+		if w.options.OnRetry != nil {
+			w.options.OnRetry(n.err, n.wait)
 		}
-		w.unreadable = 0
-		if w.options.OnFrame != nil {
-			w.options.OnFrame(f)
-		}
-		if !w.yield(shown, nil) {
-			return false
+		return false, true
+	}
+	err := n.err
+	if err == nil {
+		err = shown.Apply(n.frame)
+		if err != nil && w.unreadable == 0 {
+			w.unreadable++ // a snapshot may have it in another form
+			return true, false
 		}
 	}
-	return false
+	if err != nil {
+		w.yield(shown, err)
+		return false, false
+	}
+	w.unreadable = 0
+	if w.options.OnFrame != nil {
+		w.options.OnFrame(n.frame)
+	}
+	return false, true
 }
 
 // snapshot takes a snapshot, and tries again after failures that may pass.
