@@ -35,6 +35,28 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.step(1, "", "tool-calls")
 	cases = append(cases, c.named("one nested run has finished, and one has failed"))
 
+	// A step spawns several runs at once, and one of these spawns another. They come in the order of the store.
+	c = hello(t)
+	begin := func(id, parent spool.RunID, depth int) {
+		c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: spool.AgentID(id), Name: "clerk", Depth: depth, ParentID: parent, CallID: "call_1"})
+	}
+	c.call("call_1", "spawn", `{"agent": "clerk"}`)
+	c.call("call_2", "spawn", `{"agent": "clerk"}`)
+	c.call("call_3", "spawn", `{"agent": "clerk"}`)
+	begin("n1", "r1", 1)
+	begin("n2", "r1", 1)
+	begin("n11", "n1", 2)
+	begin("n3", "r1", 1)
+	cases = append(cases, c.named("runs that a step has spawned at once are the newest first"))
+	var all []spool.Run
+	for _, of := range [][2]spool.RunID{{"n4", "n3"}, {"n3", "r1"}, {"n11", "n1"}, {"n2", "r1"}, {"n1", "r1"}, {"r1", ""}} {
+		all = append(all, runRow(of[0], of[1], spool.Running))
+	}
+	c.snapshot(c.snapRun(spool.Running, "m1", all))
+	begin("n4", "n3", 2) // the store had it before the stream
+	begin("n5", "r1", 1)
+	cases = append(cases, c.named("a snapshot of their run has them in the same order"))
+
 	// A nested run asks, and continues in the stream of the next segment.
 	c = hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)

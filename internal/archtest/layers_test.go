@@ -52,7 +52,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/agent", Ours: []string{
 		".", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
 		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots",
-		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/filepart",
+		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/chanlock", "internal/filepart",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "engine/internal/history", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",

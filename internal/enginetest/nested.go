@@ -25,6 +25,7 @@ var nestedTests = map[string]func(s nestedTest){
 	"MaxSteps":      testNestedMaxSteps,
 	"ResultCap":     testNestedResultCap,
 	"Slots":         testNestedSlots,
+	"Order":         testNestedOrder,
 	"SameCallIDs":   testNestedSameCallIDs,
 	"Fails":         testNestedFails,
 	"Retried":       testNestedRetried,
@@ -400,6 +401,63 @@ func testNestedSlots(s nestedTest) {
 	s.ended(spool.Completed)
 	if n := len(s.nested()); n != 4 {
 		s.Errorf("%d nested runs", n)
+	}
+}
+
+// testNestedOrder has steps that spawn several runs at once, at two depths, more than may be active. The runs
+// of a step begin in the order of its calls. The stream announces all of them in the order of the store, so a
+// client that follows has them as a snapshot has them.
+func testNestedOrder(s nestedTest) {
+	script := map[string][]spooltest.Turn{}
+	var leads []spooltest.Call
+	for i := range 6 {
+		lead := fmt.Sprintf("lead %d", i)
+		leads = append(leads, spawn(spool.ToolCallID(fmt.Sprintf("c%d", i)), "lead", lead))
+		script[lead] = []spooltest.Turn{
+			spooltest.Use(spawn("c1", "helper", lead+" a"), spawn("c2", "helper", lead+" b"), spawn("c3", "helper", lead+" c")), spooltest.Say("up"),
+		}
+		for _, brief := range []string{" a", " b", " c"} {
+			script[lead+brief] = []spooltest.Turn{spooltest.Say("down")}
+		}
+	}
+	script["go"] = []spooltest.Turn{spooltest.Use(leads...), spooltest.Say("end")}
+	c := s.treeConfig(casting(script))
+	c.Agents[0].Spawn.MaxConcurrent = 4
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var saved, announced []string
+	briefs, ofParent := map[spool.AgentID]string{}, map[spool.RunID][]string{}
+	for _, run := range slices.Backward(snap.Runs) {
+		if run.ParentID != "" {
+			briefs[run.AgentID()] = run.Prompt
+			saved = append(saved, run.Prompt)
+			ofParent[run.ParentID] = append(ofParent[run.ParentID], run.Prompt)
+		}
+	}
+	for _, f := range client() {
+		if f.Kind == spool.FrameStream && f.Item.Type == spool.ItemSubagentStarted {
+			var p spool.SubagentStarted
+			_ = f.Item.Decode(&p)
+			announced = append(announced, briefs[p.SubagentID])
+		}
+	}
+	if len(saved) != 24 || len(ofParent) != 7 {
+		s.Fatalf("%d nested runs of %d runs", len(saved), len(ofParent))
+	}
+	s.lines("announcements", announced, saved...)
+	for parent, runs := range ofParent {
+		if !slices.IsSorted(runs) {
+			s.Errorf("the runs of %s are not in the order of their calls: %q", parent, runs)
+		}
 	}
 }
 

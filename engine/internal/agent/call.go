@@ -41,13 +41,17 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 	defer cancel(errStepAbandoned)
 	outcomes := make(chan outcome, len(l.plan))
 	running := 0
+	begun := make(chan struct{})
+	close(begun)
 	for _, p := range l.plan {
 		switch {
 		case p.saved:
 			l.announce(ctx, p)
 		case p.runs() && p.spawns:
 			running++
-			nested.Go(func() { outcomes <- l.delegate(ctx, p) })
+			at, done := turn{before: begun}, make(chan struct{})
+			at.done, begun = done, done
+			nested.Go(func() { outcomes <- l.delegate(ctx, p, at) })
 		case p.runs():
 			p.ran = true
 			running++

@@ -37,28 +37,20 @@ func (a *attemptError) later(b *attemptError) *attemptError {
 // delegate executes a spawn call: it creates or resumes the nested run, and executes the nested run
 // until it ends or waits. Any process may call it again for the same call, so the call's outcome is
 // never unknown.
-func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
+func (l *loop) delegate(ctx context.Context, p *plannedCall, at turn) (o outcome) {
 	o.planned = p
 	defer func() {
 		if o.err != nil && !errors.As(o.err, new(*attemptError)) && !isStoreError(o.err) && ctx.Err() == nil {
 			o.err = &spool.Error{Code: spool.Internal, Message: "the nested run could not be made", Err: o.err}
 		}
 	}()
-	release, err := l.s.acquireNested(ctx, l.self.Depth+1)
+	child, release, err := l.begin(ctx, p, at)
 	if err != nil {
 		o.err = err
 		return o
 	}
 	defer release()
-	run, err := l.spawn(ctx, p)
-	if err != nil {
-		o.err = err
-		return o
-	}
-	child := l.child(run)
-	p.nested = child
-	child.started(ctx)
-	if run.State.Terminal() {
+	if child.run.State.Terminal() {
 		child.finishedBefore(ctx)
 	} else if o.err = child.execute(ctx); o.err != nil {
 		return o
@@ -72,6 +64,42 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 		o.stopped = true
 	}
 	return o
+}
+
+// turn is the place of a spawn call among those of its step.
+type turn struct {
+	before <-chan struct{} // closed when the nested run of the call before has begun, or cannot begin
+	done   chan<- struct{} // closed by the call
+}
+
+// begin creates the nested run of a call, or finds it, and announces it. It first waits until the nested
+// run may be active. Release ends that.
+//
+// Nested runs begin in the order of their calls, and one at a time in the whole segment. So the stream
+// announces them in the order in which the store has them: a client that follows knows no other order.
+func (l *loop) begin(ctx context.Context, p *plannedCall, at turn) (child *loop, release func(), err error) {
+	defer close(at.done)
+	select {
+	case <-at.before:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	if release, err = l.s.acquireNested(ctx, l.self.Depth+1); err != nil {
+		return nil, nil, err
+	}
+	l.s.begins.Lock()
+	defer l.s.begins.Unlock()
+	if err = ctx.Err(); err == nil {
+		var run spool.RunRow
+		if run, err = l.spawn(ctx, p); err == nil {
+			child = l.child(run)
+			p.nested = child
+			child.started(ctx)
+			return child, release, nil
+		}
+	}
+	release()
+	return nil, nil, err
 }
 
 // limits returns the tree's limits for nested runs, or the defaults if the configuration no longer has

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/internal/chanlock"
 )
 
 // segment is one execution of a run by a worker, from the claim to the end of its stream.
@@ -39,6 +40,7 @@ type segment struct {
 	budgeted    bool   // whether the run has a budget
 	budgetFreed signal // sent when some of the budget may be free again
 
+	begins      chanlock.Lock // held while a nested run begins
 	nestedMu    sync.Mutex
 	nestedSlots map[int]chan struct{} // limit the active nested runs, by depth
 }
@@ -59,7 +61,7 @@ const saveTimeout = 30 * time.Second
 // process settles a run whose agent it lacks.
 func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *registry.Agent) *segment {
 	s := &segment{
-		runner: r,
+		runner: r, begins: chanlock.New(),
 		Segment: publish.Segment{
 			Key: t.Key(), Fence: t.Fence, RunID: run.ID, Made: t.CreatedAt,
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),

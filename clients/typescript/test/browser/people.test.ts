@@ -112,7 +112,14 @@ test("nested runs end in each way, before the eyes of a page", async () => {
   const spawn = (id: string, instructions: string) => [id, "spawnSubagent", { name: "mailer", instructions }] as const;
   const soFar = new Tape().say("So far.");
   const plays = play({
-    ask: [new Tape().call(...spawn("s1", "works")).end(), new Tape().call(...spawn("s2", "fails")).end(), soFar],
+    ask: [
+      new Tape()
+        .call(...spawn("s1", "works"))
+        .call(...spawn("s2", "fails"))
+        .call(...spawn("s3", "works"))
+        .end(),
+      soFar,
+    ],
     works: [new Tape().say("It works.").end()],
     hangs: [new Tape().say("Without end")],
   });
@@ -125,14 +132,14 @@ test("nested runs end in each way, before the eyes of a page", async () => {
   await tab.send("ask");
   await tab.shows("So far.");
   await tab.isTrue(); // the page has followed since the run began
-  expect(await ends()).toEqual(
-    expect.arrayContaining([
-      ["COMPLETED", false],
-      ["FAILED", true],
-    ]),
-  );
-  soFar.call(...spawn("s3", "hangs")).end();
-  await tab.page.waitForSelector('.call[data-call="s3"] article:has-text("Without end")');
+  // The newest first: in the reverse order of the calls, though all of them began at once.
+  expect(await ends()).toEqual([
+    ["COMPLETED", false],
+    ["FAILED", true],
+    ["COMPLETED", false],
+  ]);
+  soFar.call(...spawn("s4", "hangs")).end();
+  await tab.page.waitForSelector('.call[data-call="s4"] article:has-text("Without end")');
   await tab.click("text=Stop");
   await tab.phase("stopped");
   await tab.isTrue();
