@@ -20,14 +20,19 @@ type Unfinished struct {
 	// Requested is the provider's name of the model that was asked for that answer. MadeOn may be a
 	// version of it. Empty: unknown, for example for answers that an older version of Spool asked for.
 	Requested string
-	Runs      int64
+	// Asks says that a run in the state WAITING_FOR_INPUT has a question, which somebody can answer.
+	Asks bool
+	// Pending counts the calls of such a run whose work goes on elsewhere, and Work is the name of the tool of one of them.
+	Pending int64
+	Work    string
+	Runs    int64
 }
 
 // unfinishedQueries walk the two indexes that have only such runs: active runs, and runs that wait for
 // their thread.
 var unfinishedQueries = []string{
-	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
-	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_waiting WHERE place > 0",
+	"SELECT agent, model, state, " + madeOn + ", " + requested + ", " + waits + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
+	"SELECT agent, model, state, " + madeOn + ", " + requested + ", 0, 0, '' FROM run INDEXED BY run_waiting WHERE place > 0",
 }
 
 const (
@@ -35,6 +40,10 @@ const (
 	requested = "coalesce((SELECT CASE WHEN usage.model = run.model THEN usage.requested END" + lastUsage + "), '')"
 	lastUsage = ` FROM usage
 		WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1`
+
+	waits   = "(SELECT count(*) FROM" + parksIn + "'open'), (SELECT count(*) FROM" + parksIn + "'pending'), coalesce((SELECT min(park.tool_name) FROM" + parksIn + "'pending'), '')"
+	parksIn = ` park
+		WHERE run.state = 'WAITING_FOR_INPUT' AND park.tenant = run.tenant AND park.thread_id = run.thread_id AND park.run_id = run.id AND park.state = `
 )
 
 // Unfinished returns the unfinished runs that a process continues with this file, of all tenants.
@@ -50,7 +59,10 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 	counts := make(map[Unfinished]int64)
 	for _, query := range unfinishedQueries {
 		if err := c.query(query, func(r *row) error {
-			counts[Unfinished{Agent: r.Text(), Model: r.Text(), State: spool.State(r.Text()), MadeOn: r.Text(), Requested: r.Text()}]++
+			counts[Unfinished{
+				Agent: r.Text(), Model: r.Text(), State: spool.State(r.Text()), MadeOn: r.Text(), Requested: r.Text(),
+				Asks: r.Int64() > 0, Pending: r.Int64(), Work: r.Text(),
+			}]++
 			return nil
 		}); err != nil {
 			return nil, err
@@ -62,7 +74,20 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 	}
 	slices.SortFunc(all, func(a, b Unfinished) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.MadeOn, b.MadeOn),
-			cmp.Compare(a.Requested, b.Requested), cmp.Compare(a.State, b.State))
+			cmp.Compare(a.Requested, b.Requested), cmp.Compare(a.State, b.State),
+			cmp.Compare(a.Work, b.Work), cmp.Compare(a.Pending, b.Pending), byAsks(a, b))
 	})
 	return all, nil
+}
+
+// byAsks sorts runs with a question first.
+func byAsks(a, b Unfinished) int {
+	switch {
+	case a.Asks == b.Asks:
+		return 0
+	case a.Asks:
+		return -1
+	default:
+		return 1
+	}
 }

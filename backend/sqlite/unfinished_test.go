@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,10 +49,38 @@ func TestUnfinished(t *testing.T) {
 	put("b", "t3", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "other", State: spool.Queued, QueuePosition: 1}})
 	put("b", "t4", "", spool.RunRow{Run: spool.Run{ID: "1", Model: "other", State: spool.Failed}})
 
+	waits := func(thread string, parks ...spool.Park) {
+		t.Helper()
+		put("b", thread, "", spool.RunRow{Run: spool.Run{ID: "1", Model: "waits", State: spool.WaitingForInput}})
+		err := db.Update(t.Context(), spool.ThreadKey{Tenant: "b", ID: spool.ThreadID(thread)}, 0, func(tx spool.Tx) error {
+			for i, p := range parks {
+				p.RunID, p.ToolCallID = spool.RunID(thread+"1"), spool.ToolCallID(strconv.Itoa(i))
+				if err := tx.Write(spool.Changes{Parks: []spool.Park{p}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := spool.Park{ToolName: "send", State: spool.ParkAnswered}
+	works := spool.Park{ToolName: "audit", State: spool.ParkPending}
+	waits("t5", answered, works)
+	waits("t6", answered)
+	waits("t7", works, spool.Park{ToolName: "send", State: spool.ParkOpen})
+	waits("t8", works, spool.Park{ToolName: "zip", State: spool.ParkPending}, spool.Park{ToolName: "a", State: spool.ParkDone})
+	waits("t9", works)
+
 	want := []Unfinished{
 		{Agent: "assistant", Model: "demo", State: spool.Queued, Runs: 1},
 		{Agent: "assistant", Model: "demo", State: spool.Running, MadeOn: "x-1", Requested: "asked x-1", Runs: 2},
 		{Agent: "assistant", Model: "other", State: spool.Queued, Runs: 1},
+		{Agent: "assistant", Model: "waits", State: spool.WaitingForInput, Runs: 1},
+		{Agent: "assistant", Model: "waits", State: spool.WaitingForInput, Asks: true, Pending: 1, Work: "audit", Runs: 1},
+		{Agent: "assistant", Model: "waits", State: spool.WaitingForInput, Pending: 1, Work: "audit", Runs: 2},
+		{Agent: "assistant", Model: "waits", State: spool.WaitingForInput, Pending: 2, Work: "audit", Runs: 1},
 	}
 	got, err := db.Unfinished(t.Context())
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -70,7 +99,8 @@ func TestUnfinished(t *testing.T) {
 			}
 			seen++
 			if !strings.Contains(p.steps, "USING INDEX run_active") && !strings.Contains(p.steps, "USING INDEX run_waiting") ||
-				!strings.Contains(p.steps, "SEARCH usage USING PRIMARY KEY (tenant=? AND thread_id=?)") || strings.Contains(p.steps, "TEMP B-TREE") {
+				!strings.Contains(p.steps, "SEARCH usage USING PRIMARY KEY (tenant=? AND thread_id=?)") || strings.Contains(p.steps, "TEMP B-TREE") ||
+				strings.Contains(p.query, "FROM park") && strings.Count(p.steps, "SEARCH park USING PRIMARY KEY (tenant=? AND thread_id=? AND run_id=?)") != 3 {
 				t.Errorf("%s: %s", p.query, p.steps)
 			}
 		}

@@ -66,15 +66,30 @@ type stateCount struct {
 	runs int64
 }
 
-// stateWords name the state in which a run was left.
-var stateWords = map[spool.State]string{spool.Queued: "queued", spool.Running: "under way", spool.WaitingForInput: "waiting for an answer"}
+// left says in what state a run was left, and what it waits for.
+func left(u sqlite.Unfinished) string {
+	switch {
+	case u.State == spool.Queued:
+		return "queued"
+	case u.State == spool.Running:
+		return "under way"
+	case u.Asks:
+		return "waiting for an answer"
+	case u.Pending > 1:
+		return fmt.Sprintf("waiting for %s's work and %d more", u.Work, u.Pending-1)
+	case u.Pending > 0:
+		return "waiting for " + u.Work + "'s work"
+	default:
+		return "waiting for a worker" // all its questions are answered
+	}
+}
 
 func (c *change) same(other change) bool {
 	return c.what == other.what && c.waits == other.waits && c.until == other.until
 }
 
 func (c *change) count(u sqlite.Unfinished) {
-	word := stateWords[u.State]
+	word := left(u)
 	at := slices.IndexFunc(c.states, func(s stateCount) bool { return s.word == word })
 	if at < 0 {
 		at, c.states = len(c.states), append(c.states, stateCount{word: word})

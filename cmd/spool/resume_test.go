@@ -2,11 +2,13 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/model/openai"
@@ -64,6 +66,35 @@ func TestResumed(t *testing.T) {
 	}
 	if got := command(nil, "check", "--data", filepath.Join(data, "none")); got.code != exitFailure {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A run that nobody can answer is not said to wait for an answer.
+func TestResumedWaits(t *testing.T) {
+	t.Parallel()
+
+	waits := sqlite.Unfinished{Agent: "gone", State: spool.WaitingForInput, Runs: 1}
+	asks, works, more := waits, waits, waits
+	asks.Asks = true
+	works.Pending, works.Work = 1, "shop__audit"
+	both := works
+	both.Asks = true
+	more.Pending, more.Work = 3, "shop__audit"
+	const rest = " of the agent gone, which is not configured, waits until it is"
+	for want, u := range map[string]sqlite.Unfinished{
+		"waiting for an answer":                     asks,
+		"waiting for shop__audit's work":            works,
+		"waiting for shop__audit's work and 2 more": more,
+		"waiting for a worker":                      waits,
+		"queued":                                    {Agent: "gone", State: spool.Queued, Runs: 1},
+	} {
+		if got := (&setup{}).resumed([]sqlite.Unfinished{u}); !slices.Equal(got, []string{"1 run (" + want + ")" + rest}) {
+			t.Errorf("%q, want %s", got, want)
+		}
+	}
+	got := (&setup{}).resumed([]sqlite.Unfinished{asks, both, works})
+	if want := "3 runs (2 waiting for an answer, 1 waiting for shop__audit's work) of the agent gone, which is not configured, wait until it is"; !slices.Equal(got, []string{want}) {
+		t.Errorf("%q, want %s", got, want)
 	}
 }
 
