@@ -58,7 +58,7 @@ const actions: Record<string, (() => void) | undefined> = {
   o: () => go(to.operations),
   n: () => {
     go(to.newThread);
-    focus(".composer textarea");
+    setTimeout(() => focus(".composer textarea")); // the screen is another one then
   },
   m: () => focus(".composer textarea"),
   h: () => {
@@ -70,6 +70,7 @@ const actions: Record<string, (() => void) | undefined> = {
   "/": () => focus("#search"),
 };
 
+/** The next key goes to the field already. */
 function focus(selector: string): void {
-  setTimeout(() => document.querySelector<HTMLElement>(selector)?.focus());
+  document.querySelector<HTMLElement>(selector)?.focus();
 }

@@ -2,6 +2,7 @@
 import type { ActionResult, Answer, Question } from "@spool/client";
 import { SpoolError } from "@spool/client";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { typing } from "../keys.js";
 import { to } from "../route.js";
 import { client } from "../session.js";
@@ -104,10 +105,9 @@ export default function InboxScreen(): ReactNode {
         }
         return true;
       case "e":
-        document.querySelector<HTMLButtonElement>('.inbox-one [data-role="edit"]')?.click();
-        setTimeout(() =>
-          document.querySelector<HTMLElement>(".inbox-one .edit input, .inbox-one .edit textarea")?.focus(),
-        );
+        // The field is there before the next key.
+        flushSync(() => document.querySelector<HTMLButtonElement>('.inbox-one [data-role="edit"]')?.click());
+        document.querySelector<HTMLElement>(".inbox-one .edit input, .inbox-one .edit textarea")?.focus();
         return true;
       case "r":
         document.querySelector<HTMLElement>('.inbox-one [data-role="reason"]')?.focus();

@@ -1,6 +1,6 @@
 // Small pieces that all screens share.
 import type { State } from "@spool/client";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from "react";
 import type { Wait } from "../thread/wait.js";
 
 const stateWords: Record<string, string> = {
@@ -88,7 +88,8 @@ export function Dialog({
 }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key, which belongs to the dialog.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     // Not the button that closes it, which comes first.
