@@ -58,7 +58,6 @@ func engineOptions(open spooltest.Open, only []string) enginetest.Options {
 	if os.Getenv("SPOOL_TEST_LONG") != "1" {
 		const long = "it takes long: SPOOL_TEST_LONG=1 runs it"
 		o.NoCampaigns, o.Only = long, only
-		o.Snapshots = 3 // each is several queries; over memory and SQLite, cases take all
 		for _, name := range []string{"Audit/Retention", "Job/MaxDeliveries", "Job/DeliveredTooOften", "Prune/Retention"} {
 			o.Skip[name] = long
 		}

@@ -46,7 +46,7 @@ func newEngineTest(t *testing.T, o Options) *engineTest {
 	if b.Live == nil {
 		b.Live = newLive()
 	}
-	s := &engineTest{T: t, options: o, history: &spooltest.History{}, versions: newVersions(t, o.Snapshots), keys: []spool.ThreadKey{chat}}
+	s := &engineTest{T: t, options: o, history: &spooltest.History{}, versions: newVersions(t), keys: []spool.ThreadKey{chat}}
 	s.lasts(longest)
 	s.opened = s.history.Record(s.versions.watch(b))
 	s.backend = s.opened

@@ -59,9 +59,6 @@ type Options struct {
 	// NoCampaigns is the reason for which the campaigns are skipped, which have many bubbles each. Empty: they
 	// run.
 	NoCampaigns string
-	// Snapshots is how many commits of a thread there are for each one behind which a case takes the snapshot, to
-	// compare it with the record of the thread at its end. Defaults to 1: it takes all.
-	Snapshots int
 	// Only has the names of the subjects and campaigns that run, such as "Publish". A name that the suite does not
 	// have fails the test. Defaults to all.
 	Only []string

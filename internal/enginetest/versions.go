@@ -24,10 +24,8 @@ import (
 // what a client gets that asks directly after the commit. Streams are left out: they have what is not saved.
 type versions struct {
 	snapshots *engine.Engine
-	every     int // see Options.Snapshots
 
 	mu      sync.Mutex
-	commits map[spool.ThreadKey]int
 	threads map[spool.ThreadKey][]*captured // in the order of the commits
 }
 
@@ -42,7 +40,7 @@ type captured struct {
 	failed  bool              // whether the commit has failed, and may have happened nevertheless
 }
 
-func newVersions(t *testing.T, every int) *versions {
+func newVersions(t *testing.T) *versions {
 	t.Helper()
 	e, err := engine.New(spool.Backend{Store: withinStore{}, Live: newLive()}, engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m"}},
@@ -52,9 +50,7 @@ func newVersions(t *testing.T, every int) *versions {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	return &versions{
-		snapshots: e, every: max(1, every), commits: make(map[spool.ThreadKey]int), threads: make(map[spool.ThreadKey][]*captured),
-	}
+	return &versions{snapshots: e, threads: make(map[spool.ThreadKey][]*captured)}
 }
 
 // withinStore reads in the transaction that the context has.
@@ -92,10 +88,7 @@ func (s *versionedStore) Update(ctx context.Context, key spool.ThreadKey, fence 
 		if err := fn(tx); err != nil {
 			return err
 		}
-		last = nil
-		if s.versions.due(key, tx) {
-			last = s.versions.take(key, tx)
-		}
+		last = s.versions.take(key, tx)
 		return nil
 	})
 	if err != nil {
@@ -112,23 +105,10 @@ func (w *versions) fail(c *captured) {
 	}
 }
 
-// due reports whether the snapshot behind a commit is taken. That behind a commit that deletes the thread always is.
-func (w *versions) due(key spool.ThreadKey, tx spool.Tx) bool {
-	w.mu.Lock()
-	n := w.commits[key]
-	w.commits[key]++
-	w.mu.Unlock()
-	if n%w.every == 0 {
-		return true
-	}
-	_, err := tx.Thread()
-	return spool.CodeOf(err) == spool.NotFound
-}
-
 // take takes the snapshot of a thread. It returns nil if the store fails, which fails the transaction too.
-func (w *versions) take(key spool.ThreadKey, tx spool.View) *captured {
+func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
 	c := &captured{}
-	s, err := w.snapshots.Snapshot(context.WithValue(context.Background(), withinKey{}, tx), key, nil)
+	s, err := w.snapshots.Snapshot(context.WithValue(context.Background(), withinKey{}, spool.View(tx)), key, nil)
 	switch {
 	case spool.CodeOf(err) == spool.NotFound:
 	case err != nil:
@@ -162,7 +142,7 @@ func common(a, b []spool.MessageID) int {
 }
 
 // version returns the last version of a thread. It reads the deltas since the one before the last that was seen.
-func (w *versions) version(key spool.ThreadKey, tx spool.View) (int64, error) {
+func (w *versions) version(key spool.ThreadKey, tx spool.Tx) (int64, error) {
 	w.mu.Lock()
 	after := int64(0)
 	if all := w.threads[key]; len(all) > 0 {
