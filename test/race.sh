@@ -13,8 +13,8 @@
 # core: only then a seed gives the same trace each time. So do the scripts that crash at each call
 # of the backend, another minute: with the detector, each call goes wrong in one way, and here in
 # all eight. So do the other tests with many thousand rounds of one goroutine: the page about scale,
-# and the decoder beside huma's. They only compute, so they take what of the processor is left
-# (nice), and collect their garbage less often (GOGC=400), which saves a tenth of their time.
+# and the decoder beside huma's. They collect their garbage less often (GOGC=400), which takes a
+# tenth of their time.
 #
 # go vet stays out of the way (-vet=off): "make lint" does all that it does.
 set -uo pipefail
@@ -30,20 +30,18 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'kill 0' INT TERM
 
-computes() { CGO_ENABLED=0 GOGC=400 nice go test "$@"; }
-
 modules() {
 	local failed=0 dir
 	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
-	SPOOL_CAMPAIGN=1000 computes -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
+	GOGC=400 SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
 	echo "go -C bench test ./scale -run TestPage"
-	(cd bench && computes "${plain[@]}" ./scale -run TestPage) || failed=1
+	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale -run TestPage || failed=1
 	for dir in "$@"; do
 		echo "go -C $dir test -race ./..."
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1
 	done
 	echo "go test ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle'"
-	computes "${plain[@]}" -timeout=10m ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle' || failed=1
+	GOGC=400 CGO_ENABLED=0 go test "${plain[@]}" -timeout=10m ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle' || failed=1
 	return $failed
 }
 
