@@ -69,19 +69,12 @@ func (s *engineTest) view(fn func(v spool.View) error) {
 }
 
 // all returns everything that the store has of a thread and one of its runs.
-func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Contents) {
+func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) compare.Contents {
 	s.Helper()
-	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
-		c, err = compare.Read(v, run)
-		return err
-	})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return c
+	return read(s, key, func(v spool.View) (compare.Contents, error) { return compare.Read(v, run) })
 }
 
-// read reads a part of a thread. The store's own errors are of no interest to the case, so they end it.
+// read reads a part of a thread. An error of the store ends the case.
 func read[T any](s *engineTest, key spool.ThreadKey, part func(v spool.View) (T, error)) (got T) {
 	s.Helper()
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
