@@ -10,7 +10,7 @@ export { type Interrupt, useInterrupts } from "./use-interrupts.js";
 export type { List, ListOptions } from "./use-list.js";
 export { useMessage, useMessages } from "./use-messages.js";
 export { type RunNode, type Runs, useRun, useRuns } from "./use-runs.js";
-export { SpoolThread, type Thread, type ThreadActions, useThread } from "./use-thread.js";
+export { SpoolThread, type Thread, type ThreadActions, useThread, useThreadActions } from "./use-thread.js";
 export {
   type ConnectionState,
   type ThreadStateOptions,

@@ -12,6 +12,7 @@ import {
   useRun,
   useSpool,
   useThread,
+  useThreadActions,
   useThreadState,
 } from "./index.js";
 
@@ -19,6 +20,7 @@ expectTypeOf(useMessages).returns.toEqualTypeOf<readonly string[]>();
 expectTypeOf(useMessage).returns.toEqualTypeOf<ShownMessage | null>();
 expectTypeOf(useInterrupts).returns.toEqualTypeOf<readonly Interrupt[]>();
 expectTypeOf(useSpool().client).toEqualTypeOf<Client>();
+expectTypeOf(useThread().send).toEqualTypeOf(useThreadActions().send);
 expectTypeOf(useThread().error).toEqualTypeOf<SpoolError | null>();
 expectTypeOf(useRun()?.state).toEqualTypeOf<NonNullable<ReturnType<typeof useRun>>["state"] | undefined>();
 

@@ -4,6 +4,7 @@ import { memo, StrictMode } from "react";
 import { afterEach, expect, test } from "vitest";
 import { type FakeStore, fakeStore, message, park } from "./fake-store.js";
 import { useMessage, useMessages } from "./use-messages.js";
+import { useThreadActions } from "./use-thread.js";
 import { useThreadState } from "./use-thread-state.js";
 
 afterEach(cleanup);
@@ -42,6 +43,22 @@ function page(store: FakeStore) {
   };
   return { take, text: () => [...container.querySelectorAll("p")].map((p) => p.textContent) };
 }
+
+test("a button in each message renders with its message alone", () => {
+  const store = fakeStore();
+  store.set({ view: { messages: [message("m0", "user", "Hello")] } });
+  const seen: unknown[] = [];
+  const Button = () => {
+    const actions = useThreadActions({ thread: store });
+    seen.push(actions);
+    return <button type="button" onClick={() => actions.edit("m0", "Hi")} />;
+  };
+  const { rerender } = render(<Button />);
+  act(() => store.set({ view: { thread: { ...store.getSnapshot().view.thread, state: "RUNNING" } } }));
+  expect(seen).toHaveLength(1);
+  rerender(<Button />);
+  expect(seen[1]).toBe(seen[0]);
+});
 
 test("a token renders exactly one message", () => {
   const store = fakeStore();

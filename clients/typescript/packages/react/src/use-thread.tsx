@@ -2,7 +2,7 @@
 
 import { isActive, type SpoolError, type State, type ThreadState, type ThreadStore } from "@spool/client";
 import type { ReactNode } from "react";
-import { ThreadContext, useSpool, useStore } from "./context.js";
+import { type FromThread, ThreadContext, useSpool, useStore } from "./context.js";
 import { useSelected } from "./select.js";
 import { type ThreadOptions, useOwnedStore } from "./thread-owner.js";
 
@@ -36,6 +36,14 @@ export function useThread(which?: string | ThreadOptions): Thread {
   const store = useStore({ thread: owned ?? undefined });
   const seldom = useSelected(store, seldomOf, sameSeldom);
   return { store, ...actionsOf(store), ...seldom };
+}
+
+/**
+ * Returns the actions of a thread: the same object each time. Nothing of the thread renders its component, so that a button
+ * in each message costs nothing when a run begins or ends.
+ */
+export function useThreadActions(from: FromThread = {}): ThreadActions {
+  return actionsOf(useStore(from));
 }
 
 /** Has another thread than the provider's for the hooks below it. */

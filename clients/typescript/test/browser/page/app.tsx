@@ -9,6 +9,7 @@ import {
   useMessages,
   useRuns,
   useThread,
+  useThreadActions,
 } from "@spool/react";
 import { type FormEvent, memo, Profiler } from "react";
 import { rendered } from "./renders.js";
@@ -58,37 +59,35 @@ const Messages = memo(function Messages({
   last?: number;
 }) {
   const ids = useMessages(agentId === undefined ? {} : { agentId });
-  return ids.slice(-last).map((id) => (
-    <Profiler key={id} id={id} onRender={rendered}>
-      <Message id={id} />
-    </Profiler>
-  ));
+  return ids.slice(-last).map((id) => <Message key={id} id={id} />);
 });
 
 const Message = memo(function Message({ id }: { id: string }) {
   const message = useMessage(id);
-  const { edit } = useThread();
+  const { edit } = useThreadActions();
   if (message === null) {
     return null;
   }
   return (
-    <article data-id={id} data-role={message.role} data-status={message.status} data-agent={message.agentId ?? ""}>
-      {message.parts.map((part, i) =>
-        part.type === "tool-call" ? (
-          <Call key={part.toolCallId} call={part} />
-        ) : part.type === "text" || part.type === "reasoning" || part.type === "summary" ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no ids, and only the last one grows
-          <div key={i} className={part.type}>
-            {part.text}
-          </div>
-        ) : null,
-      )}
-      {message.role === "user" && message.status === "saved" && (
-        <button type="button" onClick={() => edit(id, `${message.text}, edited`)}>
-          Edit
-        </button>
-      )}
-    </article>
+    <Profiler id={id} onRender={rendered}>
+      <article data-id={id} data-role={message.role} data-status={message.status} data-agent={message.agentId ?? ""}>
+        {message.parts.map((part, i) =>
+          part.type === "tool-call" ? (
+            <Call key={part.toolCallId} call={part} />
+          ) : part.type === "text" || part.type === "reasoning" || part.type === "summary" ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no ids, and only the last one grows
+            <div key={i} className={part.type}>
+              {part.text}
+            </div>
+          ) : null,
+        )}
+        {message.role === "user" && message.status === "saved" && (
+          <button type="button" onClick={() => edit(id, `${message.text}, edited`)}>
+            Edit
+          </button>
+        )}
+      </article>
+    </Profiler>
   );
 });
 

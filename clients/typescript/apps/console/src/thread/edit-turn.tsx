@@ -1,4 +1,4 @@
-import { useThread } from "@spool/react";
+import { useThreadActions } from "@spool/react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { messageOf, Problem } from "../ui/parts.js";
 
@@ -12,7 +12,7 @@ export function EditTurn({
   text: string;
   onDone: () => void;
 }): ReactNode {
-  const { edit, dismissError } = useThread();
+  const { edit, dismissError } = useThreadActions();
   const [prompt, setPrompt] = useState(text);
   const [problem, setProblem] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);

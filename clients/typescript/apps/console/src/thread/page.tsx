@@ -7,6 +7,7 @@ import {
   useInterrupts,
   useMessages,
   useThread,
+  useThreadActions,
   useThreadState,
 } from "@spool/react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -268,7 +269,7 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
 /** The questions of the thread. */
 function Waiting(): ReactNode {
   const parks = useInterrupts();
-  const { dismissError } = useThread();
+  const { dismissError } = useThreadActions();
   // The question itself says why an answer is refused.
   const respond = async (park: Interrupt, answer: Answer) => {
     const result = await park.respond(answer);
@@ -296,7 +297,7 @@ function Waited(): ReactNode {
 
 /** Turns that wait for the thread and were sent by others. Those of this page are among the messages. */
 function Queued(): ReactNode {
-  const { stop } = useThread();
+  const { stop } = useThreadActions();
   const readOnly = useReadOnly();
   const queue = useThreadState((state) => state.view.queue);
   const own = useThreadState((state) => state.turns);
