@@ -17,6 +17,7 @@ var forkTests = map[string]func(s forkTest){
 	"GoesOn":    testForkGoesOn,
 	"Whole":     testForkWhole,
 	"Summary":   testForkSummary,
+	"Provider":  testForkProvider,
 	"Refused":   testForkRefused,
 	"Own":       testForkOwn,
 	"Artifacts": testForkArtifacts,
@@ -141,6 +142,29 @@ func testForkSummary(s forkTest) {
 	all := s.messagesOf(forkedChat)
 	if part, ok := all[2].Content.Summary(); !ok || part.ThroughMessageID != all[1].ID || part.Text != "short" {
 		s.Errorf("the summary is %+v, and the message before it %s", all[2].Content, all[1].ID)
+	}
+}
+
+// testForkProvider forks a thread whose messages have data of their model's provider. The new thread has the same data,
+// because its next model call gives them back.
+func testForkProvider(s forkTest) {
+	const sealed = `{"seal":{"model":"m","data":"abc"}}`
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
+		return tx.Write(spool.Changes{
+			Thread: &spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Idle},
+			Messages: []*spool.Message{
+				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("one")},
+				{ID: "m2", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartText, Text: "two", Provider: []byte(sealed)}}},
+			},
+		})
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.fork(s.engine(s.config(echo())), 0) // nobody has written deltas
+	s.keys = append(s.keys, forkedChat)
+	if got := s.messagesOf(forkedChat)[1].Content[0].Provider; string(got) != sealed {
+		s.Errorf("the message of the new thread has the data %q, want %s", got, sealed)
 	}
 }
 
