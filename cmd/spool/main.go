@@ -119,10 +119,10 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.ContainsFunc(commands(), func(c commandLine) bool { return c.name == command }) {
-			command = "serve"
+		if command += " --help"; !slices.ContainsFunc(commands(), func(c commandLine) bool { return c.name+" --help" == command }) {
+			command = "help"
 		}
-		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
+		fmt.Fprintf(h.stderr, "Run \"spool %s\" for usage.\n", command)
 		return exitUsage
 	case errors.As(err, &exit):
 		for line := range strings.Lines(err.Error()) {

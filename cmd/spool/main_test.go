@@ -106,7 +106,7 @@ func TestServeRefuses(t *testing.T) {
 		config string
 		want   string
 	}{
-		"Command":       {args: []string{"srve"}, want: `spool: there is no command "srve"`},
+		"Command":       {args: []string{"srve"}, want: "spool: there is no command \"srve\"\nRun \"spool help\" for usage."},
 		"Flag":          {args: []string{"serve", "--lisen", "x"}, want: "spool: flag provided but not defined: -lisen"},
 		"Argument":      {args: []string{"serve", "x"}, want: `spool: serve takes no argument, but there is "x"`},
 		"Listen":        {args: []string{"serve", "--listen", "8080"}, want: `spool: --listen: "8080" must have the form host:port`},

@@ -123,6 +123,9 @@ func (t talkCommand) parse(args []string, h host) (*talkFlags, []string, error) 
 		given = append(given, fs.Arg(0))
 	}
 	given = append(given, last...)
+	if f.limit < 1 {
+		return nil, nil, usagef("--limit: must be at least 1")
+	}
 	if t.most >= 0 && len(given) > t.most {
 		return nil, nil, usagef("%s has no place for %q", t.name, given[t.most])
 	}

@@ -31,8 +31,9 @@ func chatCommand() talkCommand {
 
 In a terminal, Enter sends what you type. While a run works, that steers it: the agent reads it
 before its next step. When the agent asks, a approves, d denies, e edits the arguments (in
-$VISUAL or $EDITOR, if there is one), r gives a reason, and t types a message. Ctrl-C stops
-the run, and Ctrl-C again leaves. Leaving stops nothing: --thread goes on where you were.
+$VISUAL or $EDITOR, if there is one), r gives a reason, g gives the result of a call whose outcome
+nobody knows, and t types a message. Ctrl-C stops the run, and Ctrl-C again leaves. Leaving stops
+nothing: --thread goes on where you were.
 
 Without a terminal, chat sends one prompt, prints the answer and ends. Its exit code is 0 when the
 run has completed, 1 when it has failed or was stopped, 2 when a flag is wrong, and 3 when it

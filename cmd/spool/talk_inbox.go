@@ -21,9 +21,9 @@ func inboxCommand() talkCommand {
 			{"answer ID (--approve | --deny) [flags]", "answer one question"},
 		},
 		about: `Answer what agents ask, over all threads. In a terminal, it shows one question after the other:
-j and k go to the next and the one before, a approves, d denies, e edits the arguments, r gives
-a reason, l loads the list again, and q leaves. Elsewhere it prints a list. The ID is that of
-the call.`,
+j and k go to the next and the one before, a approves, d denies, e edits the arguments, g gives
+the result of a call whose outcome nobody knows, r gives a reason, l loads the list again, and q
+leaves. Elsewhere it prints a list. The ID is that of the call.`,
 		flags: []talkFlag{
 			talkText("agent", "NAME", "only of this agent", func(f *talkFlags) *string { return &f.agent }),
 			talkText("tool", "NAME", "only calls of this tool", func(f *talkFlags) *string { return &f.tool }),
@@ -51,16 +51,17 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 	case len(args) == 2:
 		return inboxAnswer(ctx, c, f, spool.ToolCallID(args[1]), h)
 	}
+	more := false
 	list := func(ctx context.Context) ([]spool.Question, error) {
 		var all []spool.Question
 		filter := client.InboxFilter{
-			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: spool.ParkOrder(f.order), PageSize: min(max(f.limit, 1), 1000),
+			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: spool.ParkOrder(f.order), PageSize: pageOf(f.limit),
 		}
 		for q, err := range c.Inbox(ctx, filter) {
 			if err != nil {
 				return nil, err
 			}
-			if len(all) == f.limit {
+			if more = len(all) == f.limit; more {
 				break
 			}
 			all = append(all, q)
@@ -91,10 +92,7 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 		}
 		lines = append(lines, row(string(q.ToolCallID), string(q.ThreadID), strings.Join(q.Path, " > "), q.AskedAt, chat.Asked(q)))
 	}
-	if f.json {
-		return nil
-	}
-	return columns(h, lines)
+	return listed(h, f, lines, more, "questions")
 }
 
 // inboxAnswer answers one question, as it is shown now.

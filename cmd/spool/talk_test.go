@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,7 @@ func TestChatJSON(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir())
+	talkTo(p, "chat", "--thread", "t1", "Good morning")
 	got := talkTo(p, "chat", "--json", "--thread", "t1", "Hello")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	var started spool.RunResult
@@ -59,6 +61,11 @@ func TestChatJSON(t *testing.T) {
 	if got.code != 0 || json.Unmarshal([]byte(lines[0]), &started) != nil || json.Unmarshal([]byte(lines[len(lines)-1]), &outcome) != nil ||
 		!started.Accepted || outcome.State != spool.Completed || outcome.RunID != started.RunID {
 		t.Fatalf("%+v", got)
+	}
+	// The frames begin behind what the thread had before, and lack none: tail prints the same.
+	tail := strings.Split(strings.TrimSpace(talkTo(p, "tail", "t1", "--since", "2", "--end", "--json").stdout), "\n")
+	if a, b := withIDs(lines), withIDs(tail); len(a) < 10 || !slices.Equal(a, b) || !strings.Contains(a[0], `"RUN_STARTED"`) {
+		t.Errorf("chat prints\n%s\nand tail prints\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
 	}
 	last := ""
 	for _, line := range lines[1 : len(lines)-1] {
@@ -81,6 +88,11 @@ func TestChatJSON(t *testing.T) {
 	}
 }
 
+// withIDs returns the lines of frames that move the cursor.
+func withIDs(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.HasPrefix(line, `{"id":`) })
+}
+
 func TestThreadsAndTail(t *testing.T) {
 	t.Parallel()
 
@@ -95,7 +107,16 @@ func TestThreadsAndTail(t *testing.T) {
 	if got = talkTo(p, "threads", "--search", "evening", "--json"); strings.Count(got.stdout, "\n") != 1 || !strings.Contains(got.stdout, `"id":"t2"`) {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "--limit", "1"); strings.Count(got.stdout, "\n") != 2 {
+	if got = talkTo(p, "threads", "--limit", "1"); strings.Count(got.stdout, "\n") != 2 || !strings.Contains(got.stderr, "there are more threads") {
+		t.Errorf("%+v", got)
+	}
+	if got = talkTo(p, "threads", "--limit", "2", "--json"); strings.Count(got.stdout, "\n") != 2 || got.stderr != "" {
+		t.Errorf("%+v", got)
+	}
+	if got = talkTo(p, "threads", "--limit", "0"); got.code != exitUsage || !strings.Contains(got.stderr, "--limit: must be at least 1") {
+		t.Errorf("%+v", got)
+	}
+	if got = talkTo(p, "threads", "delete"); got.code != exitUsage || !strings.Contains(got.stderr, "threads delete wants the id of a thread") {
 		t.Errorf("%+v", got)
 	}
 	if got = talkTo(p, "threads", "--state", "nonsense"); got.code != exitFailure {
@@ -130,6 +151,11 @@ func TestInbox(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	call, _, _ := strings.Cut(lines[1], " ")
+	talkTo(p, "chat", "--thread", "t2", `use send_email with {"to":"eve"}`)
+	if got := talkTo(p, "inbox", "--limit", "1", "--json"); strings.Count(got.stdout, "\n") != 1 || !strings.Contains(got.stderr, "there are more questions") {
+		t.Errorf("%+v", got)
+	}
+	talkTo(p, "threads", "delete", "t2")
 	for _, c := range []struct {
 		args []string
 		code int

@@ -38,15 +38,34 @@ func limitOf(what string) talkFlag {
 	return talkFlag{"limit", "N", "the most " + what + "; default 20", func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 20, "") }}
 }
 
+// pageOf is the size of the pages of a list with a limit: one more says whether there are more.
+func pageOf(limit int) int { return min(limit+1, 1000) }
+
+// listed prints the lines of a list that were not printed as JSON, and tells if there are more.
+func listed(h host, f *talkFlags, lines []string, more bool, what string) error {
+	if !f.json {
+		if err := columns(h, lines); err != nil {
+			return err
+		}
+	}
+	if more {
+		fmt.Fprintf(h.stderr, "spool: there are more %s; --limit says how many to list\n", what)
+	}
+	return nil
+}
+
 // showThreads executes threads.
 func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []string, h host) error {
 	if len(args) > 0 {
-		if args[0] != "delete" || len(args) == 1 {
+		if args[0] != "delete" {
 			return usagef(`threads has no place for %q; there is "threads delete ID"`, args[0])
+		}
+		if len(args) == 1 {
+			return usagef("threads delete wants the id of a thread")
 		}
 		return deleteThreads(ctx, c, f, args[1:], h)
 	}
-	filter := client.ThreadFilter{Title: f.search, State: spool.State(f.state), Owner: f.owner, PageSize: min(max(f.limit, 1), 1000)}
+	filter := client.ThreadFilter{Title: f.search, State: spool.State(f.state), Owner: f.owner, PageSize: pageOf(f.limit)}
 	if f.label != "" {
 		key, value, ok := strings.Cut(f.label, ":")
 		if !ok {
@@ -57,12 +76,13 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 	lines := []string{row("THREAD", "STATE", "UPDATED", "TITLE")}
 	n := 0
 	for t, err := range c.Threads(ctx, filter) {
+		if err != nil {
+			return err
+		}
 		if n++; n > f.limit {
 			break
 		}
 		switch {
-		case err != nil:
-			return err
 		case f.json:
 			if err := jsonLine(h, t); err != nil {
 				return err
@@ -71,10 +91,7 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 			lines = append(lines, row(string(t.ID), string(t.State), t.UpdatedAt, chat.Line(t.Title, 60)))
 		}
 	}
-	if f.json {
-		return nil
-	}
-	return columns(h, lines)
+	return listed(h, f, lines, n > f.limit, "threads")
 }
 
 // deleteThreads deletes threads one after the other.
@@ -176,7 +193,7 @@ func tail(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 		if frame.Cursor != nil {
 			seq = frame.Cursor.Seq
 		}
-		if f.end && mayEnd(frame) {
+		if f.end && chat.MayEnd(frame) {
 			s, err := c.Snapshot(ctx, spool.ThreadID(args[0]), spool.SnapshotOptions{})
 			if err == nil && view.New(s).Settled() && s.LastEventSeq <= seq {
 				return nil
@@ -184,9 +201,4 @@ func tail(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 		}
 	}
 	return nil
-}
-
-// mayEnd reports whether the run may be over with a frame.
-func mayEnd(f spool.Frame) bool {
-	return f.Event != nil && (f.Event.Type == spool.NoticeStateChange || f.Event.Type == spool.EntryRunEnded)
 }

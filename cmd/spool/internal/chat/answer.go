@@ -115,3 +115,15 @@ func edit(ctx context.Context, editor string, args json.RawMessage) (json.RawMes
 	}
 	return edited, nil
 }
+
+// decided reads the answer to "approve (y/n)", which may also be one of the keys.
+func decided(text string) (approve bool, err error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "y", "yes", "a":
+		return true, nil
+	case "n", "no", "d":
+		return false, nil
+	default:
+		return false, spool.Errorf(spool.Invalid, "y or n")
+	}
+}

@@ -162,10 +162,11 @@ func (b *Inbox) choose(ctx context.Context, k rune, q spool.Question) {
 	case k == 'r':
 		b.read("reason: ", "", func(reason string) error {
 			b.read("approve (y/n): ", "", func(yes string) error {
-				if yes != "y" && yes != "n" {
-					return spool.Errorf(spool.Invalid, "y or n")
+				approve, err := decided(yes)
+				if err != nil {
+					return err
 				}
-				return checked(Answer{Approve: yes == "y", Reason: reason})
+				return checked(Answer{Approve: approve, Reason: reason})
 			})
 			return nil
 		})

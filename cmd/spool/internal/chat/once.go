@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,8 +33,16 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 	in := client.RunRequest{
 		Prompt: prompt, ThreadID: o.Thread, Agent: o.Agent, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
 	}
+	before := &spool.Cursor{}
 	if in.ThreadID == "" {
 		in.ThreadID = spool.ThreadID("chat-" + strings.ToLower(rand.Text()[:12]))
+	} else if o.Lines != nil {
+		switch s, err := o.Client.Snapshot(ctx, in.ThreadID, spool.SnapshotOptions{Limit: 1}); {
+		case err == nil:
+			before.Seq = s.LastEventSeq
+		case spool.CodeOf(err) != spool.NotFound:
+			return spool.RunOutcome{}, err
+		}
 	}
 	started, err := o.Client.Run(ctx, in)
 	if err != nil {
@@ -47,7 +54,12 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 	if !started.Accepted {
 		return spool.RunOutcome{}, spool.Errorf(spool.Conflict, "the run was refused: %s", started.Error)
 	}
-	if err := o.follow(ctx, started, in.ClientMessageID); err != nil {
+	if o.Lines != nil {
+		err = o.frames(ctx, started, before)
+	} else {
+		err = o.follow(ctx, started, in.ClientMessageID)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			o.stop(context.WithoutCancel(ctx), started)
 		}
@@ -60,43 +72,66 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 	return outcome, o.json(outcome)
 }
 
+// frames prints each frame behind a cursor as a line, until the run has ended or waits.
+func (o Once) frames(ctx context.Context, started spool.RunResult, before *spool.Cursor) error {
+	seq := before.Seq
+	for f, err := range o.Client.Follow(ctx, started.ThreadID, client.FollowOptions{Cursor: before}) {
+		if err == nil {
+			err = o.json(f)
+		}
+		if err != nil {
+			return err
+		}
+		if f.Cursor != nil {
+			seq = f.Cursor.Seq
+		}
+		if endOf(f, started.RunID) {
+			return nil
+		}
+		if MayEnd(f) {
+			// If it fails, a further frame or the next connection asks again.
+			s, err := o.Client.Snapshot(ctx, started.ThreadID, spool.SnapshotOptions{})
+			if err == nil && s.LastEventSeq <= seq && settled(view.New(s), started.RunID) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// MayEnd reports whether a run may be over, or may wait, with a frame.
+func MayEnd(f spool.Frame) bool {
+	return f.Snapshot != nil || f.Event != nil && (f.Event.Type == spool.NoticeStateChange || f.Event.Type == spool.EntryRunEnded)
+}
+
 // follow prints until the run has ended or waits.
 func (o Once) follow(ctx context.Context, started spool.RunResult, mine string) error {
 	over := false
-	var failed error
-	w := client.WatchOptions{OnFrame: func(f spool.Frame) {
-		over = over || endOf(f, started.RunID)
-		if failed == nil {
-			failed = o.json(f)
-		}
-	}}
-	if p := o.Print; p != nil {
-		p.Mine = map[string]bool{mine: true}
-		w.OnRetry = func(err error, _ time.Duration) {
+	p := o.Print
+	p.Mine = map[string]bool{mine: true}
+	w := client.WatchOptions{
+		OnFrame: func(f spool.Frame) { over = over || endOf(f, started.RunID) },
+		OnRetry: func(err error, _ time.Duration) {
 			p.State("the connection is away, and is tried again: " + spool.MessageOf(err))
-		}
+		},
 	}
 	first := true
 	for v, err := range o.Client.Watch(ctx, started.ThreadID, w) {
-		if err != nil || failed != nil {
-			return errors.Join(err, failed)
+		if err != nil {
+			return err
 		}
-		if o.Print != nil {
-			if first {
-				o.skip(v, started.RunID)
-			}
-			o.Print.Show(v)
-			o.Print.State(Why(v, started.RunID))
+		if first {
+			o.skip(v, started.RunID)
 		}
 		first = false
+		p.Show(v)
+		p.State(Why(v, started.RunID))
 		if over || settled(v, started.RunID) {
 			break
 		}
 	}
-	if o.Print != nil {
-		o.Print.endLine()
-	}
-	return failed
+	p.endLine()
+	return nil
 }
 
 // skip marks what was said before the run as printed.

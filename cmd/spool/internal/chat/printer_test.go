@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 )
 
@@ -175,5 +177,22 @@ func TestParse(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// A server that cannot be reached is told with its address, and the error of a server as it says it.
+func TestTold(t *testing.T) {
+	t.Parallel()
+
+	c, err := client.New("http://127.0.0.1:1", client.Options{Retries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Run(t.Context(), client.RunRequest{Prompt: "Hello"})
+	if got := told(err); !strings.Contains(got, "cannot be reached") || !strings.Contains(got, "127.0.0.1:1/") {
+		t.Errorf("told %q of %v", got, err)
+	}
+	if got := told(spool.Wrap(spool.Conflict, "the run was refused", errors.New("busy"))); got != "the run was refused" {
+		t.Errorf("told %q", got)
 	}
 }

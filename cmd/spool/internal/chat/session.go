@@ -114,7 +114,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 			s.busy = false
 			if err := result(); err != nil {
 				s.endPrompt()
-				s.Print.note(spool.MessageOf(err))
+				s.Print.note(told(err))
 				s.idle()
 			}
 		}
@@ -215,6 +215,14 @@ func (s *Session) send(ctx context.Context, text string) {
 			return nil
 		}, err
 	})
+}
+
+// told is an error in words. If the server cannot be reached, they say which, and why.
+func told(err error) string {
+	if spool.CodeOf(err) == spool.Unavailable && client.StatusOf(err) == 0 {
+		return err.Error()
+	}
+	return spool.MessageOf(err)
 }
 
 func (s *Session) active() bool { return s.state.Active() }
@@ -420,11 +428,11 @@ func (s *Session) choose(ctx context.Context, k rune) {
 	case 'r':
 		s.read("reason: ", "", func(reason string) error {
 			s.read("approve (y/n): ", "", func(yes string) error {
-				if yes != "y" && yes != "n" {
-					return spool.Errorf(spool.Invalid, "y or n")
+				approve, err := decided(yes)
+				if err == nil {
+					s.answer(ctx, p, Answer{Approve: approve, Reason: reason})
 				}
-				s.answer(ctx, p, Answer{Approve: yes == "y", Reason: reason})
-				return nil
+				return err
 			})
 			return nil
 		})
