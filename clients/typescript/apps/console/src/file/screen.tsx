@@ -47,7 +47,10 @@ export default function FileScreen(): ReactNode {
       {opened === null ? (
         <Empty title="Read a saved thread">
           {problem !== "" && <Problem>{problem}</Problem>}
-          <p className="faint">Drop a file here. It stays in this page, and no server is asked.</p>
+          <p className="faint">
+            Drop a file here that this console or <code>spool run export</code> has saved. It stays in this page, and no
+            server is asked.
+          </p>
           <button type="button" onClick={other}>
             Choose a file
           </button>
@@ -76,7 +79,7 @@ export default function FileScreen(): ReactNode {
       <input
         ref={picker}
         type="file"
-        accept=".ndjson,.json,application/x-ndjson,application/json"
+        accept=".ndjson,.jsonl,.json,application/x-ndjson,application/json"
         hidden
         aria-label="File to read"
         onChange={(event) => {

@@ -81,6 +81,12 @@ export function Overview(): ReactNode {
                     <td>tokens out</td>
                     <td className="num">{count(value.tokens.outputTokens)}</td>
                   </tr>
+                  {!value.bytesLimit && (
+                    <tr>
+                      <td>stored</td>
+                      <td className="num">{bytes(value.bytes)}</td>
+                    </tr>
+                  )}
                 </tbody>
               </table>
               {value.bytesLimit ? (
@@ -90,12 +96,7 @@ export function Overview(): ReactNode {
                   total={value.bytesLimit}
                   text={`${bytes(value.bytes)} of ${bytes(value.bytesLimit)}`}
                 />
-              ) : (
-                <p className="line">
-                  <span>Stored</span>
-                  <span className="num">{bytes(value.bytes)}</span>
-                </p>
-              )}
+              ) : null}
             </section>
             <Facts />
           </div>

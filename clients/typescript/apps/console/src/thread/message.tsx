@@ -120,7 +120,7 @@ function Reasoning({ text, live }: { text: string; live: boolean }): ReactNode {
       <summary>
         {live ? "Thinking" : "Thoughts"}
         <span className="faint">
-          {" "}
+          {" · "}
           {live ? text.slice(-100).replaceAll("\n", " ") : text.slice(0, 100).replaceAll("\n", " ")}
         </span>
       </summary>

@@ -231,7 +231,11 @@ function Ledger(): ReactNode {
           ))}
         </tbody>
       </table>
-      {usage.tokens.unpriced > 0 && <p className="faint small">{usage.tokens.unpriced} calls have no known price.</p>}
+      {usage.tokens.unpriced > 0 && (
+        <p className="faint small">
+          {usage.tokens.unpriced === 1 ? "1 call has" : `${count(usage.tokens.unpriced)} calls have`} no known price.
+        </p>
+      )}
     </Section>
   );
 }
