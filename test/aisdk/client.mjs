@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 export const version = process.argv[2];
 export const server = process.argv[3];
-const control = process.argv[4];
+export const control = process.argv[4];
 
 const react = await import(version === "7" ? "@ai-sdk/react" : "@ai-sdk/react-6");
 const ai = await import(version === "7" ? "ai" : "ai-6");
@@ -43,13 +43,14 @@ const complete = (chat) => ai.lastAssistantMessageIsCompleteWithApprovalResponse
 
 /** Returns a chat. Its connections can be cut: the next one breaks off behind chat.cut events. */
 export function newChat(id, options = {}) {
+  const at = options.server ?? server;
   const chat = { cut: Infinity, events: [], errors: [], ends: [], posts: 0 };
   chat.transport = new ai.DefaultChatTransport({
-    api: `${server}/api/chat`,
+    api: `${at}/api/chat`,
     headers: { "x-ai-sdk-version": version, ...options.headers },
     body: options.body,
     prepareSendMessagesRequest: options.prepare,
-    prepareReconnectToStreamRequest: options.strict ? undefined : ({ api, id }) => ({ api: `${server}/api/chat/${id}/stream?replay=last`, headers: { "x-ai-sdk-version": version } }),
+    prepareReconnectToStreamRequest: options.strict ? undefined : ({ id }) => ({ api: `${at}/api/chat/${id}/stream?replay=last`, headers: { "x-ai-sdk-version": version } }),
     fetch: async (url, init) => {
       if (init?.method === "POST") chat.posts++;
       const res = await fetch(url, init);
@@ -75,7 +76,7 @@ export function newChat(id, options = {}) {
 
 /** Waits until something is true. */
 export async function until(what, is) {
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < 2000; i++) {
     const got = await is();
     if (got) return got;
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -84,8 +85,8 @@ export async function until(what, is) {
 }
 
 /** The saved messages of a chat. */
-export async function saved(id) {
-  const res = await fetch(`${server}/api/chat/${id}?version=${version}`);
+export async function saved(id, at = server) {
+  const res = await fetch(`${at}/api/chat/${id}?version=${version}`);
   return (await res.json()).messages;
 }
 
@@ -119,11 +120,11 @@ export async function same(c, id) {
   });
 }
 
-/** Plays stories, or only the one of the command line, and ends the process. */
-export async function play(stories) {
+/** Plays stories, one after another or at once, or only the one of the command line, and ends the process. */
+export async function play(stories, atOnce = false) {
   const only = process.argv[5];
-  for (const [name, story] of Object.entries(stories)) {
-    if (only && only !== name) continue;
+  const tell = async ([name, story]) => {
+    if (only && only !== name) return;
     const began = Date.now();
     try {
       await story();
@@ -132,6 +133,8 @@ export async function play(stories) {
       console.log(`FAILED ${name}: ${err.stack ?? err}`);
       process.exitCode = 1;
     }
-  }
+  };
+  if (atOnce) await Promise.all(Object.entries(stories).map(tell));
+  else for (const one of Object.entries(stories)) await tell(one);
   process.exit();
 }

@@ -2,6 +2,7 @@ package aisdk_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,25 +11,78 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
+// program is the command, which is built for the first test that serves.
+var program struct {
+	sync.Once
+
+	dir string
+	err error
+}
+
+// command returns the path of the command.
+func command(t *testing.T) string {
+	t.Helper()
+
+	program.Do(func() {
+		if program.dir, program.err = os.MkdirTemp("", "spool-aisdk-"); program.err != nil {
+			return
+		}
+		build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-trimpath", "-o", program.dir, "../../cmd/spool")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+		if out, err := build.CombinedOutput(); err != nil {
+			program.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if program.err != nil {
+		t.Fatal(program.err)
+	}
+	return filepath.Join(program.dir, "spool")
+}
+
 // served is a `spool serve` that can be killed and started again at the same address, with the same data.
 type served struct {
 	t       *testing.T
-	program string
 	dir     string
 	address string
+	env     []string
+	args    []string
 	process *exec.Cmd
 	log     *os.File
 	ends    []string
 }
 
+// serve starts a server, which the test's end kills.
+func serve(t *testing.T, env []string, args ...string) *served {
+	t.Helper()
+
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{t: t, dir: t.TempDir(), address: free.Addr().String(), env: env, args: args}
+	_ = free.Close()
+	if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	t.Cleanup(func() {
+		s.kill()
+		_ = s.log.Close()
+	})
+	return s
+}
+
 func (s *served) start() {
 	s.t.Helper()
-	s.process = exec.CommandContext(context.WithoutCancel(s.t.Context()), s.program, "serve", "--listen", s.address, "--data", filepath.Join(s.dir, "data"))
+	args := append([]string{"serve", "--listen", s.address, "--data", filepath.Join(s.dir, "data")}, s.args...)
+	s.process = exec.CommandContext(context.WithoutCancel(s.t.Context()), command(s.t), args...)
+	s.process.Env = append(os.Environ(), s.env...)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	if err := s.process.Start(); err != nil {
 		s.t.Error(err)
@@ -68,26 +122,11 @@ func (s *served) end() {
 func TestComponent(t *testing.T) {
 	t.Parallel()
 
-	dir := t.TempDir()
-	program := filepath.Join(dir, "spool")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "../../cmd/spool")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	for _, version := range []string{"6", "7"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			free, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := &served{t: t, program: program, dir: t.TempDir(), address: free.Addr().String()}
-			_ = free.Close()
-			if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
-				t.Fatal(err)
-			}
-			s.start()
+			needClients(t)
+			s := serve(t, nil)
 			control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				how := r.URL.Query().Get("how")
 				s.ends = append(s.ends, how)
@@ -99,11 +138,7 @@ func TestComponent(t *testing.T) {
 				s.start()
 				_, _ = io.WriteString(w, "ok")
 			}))
-			t.Cleanup(func() {
-				control.Close()
-				s.kill()
-				_ = s.log.Close()
-			})
+			t.Cleanup(control.Close)
 			node(t, "hook.mjs", version, "http://"+s.address, control.URL)
 			if !slices.Equal(s.ends, []string{"kill", "end"}) && !t.Failed() {
 				t.Errorf("the server has ended by %v", s.ends)

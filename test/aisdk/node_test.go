@@ -13,9 +13,8 @@ import (
 // longest bounds a client's process.
 const longest = 2 * time.Minute
 
-// node runs a script of this folder and returns what it prints. Without node or its packages the test is skipped,
-// unless SPOOL_TEST_REQUIRE is 1. SPOOL_AISDK_STORY names the only story that runs.
-func node(t *testing.T, script string, args ...string) {
+// needClients returns the path of node. Without node or the packages the test is skipped, unless SPOOL_TEST_REQUIRE is 1.
+func needClients(t *testing.T) string {
 	t.Helper()
 
 	missing := func(what string) {
@@ -32,6 +31,14 @@ func node(t *testing.T, script string, args ...string) {
 	if _, err := os.Stat("node_modules/ai/package.json"); err != nil {
 		missing("ai")
 	}
+	return program
+}
+
+// node runs a script of this folder and returns what it prints. SPOOL_AISDK_STORY names the only story that runs.
+func node(t *testing.T, script string, args ...string) {
+	t.Helper()
+
+	program := needClients(t)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end within "+longest.String()))
 	defer cancel()
 	var out bytes.Buffer
@@ -42,5 +49,7 @@ func node(t *testing.T, script string, args ...string) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%s %v: %v\n%s", script, args, err, out.String())
+	} else if testing.Verbose() {
+		t.Log(out.String())
 	}
 }
