@@ -20,6 +20,14 @@ const stories = {
     });
     assert.equal(c.chat.status, "ready", String(c.errors));
     await same(c, "files");
+    // An image keeps no name, any other file does.
+    const named = newChat("named");
+    const files = [
+      { type: "file", mediaType: "image/gif", filename: "dot.gif", url: gif },
+      { type: "file", mediaType: "text/csv", filename: "cities.csv", url: "data:text/csv;base64,Y2l0eSxwZW9wbGUKT3Nsbyw3MTc3MTA=" },
+    ];
+    await named.chat.sendMessage({ text: "text", files });
+    assert.deepEqual((await saved("named"))[0].parts.map((p) => p.filename), [undefined, "cities.csv", undefined]);
     for (const [files, field] of [
       [[{ type: "file", mediaType: "image/png", url: gif }], /attachments\[0\]\.mediaType is not the one/],
       [[{ type: "file", mediaType: "image/png", url: "http://169.254.169.254/x" }], /attachments\[0\]\.url names a host/],
