@@ -18,6 +18,13 @@ func (w *Watcher) Outcome(ctx context.Context, key spool.ThreadKey, id spool.Run
 	return o, err
 }
 
+// Parks returns what a dispatched run of the thread and its nested runs have asked, the oldest question first, and what
+// became of it. It is empty for a run that the thread does not have. Parks returns a [spool.NotFound] error for a
+// thread that does not exist.
+func (w *Watcher) Parks(ctx context.Context, key spool.ThreadKey, run spool.RunID) ([]spool.ParkDetail, error) {
+	return w.reader.Parks(ctx, key, run)
+}
+
 // RunDetail returns a run with its steps, record, parks and usage. It returns a [spool.NotFound] error
 // for a run that the tenant does not have.
 func (a *Admin) RunDetail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (RunDetail, error) {

@@ -64,6 +64,9 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 		"BeforeSegment": func(ctx context.Context, key spool.ThreadKey) string {
 			return told(e.BeforeSegment(ctx, key, "r1", 1))
 		},
+		"Parks": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.Parks(ctx, key, "r1"))
+		},
 		"Events": func(ctx context.Context, key spool.ThreadKey) string {
 			return told(e.Events(ctx, key, engine.EventQuery{}))
 		},

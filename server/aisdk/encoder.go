@@ -18,6 +18,8 @@ type encoder struct {
 	copied map[spool.ToolCallID]Part
 	// of returns the run that the client sees.
 	of func() spool.RunID
+	// questions reads what the run has asked. Nil: it has asked nothing about budgets.
+	questions Questions
 
 	out     []Chunk
 	run     spool.RunID
@@ -34,6 +36,7 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
+	budgets      []budget // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
 	shown []*shownPart
 	redo  *redo // nil: no step is redone

@@ -3,6 +3,7 @@ package aisdk
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
@@ -10,8 +11,13 @@ import (
 
 // messages gives the client the saved part of its message: all of it, what its own copy lacks, or, in the middle of
 // a stream, the results and the messages of steers that did not come as changes of their own.
-func (e *encoder) messages(c projection.Messages) error {
+func (e *encoder) messages(c projection.Messages) (err error) {
 	e.follow(e.of())
+	if !e.synced {
+		if e.budgets, err = budgetsOf(c.Thread.Snapshot, e.run, e.questions); err != nil {
+			return err
+		}
+	}
 	a := accountOf(e.run, saved(c), c.Thread.Runs)
 	for call, agent := range a.agents {
 		e.agents[agent] = call
@@ -27,15 +33,15 @@ func (e *encoder) messages(c projection.Messages) error {
 			known.done = true
 		}
 	}
-	if c.Streamed == nil {
-		return nil
-	}
-	for _, change := range c.Streamed.Unfinished {
-		if err := e.encode(change); err != nil {
-			return err
+	if c.Streamed != nil {
+		for _, change := range c.Streamed.Unfinished {
+			if err := e.encode(change); err != nil {
+				return err
+			}
 		}
+		e.rest(a)
 	}
-	e.rest(a)
+	e.sayBudgets(allSteps, time.Time{})
 	return nil
 }
 
@@ -54,8 +60,10 @@ func (e *encoder) tell(a *account) {
 		switch {
 		case i == 0 && m.Role == spool.RoleUser: // the turn of the run
 		case m.Role == spool.RoleUser:
+			e.sayBudgets(step, m.CreatedAt)
 			e.steered(m, i < from && first)
 		case m.Role == spool.RoleAssistant:
+			e.sayBudgets(step, time.Time{})
 			step++
 			if i < from {
 				e.know(a, m, step, first)
@@ -68,6 +76,7 @@ func (e *encoder) tell(a *account) {
 			}
 		}
 	}
+	e.sayBudgets(step, time.Time{})
 	if first && e.step > 0 && e.started {
 		e.stepSaved()
 	}
@@ -87,13 +96,8 @@ func (e *encoder) settle(open projection.Parks) {
 				c = Chunk{Type: typeOutputError, ToolCallID: id, ErrorText: part.ErrorText, ProviderExecuted: &yes}
 			}
 			e.add(c)
-		case known == nil && part.Type == partBudget && part.State == stateAnswered && part.Approval != nil: // it belongs to no call
-			e.calls[id] = &call{name: nameBudget, complete: true, done: true}
-			c := Chunk{Type: typeOutputDenied, ToolCallID: id}
-			if answer := part.Approval.Approved; answer != nil && *answer {
-				c = Chunk{Type: typeOutput, ToolCallID: id, Output: rawJSON(`{"approved":true}`)}
-			}
-			e.add(c)
+		case known == nil && part.Type == partBudget: // it belongs to no call
+			e.settleBudget(part, id)
 		}
 	}
 }
@@ -224,6 +228,7 @@ func (e *encoder) sayNested(a *account, agent spool.AgentID) {
 		return
 	}
 	for _, m := range a.nested[agent] {
+		e.sayBudgets(e.step, m.CreatedAt)
 		for _, p := range m.ToolCalls() {
 			e.sayCall(p, agent, e.step)
 			if isSpawn(p.ToolName) {

@@ -21,6 +21,8 @@ type Options struct {
 	Copied map[spool.ToolCallID]Part
 	// Results are the results that the client has sent for its own calls, and so knows.
 	Results []projection.Given
+	// Questions reads what a run has asked. Nil: no run has asked about its budget.
+	Questions Questions
 }
 
 // Translator turns the frames of a thread into the chunks of one message. It is for one client and one goroutine.
@@ -34,7 +36,7 @@ type Translator struct {
 func New(o Options) *Translator {
 	t := &Translator{encoder: newEncoder(o.Version)}
 	t.projection = projection.New(projection.Options{Load: o.Load, RunID: o.RunID, From: o.From, Results: o.Results})
-	t.encoder.copied = o.Copied
+	t.encoder.copied, t.encoder.questions = o.Copied, o.Questions
 	t.encoder.of = func() spool.RunID {
 		run, _ := t.projection.Run()
 		return run

@@ -105,7 +105,7 @@ func saved(t *testing.T, e *engine.Engine, v aisdk.Version) aisdk.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := aisdk.Messages(v, s)
+	messages, err := aisdk.Messages(v, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

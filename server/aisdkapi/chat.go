@@ -153,6 +153,7 @@ func (c Controller) Post(ctx context.Context, in Input) (Answer, error) {
 func (c Controller) follow(ctx context.Context, key spool.ThreadKey, who access.Principal, o aisdk.Options, slot *stream.Slot) (Answer, error) {
 	r := rest.RequestOf(ctx)
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
+	o.Questions = c.questions(lasts, key)             //nolint:contextcheck // as below
 	opened, err := c.Streams.OpenAISDK(lasts, key, o) //nolint:contextcheck // see above
 	if err != nil {
 		slot.Release()
@@ -252,8 +253,15 @@ func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessage
 		s.Messages = fromTurn(s.Messages)
 		out.Before = s.Messages[0].ID
 	}
-	out.Messages, err = aisdk.Messages(version, s)
+	out.Messages, err = aisdk.Messages(version, s, c.questions(call.Acting(ctx), key))
 	return out, call.About(ctx, err, key, "")
+}
+
+// questions reads what the runs of a thread have asked.
+func (c Controller) questions(ctx context.Context, key spool.ThreadKey) aisdk.Questions {
+	return func(run spool.RunID) ([]spool.ParkDetail, error) {
+		return c.Engine.Parks(ctx, key, run)
+	}
 }
 
 // fromTurn leaves out the messages before the first turn, which are a part of an answer. If there is no turn, it

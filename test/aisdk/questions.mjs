@@ -32,6 +32,10 @@ const stories = {
     await ends(c, "One.|More.");
     assert.equal(part(c, "tool-budget").state, "output-available");
     assert.equal(text((await saved("budget")).at(-1)), "One.|More.");
+    await same(c, "budget"); // with the question and its answer
+    const reloaded = newChat("budget", { messages: (await saved("budget")).slice(0, 1) });
+    await reloaded.chat.resumeStream(); // with replay=last
+    await same(reloaded, "budget");
   },
   async budgetDenied() {
     const c = newChat("denied", { automatic: true, body: { agent: "frugal" } });
@@ -40,6 +44,23 @@ const stories = {
     await ends(c, "One.");
     assert.equal(part(c, "tool-budget").state, "output-denied");
     assert.equal(last(c).metadata.stopReason, "token_budget");
+    await same(c, "denied");
+  },
+  // A budget that has no room for the first step: the message begins with the question.
+  async budgetFirst() {
+    for (const approved of [true, false]) {
+      const id = `first-${approved}`;
+      const c = newChat(id, { automatic: true, body: { agent: "frugal" } });
+      await c.chat.sendMessage({ text: `text ${"long ".repeat(200)}` });
+      await same(c, id);
+      const reloaded = newChat(id, { automatic: true, body: { agent: "frugal" }, messages: await saved(id) });
+      const { approval, toolCallId } = part(reloaded, "tool-budget");
+      const options = approved ? { body: { answers: { [toolCallId]: { payload: { tokenBudget: 5000 } } } } } : undefined;
+      await reloaded.chat.addToolApprovalResponse({ id: approval.id, approved, options });
+      await ends(reloaded, approved ? "Hello to you." : "");
+      assert.equal(part(reloaded, "tool-budget").state, approved ? "output-available" : "output-denied");
+      await same(reloaded, id);
+    }
   },
   async pageTool() {
     const calls = [];
@@ -145,7 +166,7 @@ const stories = {
         whole.goesOn = await back();
         const words = { send: "I send.|Sent.", nest: "Mailed.", unsure: "I try.|Tried.", page: "I ask.|There.", budget: "One.|More." }[script];
         await until(words, () => c.chat.status === "ready" && text(last(c)) === words);
-        if (script !== "budget") await same(c, id); // no saved message has a budget that was answered
+        await same(c, id);
         assert.equal(c.posts, 2);
       }
     }

@@ -58,6 +58,19 @@ func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 	return o, root, err
 }
 
+// Parks returns what a dispatched run and its nested runs have asked, the oldest question first.
+func (r *Reader) Parks(ctx context.Context, key spool.ThreadKey, run spool.RunID) (out []spool.ParkDetail, err error) {
+	err = r.Store.View(ctx, key, func(v spool.View) error {
+		parks, err := v.Parks(run)
+		out = make([]spool.ParkDetail, len(parks))
+		for i, p := range parks {
+			out[i] = parkDetail(p)
+		}
+		return err
+	})
+	return out, record.NotFound(err)
+}
+
 // Detail returns everything about a run, and what it waits for.
 func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (spool.RunDetail, error) {
 	var d spool.RunDetail
