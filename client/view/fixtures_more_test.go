@@ -71,7 +71,9 @@ func casesOfNested(t *testing.T) []viewCase {
 	}
 	c.entry(spool.EntryInputRequired, ask)
 	c.item(spool.ItemInputRequired, ask)
-	c.end(spool.SegmentParked, "", 0)
+	c.item(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
+	cases = append(cases, c.named("the stream of a segment ends because a nested run waits"))
+	c.over(spool.SegmentParked, "", 0)
 	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("a nested run waits for approval"))
 	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7"})
@@ -81,6 +83,15 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.step(1, clerk, "tool-calls")
 	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "Paid."})
 	cases = append(cases, c.named("a nested run continues in the next segment"))
+
+	// The end of the stream was lost: the entry says that the runs wait which have not ended, at any depth.
+	c = hello(t)
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 2, ParentID: spool.RunID(clerk), CallID: "call_2"})
+	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n3", Name: "cook", Depth: 1, ParentID: "r1", CallID: "call_3"})
+	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: "n3", Status: spool.SubagentCompleted})
+	c.over(spool.SegmentParked, "", 0)
+	cases = append(cases, c.named("nested runs wait with their run"))
 	return cases
 }
 

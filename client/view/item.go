@@ -27,10 +27,11 @@ func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
 		})
 	case spool.ItemRunFinished, spool.ItemRunError:
 		t.drafts, t.waits = nil, nil // what no step has finished was not saved, or comes with a snapshot
-		return read(item, func(a answer) {
-			run, _, _ := stream.Split()
-			t.answered(run, a)
-		})
+		run, _, _ := stream.Split()
+		if err := read(item, func(f spool.StreamFinished) { t.parkNested(run, f.Status) }); err != nil {
+			return err
+		}
+		return read(item, func(a answer) { t.answered(run, a) })
 	case spool.ItemSubagentStarted:
 		return read(item, func(s spool.SubagentStarted) { t.startNested(stream, s) })
 	case spool.ItemSubagentFinished:

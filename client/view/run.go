@@ -25,6 +25,7 @@ func (t *Thread) startRun(s spool.RunStarted, at time.Time) {
 
 // endRun applies the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
 func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
+	t.parkNested(e.RunID, e.Status)
 	present := e.RunID == t.current
 	if r := t.run(e.RunID); e.RunID == "" || present && (r == nil || !r.State.Active()) {
 		return
@@ -46,6 +47,20 @@ func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
 		return // a snapshot says more
 	}
 	r.State, r.StopReason, r.Error = state, reason, e.Error
+}
+
+// parkNested applies the end of a segment to the runs nested in its run. A run parks when each of them has ended or
+// waits.
+func (t *Thread) parkNested(run spool.RunID, status spool.SegmentStatus) {
+	if status != spool.SegmentParked || run == "" {
+		return
+	}
+	of := t.family(run)
+	for i := range t.runs {
+		if r := &t.runs[i]; r.ID != run && of[r.ID] && r.State.Active() {
+			r.State = spool.WaitingForInput
+		}
+	}
 }
 
 // knownRun returns a run to be changed, which is added if it is new. See insertRun.

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -16,9 +16,11 @@ function licences(): Plugin {
     name: "licences",
     generateBundle() {
       const texts = others.map((name) => {
-        const at = (file: string) => readFileSync(here(`../../node_modules/${name}/${file}`), "utf8");
+        const own = here(`node_modules/${name}`); // of a version that another package does not have
+        const folder = existsSync(own) ? own : here(`../../node_modules/${name}`);
+        const at = (file: string) => readFileSync(`${folder}/${file}`, "utf8");
         const { version } = JSON.parse(at("package.json")) as { version: string };
-        const text = at(name === "marked" ? "LICENSE.md" : "LICENSE");
+        const text = at("LICENSE");
         return `${name} ${version}\n\n${text.trim()}\n`;
       });
       this.emitFile({ type: "asset", name: "licences.txt", source: texts.join("\n\n") });

@@ -4,7 +4,7 @@ import type { QueuedRun, State, StateChange } from "../wire.js";
 import { isActive } from "../wire.js";
 import { answered } from "./answer.js";
 import { withDrafts } from "./draft.js";
-import { toldRun } from "./run.js";
+import { parkedNested, toldRun } from "./run.js";
 import { merged, shared, without } from "./share.js";
 import { type AnyEvent, noWaits, withPark, withWait } from "./wait.js";
 
@@ -37,7 +37,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
       return startedRun(next, runId, p.segment, e.createdAt);
     }
     case "RUN_ENDED":
-      return endedRun(onStream(withWait(view, e), ""), p, e.createdAt);
+      return endedRun(parkedNested(onStream(withWait(view, e), ""), p.runId ?? "", p.status), p, e.createdAt);
     case "MESSAGES_DROPPED": {
       const at = view.messages.findIndex((m) => m.id === p.fromMessageId); // -1: older than all of the view
       const messages = view.messages.slice(0, Math.max(0, at));

@@ -3,7 +3,7 @@ import { isAfter } from "../cursor.js";
 import type { ThreadView } from "../view.js";
 import { answered } from "./answer.js";
 import { type AnyItem, isContent, messagesOf, runOfStream, withContent, withDrafts } from "./draft.js";
-import { changedRun, newRun, withRun } from "./run.js";
+import { changedRun, newRun, parkedNested, withRun } from "./run.js";
 import { without } from "./share.js";
 import { came } from "./wait.js";
 
@@ -38,8 +38,11 @@ function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
       return { ...view, providerWaits: [...others, { agentId: agentId || null, limit: String(item.limit) }] };
     }
     case "RUN_FINISHED":
-    case "RUN_ERROR": // what no step has finished was not saved, or comes with a snapshot
-      return answered({ ...withDrafts(view, []), providerWaits: [] }, runOfStream(streamId), item.text);
+    case "RUN_ERROR": {
+      const runId = runOfStream(streamId);
+      const next = { ...withDrafts(view, []), providerWaits: [] }; // what is not saved is gone, or comes with a snapshot
+      return answered(parkedNested(next, runId, item.status), runId, item.text);
+    }
     case "SUBAGENT_STARTED":
       return startedNested(view, streamId, item);
     case "SUBAGENT_FINISHED":

@@ -1,5 +1,6 @@
 // The runs that a view knows.
 import type { ThreadView, ViewRun } from "../view.js";
+import { isActive, type State } from "../wire.js";
 import { merged, put, same } from "./share.js";
 
 /** A run of which only the id is known. */
@@ -35,6 +36,19 @@ export function changedRun(view: ThreadView, id: string, fields: Fields): Thread
   const run = view.runs.find((r) => r.id === id);
   const changed = run && merged(run, fields);
   return changed && !same(run, changed) ? { ...view, runs: put(view.runs, changed, (r) => r.id === id) } : view;
+}
+
+/**
+ * The view after the end of a segment, as far as it is about the runs nested in its run: it parks when each of them has
+ * ended or waits.
+ */
+export function parkedNested(view: ThreadView, runId: string, status: unknown): ThreadView {
+  if (status !== "parked" || !runId) return view;
+  const of = family(view.runs, runId);
+  const state = "WAITING_FOR_INPUT";
+  return view.runs
+    .filter((run) => run.id !== runId && of.has(run.id) && isActive(run.state as State))
+    .reduce((next, run) => changedRun(next, run.id, { state }), view);
 }
 
 /** A run and the runs nested in it, at any depth. */
