@@ -109,7 +109,7 @@ func startPostgres(ctx context.Context, parent string) (address string, stop fun
 		defer close(ended)
 		runtime.LockOSThread() // the kernel ends the server together with the thread that has started it
 		var err error
-		server, err = testserver.Launch(ctx, testserver.Postgres(binary, in), in)
+		server, err = testserver.Launch(ctx, testserver.Postgres(binary, in, testserver.Cluster{}), in)
 		started <- err
 		if err == nil {
 			<-ends

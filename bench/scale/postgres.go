@@ -46,7 +46,7 @@ func startPostgres(ctx context.Context) (_ *pgServer, err error) {
 	}
 	in := testserver.Site{Dir: dir, Account: account}
 	settings := []string{"checkpoint_timeout=1h", "max_wal_size=8GB", "shared_buffers=512MB", "autovacuum=off"}
-	running, err := testserver.Launch(ctx, testserver.Postgres(binary, in, settings...), in)
+	running, err := testserver.Launch(ctx, testserver.Postgres(binary, in, testserver.Cluster{Settings: settings}), in)
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,11 +21,7 @@ type process struct{ kept *testserver.Kept }
 
 // launch starts a PostgreSQL, or says what is absent.
 func launch(ctx context.Context, o Options) (*Server, string, error) {
-	settings := o.Settings
-	if o.NoSync {
-		settings = append(slices.Clip(settings), testserver.NoSync...)
-	}
-	kept, err := testserver.KeepPostgres(ctx, "spool-postgres-*", settings...)
+	kept, err := testserver.KeepPostgres(ctx, "spool-postgres-*", testserver.Cluster{NoSync: o.NoSync, Settings: o.Settings})
 	switch {
 	case errors.Is(err, testserver.ErrNoPostgres):
 		return nil, err.Error(), nil

@@ -44,12 +44,12 @@ func Keep(ctx context.Context, pattern string, plan func(in Site) Program) (*Kep
 var ErrNoPostgres = errors.New("no postgres (apt-get install postgresql)")
 
 // KeepPostgres starts the PostgreSQL of this machine with a new cluster: see [Keep] and [Postgres].
-func KeepPostgres(ctx context.Context, pattern string, settings ...string) (*Kept, error) {
+func KeepPostgres(ctx context.Context, pattern string, c Cluster) (*Kept, error) {
 	binary := FindPostgres(Path(os.Getenv("PATH")), PostgresVersions)
 	if binary == "" {
 		return nil, ErrNoPostgres
 	}
-	return Keep(ctx, pattern, func(in Site) Program { return Postgres(binary, in, settings...) })
+	return Keep(ctx, pattern, func(in Site) Program { return Postgres(binary, in, c) })
 }
 
 // Address returns what clients are given. It stays the same when the server starts again.

@@ -22,9 +22,30 @@ const PostgresUser = "spool"
 // PostgresVersions is the pattern of the folders that hold a version of PostgreSQL each, as Debian has them.
 const PostgresVersions = "/usr/lib/postgresql/*/bin"
 
-// NoSync are settings for tests that say nothing about durability or speed: nothing is on the disk when a
-// commit returns, and a crash may leave a cluster that cannot be read.
-var NoSync = []string{"fsync=off", "synchronous_commit=off", "full_page_writes=off"}
+// Cluster is how a PostgreSQL is set up.
+type Cluster struct {
+	// NoSync is for tests that say nothing about durability or speed: nothing is on the disk when a commit returns, and
+	// a crash may leave a cluster that cannot be read. Its account logs in with MD5 instead of SCRAM, whose 4,096
+	// rounds take a quarter of the time of short tests under the race detector.
+	NoSync bool
+	// Settings are further ones, each "name=value".
+	Settings []string
+}
+
+func (c Cluster) settings() []string {
+	if !c.NoSync {
+		return c.Settings
+	}
+	return append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off"}, c.Settings...)
+}
+
+// login is the method of initdb.
+func (c Cluster) login() string {
+	if c.NoSync {
+		return "md5"
+	}
+	return "scram-sha-256"
+}
 
 // FindPostgres returns the server's path. The one in path comes first, then the newest of those that versions,
 // a pattern, has. It counts only with its initdb beside it.
@@ -56,14 +77,14 @@ func major(dir string) int {
 
 func initdb(postgres string) string { return filepath.Join(filepath.Dir(postgres), "initdb") }
 
-// Postgres is a new cluster, whose Address names the database "postgres". Each setting is "name=value".
-func Postgres(binary string, in Site, settings ...string) Program {
+// Postgres is a new cluster, whose Address names the database "postgres".
+func Postgres(binary string, in Site, c Cluster) Program {
 	data := filepath.Join(in.Dir, "data")
 	password := rand.Text()
 	return Program{
 		Binary:  binary,
-		Prepare: func(ctx context.Context) error { return createCluster(ctx, binary, data, password, in) },
-		Args:    func(port int) []string { return postgresArgs(data, port, settings) },
+		Prepare: func(ctx context.Context) error { return createCluster(ctx, binary, data, password, c.login(), in) },
+		Args:    func(port int) []string { return postgresArgs(data, port, c.settings()) },
 		Ready: func(_ context.Context, pid, _ int) bool {
 			return postgresReady(filepath.Join(data, "postmaster.pid"), pid)
 		},
@@ -83,13 +104,13 @@ func postgresAddress(password string, port int) string {
 
 // createCluster makes the data folder. Its superuser has a password although only this
 // machine can connect: a superuser of PostgreSQL can run programs.
-func createCluster(ctx context.Context, binary, data, password string, in Site) error {
+func createCluster(ctx context.Context, binary, data, password, login string, in Site) error {
 	file, err := in.WriteFile("password", password+"\n")
 	if err != nil {
 		return err
 	}
 	cmd := Confined(exec.CommandContext(ctx, initdb(binary), //nolint:gosec // beside the server that a test uses
-		"--pgdata="+data, "--username="+PostgresUser, "--pwfile="+file, "--auth=scram-sha-256",
+		"--pgdata="+data, "--username="+PostgresUser, "--pwfile="+file, "--auth="+login,
 		"--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"), in, syscall.SIGKILL)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w; it said\n%s", err, lastLines(string(out)))

@@ -16,7 +16,7 @@ import (
 type database struct{ server *testserver.Kept }
 
 func startDatabase(ctx context.Context) (*database, error) {
-	server, err := testserver.KeepPostgres(ctx, "spool-chaos-postgres-*")
+	server, err := testserver.KeepPostgres(ctx, "spool-chaos-postgres-*", testserver.Cluster{})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,6 @@ var postgres = service{
 	absent:   "no postgres binary; apt-get install postgresql",
 	find:     func(h host) string { return testserver.FindPostgres(h.path(), h.versions) },
 	plan: func(binary string, in testserver.Site) testserver.Program {
-		return testserver.Postgres(binary, in, testserver.NoSync...)
+		return testserver.Postgres(binary, in, testserver.Cluster{NoSync: true})
 	},
 }
