@@ -13,13 +13,15 @@ import (
 )
 
 // An agent or a model that the caller's scopes do not allow answers like one that is not there,
-// also over AG-UI; with the scope it is there.
+// also over AG-UI and the AI SDK; with the scope it is there. An agent that interrupts its runs interrupts none for a caller
+// that may not stop runs.
 func TestLimitedAgents(t *testing.T) {
 	t.Parallel()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{
 			{Name: "open", Model: "demo"},
+			{Name: "hasty", Model: "demo", WhenBusy: spool.BusyInterrupt},
 			{Name: "none", Model: "demo", Access: spool.Access{Scopes: []string{"team:sales"}}},
 		},
 		Models:      map[string]spool.Model{"demo": demo.New(demo.Config{}), "large": demo.New(demo.Config{})},
@@ -32,6 +34,7 @@ func TestLimitedAgents(t *testing.T) {
 	auth, err := server.Tokens([]server.Token{
 		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
 		{Token: tokenB, Principal: server.Principal{Tenant: "a", Subject: "bert", Scopes: append(server.AllScopes(), "team:sales")}},
+		{Token: "writes", Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: []server.Scope{server.ScopeRead, server.ScopeWrite}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +58,7 @@ func TestLimitedAgents(t *testing.T) {
 		{runPath, `{"prompt":"x","agent":"none"}`, `{"prompt":"x","agent":"nothing"}`},
 		{runPath, `{"prompt":"x","model":"large"}`, `{"prompt":"x","model":"nothing"}`},
 		{"/api/agent/ag-ui", agUI(`{"agent":"none"}`), agUI(`{"agent":"nothing"}`)},
+		{chatPath, chatBody("t", chatTurn, `,"agent":"none"`), chatBody("t", chatTurn, `,"agent":"nothing"`)},
 	} {
 		got, want := b.as(t, tokenA, http.MethodPost, c.path, c.body), b.as(t, tokenA, http.MethodPost, c.path, c.other)
 		if got.status != http.StatusBadRequest || want.status != got.status || len(got.body) == 0 {
@@ -63,5 +67,14 @@ func TestLimitedAgents(t *testing.T) {
 	}
 	if got := b.as(t, tokenB, http.MethodPost, runPath, `{"prompt":"x","agent":"none","model":"large"}`); got.status != http.StatusAccepted {
 		t.Errorf("with the scope: %d %s", got.status, got.body)
+	}
+	const hasty = `{"threadId":"busy","prompt":"x","agent":"hasty"}`
+	for _, c := range []struct {
+		token  string
+		status int
+	}{{tokenA, http.StatusAccepted}, {"writes", http.StatusConflict}, {tokenA, http.StatusAccepted}} {
+		if got := b.as(t, c.token, http.MethodPost, runPath, hasty); got.status != c.status {
+			t.Errorf("%s interrupts: %d %s", c.token, got.status, got.body)
+		}
 	}
 }

@@ -106,7 +106,7 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	case body.EndsWithResult():
 		show, refusal, err = c.results(ctx, key, body, who.Subject)
 	default:
-		show, refusal, err = c.prompt(ctx, key, body, wishes, who)
+		show, refusal, err = c.prompt(ctx, key, body, wishes)
 	}
 	if err != nil || refusal != nil {
 		slot.Release()
@@ -155,7 +155,7 @@ func (c Controller) follow(r *http.Request, who access.Principal, key spool.Thre
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who access.Principal) (agui.Options, *AgentRefusal, error) {
+func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes) (agui.Options, *AgentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return agui.Options{}, nil, err
@@ -172,25 +172,16 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy, By: who.Subject, MayNotStop: !who.May(access.ScopeStop),
-		Scopes:          who.ScopeNames(),
-		ProviderOptions: wishes.ProviderOptions, Client: in.Client(),
-		Output: wishes.Output,
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy,
+		ProviderOptions: wishes.ProviderOptions, Output: wishes.Output, Client: in.Client(), Attachments: turn.Attachments,
 	}
-	start.Attachments = turn.Attachments
 	if said, ok := turn.Saved(turns); ok {
 		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
 			return agui.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again
 		}
 		start.EditMessageID = said.ID
 	}
-	if err := c.Starts.Take(ctx, who); err != nil {
-		return agui.Options{}, nil, err
-	}
-	if start.HostState, err = c.Starts.HostState(ctx); err != nil {
-		return agui.Options{}, nil, err
-	}
-	result, err := c.Engine.Run(ctx, key, start)
+	result, err := c.Starts.Run(ctx, c.Engine, key, start)
 	if err == nil && !result.Accepted {
 		refusal := &AgentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error, retryAfter: result.RetryAfter}
 		if result.RetryAfter > 0 {

@@ -24,17 +24,17 @@ func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatReque
 	case err != nil && in.Trigger != triggerRegenerate:
 		return aisdk.Options{}, nil, err
 	case in.Trigger == triggerRegenerate:
-		return c.regenerate(ctx, key, in, post, who)
+		return c.regenerate(ctx, key, in, post)
 	case post.Role == spool.RoleAssistant:
 		return c.answer(ctx, key, in, post, who)
 	default:
-		return c.prompt(ctx, key, in, post, who)
+		return c.prompt(ctx, key, in, post)
 	}
 }
 
 // prompt starts a run with the user's message. A message that the thread has already is shown, unless the client
 // has edited it.
-func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
 	text, attachments, err := post.Turn()
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -50,11 +50,11 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatReq
 		}
 		start.EditMessageID, start.RunID = said.ID, ""
 	}
-	return c.start(ctx, key, in, start, who)
+	return c.start(ctx, key, in, start)
 }
 
 // regenerate answers a turn again, as it was said.
-func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
 	_, turns, err := c.Engine.UserTurns(ctx, key)
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -81,7 +81,7 @@ func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *Cha
 	}
 	start := engine.StartRequest{EditMessageID: turn.ID, ClientMessageID: turn.ClientMessageID}
 	start.Prompt, start.Attachments = aisdk.Said(saved)
-	return c.start(ctx, key, in, start, who)
+	return c.start(ctx, key, in, start)
 }
 
 // saved returns a message with its content.
@@ -102,21 +102,13 @@ func (c Controller) saved(ctx context.Context, key spool.ThreadKey, id spool.Mes
 const recentMessages = 50
 
 // start starts a run, and shows it from its start.
-func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start engine.StartRequest, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start engine.StartRequest) (aisdk.Options, *ChatRefusal, error) {
 	start.Agent, start.Model, start.MaxSteps, start.WhenBusy = in.Agent, in.Model, in.MaxSteps, in.WhenBusy
 	start.ProviderOptions, start.Output = in.ProviderOptions, in.Output
 	for _, t := range in.Tools {
 		start.Client.Tools = append(start.Client.Tools, spool.ClientTool(t))
 	}
-	start.By, start.Scopes, start.MayNotStop = who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
-	if err := c.Starts.Take(ctx, who); err != nil {
-		return aisdk.Options{}, nil, err
-	}
-	var err error
-	if start.HostState, err = c.Starts.HostState(ctx); err != nil {
-		return aisdk.Options{}, nil, err
-	}
-	result, err := c.Engine.Run(ctx, key, start)
+	result, err := c.Starts.Run(ctx, c.Engine, key, start)
 	switch {
 	case err != nil:
 		return aisdk.Options{}, nil, err

@@ -142,14 +142,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	defer place.Release()
-	if err := c.Starts.Take(ctx, who); err != nil {
-		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
-	}
-	state, err := c.Starts.HostState(ctx)
-	if err != nil {
-		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
-	}
-	result, err := c.Engine.Run(call.Acting(ctx), thread, engine.StartRequest{
+	result, err := c.Starts.Run(ctx, c.Engine, thread, engine.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,
@@ -162,12 +155,8 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
-		MayNotStop:      !who.May(access.ScopeStop),
 		ProviderOptions: in.Body.ProviderOptions,
 		Output:          in.Body.Output,
-		HostState:       state,
-		By:              who.Subject,
-		Scopes:          who.ScopeNames(),
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
@@ -40,8 +41,23 @@ func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter}
 }
 
-// HostState returns the host's state for a run of the caller.
-func (s *Starts) HostState(ctx context.Context) (json.RawMessage, error) {
+// Run starts a run for the caller of ctx, and counts the start. It fills in what the caller may do and the host's
+// state. An error of the limit or of the host comes before anything is started.
+func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey, start engine.StartRequest) (engine.RunResult, error) {
+	who := call.By(ctx)
+	if err := s.Take(ctx, who); err != nil {
+		return engine.RunResult{}, err
+	}
+	state, err := s.state(ctx)
+	if err != nil {
+		return engine.RunResult{}, err
+	}
+	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
+	return e.Run(call.Acting(ctx), key, start)
+}
+
+// state returns the host's state for a run of the caller.
+func (s *Starts) state(ctx context.Context) (json.RawMessage, error) {
 	if s.hostState == nil {
 		return nil, nil
 	}
