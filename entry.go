@@ -251,6 +251,8 @@ type Steered struct {
 	MessageID  MessageID `doc:"The user turn."                                          json:"messageId"`
 	// ClientMessageID is the sending client's own id for the user turn.
 	ClientMessageID string `doc:"The client's own name for the turn." json:"clientMessageId,omitempty"`
+	// EnqueuedAt is when the steer was accepted.
+	EnqueuedAt time.Time `doc:"When the steer was accepted." json:"enqueuedAt,omitzero"`
 	// Steps is how many steps of the run were finished. The next step is the first one that reads the message.
 	Steps int `doc:"How many steps of the run were finished." json:"steps"`
 }

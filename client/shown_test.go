@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/tool"
 )
 
 // watcher shows a thread while a test does something with it.
@@ -117,10 +119,24 @@ func (w *watcher) same() {
 	if diff := cmp.Diff(content(said(saved)), content(said(w.shown))); diff != "" {
 		w.t.Errorf("shown differs (-saved +shown):\n%s", diff)
 	}
+	if diff := cmp.Diff(w.order(saved), w.order(w.shown)); diff != "" {
+		w.t.Errorf("the runs stand in another order (-saved +shown):\n%s", diff)
+	}
 	if saved.State() != w.shown.State() || len(saved.Parks()) != len(w.shown.Parks()) || len(saved.Queue()) != len(w.shown.Queue()) || len(w.shown.Drafts()) != 0 {
 		w.t.Errorf("shown: %s, %d parks, %d waiting runs, %d drafts; saved: %s, %d, %d", w.shown.State(), len(w.shown.Parks()),
 			len(w.shown.Queue()), len(w.shown.Drafts()), saved.State(), len(saved.Parks()), len(saved.Queue()))
 	}
+}
+
+// order returns the runs that a watcher shows, as a view has them. Runs that wait come with snapshots, and with their turns.
+func (w *watcher) order(v *view.Thread) (ids []spool.RunID) {
+	for _, r := range v.Runs() {
+		known := func(shown spool.Run) bool { return shown.ID == r.ID && shown.State != spool.Queued }
+		if slices.ContainsFunc(w.shown.Runs(), known) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 func said(v *view.Thread) (out []spool.Message) {
@@ -162,11 +178,24 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 
 	model := &flaky{Model: demo.New(demo.Config{SlowDelay: time.Millisecond})}
+	held, release := make(chan struct{}, 1), make(chan struct{})
+	hold := tool.New("hold", "Holds.", func(ctx context.Context, _ struct{}) (string, error) {
+		held <- struct{}{}
+		select {
+		case <-release:
+			return "held", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
 	_, c := setup(t, func(ec *engine.Config, _ *server.Config) {
 		tools := ec.Agents[0].Tools
 		ec.Agents = append(ec.Agents, engine.Agent{
 			Name: "chief", Model: "demo", Tools: tools,
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"clerk": {Instructions: "Be short.", Tools: tools}}},
+		}, engine.Agent{
+			Name: "patient", Model: "demo",
+			Spawn: &engine.Spawn{MaxConcurrent: 1, Profiles: map[string]engine.Profile{"clerk": {Tools: []spool.Tool{hold}}}},
 		}, engine.Agent{Name: "flaky", Model: "flaky"})
 		ec.Models["flaky"] = model
 		ec.Retry.Backoff = time.Millisecond
@@ -255,6 +284,19 @@ func TestShown(t *testing.T) {
 		w.until("a park", asked(1)(w))
 		answer(t, w, true)
 		w.idle(id)
+		w.same()
+	})
+	t.Run("Steered", func(t *testing.T) {
+		t.Parallel()
+
+		w, _ := begin(t, client.RunRequest{ThreadID: "steered", Agent: "patient", Prompt: "ask clerk to use hold with {} and ask clerk to be short"})
+		testwait.For(t, held, "the call of the first nested run")
+		start(t, client.RunRequest{ThreadID: "steered", Prompt: "Left", WhenBusy: spool.BusySteer})
+		id := start(t, client.RunRequest{ThreadID: "steered", Prompt: "And then?", WhenBusy: spool.BusyEnqueue})
+		start(t, client.RunRequest{ThreadID: "steered", Prompt: "Right", WhenBusy: spool.BusySteer})
+		w.until("the waiting runs", func() bool { return len(w.shown.Queue()) == 3 })
+		close(release) // then the second nested run begins
+		w.until("the end of the last run", func() bool { return w.over(id) && w.shown.Settled() })
 		w.same()
 	})
 	t.Run("Failed", func(t *testing.T) {

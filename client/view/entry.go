@@ -122,7 +122,7 @@ func (t *Thread) setState(c spool.StateChange) {
 	if c.RunID == "" {
 		return
 	}
-	r := t.knownRun(c.RunID, c.RunID, time.Time{})
+	r := t.knownRun(spool.Run{ID: c.RunID, EnqueuedAt: c.EnqueuedAt}, time.Time{})
 	r.State, r.StopReason, r.Error = c.State, c.StopReason, c.Error
 	r.EnqueuedAt, r.StartedAt = cmp.Or(c.EnqueuedAt, r.EnqueuedAt), cmp.Or(c.StartedAt, r.StartedAt)
 	r.EndedAt = c.EndedAt
@@ -154,7 +154,7 @@ func (t *Thread) steered(s spool.Steered, at time.Time) {
 	if s.SteerRunID == "" {
 		return
 	}
-	r := t.knownRun(s.SteerRunID, s.RunID, at)
+	r := t.knownRun(spool.Run{ID: s.SteerRunID, EnqueuedAt: s.EnqueuedAt}, at)
 	r.State, r.StopReason = spool.Completed, spool.StopSteered
 }
 

@@ -3,6 +3,7 @@ package view_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -56,6 +57,52 @@ func casesOfNested(t *testing.T) []viewCase {
 	begin("n4", "n3", 2) // the store had it before the stream
 	begin("n5", "r1", 1)
 	cases = append(cases, c.named("a snapshot of their run has them in the same order"))
+
+	// Three runs are accepted between the nested runs of a step: one that waits for the thread, and two steers. A snapshot
+	// has all runs in the order in which the store got them; a view has those of one family together.
+	accepted := map[spool.RunID]time.Time{
+		"r3": moment(3), "r2": moment(3).Add(100 * time.Microsecond), "r4": moment(3).Add(120 * time.Microsecond),
+	}
+	c = hello(t)
+	c.call("call_1", "spawn", `{"agent": "clerk"}`)
+	c.call("call_2", "spawn", `{"agent": "clerk"}`)
+	begin("n1", "r1", 1)
+	c.state(spool.StateChange{State: spool.Running, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), Queue: []spool.QueuedRun{
+		{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r2"]},
+		{RunID: "r4", Position: 2, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r4"]},
+		{RunID: "r3", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: accepted["r3"]},
+	}})
+	begin("n2", "r1", 1)
+	c.step(1, "", "tool-calls")
+	steer := func(run spool.RunID, turn spool.MessageID) {
+		c.turn(turn, "Left")
+		c.entry(spool.EntrySteered, spool.Steered{RunID: "r1", SteerRunID: run, MessageID: turn, EnqueuedAt: accepted[run], Steps: 1})
+	}
+	steer("r2", "m2")
+	steer("r4", "m3")
+	c.step(2, "", "stop")
+	c.end(spool.SegmentFinished, "", 0)
+	c.state(spool.StateChange{
+		State: spool.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopCompleted,
+	})
+	c.run = "r3"
+	c.turn("m4", "And then?")
+	c.state(spool.StateChange{State: spool.Queued, RunID: "r3", EnqueuedAt: accepted["r3"]})
+	cases = append(cases, c.named("runs that were accepted between nested ones"))
+	inStore := []spool.Run{runRow("n2", "r1", spool.Completed)}
+	for _, id := range []spool.RunID{"r4", "r2", "r3"} {
+		r := runRow(id, "", spool.Queued)
+		r.EnqueuedAt, r.StartedAt = accepted[id], accepted[id] // no worker has claimed it
+		if id != "r3" {
+			r.State, r.StopReason, r.EndedAt = spool.Completed, spool.StopSteered, moment(5)
+		}
+		inStore = append(inStore, r)
+	}
+	fresh := snap(spool.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"), userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
+	fresh.Runs = append(inStore, runRow("n1", "r1", spool.Completed), runRow("r1", "", spool.Completed))
+	cases = append(cases, newScript(t, fresh).named("a snapshot: runs that were accepted between nested ones"))
+	c.snapshot(c.snapRun(spool.Queued, "m1", fresh.Runs))
+	cases = append(cases, c.named("a snapshot of their run: runs that were accepted between nested ones"))
 
 	// A nested run asks, and continues in the stream of the next segment.
 	c = hello(t)

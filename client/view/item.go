@@ -123,7 +123,7 @@ func (t *Thread) startNested(stream spool.StreamID, s spool.SubagentStarted) {
 	root, _, _ := stream.Split()
 	parent := cmp.Or(s.ParentID, root)
 	nested := spool.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: spool.Running}
-	t.insertRun(nested, root, time.Time{})
+	t.insertRun(nested, time.Time{})
 }
 
 // finishNested ends a nested run. What it said after its last finished step was not saved.

@@ -14,7 +14,7 @@ func (t *Thread) startRun(s spool.RunStarted, at time.Time) {
 	if s.RunID == "" {
 		return
 	}
-	r := t.knownRun(s.RunID, s.RunID, at)
+	r := t.knownRun(spool.Run{ID: s.RunID}, at)
 	if s.RunID != t.current && (r.State == "" || r.State.Active()) {
 		r.State = spool.Running
 	}
@@ -42,7 +42,7 @@ func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
 	default: // the run goes on
 		return
 	}
-	r := t.knownRun(e.RunID, e.RunID, at)
+	r := t.knownRun(spool.Run{ID: e.RunID}, at)
 	if r.State == state {
 		return // a snapshot says more
 	}
@@ -64,37 +64,64 @@ func (t *Thread) parkNested(run spool.RunID, status spool.SegmentStatus) {
 }
 
 // knownRun returns a run to be changed, which is added if it is new. See insertRun.
-func (t *Thread) knownRun(id, root spool.RunID, began time.Time) *spool.Run {
-	if r := t.run(id); r != nil {
-		return r
+func (t *Thread) knownRun(r spool.Run, began time.Time) *spool.Run {
+	if known := t.run(r.ID); known != nil {
+		return known
 	}
-	return t.insertRun(spool.Run{ID: id, ThreadID: t.row.ID}, root, began)
+	r.ThreadID = t.row.ID
+	return t.insertRun(r, began)
 }
 
-// insertRun adds a run before the run root and those nested in it. If the view does not have these, the run is the
-// newest but for those that began after the given time.
-func (t *Thread) insertRun(r spool.Run, root spool.RunID, began time.Time) *spool.Run {
-	of := t.family(root)
-	at := slices.IndexFunc(t.runs, func(known spool.Run) bool { return of[known.ID] })
-	if at < 0 {
-		at = slices.IndexFunc(t.runs, func(known spool.Run) bool {
-			return began.IsZero() || !cmp.Or(known.StartedAt, known.EnqueuedAt).After(began)
-		})
+// insertRun adds a run: a nested one as the newest of its family, and any other behind those that are newer than it.
+// A run that does not say when it was accepted is as old as the entry that it came with. Zero: it is the newest.
+func (t *Thread) insertRun(r spool.Run, began time.Time) *spool.Run {
+	if r.ParentID != "" {
+		t.runs = byFamily(slices.Insert(t.runs, 0, r))
+		return t.run(r.ID)
 	}
-	if at < 0 {
-		at = len(t.runs)
+	at := 0
+	for i, known := range t.runs {
+		if known.ParentID == "" && newer(known, r, began) {
+			at = i + 1
+		}
 	}
 	t.runs = slices.Insert(t.runs, at, r)
 	return &t.runs[at]
 }
 
-// putRun replaces a run, or adds it as the newest.
+// newer reports whether a known run was accepted after another one. If one of them does not say when that was, it
+// reports whether the known run began after the given time.
+func newer(known, r spool.Run, began time.Time) bool {
+	if !known.EnqueuedAt.IsZero() && !r.EnqueuedAt.IsZero() {
+		return known.EnqueuedAt.After(r.EnqueuedAt)
+	}
+	return !began.IsZero() && cmp.Or(known.StartedAt, known.EnqueuedAt).After(began)
+}
+
+// byFamily sorts runs so that those of one family stand together: a dispatched run, and before it the runs nested in it,
+// the newest first. A snapshot has them in the order in which the store got them, with runs in between that were
+// accepted meanwhile. No frame tells a client that follows where these are.
+func byFamily(runs []spool.Run) []spool.Run {
+	place := make(map[spool.RunID]int, len(runs))
+	for i, r := range slices.Backward(runs) { // a run comes before those nested in it
+		parent := cmp.Or(r.ParentID, r.ID)
+		at, known := place[parent]
+		if !known {
+			at = i
+		}
+		place[parent], place[r.ID] = at, at
+	}
+	slices.SortStableFunc(runs, func(a, b spool.Run) int { return place[a.ID] - place[b.ID] })
+	return runs
+}
+
+// putRun replaces a run, or adds it.
 func (t *Thread) putRun(r spool.Run) {
 	if known := t.run(r.ID); known != nil {
 		*known = r
 		return
 	}
-	t.runs = slices.Insert(t.runs, 0, r)
+	t.insertRun(r, time.Time{})
 }
 
 // run returns a run to be changed. Nil: the view does not know it.

@@ -87,8 +87,8 @@ func (t *Thread) Drafts() []spool.Message {
 // Parks returns the questions that wait for an answer, in the order in which they were asked.
 func (t *Thread) Parks() []Park { return t.parks }
 
-// Runs returns the runs that the view knows, the newest first. A run that came with the stream has only some
-// fields until a snapshot replaces it.
+// Runs returns the runs that the view knows, the newest first, with those that are nested in a run before it. A run that
+// came with the stream has only some fields until a snapshot replaces it.
 func (t *Thread) Runs() []spool.Run { return t.runs }
 
 // Queue returns the runs that wait for the thread, the next one first.
@@ -125,7 +125,7 @@ func (t *Thread) Apply(f spool.Frame) error {
 func (t *Thread) replace(s *spool.Snapshot) {
 	at := s.Cursor()
 	*t = Thread{
-		row: s.Thread, messages: slices.Clone(s.Messages), runs: slices.Clone(s.Runs), queue: s.Queue,
+		row: s.Thread, messages: slices.Clone(s.Messages), runs: byFamily(slices.Clone(s.Runs)), queue: s.Queue,
 		cursor: &at, seq: s.LastEventSeq, whole: true,
 	}
 	t.catchUp(s)

@@ -370,3 +370,28 @@ func TestCorrect(t *testing.T) {
 		}
 	}
 }
+
+// Runs stand in the same order in a view that follows as in one of a fresh snapshot.
+func TestRunsAsInSnapshot(t *testing.T) {
+	t.Parallel()
+
+	const name = "runs that were accepted between nested ones"
+	orders := make(map[string]string)
+	for _, c := range casesOfNested(t) {
+		var shown struct {
+			Runs []struct{ ID string }
+		}
+		if err := json.Unmarshal(c.shown(t), &shown); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range shown.Runs {
+			orders[c.Name] += " " + r.ID
+		}
+	}
+	const want = " r4 r2 r3 n2 n1 r1"
+	for _, of := range []string{"", "a snapshot: ", "a snapshot of their run: "} {
+		if got := orders[of+name]; got != want {
+			t.Errorf("%s%s: the runs are%s, want%s", of, name, got, want)
+		}
+	}
+}

@@ -131,7 +131,9 @@ func testSteerDelivered(s steerTest) {
 	if err := json.Unmarshal(s.entriesOf(chat)[1].Payload, &p); err != nil {
 		s.Error(err)
 	}
-	s.same("the entry", p, spool.Steered{RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", Steps: 1})
+	s.same("the entry", p, spool.Steered{
+		RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", EnqueuedAt: s.run("r2").EnqueuedAt, Steps: 1,
+	})
 	if got := s.run("r2"); got.StopReason != spool.StopSteered || got.EndedAt.IsZero() || len(got.Wait.Content) > 0 {
 		s.Errorf("the steer: %+v", got)
 	}

@@ -144,14 +144,13 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
 			return walk.PositionedFrame{}, err
 		}
-		switch {
-		case thread.State == spool.Queued:
-			change.EnqueuedAt = run.EnqueuedAt
-		case thread.State.Active():
+		change.EnqueuedAt = run.EnqueuedAt
+		if thread.State != spool.Queued {
 			change.StartedAt = run.StartedAt
-		default:
+		}
+		if !thread.State.Active() {
 			usage := run.TokenCount
-			change.StartedAt, change.EndedAt = run.StartedAt, run.EndedAt
+			change.EndedAt = run.EndedAt
 			change.StopReason, change.Error = run.StopReason, run.Error
 			change.Usage, change.TokensUsed, change.Costs = &usage, usage.TotalTokens, run.Costs()
 		}

@@ -80,7 +80,8 @@ func deliver(tx *Tx, steer spool.RunRow) (*spool.Message, error) {
 		return nil, err
 	}
 	err := tx.AppendNew(spool.EntrySteered, spool.Steered{
-		RunID: tx.Run.ID, SteerRunID: steer.ID, MessageID: turn.ID, ClientMessageID: turn.ClientMessageID, Steps: tx.Run.Steps,
+		RunID: tx.Run.ID, SteerRunID: steer.ID, MessageID: turn.ID, ClientMessageID: turn.ClientMessageID,
+		EnqueuedAt: steer.EnqueuedAt, Steps: tx.Run.Steps,
 	})
 	if err != nil {
 		return nil, err

@@ -4699,6 +4699,11 @@ export interface components {
         Steered: {
             /** @description The client's own name for the turn. */
             clientMessageId?: string;
+            /**
+             * Format: date-time
+             * @description When the steer was accepted.
+             */
+            enqueuedAt?: string;
             /** @description The user turn. */
             messageId: string;
             /** @description The run that reads the message. */

@@ -53,7 +53,7 @@ export interface ThreadView {
   /** The questions that wait for an answer, in the order in which they were asked. */
   readonly parks: readonly Park[];
   readonly pending: readonly PendingCall[];
-  /** The runs that are known, with nested ones, the newest first. */
+  /** The runs that are known, the newest first, with those that are nested in a run before it. */
   readonly runs: readonly ViewRun[];
   /** The runs that wait for the thread, the next one first. */
   readonly queue: readonly QueuedRun[];

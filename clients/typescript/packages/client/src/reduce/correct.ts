@@ -4,7 +4,7 @@ import type { ThreadView, ViewMessage } from "../view.js";
 import type { Snapshot } from "../wire.js";
 import type { AnyItem } from "./draft.js";
 import { withItem } from "./item.js";
-import { family, withRun } from "./run.js";
+import { byFamily, family, withRun } from "./run.js";
 import { shared } from "./share.js";
 import { noWaits, withPark, withWait } from "./wait.js";
 
@@ -16,7 +16,7 @@ export function replacedBy(view: ThreadView, s: Snapshot): ThreadView {
       ...old,
       thread: s.thread as ThreadView["thread"],
       messages: shared<ViewMessage>(view.messages, s.messages ?? [], (m) => m.id),
-      runs: shared(view.runs, s.runs ?? [], (r) => r.id),
+      runs: shared(view.runs, byFamily(s.runs ?? []), (r) => r.id),
       queue: s.queue ?? [],
       cursor: cursorOf(s),
       reading: { seq: 0, streamId: "", offset: "", drafts: [] },

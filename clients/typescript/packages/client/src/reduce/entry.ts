@@ -45,8 +45,11 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
     }
     case "STEERED": {
       const queue = without(view.queue, (q) => q.runId === p.steerRunId);
+      if (!p.steerRunId) return view;
       const ended = { state: "COMPLETED", stopReason: "steered" } as const;
-      return p.steerRunId ? toldRun({ ...view, queue }, p.steerRunId, ended, p.runId, e.createdAt) : view;
+      const isKnown = view.runs.some((run) => run.id === p.steerRunId);
+      const fields = isKnown ? ended : { ...ended, enqueuedAt: p.enqueuedAt };
+      return toldRun({ ...view, queue }, p.steerRunId, fields, e.createdAt);
     }
     case "TEXT_RESULT":
       return answered(view, e.runId || view.reading.runId || "", p.text);
@@ -70,7 +73,7 @@ function startedRun(view: ThreadView, runId: string, segment: number, at: string
   const run = view.runs.find((r) => r.id === runId);
   const told = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
   const begins = !(segment > 1) && !run?.startedAt;
-  return toldRun(view, runId, { ...(!told && { state: "RUNNING" }), ...(begins && { startedAt: at }) }, runId, at);
+  return toldRun(view, runId, { ...(!told && { state: "RUNNING" }), ...(begins && { startedAt: at }) }, at);
 }
 
 /**
@@ -93,7 +96,7 @@ function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefin
     state = "FAILED"; // another attempt ends with an entry too
   }
   if (!state || run?.state === state) return view; // the run goes on, or a snapshot says more
-  return toldRun(view, runId, { state, stopReason, error }, runId, at);
+  return toldRun(view, runId, { state, stopReason, error }, at);
 }
 
 /** The view in another state. */

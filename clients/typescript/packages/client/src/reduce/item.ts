@@ -77,18 +77,14 @@ function saved(view: ThreadView, agentId: string): ThreadView {
 function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
   const id = String(item.subagentId);
   if (view.runs.some((r) => r.id === id)) return changedRun(view, id, { state: "RUNNING" });
-  return withRun(
-    view,
-    {
-      ...newRun(id, view.thread.id),
-      parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
-      ...(item.parentToolCallId != null && { parentToolCallId: String(item.parentToolCallId) }),
-      depth: Number(item.depth ?? 1),
-      agent: String(item.name ?? ""),
-      state: "RUNNING",
-    },
-    runOfStream(streamId),
-  );
+  return withRun(view, {
+    ...newRun(id, view.thread.id),
+    parentRunId: String(item.parentRunId ?? runOfStream(streamId)),
+    ...(item.parentToolCallId != null && { parentToolCallId: String(item.parentToolCallId) }),
+    depth: Number(item.depth ?? 1),
+    agent: String(item.name ?? ""),
+    state: "RUNNING",
+  });
 }
 
 const endStates = { completed: "COMPLETED", failed: "FAILED", cancelled: "CANCELLED" } as const;

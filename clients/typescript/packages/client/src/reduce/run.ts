@@ -10,25 +10,55 @@ export function newRun(id: string, threadId: string): ViewRun {
 }
 
 /**
- * The view with a run in the place of the one that it knows. A new one stands before the run `root` and those nested in
- * it. If the view does not have these, it is the newest but for those that began after a time.
+ * The view with a run in the place of the one that it knows. A new one that is nested is the newest of its family, and any
+ * other stands behind those that are newer than it. A run that does not say when it was accepted is as old as the entry
+ * that it came with, whose time is `began`. `""`: it is the newest.
  */
-export function withRun(view: ThreadView, run: ViewRun, root = "", began = ""): ThreadView {
+export function withRun(view: ThreadView, run: ViewRun, began = ""): ThreadView {
   const { runs } = view;
-  let at = runs.findIndex((r) => r.id === run.id);
-  if (at >= 0) return { ...view, runs: runs.with(at, run) };
-  const of = family(runs, root);
-  at = runs.findIndex((r) => of.has(r.id));
-  if (at < 0) at = runs.findIndex((r) => !(Date.parse(r.startedAt ?? r.enqueuedAt ?? "") > Date.parse(began)));
-  return { ...view, runs: runs.toSpliced(at < 0 ? runs.length : at, 0, run) };
+  const known = runs.findIndex((r) => r.id === run.id);
+  if (known >= 0) return { ...view, runs: runs.with(known, run) };
+  if (run.parentRunId) return { ...view, runs: byFamily([run, ...runs]) };
+  const at = runs.findLastIndex((r) => !r.parentRunId && isNewer(r, run, began)) + 1;
+  return { ...view, runs: runs.toSpliced(at, 0, run) };
+}
+
+/**
+ * Whether a known run was accepted after another one. If one of them does not say when that was: whether the known run
+ * began after a time.
+ */
+function isNewer(known: ViewRun, run: ViewRun, began: string): boolean {
+  if (known.enqueuedAt && run.enqueuedAt) return isLater(known.enqueuedAt, run.enqueuedAt);
+  return isLater(known.startedAt ?? known.enqueuedAt ?? "", began);
+}
+
+/** Whether a time is after another one. Servers write microseconds, and a Date has only milliseconds. */
+function isLater(a: string, b: string): boolean {
+  const by = Date.parse(a) - Date.parse(b);
+  return by > 0 || (by === 0 && a.replace("Z", "") > b.replace("Z", ""));
+}
+
+/**
+ * Runs with those of one family together: a dispatched run, and before it the runs nested in it, the newest first. A
+ * snapshot has them in the order in which the store got them, with runs in between that were accepted meanwhile. No frame
+ * tells a client that follows where these are.
+ */
+export function byFamily(runs: readonly ViewRun[]): readonly ViewRun[] {
+  const place = new Map<string, number>();
+  const at = (run: ViewRun) => place.get(run.parentRunId || run.id);
+  for (const [i, run] of [...runs.entries()].toReversed()) {
+    const of = at(run) ?? i; // a run comes before those nested in it
+    place.set(run.parentRunId || run.id, of).set(run.id, of);
+  }
+  return runs.toSorted((a, b) => Number(at(a)) - Number(at(b)));
 }
 
 type Fields = Parameters<typeof merged<ViewRun>>[1];
 
 /** The view with other fields of a run, which is added if it is new. */
-export function toldRun(view: ThreadView, id: string, fields: Fields, root = id, began?: string): ThreadView {
-  const known = view.runs.some((r) => r.id === id);
-  return changedRun(known ? view : withRun(view, newRun(id, view.thread.id), root, began), id, fields);
+export function toldRun(view: ThreadView, id: string, fields: Fields, began?: string): ThreadView {
+  if (view.runs.some((r) => r.id === id)) return changedRun(view, id, fields);
+  return withRun(view, merged(newRun(id, view.thread.id), fields), began);
 }
 
 /** The view with other fields of a run that it knows. */
