@@ -8,10 +8,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := pgtest.Run(m)
-	if program.dir != "" {
-		_ = os.RemoveAll(program.dir)
+	if program.dir, program.err = os.MkdirTemp("", "spool-aisdk-"); program.err != nil {
+		panic(program.err)
 	}
+	code := pgtest.Run(m)
+	_ = os.RemoveAll(program.dir)
 	os.Exit(code)
 }
 

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// program is the command, which is built for the first test that serves.
+// program is the command, which is built for the first test that serves. All tests share its folder.
 var program struct {
 	sync.Once
 
@@ -30,9 +30,6 @@ func command(t *testing.T) string {
 	t.Helper()
 
 	program.Do(func() {
-		if program.dir, program.err = os.MkdirTemp("", "spool-aisdk-"); program.err != nil {
-			return
-		}
 		build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-trimpath", "-o", program.dir, "../../cmd/spool")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 		if out, err := build.CombinedOutput(); err != nil {
