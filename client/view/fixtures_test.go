@@ -41,6 +41,17 @@ type viewCase struct {
 func (c viewCase) shown(t *testing.T) json.RawMessage {
 	t.Helper()
 
+	text, err := json.Marshal(c.applied(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// applied returns the view after the frames.
+func (c viewCase) applied(t *testing.T) *view.Thread {
+	t.Helper()
+
 	var snapshot *spool.Snapshot
 	if err := json.Unmarshal(c.Snapshot, &snapshot); err != nil {
 		t.Fatal(err)
@@ -62,11 +73,7 @@ func (c viewCase) shown(t *testing.T) json.RawMessage {
 			t.Fatalf("frame %d: %v", i, err)
 		}
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return v
 }
 
 // TestFixtures applies the cases that clients in every language share. With -update it writes them.

@@ -55,3 +55,8 @@ export type Frame = (Schemas["ThreadFrame"] | Schemas["StreamFrame"] | Schemas["
 export function isActive(state: State | undefined): boolean {
   return state === "QUEUED" || state === "RUNNING" || state === "WAITING_FOR_INPUT";
 }
+
+/** Whether a run in this state has ended. A state that this client does not know is none of the ends. */
+export function isOver(state: State | undefined): boolean {
+  return state === "COMPLETED" || state === "CANCELLED" || state === "FAILED";
+}

@@ -1,7 +1,7 @@
 // The runs of which frames do not say how they have ended, because the client was away.
 import type { ThreadView, ViewRun } from "../view.js";
 import type { State } from "../wire.js";
-import { isActive } from "../wire.js";
+import { isActive, isOver } from "../wire.js";
 
 /**
  * The runs of which a view cannot know how they are: those that it shows as active though another run has the thread, the
@@ -24,7 +24,7 @@ export function untold(view: ThreadView, timed = true): readonly ViewRun[] {
 /** The view with such runs as a snapshot has them, if they are over there. */
 export function toldRuns(view: ThreadView, told: readonly ViewRun[]): ThreadView {
   const missing = new Set(untold(view));
-  const over = new Map(told.filter((run) => !isActive(run.state as State)).map((run) => [run.id, run]));
+  const over = new Map(told.filter((run) => isOver(run.state as State)).map((run) => [run.id, run]));
   const runs = view.runs.map((run) => (missing.has(run) && over.get(run.id)) || run);
   return runs.some((run, i) => run !== view.runs[i]) ? { ...view, runs } : view;
 }

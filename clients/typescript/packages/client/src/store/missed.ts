@@ -2,7 +2,7 @@ import { backoffWait } from "../backoff.js";
 import { asError, passing } from "../error.js";
 import { toldRuns, untold } from "../reduce/missed.js";
 import type { State } from "../wire.js";
-import { isActive } from "../wire.js";
+import { isOver } from "../wire.js";
 import type { Core } from "./core.js";
 
 /** How long the entries behind a cursor may take to say how a run has ended. */
@@ -47,7 +47,7 @@ export class Missed {
       const { runs = [] } = await core.client.history(threadId, { limit: 1, signal });
       if (signal.aborted) return;
       core.show(toldRuns(core.state.view, runs));
-      const over = runs.filter(({ id, state }) => wanted.includes(id) && !isActive(state as State));
+      const over = runs.filter(({ id, state }) => wanted.includes(id) && isOver(state as State));
       this.#timed &&= over.every(({ endedAt }) => endedAt);
     } catch (thrown) {
       failed = passing(asError(thrown));
