@@ -104,10 +104,44 @@ func (h *hostTest) has(want ...int) {
 		if err != nil || out.State == "" {
 			h.Errorf("run %d: %+v, %v", n, out, err)
 		}
+		h.versioned(ctx, n)
 	}
 	stats, err := h.backend.Store.Stats(ctx, spool.StatsQuery{Tenant: spool.DefaultTenant, Queue: true})
 	if err != nil || stats.Queue.Ready != len(want) {
 		h.Errorf("%d jobs are ready, and the error %v, want %d", stats.Queue.Ready, err, len(want))
+	}
+}
+
+// versioned checks that a start has given its thread one version, whose delta has the thread, the run and the turn.
+func (h *hostTest) versioned(ctx context.Context, n int) {
+	h.Helper()
+	err := h.backend.Store.View(ctx, hostKey(n), func(v spool.View) error {
+		turns, err := v.Messages(spool.MessageQuery{})
+		if err != nil {
+			return err
+		}
+		deltas, err := v.Deltas(spool.DeltaQuery{})
+		if err != nil {
+			return err
+		}
+		if len(turns) != 1 || len(deltas) != 1 {
+			h.Errorf("the thread of run %d has %d turns and the deltas %+v, want one of each", n, len(turns), deltas)
+			return nil
+		}
+		run, d := hostRun(n).RunID, deltas[0]
+		if d.Version != 1 || d.At.IsZero() || d.Thread == nil || d.Thread.State != spool.Queued || d.RunID != run {
+			h.Errorf("the delta of run %d has the thread %+v of run %q: %+v", n, d.Thread, d.RunID, d)
+		}
+		if len(d.Runs) != 1 || d.Runs[0].ID != run || d.Runs[0].State != spool.Queued {
+			h.Errorf("the delta of run %d has the runs %+v", n, d.Runs)
+		}
+		if len(d.View) != 1 || !slices.Equal(d.View[0].Add, []spool.MessageID{turns[0].ID}) {
+			h.Errorf("the delta of run %d changes the view by %+v, want the turn %s", n, d.View, turns[0].ID)
+		}
+		return nil
+	})
+	if err != nil {
+		h.Errorf("the thread of run %d: %v", n, err)
 	}
 }
 
