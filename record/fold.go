@@ -2,16 +2,13 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"iter"
 	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/excerpt"
 )
-
-// maxRuns is how many runs a snapshot has at most: the newest ones.
-const maxRuns = 100
 
 // At returns the snapshot of the thread at a version, without a stream. The UpdatedAt of its thread is when the
 // version's commit happened.
@@ -210,9 +207,9 @@ func (f *folder) snapshot() (*spool.Snapshot, error) {
 		}
 		s.Messages[i] = m
 	}
-	s.Runs = make([]spool.Run, 0, min(len(f.order), maxRuns))
+	s.Runs = make([]spool.Run, 0, min(len(f.order), excerpt.MaxRuns))
 	for _, id := range slices.Backward(f.order) {
-		if len(s.Runs) == maxRuns {
+		if len(s.Runs) == excerpt.MaxRuns {
 			break
 		}
 		s.Runs = append(s.Runs, f.runs[id].Run())
@@ -244,51 +241,16 @@ func (f *folder) queue() []spool.QueuedRun {
 	return queue
 }
 
-// activeEvents returns the entries of the run that has the thread, without those about calls that wait no
-// longer, as a snapshot does.
+// activeEvents returns the entries of the run that has the thread, as far as a snapshot has them.
 func (f *folder) activeEvents() []spool.Entry {
 	var all []spool.Entry
-	asked := make(map[spool.ToolCallID]int64)
 	for _, e := range f.record.Entries {
 		if e.Seq > f.seq {
 			break
 		}
-		if e.RunID != f.run {
-			continue
-		}
-		all = append(all, e)
-		if e.Type == spool.EntryInputRequired || e.Type == spool.EntryCallPending {
-			asked[callOf(e)] = e.Seq
+		if e.RunID == f.run {
+			all = append(all, e)
 		}
 	}
-	left := make([]spool.Entry, 0, len(all))
-	for _, e := range all {
-		wants := spool.ParkState("")
-		switch e.Type {
-		case spool.EntryInputRequired, spool.EntryInputExpiring, spool.EntryInputExtended, spool.EntryInputExpired, spool.EntryHITLResponse:
-			wants = spool.ParkOpen
-		case spool.EntryCallPending:
-			wants = spool.ParkPending
-		default:
-		}
-		id := spool.ToolCallID("")
-		if wants != "" {
-			id = callOf(e)
-		}
-		if wants == "" || f.parks[call{f.run, id}] == wants && e.Seq >= asked[id] {
-			left = append(left, e)
-		}
-	}
-	return left
-}
-
-// callOf returns the call that an entry is about.
-func callOf(e spool.Entry) spool.ToolCallID {
-	var payload struct {
-		ToolCallID spool.ToolCallID `json:"toolCallId"`
-	}
-	if json.Unmarshal(e.Payload, &payload) != nil {
-		return ""
-	}
-	return payload.ToolCallID
+	return excerpt.Entries(all, func(id spool.ToolCallID) spool.ParkState { return f.parks[call{f.run, id}] })
 }

@@ -27,11 +27,11 @@ var layers = []archtest.Row{
 	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
-	{Place: "record", Ours: []string{"."}},
+	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 
 	{Place: "engine/internal/delta", Ours: []string{"."}},
 	{Place: "engine/config", Ours: []string{".", "internal/egress", "internal/filepart"}},
-	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult"}},
+	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult", "internal/excerpt"}},
 	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
 	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart"}},
 	{Place: "engine/internal/live", Ours: []string{
@@ -82,7 +82,7 @@ var layers = []archtest.Row{
 		Outside:        []string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
 		OutsideInTests: []string{"go.opentelemetry.io/otel"},
 	},
-	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record", "record"}},
+	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record", "internal/excerpt", "record"}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/...", "record"}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true},
 

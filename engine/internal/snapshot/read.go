@@ -7,15 +7,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/internal/excerpt"
 )
 
-const (
-	// RecentEnd is how long a stream stays in snapshots after its segment has ended.
-	RecentEnd = time.Minute
-	// maxRuns bounds how many runs a snapshot contains, so that its cost does not grow with the age of
-	// the thread.
-	maxRuns = 100
-)
+// RecentEnd is how long a stream stays in snapshots after its segment has ended.
+const RecentEnd = time.Minute
 
 // Streams is the part of [spool.Live] that reads of threads need.
 type Streams interface {
@@ -43,7 +39,7 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 		if err = messages(v); err != nil {
 			return err
 		}
-		runs, err := v.Runs(spool.RunQuery{Limit: maxRuns})
+		runs, err := v.Runs(spool.RunQuery{Limit: excerpt.MaxRuns})
 		if err != nil {
 			return err
 		}
