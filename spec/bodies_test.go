@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -194,6 +195,28 @@ func TestBodiesAreDocumented(t *testing.T) {
 	}
 }
 
+var reference = regexp.MustCompile(`"` + schemas + `([^"]+)"`)
+
+// reached returns a component and those that it refers to, as each one more costs time.
+func reached(t *testing.T, components map[string]map[string]any, name string) map[string]map[string]any {
+	t.Helper()
+
+	found := map[string]map[string]any{name: components[name]}
+	for left := []string{name}; len(left) > 0; left = left[1:] {
+		b, err := json.Marshal(components[left[0]])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range reference.FindAllSubmatch(b, -1) {
+			if to := string(m[1]); found[to] == nil {
+				found[to] = components[to]
+				left = append(left, to)
+			}
+		}
+	}
+	return found
+}
+
 // resolve returns what checks bodies of a component.
 func resolve(t *testing.T, components map[string]map[string]any, name string) *jsonschema.Resolved {
 	t.Helper()
@@ -201,7 +224,7 @@ func resolve(t *testing.T, components map[string]map[string]any, name string) *j
 	if components[name] == nil {
 		t.Fatalf("the document has no schema %q", name)
 	}
-	b, err := json.Marshal(map[string]any{"$defs": components, "$ref": schemas + name})
+	b, err := json.Marshal(map[string]any{"$defs": reached(t, components, name), "$ref": schemas + name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ var (
 // with a title and a paragraph.
 func Docs(tree fs.FS) ([]Problem, error) {
 	var found []Problem
+	pages := pages{tree: tree, anchors: make(map[string]map[string]bool)}
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ func Docs(tree fs.FS) ([]Problem, error) {
 		if err != nil {
 			return err
 		}
-		found = append(found, brokenLinks(tree, file, text)...)
+		found = append(found, pages.brokenLinks(file, text)...)
 		if strings.HasPrefix(file, "docs/") && !startsWell(text) {
 			found = append(found, Problem{file, "a page starts with a title and with what its reader will be able to do"})
 		}
@@ -71,7 +72,14 @@ func Docs(tree fs.FS) ([]Problem, error) {
 	return found, err
 }
 
-func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
+// pages are those of a tree.
+type pages struct {
+	tree fs.FS
+	// anchors has those of the pages that were read, by file.
+	anchors map[string]map[string]bool
+}
+
+func (p pages) brokenLinks(file string, text []byte) []Problem {
 	var found []Problem
 	text = code.ReplaceAll(fence.ReplaceAll(text, nil), nil)
 	for _, m := range link.FindAllSubmatch(text, -1) {
@@ -83,11 +91,11 @@ func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
 		if target != "" {
 			to = path.Join(path.Dir(file), target)
 		}
-		if _, err := fs.Stat(tree, to); err != nil {
+		if _, err := fs.Stat(p.tree, to); err != nil {
 			found = append(found, Problem{file, fmt.Sprintf("a link leads to %s, which is not there", to)})
 			continue
 		}
-		if anchor != "" && path.Ext(to) == ".md" && !hasHeading(tree, to, anchor) {
+		if anchor != "" && path.Ext(to) == ".md" && !p.hasHeading(to, anchor) {
 			found = append(found, Problem{file, fmt.Sprintf("a link leads to %s#%s, which has no such heading", to, anchor)})
 		}
 	}
@@ -95,18 +103,21 @@ func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
 }
 
 // hasHeading reports whether a page has a heading to which GitHub gives the anchor.
-func hasHeading(tree fs.FS, file, anchor string) bool {
-	text, err := fs.ReadFile(tree, file)
-	if err != nil {
-		return false
-	}
-	for _, m := range heading.FindAllSubmatch(fence.ReplaceAll(text, nil), -1) {
-		words := notInAnchor.ReplaceAllString(strings.ToLower(string(m[1])), "")
-		if strings.ReplaceAll(words, " ", "-") == anchor {
-			return true
+func (p pages) hasHeading(file, anchor string) bool {
+	anchors, known := p.anchors[file]
+	if !known {
+		anchors = make(map[string]bool)
+		text, err := fs.ReadFile(p.tree, file)
+		if err != nil {
+			return false
 		}
+		for _, m := range heading.FindAllSubmatch(fence.ReplaceAll(text, nil), -1) {
+			words := notInAnchor.ReplaceAllString(strings.ToLower(string(m[1])), "")
+			anchors[strings.ReplaceAll(words, " ", "-")] = true
+		}
+		p.anchors[file] = anchors
 	}
-	return false
+	return anchors[anchor]
 }
 
 // startsWell reports whether the first line is a title and the next block is a paragraph.
