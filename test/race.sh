@@ -12,9 +12,10 @@
 # Random campaigns run a second time without the detector, with 1,000 seeds, about two minutes of a
 # core: only then a seed gives the same trace each time. So do the scripts that crash at each call
 # of the backend, another minute: with the detector, each call goes wrong in one way, and here in
-# all eight. So do the other tests with many thousand rounds of one goroutine: the page about scale,
-# and the decoder beside huma's. They collect their garbage less often (GOGC=400), which takes a
-# tenth of their time.
+# all eight. So do the other tests with many thousand rounds of one goroutine: the simulations of
+# bench/scale, and the decoder beside huma's.
+#
+# All of them collect their garbage less often (GOGC=400), which takes a tenth of their time.
 #
 # The engine's suite runs three times over PostgreSQL: two of them are a command of their own, so that
 # all of it stays within the limit of a package.
@@ -29,6 +30,7 @@ read -ra more <<<"${TESTFLAGS:-}"
 flags+=(${more[@]+"${more[@]}"})
 
 export CGO_ENABLED=1 # the race detector is C
+export GOGC=${GOGC:-400}
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -37,9 +39,9 @@ trap 'kill 0' INT TERM
 modules() {
 	local failed=0 dir
 	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
-	GOGC=400 SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
-	echo "go -C bench test ./scale -run TestPage"
-	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale -run TestPage || failed=1
+	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
+	echo "go -C bench test ./scale"
+	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale || failed=1
 	echo "go test -race ./backend/postgres -run '$again'"
 	go test "${flags[@]}" -timeout=15m ./backend/postgres -run "$again" || failed=1
 	for dir in "$@"; do
@@ -47,7 +49,7 @@ modules() {
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1
 	done
 	echo "go test ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle'"
-	GOGC=400 CGO_ENABLED=0 go test "${plain[@]}" -timeout=10m ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle' || failed=1
+	CGO_ENABLED=0 go test "${plain[@]}" -timeout=10m ./engine ./rest/internal/body -run 'TestEngine/Crash|TestOracle' || failed=1
 	return $failed
 }
 

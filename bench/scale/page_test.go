@@ -19,13 +19,20 @@ var (
 	commands = regexp.MustCompile("(?s)```sh\ncd bench && go run ./scale([^\n]*)\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n.*?```")
 )
 
+// simulates skips a test that does nothing but simulations if it looks for data races: a simulation is one goroutine, and
+// takes ten times as long. test/race.sh runs all tests without the race detector too.
+func simulates(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("a simulation has one goroutine: test/race.sh runs it without the race detector")
+	}
+}
+
 // TestPage holds the numbers of docs/design/scale.md: the table of unit costs is that of units.json, and each command
 // prints what stands below it. With -update it writes them.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
-		t.Skip("the simulations take minutes with the race detector: test/race.sh runs them without it")
-	}
+	simulates(t)
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -61,6 +61,7 @@ func TestStation(t *testing.T) {
 // TestWorkIsConserved compares both sides of Little's law, and what went in with what came out and what is still there.
 func TestWorkIsConserved(t *testing.T) {
 	t.Parallel()
+	simulates(t)
 	u := measured(t)
 	for _, args := range [][]string{nil, {"-threads", "20000", "-seed", "7"}, {"-nats", "-tool", "0"}, {"-workers", "1", "-threads", "25000"}} {
 		p := planOf(t, args...)
@@ -109,6 +110,7 @@ func TestLostWork(t *testing.T) {
 // TestMore says what more load and more machines do.
 func TestMore(t *testing.T) {
 	t.Parallel()
+	simulates(t)
 	u := measured(t)
 	p, twice := planOf(t), planOf(t, "-threads", "200000")
 	if a, b := p.load(u), twice.load(u); !near(2*a.wal, b.wal, 1e-9) || !near(2*a.workerCPU, b.workerCPU, 1e-9) || !near(2*a.kept, b.kept, 1e-9) {
