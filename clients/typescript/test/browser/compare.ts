@@ -69,14 +69,13 @@ export function comparable(view: View, snapshot: View): [unknown, unknown] {
 }
 
 /**
- * Returns how the runs have ended, as the view shows it and as the server has it. The stream of a snapshot is read by the
- * same function as the view, so a mistake in it is in both, and only the snapshot's list of runs is right.
+ * Returns the states of the runs of the view, as the view shows them and as the server has them. The stream of a snapshot
+ * is read by the same function as the view, so a mistake in it is in both, and only the snapshot's list of runs is right.
  */
-export function endsOf(view: View, { runs }: Pick<Snapshot, "runs">): [unknown, unknown] {
-  const ended = runs.filter(({ id, state }) => !isActive(state as State) && view.runs.some((run) => run.id === id));
-  const states = (list: readonly { id: string; state: string }[]) =>
-    Object.fromEntries(list.filter(({ id }) => ended.some((run) => run.id === id)).map(({ id, state }) => [id, state]));
-  return [states(view.runs), states(ended)];
+export function statesOf(view: View, { runs }: Pick<Snapshot, "runs">): [unknown, unknown] {
+  const states = (list: readonly { id: string; state: string }[], other: readonly { id: string }[]) =>
+    Object.fromEntries(list.filter(({ id }) => other.some((run) => run.id === id)).map(({ id, state }) => [id, state]));
+  return [states(view.runs, runs), states(runs, view.runs)];
 }
 
 /** Returns where two values differ, with both values. A field that is undefined is none. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, type ClientOptions, createClient, emptyView, reduce, type ThreadState } from "@spool/client";
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { byAgent, comparable, differences, endsOf, textsOf } from "./compare.js";
+import { byAgent, comparable, differences, statesOf, textsOf } from "./compare.js";
 import { until } from "./gate.js";
 import { Model } from "./model.js";
 import { Server } from "./server.js";
@@ -230,7 +230,7 @@ export class Tab {
       const snapshot = await client.history(state.threadId ?? "");
       const [shown, saved] = comparable(state.view, reduce(emptyView, snapshot));
       expect(differences(shown, saved).slice(0, 20)).toEqual([]);
-      expect(differences(...endsOf(state.view, snapshot))).toEqual([]);
+      expect(differences(...statesOf(state.view, snapshot))).toEqual([]);
       expect(state.turns).toEqual([]);
       const { "": own = [], ...nested } = textsOf(state);
       expect(await this.said()).toEqual({ ...nested, ...(own.length > 0 && { "": own.slice(-last) }) });
