@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -15,12 +16,15 @@ import (
 	"golang.org/x/term"
 
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/cmd/spool/internal/chat"
 )
 
 // talkFlags has the values of the flags of chat, threads, tail, inbox and run. Each command uses some of them.
 type talkFlags struct {
 	url, token string
 	json       bool
+	// reach is the transport of the client.
+	reach *chat.Reach
 
 	thread, agent string
 	thinking      bool
@@ -141,7 +145,8 @@ func (f *talkFlags) client() (*client.Client, error) {
 	if u.User != nil {
 		return nil, usagef("--url: has a password in it; the token belongs into SPOOL_TOKEN")
 	}
-	o := client.Options{}
+	f.reach = &chat.Reach{URL: f.url}
+	o := client.Options{HTTPClient: &http.Client{Transport: f.reach}}
 	if f.token != "" {
 		o.Token = client.StaticToken(f.token)
 	}

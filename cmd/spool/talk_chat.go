@@ -61,7 +61,7 @@ func talk(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 		}
 		defer terminal.Close()
 		s := &chat.Session{
-			Client: c, Term: terminal, Thread: spool.ThreadID(f.thread), Agent: f.agent, Editor: editor(h),
+			Client: c, Reach: f.reach, Term: terminal, Thread: spool.ThreadID(f.thread), Agent: f.agent, Editor: editor(h),
 			Print: &chat.Printer{Out: terminal, Style: styled(out, h), Thinking: f.thinking},
 		}
 		err = s.Run(ctx, prompt)
@@ -91,15 +91,17 @@ func talk(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 func talkOnce(ctx context.Context, c *client.Client, f *talkFlags, prompt string, h host) error {
 	ctx, release := untilTold(ctx, os.Interrupt)
 	defer release()
-	once := chat.Once{Client: c, Thread: spool.ThreadID(f.thread), Agent: f.agent}
+	once := chat.Once{Client: c, Reach: f.reach, Thread: spool.ThreadID(f.thread), Agent: f.agent}
 	if f.json {
 		once.Lines = h.stdout
+		f.reach.Tell(func(text string) { _, _ = io.WriteString(h.stderr, "… "+text+"\n") })
 	} else {
 		file, _ := h.stdout.(*os.File)
 		once.Print = &chat.Printer{
 			Out: h.stdout, Aside: h.stderr, Style: styled(h.stdout, h) && styled(h.stderr, h), Thinking: f.thinking,
 			Whole: file == nil || !isTerminal(file),
 		}
+		f.reach.Tell(once.Print.State)
 	}
 	outcome, err := once.Run(ctx, prompt)
 	switch {

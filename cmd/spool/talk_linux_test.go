@@ -104,6 +104,7 @@ func TestChatServerKilled(t *testing.T) {
 	p.signal(t, syscall.SIGKILL)
 	s.expect("… the connection is away, and is tried again")
 	start(t, data, "--listen", strings.TrimPrefix(p.url, "http://"))
+	s.expect("… connected")
 	s.expect("… the step has failed, and what it said does not count")
 	between := s.expect("(demo model, not a language model) 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 " +
 		"31 32 33 34 35 36 37 38 39 40\n")
@@ -113,6 +114,26 @@ func TestChatServerKilled(t *testing.T) {
 	s.expect("> ")
 	s.typed(ctrlD)
 	s.end()
+}
+
+// Before a person types anything, a chat says that the server is away, and then that it is there.
+func TestChatServerAway(t *testing.T) {
+	t.Parallel()
+
+	data := t.TempDir()
+	p := start(t, data)
+	p.signal(t, syscall.SIGKILL)
+	s := inTerminal(t, nil, "chat", "--url", p.url)
+	s.expect("… cannot reach " + p.url + ", trying again\n> ")
+	start(t, data, "--listen", strings.TrimPrefix(p.url, "http://"))
+	s.expect("… connected\n> ")
+	s.typed("Good morning\r")
+	s.expect("You said: Good morning")
+	s.typed(ctrlD)
+	s.end()
+	if n := strings.Count(s.all(), "cannot reach"); n != 1 {
+		t.Errorf("it says %d times that the server is away", n)
+	}
 }
 
 // A budget that is used up is raised by a key, with a total that is proposed.

@@ -17,6 +17,8 @@ import (
 // Once is one turn without a person who answers.
 type Once struct {
 	Client *client.Client
+	// Reach is the client's transport.
+	Reach *Reach
 	// Print prints the answer. Nil: Lines has everything.
 	Print *Printer
 	// Lines gets the result of the start, each frame and the outcome, as JSON in one line each. Nil: Print is used.
@@ -75,7 +77,7 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 // frames prints each frame behind a cursor as a line, until the run has ended or waits.
 func (o Once) frames(ctx context.Context, started spool.RunResult, before *spool.Cursor) error {
 	seq := before.Seq
-	for f, err := range o.Client.Follow(ctx, started.ThreadID, client.FollowOptions{Cursor: before}) {
+	for f, err := range o.Client.Follow(ctx, started.ThreadID, client.FollowOptions{Cursor: before, OnRetry: o.lost}) {
 		if err == nil {
 			err = o.json(f)
 		}
@@ -111,9 +113,7 @@ func (o Once) follow(ctx context.Context, started spool.RunResult, mine string) 
 	p.Mine = map[string]bool{mine: true}
 	w := client.WatchOptions{
 		OnFrame: func(f spool.Frame) { over = over || endOf(f, started.RunID) },
-		OnRetry: func(err error, _ time.Duration) {
-			p.State("the connection is away, and is tried again: " + spool.MessageOf(err))
-		},
+		OnRetry: o.lost,
 	}
 	first := true
 	for v, err := range o.Client.Watch(ctx, started.ThreadID, w) {
@@ -124,15 +124,19 @@ func (o Once) follow(ctx context.Context, started spool.RunResult, mine string) 
 			o.skip(v, started.RunID)
 		}
 		first = false
-		p.Show(v)
-		p.State(Why(v, started.RunID))
+		o.Reach.While(func() {
+			p.Show(v)
+			p.State(Why(v, started.RunID))
+		})
 		if over || settled(v, started.RunID) {
 			break
 		}
 	}
-	p.endLine()
+	o.Reach.While(p.endLine)
 	return nil
 }
+
+func (o Once) lost(err error, _ time.Duration) { o.Reach.Lost(err) }
 
 // skip marks what was said before the run as printed.
 func (o Once) skip(v *view.Thread, run spool.RunID) {

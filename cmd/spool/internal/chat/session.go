@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -29,8 +30,10 @@ var unmark = []byte("\b\b" + strings.Repeat(" ", 2) + "\b\b")
 // Session is a conversation in a terminal.
 type Session struct {
 	Client *client.Client
-	Term   *Terminal
-	Print  *Printer
+	// Reach is the client's transport.
+	Reach *Reach
+	Term  *Terminal
+	Print *Printer
 	// Thread is the thread. Empty: the first turn makes one.
 	Thread spool.ThreadID
 	// Agent answers. Empty: the server's first, or the thread's.
@@ -61,6 +64,8 @@ type Session struct {
 	prompted bool
 	watching bool
 	leave    bool
+	// knocks says that knock is at work.
+	knocks atomic.Bool
 	// late fires when a run has waited long for a worker. Nil: none waits.
 	late <-chan time.Time
 }
@@ -73,6 +78,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 	s.notices, s.results = make(chan string, 8), make(chan func() error, 1)
 	s.line.to = s.Term
 	s.Print.Mine = make(map[string]bool)
+	s.Reach.Tell(func(text string) { s.notice(ctx, text) })
 	if s.Thread != "" {
 		s.watch(ctx)
 	}
@@ -80,12 +86,13 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 		s.send(ctx, prompt)
 	} else if s.Thread == "" {
 		s.idle()
+		s.knock(ctx)
 	}
 	s.Term.want <- struct{}{}
 	for !s.leave {
-		views := s.views
+		views, notices := s.views, s.notices
 		if len(s.line.text) > 0 || s.ask != nil {
-			views = nil // what comes meanwhile waits until the line is done
+			views, notices = nil, nil // what comes meanwhile waits until the line is done
 		}
 		select {
 		case <-ctx.Done():
@@ -104,12 +111,10 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 		case <-s.late:
 			s.late = nil
 			s.Print.State(noWorker)
-		case text := <-s.notices:
-			if len(s.line.text) == 0 && s.ask == nil {
-				s.endPrompt()
-				s.Print.State(text)
-				s.idle()
-			}
+		case text := <-notices:
+			s.endPrompt()
+			s.Print.State(text)
+			s.idle()
 		case result := <-s.results:
 			s.busy = false
 			if err := result(); err != nil {
@@ -131,9 +136,7 @@ func (s *Session) watch(ctx context.Context) {
 	}
 	s.watching = true
 	go func() {
-		o := client.WatchOptions{OnRetry: func(err error, _ time.Duration) {
-			s.notice(ctx, "the connection is away, and is tried again: "+spool.MessageOf(err))
-		}}
+		o := client.WatchOptions{OnRetry: func(err error, _ time.Duration) { s.Reach.Lost(err) }}
 		for v, err := range s.Client.Watch(ctx, s.Thread, o) {
 			if err != nil {
 				s.fail(ctx, err, v == nil && spool.CodeOf(err) == spool.NotFound)
@@ -153,11 +156,29 @@ func (s *Session) watch(ctx context.Context) {
 	}()
 }
 
+// knock sends requests until the server can be reached, so that a person without a thread knows whether it can.
+func (s *Session) knock(ctx context.Context) {
+	if !s.knocks.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.knocks.Store(false)
+		for ctx.Err() == nil {
+			if _, _, err := s.Client.ThreadPage(ctx, client.ThreadFilter{PageSize: 1}, ""); !away(err) {
+				return
+			}
+		}
+	}()
+}
+
+// away reports whether a request has failed because the server cannot be reached.
+func away(err error) bool { return spool.CodeOf(err) == spool.Unavailable && client.StatusOf(err) == 0 }
+
 func (s *Session) notice(ctx context.Context, text string) {
 	select {
 	case s.notices <- text:
 	case <-ctx.Done():
-	default: // an older one says the same
+	default: // somebody types while the server comes and goes
 	}
 }
 
@@ -206,6 +227,9 @@ func (s *Session) send(ctx context.Context, text string) {
 	s.typing, s.stopped = false, false
 	s.do(ctx, func(limited context.Context) (func() error, error) {
 		r, err := s.Client.Run(limited, in)
+		if away(err) && in.ThreadID == "" {
+			s.knock(ctx)
+		}
 		return func() error {
 			if !r.Accepted {
 				return spool.Errorf(spool.Conflict, "the run was refused: %s", r.Error)
@@ -219,7 +243,7 @@ func (s *Session) send(ctx context.Context, text string) {
 
 // told is an error in words. If the server cannot be reached, they say which, and why.
 func told(err error) string {
-	if spool.CodeOf(err) == spool.Unavailable && client.StatusOf(err) == 0 {
+	if away(err) {
 		return err.Error()
 	}
 	return spool.MessageOf(err)

@@ -1,0 +1,67 @@
+package chat
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+// Reach is the transport of a client. It says when the server cannot be reached, and when it is back, once each. It is
+// safe for concurrent use.
+type Reach struct {
+	// URL is the address of the server.
+	URL string
+	// Base sends the requests. Defaults to [http.DefaultTransport].
+	Base http.RoundTripper
+
+	mu   sync.Mutex
+	tell func(text string)
+	away bool
+}
+
+// Tell sets who is told. It must not send a request.
+func (r *Reach) Tell(tell func(text string)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tell = tell
+}
+
+// While calls do while nobody is told, so that both can print.
+func (r *Reach) While(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+}
+
+// Lost says that a follower connects anew, because of err.
+func (r *Reach) Lost(err error) {
+	r.change(true, "the connection is away, and is tried again: "+spool.MessageOf(err))
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *Reach) RoundTrip(q *http.Request) (*http.Response, error) {
+	base := r.Base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	res, err := base.RoundTrip(q)
+	switch {
+	case q.Context().Err() != nil:
+	case err != nil:
+		r.change(true, "cannot reach "+Clean(r.URL)+", trying again")
+	case res.StatusCode < http.StatusInternalServerError && res.StatusCode != http.StatusTooManyRequests:
+		r.change(false, "connected")
+	}
+	return res, err
+}
+
+// change tells a text if the server was not away before, or was.
+func (r *Reach) change(away bool, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away != away && r.tell != nil {
+		r.tell(text)
+	}
+	r.away = away
+}
