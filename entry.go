@@ -127,6 +127,8 @@ type RunStarted struct {
 	// Revision is the revision of the agent that the segment uses: see [Revision]. Empty: the segment is of an
 	// older version.
 	Revision RevisionID `json:"revision,omitempty"`
+	// EnqueuedAt is when the run was accepted. Zero: the segment is of an older version.
+	EnqueuedAt time.Time `doc:"When the run was accepted." json:"enqueuedAt,omitzero"`
 }
 
 // RunEnded is the payload of [EntryRunEnded]. The entry comes after the last item of the

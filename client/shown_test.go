@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,7 +119,7 @@ func (w *watcher) same() {
 	if diff := cmp.Diff(content(said(saved)), content(said(w.shown))); diff != "" {
 		w.t.Errorf("shown differs (-saved +shown):\n%s", diff)
 	}
-	if diff := cmp.Diff(order(saved), order(w.shown)); diff != "" {
+	if diff := cmp.Diff(w.order(saved), w.order(w.shown)); diff != "" {
 		w.t.Errorf("the runs stand in another order (-saved +shown):\n%s", diff)
 	}
 	if saved.State() != w.shown.State() || len(saved.Parks()) != len(w.shown.Parks()) || len(saved.Queue()) != len(w.shown.Queue()) || len(w.shown.Drafts()) != 0 {
@@ -127,11 +128,11 @@ func (w *watcher) same() {
 	}
 }
 
-// order returns the nested runs and the steers of a view. Another run may have come with its RUN_STARTED before its state
-// came, and that entry does not say when the run was accepted.
-func order(v *view.Thread) (ids []spool.RunID) {
+// order returns the runs that a watcher shows, as a view has them. Runs that wait come with snapshots, and with their turns.
+func (w *watcher) order(v *view.Thread) (ids []spool.RunID) {
 	for _, r := range v.Runs() {
-		if r.ParentID != "" || r.StopReason == spool.StopSteered {
+		known := func(shown spool.Run) bool { return shown.ID == r.ID && shown.State != spool.Queued }
+		if slices.ContainsFunc(w.shown.Runs(), known) {
 			ids = append(ids, r.ID)
 		}
 	}

@@ -24,10 +24,11 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	t.Helper()
 
 	running := spool.StateChange{State: spool.Running, RunID: "r9", EnqueuedAt: moment(40), StartedAt: moment(41)}
+	accepted := map[spool.RunID]time.Time{}
 	segment := func(c *script, run spool.RunID, n int) {
 		c.run = run
 		stream := spool.NewStreamID(run, n)
-		c.entry(spool.EntryRunStarted, spool.RunStarted{RunID: run, StreamID: stream, Segment: n})
+		c.entry(spool.EntryRunStarted, spool.RunStarted{RunID: run, StreamID: stream, Segment: n, EnqueuedAt: accepted[run]})
 		c.at.Offset.Fence = int64(n)
 		c.item(spool.ItemRunStarted, spool.StreamStarted{ThreadID: "t1", RunID: run, StreamID: stream, Segment: n})
 	}
@@ -100,6 +101,19 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.entry(spool.EntrySteered, spool.Steered{RunID: "r2", SteerRunID: "r3", MessageID: "m4", Steps: 1})
 	c.end(spool.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a missed run that was steered"))
+
+	// A missed run has overtaken another one. Their entries say when each of them was accepted.
+	accepted["r2"], accepted["r3"] = moment(11), moment(11).Add(100*time.Microsecond)
+	c = missed(t, running)
+	c.run = "r3"
+	c.turn("m3", "This first")
+	segment(c, "r3", 1)
+	c.end(spool.SegmentStopped, "", 0)
+	c.run = "r2"
+	c.turn("m4", "And then?")
+	segment(c, "r2", 1)
+	c.end(spool.SegmentFinished, "", 0)
+	cases = append(cases, c.named("a missed run that has overtaken another one"))
 
 	// The client has left in the middle of a run, which failed.
 	c = hello(t)

@@ -14,7 +14,7 @@ func (t *Thread) startRun(s spool.RunStarted, at time.Time) {
 	if s.RunID == "" {
 		return
 	}
-	r := t.knownRun(spool.Run{ID: s.RunID}, at)
+	r := t.knownRun(spool.Run{ID: s.RunID, EnqueuedAt: s.EnqueuedAt}, at)
 	if s.RunID != t.current && (r.State == "" || r.State.Active()) {
 		r.State = spool.Running
 	}

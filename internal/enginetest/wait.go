@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -183,6 +184,15 @@ func testWaitEnqueue(s waitTest) {
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r3", "assistant re: r3")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished",
 		"RUN_STARTED r3:1", "RUN_ENDED r3:1 finished")
+	for _, entry := range s.entriesOf(chat) {
+		var p spool.RunStarted
+		if err := json.Unmarshal(entry.Payload, &p); err != nil {
+			s.Fatal(err)
+		}
+		if want := s.run(entry.RunID).EnqueuedAt; entry.Type == spool.EntryRunStarted && (want.IsZero() || !p.EnqueuedAt.Equal(want)) {
+			s.Errorf("the first segment of %s says that the run was accepted at %s, want %s", entry.RunID, p.EnqueuedAt, want)
+		}
+	}
 	if got := s.queue(e); got != "" {
 		s.Errorf("the queue after the end is %q", got)
 	}

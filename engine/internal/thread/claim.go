@@ -270,6 +270,7 @@ func beginSegment(tx *Tx, c *spool.Changes) error {
 	tx.Run.Saved = spool.Offset{}
 	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
 		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments, Revision: tx.Run.Revision,
+		EnqueuedAt: tx.Run.EnqueuedAt,
 	}))
 	err := tx.move(spool.Running)
 	tx.lease()

@@ -4420,6 +4420,11 @@ export interface components {
             threadId: string;
         };
         RunStarted: {
+            /**
+             * Format: date-time
+             * @description When the run was accepted.
+             */
+            enqueuedAt?: string;
             revision?: string;
             runId: string;
             /** Format: int64 */

@@ -34,7 +34,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
       const runId = p.runId ?? e.runId ?? "";
       const parks = without(view.parks, (park) => park.runId !== runId);
       const next = withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
-      return startedRun(next, runId, p.segment, e.createdAt);
+      return startedRun(next, runId, p, e.createdAt);
     }
     case "RUN_ENDED":
       return endedRun(parkedNested(onStream(withWait(view, e), ""), p.runId ?? "", p.status), p, e.createdAt);
@@ -68,12 +68,13 @@ function onStream(view: ThreadView, streamId: string): ThreadView {
  * The view after the beginning of a segment. The state of the run that a STATE_CHANGE has named comes with those
  * notices. A client that was away gets no state of the runs that began and ended meanwhile, but their entries.
  */
-function startedRun(view: ThreadView, runId: string, segment: number, at: string | undefined): ThreadView {
+function startedRun(view: ThreadView, runId: string, p: AnyEvent["payload"], at: string | undefined): ThreadView {
   if (!runId) return view;
   const run = view.runs.find((r) => r.id === runId);
   const told = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
-  const begins = !(segment > 1) && !run?.startedAt;
-  return toldRun(view, runId, { ...(!told && { state: "RUNNING" }), ...(begins && { startedAt: at }) }, at);
+  const begins = !(p.segment > 1) && !run?.startedAt;
+  const fields = { ...(!told && { state: "RUNNING" as const }), ...(begins && { startedAt: at }) };
+  return toldRun(view, runId, run ? fields : { ...fields, enqueuedAt: p.enqueuedAt }, at);
 }
 
 /**
