@@ -136,6 +136,42 @@ func TestChatServerAway(t *testing.T) {
 	}
 }
 
+// A chat that begins with a prompt, on a thread that waits, asks its question first and then sends the prompt.
+func TestChatPromptWaits(t *testing.T) {
+	t.Parallel()
+
+	p := start(t, t.TempDir())
+	if got := talkTo(p, "chat", "--thread", "t1", `use send_email with {"to":"ann"}`); got.code != exitWaits {
+		t.Fatalf("%+v", got)
+	}
+	s := inTerminal(t, nil, "chat", "--url", p.url, "--thread", "t1", "Good morning")
+	s.expect("? send_email {\"to\":\"ann\"}")
+	s.expect("… your message is sent after the answer")
+	s.typed(ctrlD)
+	s.expect("… your message was not sent")
+	s.end()
+
+	s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", "t1", "Good morning")
+	s.expect("… your message is sent after the answer")
+	s.typed("a")
+	s.expect("… approved send_email")
+	s.expect("You said: Good morning")
+	s.expect("\n> ")
+	s.typed(ctrlD)
+	s.end()
+	if strings.Contains(s.all(), "refused") || strings.Contains(s.all(), "not sent") {
+		t.Error("the prompt was not sent")
+	}
+
+	// A thread that does not exist yet, and one that exists.
+	for _, prompt := range []string{"Hello", "Hello again"} {
+		s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", "t2", prompt)
+		s.expect("You said: " + prompt)
+		s.typed(ctrlD)
+		s.end()
+	}
+}
+
 // A budget that is used up is raised by a key, with a total that is proposed.
 func TestChatBudget(t *testing.T) {
 	t.Parallel()

@@ -56,9 +56,11 @@ type Session struct {
 	// ask takes the line that is being typed. Nil: it is a turn.
 	ask func(text string) error
 	// chosen is the question that is answered now. Nil: none.
-	chosen   *view.Park
-	typing   bool // a turn, although a question waits
-	asked    string
+	chosen *view.Park
+	typing bool // a turn, although a question waits
+	asked  string
+	// first is the prompt that the chat begins with, until the thread is known and no question waits.
+	first    string
 	busy     bool
 	stopped  bool // a stop was sent
 	prompted bool
@@ -79,12 +81,13 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 	s.line.to = s.Term
 	s.Print.Mine = make(map[string]bool)
 	s.Reach.Tell(func(text string) { s.notice(ctx, text) })
-	if s.Thread != "" {
+	switch {
+	case s.Thread != "":
+		s.first = prompt
 		s.watch(ctx)
-	}
-	if prompt != "" {
+	case prompt != "":
 		s.send(ctx, prompt)
-	} else if s.Thread == "" {
+	default:
 		s.idle()
 		s.knock(ctx)
 	}
@@ -106,7 +109,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 			}
 			s.Term.want <- struct{}{}
 		case v := <-views:
-			s.show(v)
+			s.show(ctx, v)
 			s.seen <- struct{}{}
 		case <-s.late:
 			s.late = nil
@@ -126,6 +129,9 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 	}
 	s.endPrompt()
 	s.Print.endLine()
+	if s.first != "" {
+		s.Print.note("your message was not sent")
+	}
 	return s.err
 }
 
@@ -188,7 +194,9 @@ func (s *Session) fail(ctx context.Context, err error, fresh bool) {
 	case s.results <- func() error {
 		s.watching = false
 		if fresh {
-			s.idle()
+			if !s.begin(ctx) {
+				s.idle()
+			}
 			return nil
 		}
 		s.leave, s.err = true, err
@@ -241,6 +249,15 @@ func (s *Session) send(ctx context.Context, text string) {
 	})
 }
 
+// begin sends the first prompt. It reports false if there is none.
+func (s *Session) begin(ctx context.Context) bool {
+	text := s.first
+	if s.first = ""; text != "" {
+		s.send(ctx, text)
+	}
+	return text != ""
+}
+
 // told is an error in words. If the server cannot be reached, they say which, and why.
 func told(err error) string {
 	if away(err) {
@@ -252,7 +269,7 @@ func told(err error) string {
 func (s *Session) active() bool { return s.state.Active() }
 
 // show prints what is new.
-func (s *Session) show(v *view.Thread) {
+func (s *Session) show(ctx context.Context, v *view.Thread) {
 	if !s.has {
 		s.Print.Skip(v, shownTurns)
 	}
@@ -270,6 +287,7 @@ func (s *Session) show(v *view.Thread) {
 	switch {
 	case s.waits():
 		s.askFor(s.parks[0])
+	case s.begin(ctx): // a view of what follows comes
 	case v.Settled() && !s.active():
 		s.ended(v)
 	default:
@@ -306,6 +324,9 @@ func (s *Session) askFor(p view.Park) {
 		keys = "a approve · d deny · e edit the arguments · r with a reason"
 	}
 	s.Print.line(s.Print.style("2", "  "+keys+" · t type a message"), "")
+	if s.first != "" {
+		s.Print.note("your message is sent after the answer")
+	}
 }
 
 // ended says how the last run ended, and waits for a turn.
