@@ -18,6 +18,7 @@ test("a thread goes on while its history is open", async () => {
   const past = desk.page.locator(".past .messages");
   const slider = desk.page.getByRole("slider", { name: "Version of the thread" });
   const newer = desk.page.getByRole("button", { name: /^\d+ newer versions? · Show$/ });
+  const tag = desk.page.locator(".past .thread-head").getByText("past", { exact: true });
   const at = async () => Number(await slider.inputValue());
 
   // At the end, the slider goes on with the thread.
@@ -25,12 +26,14 @@ test("a thread goes on while its history is open", async () => {
   second.end();
   await past.getByText("Step 2.").waitFor();
   expect(await newer.count()).toBe(0);
+  await tag.waitFor({ state: "detached" });
 
   // Somewhere else it stays, and says that there is more.
   await past.getByText("begin").waitFor();
   await slider.press("ArrowLeft");
   await slider.press("ArrowLeft");
   await slider.press("ArrowLeft");
+  await tag.waitFor();
   const here = await at();
   const shown = await past.innerText();
   const until = await slider.getAttribute("max");
@@ -42,6 +45,7 @@ test("a thread goes on while its history is open", async () => {
   await past.getByText("Step 3.").waitFor();
   expect(await at()).toBeGreaterThan(Number(until));
   expect(await newer.count()).toBe(0);
+  await tag.waitFor({ state: "detached" });
   fourth.end();
   await past.getByText("Step 4.").waitFor(); // it follows again
 
@@ -52,6 +56,7 @@ test("a thread goes on while its history is open", async () => {
   await past.getByText("Step 4.").waitFor();
   last.end();
   await newer.waitFor();
+  await tag.waitFor(); // the newest version of the slider, and not of the thread
   expect(await at()).toBe(end);
   await slider.press("End"); // the slider is there already
   await past.getByText("That is all.").waitFor();

@@ -40,7 +40,8 @@ export function RecordView({ record: newest, client, start, onVersion, head, act
       player.grow(newest);
     }
   }, [player, newest, follows]);
-  const newer = (newest.versions.at(-1)?.version ?? 0) - (record.versions.at(-1)?.version ?? 0);
+  const last = newest.versions.at(-1)?.version ?? 0;
+  const newer = last - (record.versions.at(-1)?.version ?? 0);
   const facts = useMemo(() => factsOf(record), [record]);
   const here = facts.find((one) => one.version === version);
   const [aside, setAside] = useState(false);
@@ -57,7 +58,7 @@ export function RecordView({ record: newest, client, start, onVersion, head, act
         <AsOf value={Date.parse(here?.at ?? record.thread.updatedAt)}>
           <div className="thread past" data-aside={aside}>
             <div className="talk">
-              <Head aside={aside} onAside={() => setAside(!aside)}>
+              <Head past={version < last} aside={aside} onAside={() => setAside(!aside)}>
                 {head}
               </Head>
               <Messages />
@@ -93,14 +94,22 @@ function showNewer(player: Player, newest: ThreadRecord): void {
   player.goTo(newest.versions.at(-1)?.version ?? 0);
 }
 
-function Head({ aside, onAside, children }: { aside: boolean; onAside: () => void; children: ReactNode }): ReactNode {
+interface HeadProps {
+  /** There is a newer version than the one that is shown. */
+  past: boolean;
+  aside: boolean;
+  onAside: () => void;
+  children: ReactNode;
+}
+
+function Head({ past, aside, onAside, children }: HeadProps): ReactNode {
   const thread = useThreadState((state) => state.view.thread);
   return (
     <header className="thread-head">
       <h1 className="clip" title={thread.title}>
         {thread.title || thread.id}
       </h1>
-      <span className="tag past-tag">past</span>
+      {past && <span className="tag past-tag">past</span>}
       <ThreadMark />
       {children}
       <button type="button" className="quiet aside-toggle" aria-expanded={aside} onClick={onAside}>
