@@ -31,8 +31,15 @@ func (t *Thread) Settled() bool {
 	}
 }
 
-// behind reports whether the record has ended a newer run than the one of the state: the state comes later then.
+// behind reports whether the record has ended a later run than the one of the state: the state comes later then. The
+// later run is the one that began after the end of the other one, as runs can overtake each other. If this is not known,
+// it is the newer one.
 func (t *Thread) behind() bool {
+	if ended, current := t.run(t.ended.run), t.run(t.current); ended != nil && current != nil {
+		if began, over := ended.StartedAt, current.EndedAt; !began.IsZero() && !over.IsZero() && !began.Equal(over) {
+			return began.After(over)
+		}
+	}
 	for _, r := range t.runs {
 		switch r.ID {
 		case t.current:

@@ -67,6 +67,36 @@ func TestSettled(t *testing.T) {
 		}
 	}
 
+	// Of two runs, one ends its segment, and the other one is over without any. The newer one may have overtaken the other.
+	never := func(accepted, over int) spool.Frame {
+		return entry(0, spool.NoticeStateChange, spool.StateChange{
+			State: spool.Cancelled, RunID: "r2", EnqueuedAt: moment(accepted), StartedAt: moment(accepted), EndedAt: moment(over),
+		})
+	}
+	began := entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r3", StreamID: "r3:1", Segment: 1, EnqueuedAt: moment(2)})
+	began.Event.CreatedAt = moment(4)
+	ended := entry(4, spool.EntryRunEnded, spool.RunEnded{RunID: "r3", StreamID: "r3:1", Segment: 1, Status: spool.SegmentFinished})
+	for name, c := range map[string]struct {
+		frames []spool.Frame
+		want   bool
+	}{
+		"one has ended, then the older one is over": {[]spool.Frame{began, ended, never(1, 6)}, true},
+		"the same, and the state comes first":       {[]spool.Frame{never(1, 6), began, ended}, true},
+		"the older one is over, then one has ended": {[]spool.Frame{never(1, 3), began, ended}, false},
+		"the newer one is over, then one has ended": {[]spool.Frame{never(3, 3), began, ended}, false},
+		"one has ended, then the newer one is over": {[]spool.Frame{began, ended, never(3, 6)}, true},
+	} {
+		v := view.New(nil)
+		for _, f := range c.frames {
+			if err := v.Apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v.Settled() != c.want {
+			t.Errorf("%s: settled %v", name, v.Settled())
+		}
+	}
+
 	for name, c := range map[string]struct {
 		last spool.Frame
 		want bool
