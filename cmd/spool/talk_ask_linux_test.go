@@ -46,7 +46,7 @@ limits: {lease: 2s}
 	p := start(t, data, "--config", file)
 	s := inTerminal(t, nil, "chat", "--url", p.url, `use pay with {"euros":7}`)
 	s.expect("→ pay {\"euros\":7}")
-	other := p.post(t, "/api/agent/run", `{"threadId":"other","prompt":"use pay with {\"euros\":8}"}`)
+	other := p.post(t, "/api/agent/run", `{"threadId":"other","runId":"r8","prompt":"use pay with {\"euros\":8}"}`)
 	if !strings.Contains(other, `"accepted":true`) {
 		t.Fatal(other)
 	}
@@ -80,7 +80,7 @@ limits: {lease: 2s}
 	s.typed("a")
 	s.expect("… approved pay")
 	s.end()
-	if text := p.get(t, "/api/agent/history?threadId=other&wait=10s"); strings.Contains(text, "WAITING_FOR_INPUT") {
+	if text := p.get(t, "/api/agent/runs/r8?wait=30s"); !strings.Contains(text, `"state":"COMPLETED"`) {
 		t.Error(text)
 	}
 	if n := calls.Load(); n > 3 {
