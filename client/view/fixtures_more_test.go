@@ -99,7 +99,8 @@ func casesOfNested(t *testing.T) []viewCase {
 		inStore = append(inStore, r)
 	}
 	fresh := snap(spool.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"), userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
-	fresh.Runs = append(inStore, runRow("n1", "r1", spool.Completed), runRow("r1", "", spool.Completed))
+	fresh.Runs = append(fresh.Runs, inStore...)
+	fresh.Runs = append(fresh.Runs, runRow("n1", "r1", spool.Completed), runRow("r1", "", spool.Completed))
 	cases = append(cases, newScript(t, fresh).named("a snapshot: runs that were accepted between nested ones"))
 	c.snapshot(c.snapRun(spool.Queued, "m1", fresh.Runs))
 	cases = append(cases, c.named("a snapshot of their run: runs that were accepted between nested ones"))
