@@ -34,14 +34,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: deps ## everything that a change must pass
-	@$(MAKE) --no-print-directory -j2 lint test/web # a browser waits for a clock half of its time
-	@$(MAKE) --no-print-directory test/race
-
-# One after another, whatever runs beside them.
-.PHONY: test/web
-test/web: ## the server as a user starts it, the TypeScript packages, and both in a browser
-	@$(MAKE) --no-print-directory -j1 smoke test/node clients clients/browser console/check
+test: deps lint smoke test/node clients clients/browser console/check test/race ## everything that a change must pass
 
 .PHONY: build
 build: ## build the binary, ./spool
