@@ -2,7 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -12,7 +15,14 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+// A case waits for the server half of its time, so twice as many as usual run side by side. A flag of the command line
+// still counts.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	os.Exit(pgtest.Run(m))
+}
 
 var features = spooltest.Features{Durable: true, CrossProcess: true}
 
