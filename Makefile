@@ -11,7 +11,7 @@ export SPOOL_TEST_REQUIRE
 GOLANGCI ?= $(shell go tool -modfile=$(CURDIR)/tools/go.mod -n golangci-lint)
 
 # The linter reads packages as test/race.sh compiles them, so that they are compiled once.
-LINT = CGO_ENABLED=1 GOFLAGS='$(GOFLAGS) -race -gcflags=modernc.org/...=-race=false' $(GOLANGCI)
+LINT = CGO_ENABLED=1 GOFLAGS='$(GOFLAGS) -race -gcflags=modernc.org/...=-race=false "-gcflags=encoding/json=-race=false -l"' $(GOLANGCI)
 
 # What is built is static, in tests as in a release. test/race.sh turns cgo on, which the race
 # detector needs.
