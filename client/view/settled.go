@@ -70,6 +70,18 @@ func (t *Thread) endOf(e spool.Entry) {
 	}
 }
 
+// restsIn keeps that the last segment of the run that waits in a snapshot has ended, for an answer or to be tried again.
+// A stop then ends the run without another segment.
+func (t *Thread) restsIn() {
+	waits := t.row.State == spool.WaitingForInput || t.row.State == spool.Queued
+	for _, r := range t.runs {
+		if waits && r.ParentID == "" && r.State == t.row.State && !r.StartedAt.IsZero() {
+			t.ended = lastEnd{r.ID, spool.SegmentParked}
+			return
+		}
+	}
+}
+
 // endedIn keeps that the snapshot of a run says how the run has ended.
 func (t *Thread) endedIn(s *spool.Snapshot, run spool.RunID) {
 	if !s.Thread.State.Terminal() || s.Stream != nil && s.Stream.End == nil || run != t.current {

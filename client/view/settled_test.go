@@ -119,3 +119,63 @@ func TestSettled(t *testing.T) {
 		}
 	}
 }
+
+// A run that waits in a snapshot is stopped: it has no further segment.
+func TestSettledAfterStop(t *testing.T) {
+	t.Parallel()
+
+	for _, state := range []spool.State{spool.WaitingForInput, spool.Queued} {
+		v := view.New(&spool.Snapshot{
+			Thread: spool.Thread{ID: "t1", State: state}, LastEventSeq: 3,
+			Runs: []spool.Run{
+				{ID: "r3", State: spool.Queued, EnqueuedAt: moment(3)},
+				{ID: "r2", ParentID: "r1", State: state, EnqueuedAt: moment(2), StartedAt: moment(2)},
+				{ID: "r1", State: state, EnqueuedAt: moment(1), StartedAt: moment(2)},
+			},
+		})
+		for i, f := range []spool.Frame{
+			entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Cancelled, RunID: "r1"}),
+			entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Running, RunID: "r3", EnqueuedAt: moment(3)}),
+		} {
+			if err := v.Apply(f); err != nil {
+				t.Fatal(err)
+			}
+			if v.Settled() != (i == 0) {
+				t.Errorf("%s, after frame %d: settled %v", state, i, v.Settled())
+			}
+		}
+	}
+}
+
+// The snapshot of a run has the stream of its last segment for a while after the end.
+func TestSettledAfterCorrection(t *testing.T) {
+	t.Parallel()
+
+	turn := spool.MessageID("m1")
+	of := func(state spool.State) *spool.Snapshot {
+		return &spool.Snapshot{
+			Thread: spool.Thread{ID: "t1", State: state}, LastEventSeq: 3,
+			Messages: []spool.Message{{ID: turn, RunID: "r1", Role: spool.RoleUser}},
+			Runs:     []spool.Run{{ID: "r1", State: state, EnqueuedAt: moment(1), StartedAt: moment(2)}},
+		}
+	}
+	v := view.New(of(spool.WaitingForInput))
+	corrected := of(spool.Cancelled)
+	corrected.AfterMessageID, corrected.Messages = &turn, nil
+	end := item(2, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
+	corrected.Stream = &spool.StreamSnapshot{
+		StreamID: "r1:1", RunID: "r1", Items: []spool.Item{*item(1, spool.ItemRunStarted, spool.StreamStarted{RunID: "r1"}).Item}, End: end.Item,
+	}
+	for _, f := range []spool.Frame{
+		entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.WaitingForInput, RunID: "r1"}),
+		{Kind: spool.FrameSnapshot, Snapshot: corrected},
+		entry(0, spool.NoticeStateChange, spool.StateChange{State: spool.Cancelled, RunID: "r1"}),
+	} {
+		if err := v.Apply(f); err != nil {
+			t.Fatal(err)
+		}
+		if !v.Settled() {
+			t.Errorf("after %s %s: not settled", f.Kind, v.State())
+		}
+	}
+}

@@ -128,10 +128,8 @@ func (t *Thread) replace(s *spool.Snapshot) {
 		row: s.Thread, messages: slices.Clone(s.Messages), runs: byFamily(slices.Clone(s.Runs)), queue: s.Queue,
 		cursor: &at, seq: s.LastEventSeq, whole: true,
 	}
+	t.restsIn()
 	t.catchUp(s)
-	if s.Stream != nil && s.Stream.End != nil {
-		t.stream = ""
-	}
 }
 
 // catchUp applies the open questions and the stream of a snapshot. What cannot be decoded is left out, because
@@ -149,5 +147,8 @@ func (t *Thread) catchUp(s *spool.Snapshot) {
 	}
 	for _, item := range s.Stream.Items {
 		_ = t.applyItem(s.Stream.StreamID, item)
+	}
+	if s.Stream.End != nil {
+		t.stream = ""
 	}
 }
