@@ -163,6 +163,22 @@ func TestChatPromptWaits(t *testing.T) {
 		t.Error("the prompt was not sent")
 	}
 
+	// Who stops the run that asks takes the prompt back too.
+	if got := talkTo(p, "chat", "--thread", "t3", `use send_email with {"to":"ann"}`); got.code != exitWaits {
+		t.Fatalf("%+v", got)
+	}
+	s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", "t3", "Good morning")
+	s.expect("… your message is sent after the answer")
+	s.typed(ctrlC)
+	s.expect("… stopping, and your message is not sent; Ctrl-C again leaves, and lets the run be")
+	s.expect("the run was stopped")
+	s.expect("> ")
+	s.typed(ctrlD)
+	s.end()
+	if strings.Contains(s.all(), "You said") {
+		t.Error("the prompt was sent")
+	}
+
 	// A thread that does not exist yet, and one that exists.
 	for _, prompt := range []string{"Hello", "Hello again"} {
 		s = inTerminal(t, nil, "chat", "--url", p.url, "--thread", "t2", prompt)

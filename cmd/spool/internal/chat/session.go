@@ -402,7 +402,7 @@ func (s *Session) key(ctx context.Context, k rune) {
 	}
 }
 
-// interrupt clears the line, stops the run, or leaves.
+// interrupt clears the line, stops the run and forgets the first prompt, or leaves.
 func (s *Session) interrupt(ctx context.Context) {
 	switch {
 	case len(s.line.text) > 0 || s.ask != nil || s.typing:
@@ -413,7 +413,11 @@ func (s *Session) interrupt(ctx context.Context) {
 		s.again()
 	case s.active() && !s.stopped:
 		s.stopped = true
-		s.Print.note("stopping; Ctrl-C again leaves, and lets the run be")
+		what := "stopping"
+		if s.first != "" {
+			s.first, what = "", "stopping, and your message is not sent"
+		}
+		s.Print.note(what + "; Ctrl-C again leaves, and lets the run be")
 		s.do(ctx, func(limited context.Context) (func() error, error) {
 			_, err := s.Client.Stop(limited, s.Thread, "")
 			return func() error { return nil }, err
