@@ -86,7 +86,9 @@ func slow(o Options) bool { return o.Features.Durable || raceDetector }
 
 // slowest reports whether it takes so long that only a sample of the calls goes wrong: over a durable backend under the
 // race detector. test/race.sh has each call go wrong without the detector too, which takes a third of the time.
-func slowest(o Options) bool { return o.Features.Durable && raceDetector && os.Getenv("SPOOL_TEST_LONG") != "1" }
+func slowest(o Options) bool {
+	return o.Features.Durable && raceDetector && os.Getenv("SPOOL_TEST_LONG") != "1"
+}
 
 // sampled reports whether the n-th call is in the sample: eight calls in a row of each 32, so that it has calls that go
 // wrong in each way.

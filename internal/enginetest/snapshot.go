@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ var snapshotTests = map[string]func(s snapshotTest){
 	"StreamEnds":   testSnapshotStreamEnds,
 	"ActiveEvents": testSnapshotActiveEvents,
 	"Questions":    testSnapshotQuestions,
+	"NewestRuns":   testSnapshotNewestRuns,
 }
 
 // talking returns a model whose run has several steps, parks and texts. Each piece of text is unique.
@@ -271,5 +273,28 @@ func testSnapshotActiveEvents(s snapshotTest) {
 		}
 		s.ended(spool.Completed)
 		s.lines("ended", events())
+	}
+}
+
+// testSnapshotNewestRuns: a snapshot has the newest hundred runs of a thread, and so has the one that is made of the
+// record, which the case compares at each version.
+func testSnapshotNewestRuns(s snapshotTest) {
+	const most, more = 100, 3
+	c := s.config(spooltest.NewModel())
+	c.Limits.Waiting = most + more
+	e := s.engine(c)
+	for n := range most + more {
+		s.startAs(e, chat, engine.StartRequest{Prompt: "hello", RunID: spool.RunID("r" + strconv.Itoa(n)), WhenBusy: spool.BusyEnqueue})
+	}
+	snapshot, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	runs := snapshot.Runs
+	if len(runs) != most {
+		s.Fatalf("the snapshot has %d runs", len(runs))
+	}
+	if first, last := runs[0].ID, runs[len(runs)-1].ID; first != "r102" || last != "r3" {
+		s.Errorf("the snapshot has the runs %s to %s", first, last)
 	}
 }
