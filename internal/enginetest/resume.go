@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -128,22 +129,23 @@ func testResumeExpired(s resumeTest) {
 
 // testResumeForEver answers a tool that never stops asking.
 func testResumeForEver(s resumeTest) {
-	send, calls := plain("send", ""), 0
+	var calls atomic.Int64
+	send := plain("send", "")
 	send.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		calls++
+		calls.Add(1)
 		return nil, &spool.ParkRequest{Resume: json.RawMessage(`1`)}
 	}
 	e := s.working(s.config(sending(), send))
 	s.start(e, "r1", "go")
 	for range 20 {
-		asked := calls
+		asked := calls.Load()
 		s.until("a question", func() bool { return s.thread().State == spool.WaitingForInput && s.shown("c1").State == spool.ParkOpen })
 		s.answer(e, "c1", true, "")
-		s.until("the next call", func() bool { return calls > asked })
+		s.until("the next call", func() bool { return calls.Load() > asked })
 	}
 	s.ended(spool.Completed)
-	if got := s.script()[2]; calls != 21 || !strings.HasPrefix(got, `tool c1:{"error":"the tool parked again`) {
-		s.Errorf("after %d calls the result is %s", calls, got)
+	if got := s.script()[2]; calls.Load() != 21 || !strings.HasPrefix(got, `tool c1:{"error":"the tool parked again`) {
+		s.Errorf("after %d calls the result is %s", calls.Load(), got)
 	}
 }
 
