@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,7 +65,7 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if slow(o) && (n%4 != turn || own != (n/4%2 == 0)) || slowest(o) && !sampled(n) {
+					if slow(o) && (n%4 != turn || own != (n/4%2 == 0)) {
 						continue
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -83,16 +82,6 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 // slow reports whether a script that crashes takes so long that each call of the backend goes wrong only once: over
 // a durable backend, and under the race detector. test/race.sh has each call of the others go wrong in every way too.
 func slow(o Options) bool { return o.Features.Durable || raceDetector }
-
-// slowest reports whether it takes so long that only a sample of the calls goes wrong: over a durable backend under the
-// race detector. test/race.sh has each call go wrong without the detector too, which takes a third of the time.
-func slowest(o Options) bool {
-	return o.Features.Durable && raceDetector && os.Getenv("SPOOL_TEST_LONG") != "1"
-}
-
-// sampled reports whether the n-th call is in the sample: eight calls in a row of each 32, so that it has calls that go
-// wrong in each way.
-func sampled(n int) bool { return n/8%4 == 0 }
 
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
