@@ -198,7 +198,7 @@ verify: ## formatting, tidy modules, links and tables of the docs
 	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 		if [ -n "$$out" ]; then echo "not formatted:"; echo "$$out"; exit 1; fi; echo "gofmt: all formatted"
 	@set -e; for dir in $(MODULES); do echo "go -C $$dir mod tidy -diff"; go -C $$dir mod tidy -diff; done
-	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/archtest
+	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/testing/archtest
 	go test -run 'TestStateMachine|TestFixtures' .
 	go test -run TestOpenAPI ./spec
 	@$(MAKE) --no-print-directory verify/openapi

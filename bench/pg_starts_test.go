@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // TestBarePostgresStartsWriteTheSame compares the rows that the two sides leave over PostgreSQL.

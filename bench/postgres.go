@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spoolhq/spool/backend/postgres"
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // postgresEnv names the server of the figures over PostgreSQL. Without it, the command starts one.

@@ -17,7 +17,7 @@ import (
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/tool"

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // A watcher sees a run grow from the middle of its text to its end, over a server that is replaced in between, and

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/internal/enginetest"
+	"github.com/spoolhq/spool/internal/testing/enginetest"
 )
 
 // TestEngine runs the behaviour suites over the backend in memory. No other test runs them over it.

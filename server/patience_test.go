@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // patience bounds each wait of a test for a server, so that what never comes fails the test with

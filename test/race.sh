@@ -48,8 +48,8 @@ trap 'kill 0' INT TERM
 
 modules() {
 	local failed=0 dir
-	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
-	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
+	echo "SPOOL_CAMPAIGN=1000 go test -p 1 ./engine ./internal/testing/enginetest -run 'TestReplay|TestEngine/^Random\$'"
+	SPOOL_CAMPAIGN=1000 CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=10m ./engine ./internal/testing/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
 	echo "go -C bench test ./scale"
 	CGO_ENABLED=0 go -C bench test "${plain[@]}" ./scale || failed=1
 	echo "go test -race ./backend/postgres -run '$again'"

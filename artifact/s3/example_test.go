@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/artifact/s3"
-	fake "github.com/spoolhq/spool/internal/fake/s3"
+	fake "github.com/spoolhq/spool/internal/testing/fake/s3"
 )
 
 func Example() {

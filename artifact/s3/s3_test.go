@@ -13,7 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/s3"
-	fake "github.com/spoolhq/spool/internal/fake/s3"
+	fake "github.com/spoolhq/spool/internal/testing/fake/s3"
 	"github.com/spoolhq/spool/spooltest"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // handler is a [Handler] that tells the test of each call, and answers with what the test has put in.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/enginetest"
+	"github.com/spoolhq/spool/internal/testing/enginetest"
 	"github.com/spoolhq/spool/spooltest"
 )
 

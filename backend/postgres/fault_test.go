@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 var faultKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 func streamOf(n int) spool.StreamKey {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // TestDeltasOfOldPrograms: a program without step 5 deletes a thread without its deltas, and makes it again. The

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // execute runs a statement on a connection of its own.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
-	"github.com/spoolhq/spool/internal/pgtest"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // manyRows fills the tables: a tenant with 20,000 threads, and a thread with 20,000 of everything.

@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/spoolhq/spool/internal/enginetest"
+	"github.com/spoolhq/spool/internal/testing/enginetest"
 )
 
 func TestEngine(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // childEnv names the file that a child of TestKill writes to.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // TestBatchAgain has ops of one batch fail, before and after what they write, and lose the

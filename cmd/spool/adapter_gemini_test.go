@@ -7,7 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	fake "github.com/spoolhq/spool/internal/fake/gemini"
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
 )
 
 // What the configuration says of a model of Google reaches its server.

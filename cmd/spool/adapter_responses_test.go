@@ -9,7 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	fake "github.com/spoolhq/spool/internal/fake/responses"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 )
 
 // What the configuration says of a model of the Responses API reaches its server.

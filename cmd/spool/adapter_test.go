@@ -9,7 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
 )
 
 // What the configuration says of a model of Anthropic reaches its server.

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/fake/s3"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/fake/s3"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // artifactPlace is a place of artifacts.

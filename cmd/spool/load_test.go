@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/load"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // Each flag of load is in its help and in its page.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // asCommand is the variable that has the test binary be the command itself.

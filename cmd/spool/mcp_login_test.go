@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 var printedLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in\?ticket=\S+`)

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
-	"github.com/spoolhq/spool/internal/pgtest"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 const auditPrompt = `{"threadId":"t1","runId":"r1","prompt":"use shop__audit with {\"year\":2025}"}`

@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // shop is an MCP server that counts its refunds. A refund asks why.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/archive"
-	"github.com/spoolhq/spool/internal/fake/s3"
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/fake/s3"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // upload stores a file in a thread, which it makes first.

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // TestMove moves a server from SQLite to PostgreSQL and back: what callers see stays the same, and runs that were

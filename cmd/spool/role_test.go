@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 // cluster starts processes over one new database: an API node, and two workers. hire starts one more.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
 	"github.com/spoolhq/spool/model/anthropic"
 )
 

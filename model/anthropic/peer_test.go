@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
-	"github.com/spoolhq/spool/internal/testwait"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/anthropic"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
 	"github.com/spoolhq/spool/model/anthropic"
 	"github.com/spoolhq/spool/spooltest"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
 	"github.com/spoolhq/spool/model/anthropic"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/gemini"
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
 	"github.com/spoolhq/spool/model/gemini"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/gemini"
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
 	"github.com/spoolhq/spool/model/gemini"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/gemini"
-	"github.com/spoolhq/spool/internal/testwait"
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/gemini"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/gemini"
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
 	"github.com/spoolhq/spool/model/gemini"
 	"github.com/spoolhq/spool/spooltest"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/openai"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/openai"
+	fake "github.com/spoolhq/spool/internal/testing/fake/openai"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/spooltest"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/responses"
-	"github.com/spoolhq/spool/internal/testwait"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/responses"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/responses"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 	"github.com/spoolhq/spool/model/responses"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/responses"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 	"github.com/spoolhq/spool/model/responses"
 )
 

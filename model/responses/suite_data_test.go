@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	fake "github.com/spoolhq/spool/internal/fake/responses"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 )
 
 func refuse(code, message string) fake.Answer {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/responses"
+	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 	"github.com/spoolhq/spool/model/responses"
 	"github.com/spoolhq/spool/spooltest"
 )

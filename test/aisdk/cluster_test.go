@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/pgtest"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
 func TestMain(m *testing.M) {

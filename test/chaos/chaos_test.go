@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 func TestMain(m *testing.M) {

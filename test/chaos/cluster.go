@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/client"
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // cluster is the nodes of a campaign.

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 )
 
 // mcpServer is a strict MCP server that misbehaves as a seed wants. It survives its restarts with its tasks.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 )
 
 // keep notes a new task of a call.

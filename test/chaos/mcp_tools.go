@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 )
 
 // idempotentTool is the tool that may be repeated.

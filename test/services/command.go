@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // commandGrace is how long the command may take to end after a signal.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // service is a kind of server that tests can use.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // A server that does not start is an error with what it said, not a skip.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // Exit statuses that are not the command's, the same as those of env and timeout.

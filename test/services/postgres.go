@@ -2,7 +2,7 @@
 
 package main
 
-import "github.com/spoolhq/spool/internal/testserver"
+import "github.com/spoolhq/spool/internal/testing/testserver"
 
 // postgres is a new cluster, whose only account is a superuser with a random password. What its tests say
 // about durability or about speed is not true of a server with its own settings.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // redis is a Redis, or a Valkey, that keeps nothing on the disk.

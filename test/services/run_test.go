@@ -21,7 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // asCommand is the variable that has the test binary be the command itself.

@@ -16,7 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/fake/oauth"
+	"github.com/spoolhq/spool/internal/testing/fake/oauth"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/backend/sqlite"
-	"github.com/spoolhq/spool/internal/fake/oauth"
+	"github.com/spoolhq/spool/internal/testing/fake/oauth"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool/mcp"
 )

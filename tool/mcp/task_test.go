@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/mcp"
+	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 

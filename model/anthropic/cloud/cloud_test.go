@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/fake/anthropic"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
 	"github.com/spoolhq/spool/model/anthropic"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write what tests compare with")
 
-const crashTable = "../../docs/operations/nested-crashes.md"
+const crashTable = "../../../docs/operations/nested-crashes.md"
 
 // nestedWrites are the writes of an approval in a nested run, in their order. The first of
 // all is the start.
@@ -63,7 +63,7 @@ func TestNestedCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 	case want != string(page):
-		t.Errorf("%s is not what happens; run go test ./internal/enginetest -run TestNestedCrashes -update\n%s", crashTable, table)
+		t.Errorf("%s is not what happens; run go test ./internal/testing/enginetest -run TestNestedCrashes -update\n%s", crashTable, table)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestProviders(t *testing.T) {
 			}
 			if t.Failed() {
 				t.Logf("the thread: %s", asJSON(c.history.Threads))
-				t.Logf("again: SPOOL_SEED=%d go test ./internal/enginetest -run '^TestProviders$' -v", seed)
+				t.Logf("again: SPOOL_SEED=%d go test ./internal/testing/enginetest -run '^TestProviders$' -v", seed)
 			}
 			all.add(c.history, p.asked())
 		})

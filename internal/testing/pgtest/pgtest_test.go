@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/spoolhq/spool/internal/pgtest"
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }

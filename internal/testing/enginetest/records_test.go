@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/record"
 )
 
-const recordsFile = "../../spec/fixtures/records.json"
+const recordsFile = "../../../spec/fixtures/records.json"
 
 const recordsAbout = "Records: the lines of a thread's record, and the snapshot that it folds to at each version from first, without a stream. " +
 	"The form of a record is in events.md."

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/fake/anthropic"
+	"github.com/spoolhq/spool/internal/testing/fake/anthropic"
 )
 
 const model = "claude-test-4"

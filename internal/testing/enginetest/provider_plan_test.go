@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool/internal/fake/anthropic"
-	"github.com/spoolhq/spool/internal/fake/gemini"
-	"github.com/spoolhq/spool/internal/fake/openai"
-	"github.com/spoolhq/spool/internal/fake/responses"
+	"github.com/spoolhq/spool/internal/testing/fake/anthropic"
+	"github.com/spoolhq/spool/internal/testing/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/fake/openai"
+	"github.com/spoolhq/spool/internal/testing/fake/responses"
 	"github.com/spoolhq/spool/spooltest"
 )
 

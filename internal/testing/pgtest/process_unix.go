@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spoolhq/spool/internal/testserver"
+	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
 // process is a program that this process has started, with its folder.

@@ -1,6 +1,6 @@
 // Command serve runs the fake of a provider, so that pages and people can try Spool without a key:
 //
-//	go run ./internal/fake/serve -listen 127.0.0.1:8089 anthropic
+//	go run ./internal/testing/fake/serve -listen 127.0.0.1:8089 anthropic
 //
 // The fake thinks and repeats the prompt. It refuses what the provider refuses.
 package main
@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool/internal/fake/anthropic"
-	"github.com/spoolhq/spool/internal/fake/gemini"
-	"github.com/spoolhq/spool/internal/fake/responses"
+	"github.com/spoolhq/spool/internal/testing/fake/anthropic"
+	"github.com/spoolhq/spool/internal/testing/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/fake/responses"
 )
 
 // fakes are the handlers by the names of the providers.

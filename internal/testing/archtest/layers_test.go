@@ -4,12 +4,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/archtest"
+	"github.com/spoolhq/spool/internal/testing/archtest"
 )
 
 // root is the top of the repository. The tests read it file by file rather than ask the
 // go command, so that the test cache sees what they read and a cached pass is not stale.
-const root = "../.."
+const root = "../../.."
 
 const module = "github.com/spoolhq/spool"
 
@@ -18,14 +18,21 @@ const module = "github.com/spoolhq/spool"
 var layers = []archtest.Row{
 	{Place: "."}, // the vocabulary: the standard library and nothing else
 
-	{Place: "internal/archtest"},
+	{Place: "internal/archive", Ours: []string{"."}},
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
-	{Place: "internal/enginetest", Ours: []string{".", "engine", "record", "spooltest", "internal/compare"}, Outside: []string{"github.com/google/go-cmp"}, Testing: true},
-	{Place: "internal/pgtest", Ours: []string{"internal/testserver", "internal/testwait"}, Outside: []string{"github.com/jackc/pgx/v5"}, Testing: true},
-	{Place: "internal/fake/...", Ours: []string{"internal/fake/..."}, Testing: true},
-	{Place: "internal/testserver"},
-	{Place: "internal/testwait", Testing: true},
-	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
+	{Place: "internal/callid", Ours: []string{"."}},
+	{Place: "internal/chanlock"},
+	{Place: "internal/compare", Ours: []string{"."}},
+	{Place: "internal/egress", Ours: []string{"."}},
+	{Place: "internal/excerpt", Ours: []string{"."}},
+	{Place: "internal/filepart", Ours: []string{"."}},
+	{Place: "internal/forwarded"},
+	{Place: "internal/inprocess", Ours: []string{"."}},
+	{Place: "internal/modelhttp"},
+	{Place: "internal/openaiwire", Ours: []string{".", "internal/modelhttp"}},
+	{Place: "internal/plainjson"},
+	{Place: "internal/sse"},
+	{Place: "internal/strictjson", Ours: []string{"."}},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 
@@ -165,6 +172,12 @@ var layers = []archtest.Row{
 	{Place: "test/docs", Ours: []string{"./..."}, Outside: []string{"golang.org/x/sys"}, OutsideInTests: []string{"github.com/google/jsonschema-go"}}, // ends what a page leaves running; bodies on pages
 	{Place: "test/...", Ours: []string{"./..."}, Testing: true},
 	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
+
+	// Only tests import these, and the programs under test/.
+	{
+		Place: "internal/testing/...", Ours: []string{".", "engine", "record", "spooltest", "internal/..."},
+		Outside: []string{"github.com/google/go-cmp", "github.com/jackc/pgx/v5"}, Testing: true,
+	},
 }
 
 // leaves are modules of their own, so that nobody who imports the root module resolves what

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/fake/openai"
+	"github.com/spoolhq/spool/internal/testing/fake/openai"
 )
 
 // ask sends messages and returns the status and the body of the answer.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/spoolhq/spool/internal/testwait"
+	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 
 // outsiders is how many functions of [outside] run at the same time.

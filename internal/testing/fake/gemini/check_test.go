@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/internal/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/fake/gemini"
 )
 
 // post sends a body to a server and returns the status and the body of its answer.

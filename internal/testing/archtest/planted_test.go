@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool/internal/archtest"
+	"github.com/spoolhq/spool/internal/testing/archtest"
 )
 
 // tree is a small module in which the tests plant mistakes.
