@@ -10,15 +10,11 @@ export SPOOL_TEST_REQUIRE
 # make lint GOLANGCI=golangci-lint takes one that is installed already.
 GOLANGCI ?= $(shell go tool -modfile=$(CURDIR)/tools/go.mod -n golangci-lint)
 
-# The linter reads packages as test/race.sh compiles them, so that they are compiled once.
-LINT = CGO_ENABLED=1 GOFLAGS='$(GOFLAGS) -race -gcflags=modernc.org/...=-race=false "-gcflags=encoding/json=-race=false -l"' $(GOLANGCI)
-
-# What is built is static, in tests as in a release. test/race.sh turns cgo on, which the race
-# detector needs.
+# What is built is static, in tests as in a release. test/go.sh turns cgo on for the race detector, which needs it.
 export CGO_ENABLED ?= 0
 
-# Without the names of folders in them, packages are compiled once for lint, smoke, the pages' tests
-# and a release.
+# Without the names of folders in them, packages are compiled once for lint, smoke, tests, the pages and a release, in
+# every clone.
 export GOFLAGS := -trimpath $(shell go env GOFLAGS)
 
 FUZZTIME ?= 10s
@@ -34,7 +30,11 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: deps lint smoke test/node clients clients/browser console/check test/race ## everything that a change must pass
+test: deps lint smoke test/node clients clients/browser console/check test/go ## everything that a change must pass, each behaviour once
+
+.PHONY: test/long
+test/long: deps ## every combination of backends, crash points and the race detector, for hours: CONTRIBUTING.md says when
+	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh long $(filter-out .,$(MODULES))
 
 .PHONY: build
 build: ## build the binary, ./spool
@@ -80,22 +80,18 @@ vet: ## go vet, in every module: faster than lint, which does all of it too
 	@set -e; for dir in $(MODULES); do echo "go -C $$dir vet ./..."; go -C $$dir vet ./...; done
 
 .PHONY: lint
-lint: ## golangci-lint, over what the race tests compile (the first run builds the linter: two to four minutes)
+lint: ## golangci-lint, in every module (the first run builds the linter: two to four minutes)
 	@set -e; for dir in $(MODULES); do echo "golangci-lint run, in $$dir"; \
-		(cd $$dir && $(LINT) run --config $(CURDIR)/.golangci.yaml ./...); done
+		(cd $$dir && $(GOLANGCI) run --config $(CURDIR)/.golangci.yaml ./...); done
 
 .PHONY: smoke
 smoke: ## start the server as the README says, ask for its health, stop it
 	test/smoke.sh
 
 # The servers are in place of the recipe's shell, so that they are told of an interrupt.
-.PHONY: test/race
-test/race: ## the tests of every module under the race detector, with a PostgreSQL and a Redis
-	@exec test/services/run.sh -- $(MAKE) --no-print-directory test/race/alone
-
-.PHONY: test/race/alone
-test/race/alone: ## the same with the servers that SPOOL_TEST_POSTGRES and _REDIS name, if any
-	@TESTFLAGS="$(TESTFLAGS)" exec test/race.sh $(filter-out .,$(MODULES))
+.PHONY: test/go
+test/go: ## the Go tests of every module, with a PostgreSQL and a Redis
+	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh quick $(filter-out .,$(MODULES))
 
 .PHONY: test/node
 test/node: ## the tests of what checks OpenAPI documents and pages

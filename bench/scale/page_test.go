@@ -20,11 +20,11 @@ var (
 )
 
 // simulates skips a test that does nothing but simulations if it looks for data races: a simulation is one goroutine, and
-// takes ten times as long. test/race.sh runs all tests without the race detector too.
+// takes ten times as long. test/go.sh runs them without the race detector.
 func simulates(t *testing.T) {
 	t.Helper()
 	if raceDetector {
-		t.Skip("a simulation has one goroutine: test/race.sh runs it without the race detector")
+		t.Skip("a simulation has one goroutine: test/go.sh runs it without the race detector")
 	}
 }
 

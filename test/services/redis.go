@@ -30,6 +30,7 @@ func findRedis(h host) string { return testserver.Find(h.path(), "redis-server",
 func planRedis(binary string, in testserver.Site) testserver.Program {
 	return testserver.Program{
 		Binary: binary,
+		Port:   redisPort,
 		Args: func(port int) []string {
 			return []string{
 				"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", in.Dir,

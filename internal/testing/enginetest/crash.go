@@ -1,9 +1,12 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,12 +47,11 @@ const leastCalls = 30
 
 var fewCalls = map[string]int{"CrashTake": 15}
 
-// testEngineCrash runs one script again and again, with a fault at each call of the store, the queue
-// and the streams in turn: either the process dies before or after the call, or only the call fails. Least is how many
-// calls the script has to make. If that is slow, each call goes wrong in one way only: see slow.
+// testEngineCrash runs one script again and again, with a fault at a call of the store, the queue and the streams
+// each time: either the process dies before or after the call, or only the call fails. Least is how many calls the
+// script has to make. See [crashPoints] for which of them go wrong.
 func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 	t.Helper()
-	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
 	calls := 0
 	t.Run("nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -59,29 +61,46 @@ func testEngineCrash(t *testing.T, o Options, script crashScript, least int) {
 	if calls < least {
 		t.Fatalf("the script makes %d calls", calls)
 	}
-	for _, own := range []bool{false, true} {
+	for half, own := range []bool{false, true} {
+		kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
 		for turn, kind := range kinds {
 			name := fmt.Sprintf("%s, own streams %t", kind, own)
-			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-				t.Parallel()
-				for n := 1; n <= calls && !t.Failed(); n++ {
-					if slow(o) && (n%4 != turn || own != (n/4%2 == 0)) {
-						continue
-					}
-					t.Run(strconv.Itoa(n), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) {
-							script(newEngineTest(t, o), own, spooltest.Fault{Call: n, Kind: kind})
-						})
-					})
-				}
+			crashPoints(t, strings.ReplaceAll(name, " ", "-"), calls, half*len(kinds)+turn, func(t *testing.T, n int) {
+				t.Helper()
+				script(newEngineTest(t, o), own, spooltest.Fault{Call: n, Kind: kind})
 			})
 		}
 	}
 }
 
-// slow reports whether a script that crashes takes so long that each call of the backend goes wrong only once: over
-// a durable backend, and under the race detector. test/race.sh has each call of the others go wrong in every way too.
-func slow(o Options) bool { return o.Features.Durable || raceDetector }
+// crashWays is how many ways there are to go wrong at a call.
+const crashWays = 8
+
+// crashPoints runs a script that goes wrong at each call that this run has chosen, in one of up to [crashWays] ways.
+// With SPOOL_TEST_LONG=1 it chooses all calls. Otherwise SPOOL_CRASH_SEED decides in which way a call goes wrong, so
+// that a run has an eighth of all points. Without it, that is 1.
+func crashPoints(t *testing.T, name string, calls, way int, script func(t *testing.T, n int)) {
+	t.Helper()
+	all := os.Getenv("SPOOL_TEST_LONG") == "1"
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SPOOL_CRASH_SEED"), "1"), 10, 64)
+	if err != nil {
+		t.Fatalf("SPOOL_CRASH_SEED: %v", err)
+	}
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		for n := 1; n <= calls && !t.Failed(); n++ {
+			if chosen := rand.New(rand.NewPCG(seed, uint64(n))).IntN(crashWays); !all && chosen != way { //nolint:gosec // a choice that can be repeated
+				continue
+			}
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { script(t, n) })
+			})
+		}
+		if t.Failed() {
+			t.Logf("again: SPOOL_CRASH_SEED=%d", seed)
+		}
+	})
+}
 
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {

@@ -56,6 +56,9 @@ type Options struct {
 	// RealTime runs the cases without bubbles and with the time of the machine. It skips the cases that need a
 	// bubble: those of longCases and exactCases, and the campaigns. Defaults to false.
 	RealTime bool
+	// PortOnly leaves out the subjects whose cases are rules of the engine, which no store can break that passes the
+	// suites of package spooltest. Package engine runs them over the backend in memory. Defaults to false.
+	PortOnly bool
 	// NoCampaigns is the reason for which the campaigns are skipped, which have many bubbles each. Empty: they
 	// run.
 	NoCampaigns string

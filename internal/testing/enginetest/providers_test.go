@@ -18,7 +18,7 @@ func TestProviders(t *testing.T) {
 	t.Parallel()
 
 	var all tally
-	runSeeds(t, 40, 8*time.Second, func(t *testing.T, seed uint64, rest func()) {
+	runSeeds(t, 1000, 15*time.Second, func(t *testing.T, seed uint64, rest func()) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			c, p := providerCampaign(newEngineTest(t, inMemory), seed, rest, nil)

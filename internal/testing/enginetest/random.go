@@ -19,13 +19,13 @@ import (
 // [callOrder] and [runSeeds].
 func testEngineRandom(t *testing.T, o Options) {
 	t.Helper()
-	seeds := 100
+	seeds := 1000
 	if o.Features.Durable {
 		seeds = 6
 	}
 	var all tally
 	t.Cleanup(func() { all.report(t) })
-	runSeeds(t, seeds, 0, func(t *testing.T, seed uint64, rest func()) {
+	runSeeds(t, seeds, 15*time.Second, func(t *testing.T, seed uint64, rest func()) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			s := newEngineTest(t, o)

@@ -25,19 +25,10 @@ func testWaitCrash(t *testing.T, o Options) {
 	if calls < 30 {
 		t.Fatalf("the script makes %d calls", calls)
 	}
-	for turn, kind := range []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailAfter, spooltest.Rerun} {
-		t.Run(kind.String(), func(t *testing.T) {
-			t.Parallel()
-			for n := 1; n <= calls && !t.Failed(); n++ {
-				if slow(o) && n%4 != turn {
-					continue
-				}
-				t.Run(strconv.Itoa(n), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						waitCrashScript(newEngineTest(t, o), spooltest.Fault{Call: n, Kind: kind})
-					})
-				})
-			}
+	for way, kind := range []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailAfter, spooltest.Rerun} {
+		crashPoints(t, kind.String(), calls, way, func(t *testing.T, n int) {
+			t.Helper()
+			waitCrashScript(newEngineTest(t, o), spooltest.Fault{Call: n, Kind: kind})
 		})
 	}
 }

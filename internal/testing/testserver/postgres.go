@@ -3,6 +3,7 @@
 package testserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 	"syscall"
 )
 
-// PostgresUser is the only account of a cluster, a superuser with a random password.
+// PostgresUser is the only account of a cluster, a superuser with a password that nobody else knows.
 const PostgresUser = "spool"
 
 // PostgresVersions is the pattern of the folders that hold a version of PostgreSQL each, as Debian has them.
@@ -29,6 +30,8 @@ type Cluster struct {
 	// rounds take a quarter of the time of short tests under the race detector. It plans each statement of a
 	// connection once, and not for each of the first five calls: connections of tests live for a few calls.
 	NoSync bool
+	// Password is that of the account. Empty: a random one.
+	Password string
 	// Settings are further ones, each "name=value".
 	Settings []string
 }
@@ -81,7 +84,7 @@ func initdb(postgres string) string { return filepath.Join(filepath.Dir(postgres
 // Postgres is a new cluster, whose Address names the database "postgres".
 func Postgres(binary string, in Site, c Cluster) Program {
 	data := filepath.Join(in.Dir, "data")
-	password := rand.Text()
+	password := cmp.Or(c.Password, rand.Text())
 	return Program{
 		Binary:  binary,
 		Prepare: func(ctx context.Context) error { return createCluster(ctx, binary, data, password, c.login(), in) },

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ type Program struct {
 	Binary string
 	// Prepare is called once, before the first start. Nil: there is nothing to do.
 	Prepare func(ctx context.Context) error
+	// Port is the port that the first attempt takes if it is free. Zero: any free one.
+	Port int
 	// Args returns the arguments for a port.
 	Args func(port int) []string
 	// Ready reports whether the process accepts connections. It must not be deceived by
@@ -74,10 +77,14 @@ func Launch(ctx context.Context, p Program, in Site) (*Server, error) {
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		port, err := freePort(ctx)
+		port, err := freePort(ctx, p.Port)
+		if err != nil && p.Port != 0 {
+			port, err = freePort(ctx, 0)
+		}
 		if err != nil {
 			return nil, err
 		}
+		p.Port = 0
 		s, err := start(ctx, p, in, port)
 		// A port that was free a moment ago may be somebody else's now.
 		if !errors.Is(err, errEnded) || attempt == attempts {
@@ -172,9 +179,9 @@ func lastLines(text string) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-20):], "\n  ")
 }
 
-// freePort returns a port of 127.0.0.1 that nobody listens on at the moment.
-func freePort(ctx context.Context) (int, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+// freePort returns a port of 127.0.0.1 that nobody listens on at the moment: the one that is asked for, or any for 0.
+func freePort(ctx context.Context, ask int) (int, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(ask)))
 	if err != nil {
 		return 0, err
 	}

@@ -250,7 +250,7 @@ func TestOracle(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, 2))
 	good, rounds := 0, 30000
-	if testing.Short() || raced { // test/race.sh does all of them without the detector
+	if testing.Short() || raced { // test/go.sh runs all of them without the detector
 		rounds = 3000
 	}
 	for range rounds {

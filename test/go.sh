@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Runs the Go tests of every module:
+#
+#     test/go.sh quick DIR...     each behaviour once: what a change must pass
+#     test/go.sh long DIR...      every combination, for hours: nightly, before a release, after a change of a backend
+#
+# DIR are the modules beside the root. TESTFLAGS has more flags. docs/operations/proof.md says what each tier proves.
+#
+# Quick. Go's test cache knows the tests whose code, files, flags and variables are those of a run that passed. So no
+# test is shuffled, the servers have the same addresses in each run, and what a seed chooses is a command of its own.
+#
+#   - Packages with goroutines run with the race detector. Over SQLite and PostgreSQL these are the suites of the
+#     port. The engine's cases run with it over memory, and without it over the others.
+#   - Everything else runs in the form that a release has.
+#   - SPOOL_CRASH_SEED chooses an eighth of the crash points, and random campaigns go on for 15 s each.
+#   - The tests of rest run unless its files, Go and huma are those of a run that passed: see restKey.
+#
+# Long. SPOOL_TEST_LONG=1: every package with the detector, in random order, and each case over each backend; without it,
+# all crash points in all ways and 1,000 seeds, as only then a seed gives the same trace each time.
+#
+# SQLite is translated from C, and is ten times slower under the race detector. So it is built without the detector
+# (-race=false for its packages), which still watches all that is ours. So is encoding/json in the quick tier: it reads
+# and writes what is ours with the calls of package reflect, which the detector watches, so nothing may be inlined (-l).
+# Not seen is a json.RawMessage that changes while it is encoded or decoded.
+#
+# All of them collect their garbage less often (GOGC=400), which takes a tenth of their time, until they have 3 GiB. A
+# process with the detector does not wait for a second before it ends (GORACE), for races that come after its tests.
+#
+# go vet stays out of the way (-vet=off): "make lint" does all that it does.
+set -uo pipefail
+
+tier=${1:?quick or long}
+shift
+export GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-3GiB} GORACE=${GORACE:-atexit_sleep_ms=50}
+read -ra more <<<"${TESTFLAGS:-}"
+
+# Campaigns choose what they do by a seed.
+campaigns='^(TestEngine|TestEngineFaulty)$/^(Random|.*Crash.*)$|^Test(Providers|Replay)$'
+our=github.com/spoolhq/spool
+# Packages with goroutines that share something.
+concurrent="^$our/(engine|backend|client|relay|server|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
+rest="^$our/(rest|test/counterpart)(/|$)"
+restModule='^(rest/|test/(crud|query)$)'
+
+status=0
+
+# run FLAG... runs go test in a module: DIR, or the root.
+run() {
+	local began=$SECONDS
+	printf 'go test %s\n' "$*" | cut -c1-200
+	go test -vet=off ${more[@]+"${more[@]}"} "$@" || status=1
+	printf 'took %d s\n' $((SECONDS - began))
+}
+raced() { CGO_ENABLED=1 run -race '-gcflags=modernc.org/...=-race=false' ${watched[@]+"${watched[@]}"} "$@"; }
+packages() { go list ./... | grep -E "$@"; }
+
+# restKey names what the tests of rest depend on: its files, those of its modules and of the tests beside it, and the
+# versions of Go and huma. It is empty if a file is changed or unknown to git.
+restKey() {
+	local paths=(rest test/crud test/query test/counterpart test/go.sh internal/testing/pgtest internal/testing/testserver)
+	[ -z "$(git status --porcelain -- "${paths[@]}" 2>&1)" ] || return 0
+	{
+		for path in "${paths[@]}"; do git rev-parse "HEAD:$path"; done
+		go version
+		grep -E '^go |danielgtaylor/huma|samber/do' go.mod
+	} | git hash-object --stdin
+}
+
+quick() {
+	local watched=('-gcflags=encoding/json=-race=false -l') dir passed key seed=${SPOOL_CRASH_SEED:-$((RANDOM % 9000 + 1000))}
+	run -skip "$campaigns" -timeout=10m $(packages -v "$concurrent|$rest")
+	raced -skip "$campaigns|^TestEngine" -timeout=10m $(packages "$concurrent" | grep -vE "^$our/engine$")
+	raced -skip "$campaigns" -timeout=10m ./engine
+	run -skip "$campaigns" -timeout=10m -run '^TestEngine' ./backend/sqlite ./backend/postgres
+	for dir in "$@"; do
+		[[ $dir =~ $restModule ]] && continue
+		if [ "$dir" = backend/nats ]; then raced -C "$dir" ./...; else run -C "$dir" ./...; fi
+	done
+
+	key=$(restKey)
+	passed=${XDG_CACHE_HOME:-$HOME/.cache}/spool-test/rest-passed
+	if [ -n "$key" ] && grep -qsx "$key" "$passed"; then
+		echo "rest: its files, Go and huma are those of a run that passed ($key in $passed)"
+	else
+		local before=$status
+		status=0
+		raced -timeout=10m $(packages "$rest")
+		for dir in "$@"; do
+			[[ $dir =~ $restModule ]] && run -C "$dir" ./...
+		done
+		[ $status -eq 0 ] && [ -n "$key" ] && mkdir -p "${passed%/*}" && echo "$key" >>"$passed"
+		[ $before -eq 0 ] || status=1
+	fi
+
+	echo "SPOOL_CRASH_SEED=$seed: an eighth of the crash points"
+	export SPOOL_CRASH_SEED=$seed
+	raced -count=1 -run '^TestEngine$/Crash' ./engine
+	run -count=1 -run '^TestEngine$/(Crash|^Random$)' ./backend/sqlite
+	run -count=1 -p=1 -run '^TestReplay$|^TestProviders$|^TestEngine$/^Random$' ./engine ./internal/testing/enginetest
+}
+
+long() {
+	local watched=() dir
+	export SPOOL_TEST_LONG=1
+	raced -shuffle=on -timeout=4h ./...
+	for dir in "$@"; do raced -C "$dir" -shuffle=on -timeout=1h ./...; done
+	export SPOOL_CAMPAIGN=1000
+	run -shuffle=on -timeout=4h ./engine ./engine/internal/... ./backend/... ./rest/internal/body
+	run -p=1 -timeout=2h -run '^TestReplay$|^TestProviders$' ./internal/testing/enginetest
+}
+
+"$tier" "$@"
+exit $status
