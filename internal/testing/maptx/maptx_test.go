@@ -1,0 +1,158 @@
+package maptx_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// The store suite reads threads from a maptx. All writes also go to a backend in memory, which must fail with the
+// same errors, and which answers everything else.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	var opened sync.Map
+	spooltest.TestStore(t, func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
+		backend := memory.New(&memory.Options{Clock: clock})
+		first, _ := opened.LoadOrStore(t, &twin{Store: backend.Store, t: t, threads: make(map[spool.ThreadKey]*maptx.Tx)})
+		backend.Store, _ = first.(*twin)
+		return backend
+	}, spooltest.Features{Durable: true, CrossProcess: true})
+}
+
+// twin is a store with a maptx for each thread.
+type twin struct {
+	spool.Store
+
+	t       *testing.T
+	mu      sync.Mutex // held during an Update, and until a View has its state
+	threads map[spool.ThreadKey]*maptx.Tx
+}
+
+// thread returns a copy of the thread, at the time of v. The caller must hold mu.
+func (s *twin) thread(key spool.ThreadKey, v spool.View) *maptx.Tx {
+	own := maptx.New(key, v.Now())
+	if there := s.threads[key]; there != nil {
+		own = there.Clone()
+		own.At = v.Now()
+	}
+	own.Rows.Elsewhere = nil
+	for other, tx := range s.threads {
+		if other.Tenant == key.Tenant && other.ID != key.ID {
+			own.Rows.Elsewhere = append(own.Rows.Elsewhere, tx.Rows.Runs...)
+		}
+	}
+	return own
+}
+
+func (s *twin) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var own *maptx.Tx
+	err := s.Store.Update(ctx, key, fence, func(stored spool.Tx) error {
+		own = s.thread(key, stored)
+		return fn(pair{View: summed{own, stored}, t: s.t, own: own, stored: stored})
+	})
+	if err == nil {
+		s.threads[key] = own
+	}
+	return err
+}
+
+func (s *twin) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+	s.mu.Lock()
+	unlock := sync.OnceFunc(s.mu.Unlock)
+	defer unlock()
+	return s.Store.View(ctx, key, func(v spool.View) error {
+		own := s.thread(key, v)
+		unlock()
+		return fn(summed{own, v})
+	})
+}
+
+// pair reads from a maptx, and writes to it and to the store.
+type pair struct {
+	spool.View
+
+	t           *testing.T
+	own, stored spool.Tx
+}
+
+// Write writes to the maptx first, so that the numbers of audit entries are the store's.
+func (p pair) Write(c spool.Changes) error {
+	got, want := p.own.Write(c), p.stored.Write(c)
+	if spool.MessageOf(got) != spool.MessageOf(want) && want != spool.ErrRowChanged { //nolint:errorlint // the very same error
+		p.t.Errorf("a change fails with %v, want %v", got, want)
+	}
+	return want
+}
+
+// summed has the sums that a maptx lacks.
+type summed struct {
+	spool.View
+
+	stored spool.View
+}
+
+func (s summed) Usage(q spool.UsageQuery) (spool.UsageReport, error) {
+	if q.Sums {
+		return s.stored.Usage(q)
+	}
+	return s.View.Usage(q)
+}
+
+// Jobs are added and removed as a store does it.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	key, clock := spool.ThreadKey{Tenant: "t", ID: "c"}, spooltest.NewClock()
+	store, own, soon := memory.New(&memory.Options{Clock: clock}).Store, maptx.New(key, clock.Now()), clock.Now().Add(time.Minute)
+	for _, c := range []spool.Changes{
+		{Thread: &spool.Thread{State: spool.Idle}},
+		{Jobs: []spool.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b", DueAt: soon}, {RunID: "r", Key: "a", Kind: spool.JobRetry}, {RunID: "r"}}},
+		{CancelJobs: []string{"a", "", "c"}, Jobs: []spool.Job{{RunID: "r", Key: "a", Kind: spool.JobResume}, {Queue: "q"}}},
+		{Claimed: []spool.ClaimedJob{{Job: spool.Job{RunID: "r", Key: "c"}, JobID: 1, Lease: time.Minute}, {Job: spool.Job{RunID: "r", Key: "b"}, JobID: 2}}},
+		{Dead: []spool.QueuedJob{{Job: spool.Job{RunID: "r", Key: "a"}, Attempts: 3, Cause: "no"}, {Job: spool.Job{Queue: "q"}}}},
+		{TakeDead: []int64{99}},
+		{DeleteThread: true},
+	} {
+		write := func(tx spool.Tx) error { return tx.Write(c) }
+		if got, want := own.Try(write), store.Update(t.Context(), key, 0, write); spool.MessageOf(got) != spool.MessageOf(want) {
+			t.Errorf("%+v fails with %v, want %v", c, got, want)
+		}
+		want := listed(t, store, spool.JobQuery{Tenant: key.Tenant})
+		want = append(want, listed(t, store, spool.JobQuery{Tenant: key.Tenant, State: spool.JobDead})...)
+		got := slices.Concat(own.Rows.Jobs, own.Rows.Dead)
+		if diff := cmp.Diff(lines(want), lines(got)); diff != "" {
+			t.Errorf("jobs after %+v (-want +got):\n%s", c, diff)
+		}
+	}
+}
+
+func listed(t *testing.T, store spool.Store, q spool.JobQuery) []spool.QueuedJob {
+	t.Helper()
+	jobs, err := store.Jobs(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
+}
+
+// lines returns a line for each job, without its random id.
+func lines(jobs []spool.QueuedJob) []string {
+	all := make([]string, len(jobs))
+	for i, j := range jobs {
+		all[i] = fmt.Sprint(j.State, j.Tenant, j.ThreadID, j.RunID, j.Key, j.Kind, j.Queue, j.Attempts, j.Cause, j.FirstDue, j.DiedAt)
+	}
+	slices.Sort(all)
+	return all
+}
