@@ -145,6 +145,8 @@ func failedModels(run spool.RunRow, text string, final bool) []spool.ModelFailur
 type attempt struct {
 	// again is true if the run has another attempt. Else it fails.
 	again bool
+	// atOnce is true if the attempt does not wait.
+	atOnce bool
 	// counted is how many attempts the run has had then, and number how many count for the delay.
 	counted, number int
 	reason          string // for clients
@@ -156,6 +158,10 @@ type attempt struct {
 func (l *runState) failedAttempt(ctx context.Context, run spool.RunRow, cause error) attempt {
 	most, f := l.s.runner.Rules.Retry.Attempts, failureOf(ctx, chat.Turn{}, cause)
 	a := attempt{counted: run.Attempts + 1, reason: failureText(cause), fallback: run.Fallback}
+	if nested, ok := errors.AsType[*attemptError](cause); ok { // the nested run has counted the attempt
+		a.again, a.atOnce, a.counted, a.number = true, nested.attempts == 0, run.Attempts, nested.attempts
+		return a
+	}
 	a.number = a.counted
 	if f == nil || l.agent == nil || len(l.agent.Fallbacks) == 0 {
 		a.again = !permanent(cause) && a.counted < most

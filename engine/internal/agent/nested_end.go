@@ -15,24 +15,19 @@ import (
 // returns, it has written all its data.
 func (l *loop) execute(ctx context.Context) error {
 	err := l.advance(ctx)
-	var again *attemptError
-	switch cause := context.Cause(ctx); {
-	case err == nil:
-		return nil
-	case isStoreError(err) && ctx.Err() == nil, spool.CodeOf(err) == spool.Fenced:
-		return err
-	case errors.Is(cause, errStopped):
+	switch nestedExitOf(err, context.Cause(ctx)) {
+	case exitStopped:
 		return l.stopped(ctx, err)
-	case errors.Is(cause, errOutOfTime):
+	case exitOutOfTime:
 		return l.outOfTime(ctx, err)
-	case errors.Is(cause, errLost), errors.Is(cause, errLapsed), errors.Is(cause, errStepAbandoned):
-		return ctx.Err() // the loop may not write, or the store fails
-	case ctx.Err() != nil:
+	case exitLost:
+		return ctx.Err()
+	case exitHandBack:
 		return l.handBack(ctx, err)
-	case errors.As(err, &again): // a nested run of this run asked for another attempt
-		return err
-	default:
+	case exitFailed:
 		return l.fail(ctx, err)
+	default:
+		return err
 	}
 }
 

@@ -196,20 +196,12 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 	var waiting []*plannedCall
 	var now time.Time
 	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		parks, l.open, now = nil, 0, v.Now()
+		now = v.Now()
 		all, err := v.Parks(l.run.Root())
 		if err != nil {
 			return err
 		}
-		for _, p := range all {
-			switch {
-			case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget || l.ofDraft(p):
-			case p.State == spool.ParkOpen, p.State == spool.ParkPending && !p.Pending.Ready:
-				l.open++
-			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired || p.State == spool.ParkPending:
-				parks = append(parks, p)
-			}
-		}
+		parks, l.open = l.resolved(all)
 		waiting, err = l.waitingCalls(v)
 		return err
 	})
@@ -244,6 +236,20 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 		}
 		return thread.ResumeNested(tx)
 	})
+}
+
+// resolved returns the parks of the last step whose calls continue, and counts those that are still open.
+func (l *calls) resolved(all []spool.Park) (parks []spool.Park, open int) {
+	for _, p := range all {
+		switch {
+		case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget || l.ofDraft(p):
+		case p.State == spool.ParkOpen, p.State == spool.ParkPending && !p.Pending.Ready:
+			open++
+		case p.State == spool.ParkAnswered || p.State == spool.ParkExpired || p.State == spool.ParkPending:
+			parks = append(parks, p)
+		}
+	}
+	return parks, open
 }
 
 // waitingCalls returns the last step's calls whose nested runs waited.

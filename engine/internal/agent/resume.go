@@ -17,7 +17,7 @@ func (l *asker) resumed(ctx context.Context, r spool.ModelRequest) (json.RawMess
 	if answer == nil {
 		return nil, nil
 	}
-	if answer.Request != "" && answer.Model == l.run.ModelInUse() && answer.Step == l.run.Steps+1 && answer.Request == digestOf(r) {
+	if isAnswerTo(l.run, r) {
 		return answer.Data, nil
 	}
 	err := l.update(ctx, func(tx *thread.Tx) error {
@@ -27,6 +27,12 @@ func (l *asker) resumed(ctx context.Context, r spool.ModelRequest) (json.RawMess
 		return tx.PutUnseen()
 	})
 	return nil, err
+}
+
+// isAnswerTo reports whether the run's interrupted answer is one to this request for its next step.
+func isAnswerTo(run spool.RunRow, r spool.ModelRequest) bool {
+	a := run.Resume
+	return a.Request != "" && a.Model == run.ModelInUse() && a.Step == run.Steps+1 && a.Request == digestOf(r)
 }
 
 // saveResume makes the data of a resume point durable.

@@ -14,7 +14,6 @@ import (
 func (s *segment) failed(ctx context.Context, cause error) error {
 	s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
-	nested, isNested := errors.AsType[*attemptError](cause)
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
 		next := s.main.failedAttempt(ctx, tx.Run, cause)
 		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again); err != nil {
@@ -23,10 +22,8 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		switch {
 		case tx.Stopping():
 			return errStopped
-		case isNested && nested.attempts == 0:
-			return thread.RetryLater(tx, 0, failureText(cause))
-		case isNested: // the nested run has counted the attempt
-			return thread.RetryLater(tx, tx.RetryDelay(nested.attempts, cause), failureText(cause))
+		case next.atOnce:
+			return thread.RetryLater(tx, 0, next.reason)
 		}
 		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		if !next.again {

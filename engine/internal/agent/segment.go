@@ -101,25 +101,23 @@ func (s *segment) execute(worker context.Context) error {
 	if err == nil {
 		err = s.main.advance(ctx)
 	}
-	switch cause := context.Cause(ctx); {
-	case err == nil:
+	switch exitOf(err, context.Cause(ctx), worker.Err() != nil) {
+	case exitDone:
 		return nil
-	case spool.CodeOf(err) == spool.Fenced, errors.Is(cause, errLost):
+	case exitLost:
 		// Another worker has the lease and has written this segment's end.
 		s.abandon(ctx, "another worker took the run over")
 		return nil
-	case errors.Is(cause, errLapsed):
-		return s.ifSaved(ctx, &spool.Error{Code: spool.Unavailable, Message: cause.Error(), Err: err})
-	case isStoreError(err) && spool.CodeOf(err) != spool.Canceled:
+	case exitLapsed:
+		return s.ifSaved(ctx, &spool.Error{Code: spool.Unavailable, Message: errLapsed.Error(), Err: err})
+	case exitStoreFailed:
 		return s.ifSaved(ctx, err)
-	case errors.Is(cause, errStopped):
+	case exitStopped:
 		return s.ifSaved(ctx, s.main.stopped(ctx, err))
-	case errors.Is(cause, errOutOfTime):
+	case exitOutOfTime:
 		return s.ifSaved(ctx, s.main.outOfTime(ctx, err))
-	case worker.Err() != nil:
+	case exitHandBack:
 		return s.ifSaved(ctx, s.handBack(ctx, err))
-	case isStoreError(err):
-		return s.ifSaved(ctx, err)
 	default:
 		return s.ifSaved(ctx, s.failed(ctx, err))
 	}

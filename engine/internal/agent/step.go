@@ -108,11 +108,8 @@ func (l *loop) proceed(ctx context.Context, turn chat.Turn) (saved []spool.Messa
 func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.answer = history.LastAnswer(past.All)
-	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
-		len(last.ToolCalls()) == 0 && l.run.Steps > 0 && !l.run.Paused && !l.rejected() &&
-		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 	switch {
-	case answered:
+	case some && l.answeredWith(last):
 		return l.finishAnswered(ctx, last)
 	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
 		switch reason, err := l.exhaustedBudget(ctx); {
@@ -127,6 +124,13 @@ func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, 
 	default:
 		return false, nil
 	}
+}
+
+// answeredWith reports whether the last message of the run's history is the answer that ends the run.
+func (l *runState) answeredWith(last spool.Message) bool {
+	return last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
+		len(last.ToolCalls()) == 0 && l.run.Steps > 0 && !l.run.Paused && !l.rejected() &&
+		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 }
 
 func (l *runState) maxSteps() int {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,27 +33,31 @@ func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
 // limitTime ends the segment's work when the run's time is up, by its own budget or by the limit of all
 // runs.
 func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
-	run := s.main.run
-	left, bounded := time.Duration(0), false
-	if a := run.Allowance; a != nil && a.Budget.WallTime > 0 {
-		left, bounded = a.Budget.WallTime-a.Spent.WallTime, true
-	}
-	end := func() { cancel(errOutOfTime) }
-	if limit := s.runner.wallTimeLimit(s.main.agent); limit > 0 && (!bounded || limit-run.WallTime < left) {
-		left, bounded = limit-run.WallTime, true
-		end = func() {
-			s.overTime.Store(true)
-			cancel(errTimeLimit)
-		}
+	left, by := timeLeft(s.main.run, s.runner.wallTimeLimit(s.main.agent))
+	end := func() {
+		s.overTime.Store(errors.Is(by, errTimeLimit))
+		cancel(by)
 	}
 	switch {
-	case !bounded:
+	case by == nil:
 		return func() bool { return false }
 	case left <= 0: // an earlier worker died at the limit
 		end()
 		return func() bool { return false }
 	}
 	return time.AfterFunc(left, end).Stop
+}
+
+// timeLeft returns how long a run may still execute, and the error that ends it then. Limit is that of all runs. The error
+// is nil if nothing bounds the run.
+func timeLeft(run spool.RunRow, limit time.Duration) (left time.Duration, by error) {
+	if a := run.Allowance; a != nil && a.Budget.WallTime > 0 {
+		left, by = a.Budget.WallTime-a.Spent.WallTime, errOutOfTime
+	}
+	if limit > 0 && (by == nil || limit-run.WallTime < left) {
+		left, by = limit-run.WallTime, errTimeLimit
+	}
+	return left, by
 }
 
 // timeReason returns the stop reason of a run whose time is up.
