@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/chat"
+)
+
+// A failed step is tried again later, or ends the run.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		attempts int
+		after    time.Duration // of the provider
+		err      error
+		state    spool.State
+		least    time.Duration // at most a quarter more
+		counted  int
+	}{
+		"first":                 {err: errDown, state: spool.Queued, least: time.Second, counted: 1},
+		"second":                {attempts: 1, err: errDown, state: spool.Queued, least: 2 * time.Second, counted: 2},
+		"last":                  {attempts: 2, err: errDown, state: spool.Failed, counted: 3},
+		"permanent":             {err: errKey, state: spool.Failed, counted: 1},
+		"asked to wait":         {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: spool.Queued, least: 30 * time.Second, counted: 1},
+		"asked to wait briefly": {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: spool.Queued, least: 2 * time.Second, counted: 2},
+		"asked to wait long":    {err: spool.RetryAfter(24 * time.Hour), state: spool.Queued, least: time.Hour, counted: 1},
+		"nested run's third":    {err: &attemptError{attempts: 3, err: errDown}, state: spool.Queued, least: 4 * time.Second},
+		"nested run, at once":   {err: &attemptError{err: errDown}, state: spool.Queued},
+	} {
+		s := newScene(t, spool.Agent{}, spool.RunRow{Run: spool.Run{Attempts: c.attempts}})
+		s.check(s.s.failed(t.Context(), c.err))
+		run := s.saved()
+		if run.State != c.state || run.Attempts != c.counted || (run.StopReason == spool.StopFailed) != (c.state == spool.Failed) {
+			t.Errorf("%s: %s with %d attempts, %s", name, run.State, run.Attempts, run.StopReason)
+		}
+		if c.state == spool.Failed {
+			if len(s.rows.Rows.Jobs) != 0 || run.Error != failureText(c.err) {
+				t.Errorf("%s: %d jobs, %q", name, len(s.rows.Rows.Jobs), run.Error)
+			}
+			continue
+		}
+		wait := s.rows.Rows.Jobs[0].DueAt.Sub(noon)
+		if wait < c.least || wait > c.least+c.least/4 {
+			t.Errorf("%s: it waits %s, want at least %s", name, wait, c.least)
+		}
+	}
+}
+
+// A step that fails after the run was stopped ends the run as stopped.
+func TestFailedStopped(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spool.Agent{}, spool.RunRow{RunState: spool.RunState{StopAt: noon}})
+	s.check(s.s.failed(t.Context(), errKey))
+	if run := s.saved(); run.State != spool.Cancelled || run.Attempts != 0 {
+		t.Errorf("the run is %s", run.State)
+	}
+}
+
+// A nested run counts its own attempts. After the last one, the run that spawned it goes on.
+func TestNestedFailed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		attempts int
+		err      error
+		stop     bool
+		state    spool.State
+		again    int // the number of the attempt that the segment ends with
+	}{
+		"first":     {err: errDown, state: spool.Running, again: 1},
+		"last":      {attempts: 2, err: errDown, state: spool.Failed},
+		"permanent": {err: errKey, state: spool.Failed},
+		"stopped":   {err: errDown, stop: true, state: spool.Cancelled},
+	} {
+		root := spool.RunRow{}
+		if c.stop {
+			root.StopAt = noon
+		}
+		s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, root).nested(spool.RunRow{Run: spool.Run{Attempts: c.attempts}})
+		err := s.fail(t.Context(), &chat.CutOffError{Err: c.err})
+		again, _ := errors.AsType[*attemptError](err)
+		if run := s.saved(); run.State != c.state || (again == nil) != (c.again == 0) {
+			t.Errorf("%s: %s, %v", name, run.State, err)
+		}
+		if again != nil && (again.attempts != c.again || errors.As(err, new(*chat.CutOffError))) {
+			t.Errorf("%s: the segment ends with %+v", name, again)
+		}
+		if n := len(s.rows.Rows.Usage); n != 1 {
+			t.Errorf("%s: the ledger has %d rows", name, n)
+		}
+	}
+}
+
+// Of several nested runs that try again, the one that has failed most often decides about the wait.
+func TestLaterAttempt(t *testing.T) {
+	t.Parallel()
+	first, second := &attemptError{attempts: 1}, &attemptError{attempts: 2}
+	if first.later(nil) != first || first.later(second) != second || second.later(first) != second {
+		t.Error("the longer wait is lost")
+	}
+}
+
+// An interrupted answer is charged, except one that the run asks for again.
+func TestChargeCutOff(t *testing.T) {
+	t.Parallel()
+	resumable := &spool.ResumableAnswer{}
+	for name, c := range map[string]struct {
+		err    error
+		again  bool
+		resume *spool.ResumableAnswer
+		want   int
+	}{
+		"cut off":             {err: &chat.CutOffError{Err: errDown}, again: true, want: 1},
+		"cut off for good":    {err: &chat.CutOffError{Err: errDown}, resume: resumable, want: 1},
+		"no point was saved":  {err: &chat.CutOffError{Err: errDown}, again: true, resume: resumable, want: 1},
+		"model was not asked": {err: errDown},
+	} {
+		s := newScene(t, spool.Agent{}, spool.RunRow{RunState: spool.RunState{Resume: c.resume}})
+		tx := s.tx()
+		s.check(chargeCutOff(tx, c.err, spool.OutcomeError, c.again))
+		if n := len(s.rows.Rows.Usage); n != c.want || c.want > 0 && tx.Run.Resume != nil {
+			t.Errorf("%s: the ledger has %d rows", name, n)
+		}
+	}
+}
