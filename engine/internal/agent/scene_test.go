@@ -143,11 +143,16 @@ func (mute) Stream(context.Context, spool.ModelRequest) iter.Seq2[spool.ModelEve
 
 // tool returns a tool that returns null, after changes.
 func tool(name string, changes ...func(t *spool.Tool)) spool.Tool {
-	t := spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil }}
+	t := spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: returns(nil, nil)}
 	for _, change := range changes {
 		change(&t)
 	}
 	return t
+}
+
+// returns is a tool that gives a result or an error.
+func returns(result json.RawMessage, err error) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+	return func(context.Context, spool.ToolCall) (json.RawMessage, error) { return result, err }
 }
 
 func idempotent(t *spool.Tool) { t.Idempotent = true }

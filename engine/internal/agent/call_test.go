@@ -1,0 +1,288 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// planned returns the plan of one call, after changes.
+func (s *scene) planned(name string, changes ...func(p *plannedCall)) *plannedCall {
+	tool, _ := s.agent.Tool(name)
+	p := &plannedCall{call: s.toolCall("c1", name, json.RawMessage("{}"), 1), tool: tool, ran: true}
+	for _, change := range changes {
+		change(p)
+	}
+	return p
+}
+
+// An error of a tool is a result for the model, a question, a wait, or a call whose outcome is unknown.
+func TestFailedCall(t *testing.T) {
+	t.Parallel()
+	yes := &spool.Answer{Approved: true}
+	answered := func(park spool.Park) func(p *plannedCall) {
+		park.State, park.Answer = cmp.Or(park.State, spool.ParkAnswered), yes
+		return func(p *plannedCall) { p.answered, p.call.Answer = &park, yes }
+	}
+	overdue := func(p *plannedCall) { p.overdue = true }
+	unknown, again := &spool.OutcomeUnknownError{Err: errCode}, &spool.ParkRequest{Resume: json.RawMessage("1")}
+	for name, c := range map[string]struct {
+		tool   string
+		change func(p *plannedCall)
+		err    error
+		want   string
+	}{
+		"error":                       {err: errors.New("no such city"), want: `"error: no such city"`},
+		"coded error":                 {err: spool.Wrap(spool.Invalid, "no such city", errCode), want: `"error: no such city"`},
+		"error after an approval":     {change: answered(spool.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`},
+		"question":                    {err: &spool.ParkRequest{}, want: "park input"},
+		"question with a reason":      {err: &spool.ParkRequest{Reason: "job"}, want: "park job"},
+		"claims to be the client":     {err: &spool.ParkRequest{Reason: spool.ParkClientTool}, want: "park input"},
+		"question cannot be stored":   {err: &spool.ParkRequest{Resume: json.RawMessage("{")}, want: `"error: the state of the question is not JSON"`},
+		"question is too large":       {err: &spool.ParkRequest{Schema: make(json.RawMessage, maxParkState+1)}, want: `"error: the schema of the question has more than 2097152 bytes"`},
+		"second question":             {change: answered(spool.Park{}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
+		"second, with a state":        {change: answered(spool.Park{}), err: again, want: "park input"},
+		"twentieth, with a state":     {change: answered(spool.Park{Occurrence: maxQuestions - 1}), err: again, want: "park input"},
+		"one too many":                {change: answered(spool.Park{Occurrence: maxQuestions}), err: again, want: `{"error":"the tool parked again after it was answered"}`},
+		"after the outcome was asked": {change: answered(spool.Park{Reason: spool.ParkOutcomeUnknown}), err: &spool.ParkRequest{}, want: "park input"},
+		"asked before the outcome":    {change: answered(spool.Park{Reason: spool.ParkOutcomeUnknown, Before: yes}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
+		"pending":                     {err: spool.Pending(1, nil), want: "pending"},
+		"pending cannot be stored":    {err: spool.Pending(1, json.RawMessage("{")), want: `"error: the state of the pending call is not JSON"`},
+		"overdue":                     {change: overdue, err: spool.Pending(1, nil), want: `"error: the work of the call was not done within 24h0m0s, and was given up"`},
+		"overdue, and asks":           {change: overdue, err: &spool.ParkRequest{}, want: "park input"},
+		"outcome unknown":             {err: unknown, want: "park outcome_unknown"},
+		"unknown, but safe":           {tool: "safe", err: unknown, want: `"error: outcome unknown: dial: refused"`},
+		"internal":                    {err: spool.Wrap(spool.Internal, panicked, errCode), want: `"error: the tool panicked"`},
+	} {
+		s := desk(t, spool.RunRow{})
+		p := s.planned(cmp.Or(c.tool, "look"))
+		if c.change != nil {
+			c.change(p)
+		}
+		s.failedCall(t.Context(), p, c.err)
+		if got := p.says(); got != c.want || p.abandoned != strings.Contains(got, "was given up") {
+			t.Errorf("%s: %s, want %s (abandoned: %t)", name, got, c.want, p.abandoned)
+		}
+	}
+}
+
+// The outcome of a call is in the ledger before it is announced. The last one is saved with its step.
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	value := json.RawMessage("7")
+	for name, c := range map[string]struct {
+		o         outcome
+		spawns    bool
+		last      bool
+		want      string
+		effect    spool.EffectState // "" for none
+		parks     int
+		announced bool
+	}{
+		"result":          {o: outcome{result: value}, want: "saved 7", effect: spool.EffectDone, announced: true},
+		"last result":     {o: outcome{result: value}, last: true, want: "7"},
+		"error":           {o: outcome{err: errDown}, want: `saved "error: model: down (status 503)"`, effect: spool.EffectDone, announced: true},
+		"question":        {o: outcome{err: &spool.ParkRequest{}}, want: "park input", effect: spool.EffectVoid},
+		"last question":   {o: outcome{err: &spool.ParkRequest{}}, last: true, want: "park input"},
+		"unknown":         {o: outcome{err: &spool.OutcomeUnknownError{Err: errCode}}, want: "park outcome_unknown"},
+		"pending":         {o: outcome{err: spool.Pending(1, nil)}, want: "pending", effect: spool.EffectVoid, parks: 1},
+		"nested result":   {o: outcome{result: value}, spawns: true, want: "7", announced: true},
+		"nested waits":    {o: outcome{waits: true}, spawns: true, want: "wait"},
+		"nested, stopped": {o: outcome{stopped: true}, spawns: true, want: "run"},
+	} {
+		s := desk(t, spool.RunRow{})
+		p := s.planned("look", func(p *plannedCall) { p.spawns = c.spawns })
+		s.plan, s.resultRoom, c.o.planned = []*plannedCall{p}, 100, p
+		s.check(s.accept(t.Context(), c.o, c.last))
+		var effect spool.EffectState
+		for _, e := range s.rows.Rows.Effects {
+			effect = e.State
+		}
+		if got := p.says(); got != c.want || effect != c.effect || len(s.rows.Rows.Parks) != c.parks || p.announced != c.announced {
+			t.Errorf("%s: %s, the ledger has %q, %d parks, announced %t", name, got, effect, len(s.rows.Rows.Parks), p.announced)
+		}
+	}
+	s := desk(t, spool.RunRow{})
+	if err := s.accept(t.Context(), outcome{planned: s.planned("look"), err: storeError{errCode}}, false); !isStoreError(err) {
+		t.Errorf("an error of the store: %v", err)
+	}
+}
+
+// The tool's text is kept as it is if a store takes it.
+func TestRunTool(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		result string
+		err    error
+		want   string
+	}{
+		"json": {result: `{"a": 1}`, want: `{"a": 1}`}, "nothing": {want: "null"}, "no json": {result: "{", want: `"{"`},
+		"error": {result: "{", err: errCode, want: "{"},
+	} {
+		p := &plannedCall{tool: tool("look", func(tool *spool.Tool) { tool.Call = returns(json.RawMessage(c.result), c.err) })}
+		if c.result == "" {
+			p.tool.Call = returns(nil, nil)
+		}
+		if got, err := run(t.Context(), p); string(got) != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	p := &plannedCall{tool: tool("look", func(tool *spool.Tool) { tool.Call = nil })}
+	if _, err := run(t.Context(), p); spool.CodeOf(err) != spool.Internal || toolMessage(err) != panicked {
+		t.Errorf("a tool that panics: %v", err)
+	}
+}
+
+// A result that does not fit into the step is replaced by its length.
+func TestFitResult(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		size   int
+		change func(p *plannedCall)
+		whole  bool
+		left   int
+	}{
+		"fits exactly":           {size: 10, whole: true},
+		"fits":                   {size: 4, whole: true, left: 6},
+		"too long":               {size: 11, left: 10},
+		"too long, after a park": {size: 11, change: func(p *plannedCall) { p.answered = &spool.Park{} }, left: 10},
+		"of a nested run":        {size: 11, change: func(p *plannedCall) { p.spawns = true }, whole: true, left: -1},
+		"none":                   {whole: true, left: 10},
+	} {
+		s := desk(t, spool.RunRow{})
+		s.resultRoom = 10
+		p := s.planned("look")
+		if c.change != nil {
+			c.change(p)
+		}
+		p.result = json.RawMessage(strings.Repeat("1", c.size))
+		s.fitResult(p)
+		told := strings.Contains(string(p.result), "of 11 bytes is longer than the 10 bytes")
+		if told == c.whole || s.resultRoom != c.left {
+			t.Errorf("%s: %s, and %d bytes are left", name, p.result, s.resultRoom)
+		}
+	}
+	part := spool.Part{Text: "12345", Args: json.RawMessage("{}"), Provider: json.RawMessage("{}")}
+	s := desk(t, spool.RunRow{RunState: spool.RunState{Draft: &spool.Draft{Message: spool.Message{Content: spool.Content{part}}}}})
+	s.plan = []*plannedCall{{result: json.RawMessage("123")}, {}}
+	if room := s.stepRoom(); room != 1000-9-3 {
+		t.Errorf("a step of 1000 bytes has %d bytes left", room)
+	}
+}
+
+// A step is saved with the results of its calls, and the run goes on, parks or ends.
+func TestSaveCalls(t *testing.T) {
+	t.Parallel()
+	draft := &spool.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), asked("look", "send")...)}}
+	done := func(p *plannedCall) { p.result = json.RawMessage("1") }
+	waits := func(p *plannedCall) { p.waits = true }
+	parks := func(p *plannedCall) {
+		p.park, p.ran = &spool.Park{RunID: "r", ToolCallID: p.call.ID, Reason: spool.ParkApproval, State: spool.ParkOpen}, false
+	}
+	for name, c := range map[string]struct {
+		run    spool.RunRow
+		second func(p *plannedCall)
+		open   int
+		late   bool
+		state  spool.State
+		reason spool.StopReason
+		result string // of the second call
+	}{
+		"go on":              {second: done, state: spool.Running, result: "1"},
+		"last step":          {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
+		"park":               {second: parks, state: spool.WaitingForInput},
+		"park in last step":  {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: parks, state: spool.WaitingForInput},
+		"nested run waits":   {second: waits, state: spool.WaitingForInput},
+		"earlier park open":  {second: done, open: 1, state: spool.WaitingForInput, result: "1"},
+		"stopped":            {run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}, second: parks, state: spool.Cancelled, reason: spool.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`},
+		"late":               {second: func(*plannedCall) {}, late: true, state: spool.Running, result: `{"cancelled":true,"reason":"time_budget"}`},
+		"late, nested waits": {second: waits, late: true, state: spool.WaitingForInput},
+		"budget used up": {
+			run:    spool.RunRow{Run: spool.Run{MaxSteps: 1, Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}}},
+			second: done, state: spool.Running, result: "1",
+		},
+	} {
+		c.run.Draft = draft
+		s := desk(t, c.run)
+		s.open, s.late = c.open, c.late
+		first, second := s.planned("look", done), s.planned("send", func(p *plannedCall) { p.call.ID = "c2" }, c.second)
+		s.plan = []*plannedCall{first, second}
+		saved, finished, err := s.saveCalls(t.Context())
+		s.check(err)
+		run := s.saved()
+		if run.State != c.state || run.StopReason != c.reason || finished != (c.state != spool.Running) || run.Steps != 1 || run.Draft != nil || s.plan != nil {
+			t.Errorf("%s: %s %s after %d steps, ended %t", name, run.State, run.StopReason, run.Steps, finished)
+		}
+		results := saved[1].Content
+		if got := string(results[len(results)-1].Result); len(results) != 1 && got != c.result || len(results) == 1 && c.result != "" {
+			t.Errorf("%s: the results are %v", name, results)
+		}
+		if s.answer != "wait" {
+			t.Errorf("%s: the answer so far is %q", name, s.answer)
+		}
+	}
+}
+
+// The ledger and the park of a call say whether its tool has given the result.
+func TestLanded(t *testing.T) {
+	t.Parallel()
+	pending := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkPending, Pending: &spool.PendingCall{}}
+	answered := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkAnswered}
+	began := answered
+	began.Pending = &spool.PendingCall{}
+	for name, c := range map[string]struct {
+		change func(p *plannedCall)
+		effect spool.EffectState
+		park   spool.ParkState
+		cancel bool
+	}{
+		"ran":                     {change: func(*plannedCall) {}, effect: spool.EffectDone},
+		"saved before":            {change: func(p *plannedCall) { p.saved = true }},
+		"was not called":          {change: func(p *plannedCall) { p.ran = false }},
+		"nested run":              {change: func(p *plannedCall) { p.ran, p.spawns = false, true }, effect: spool.EffectDone},
+		"answered":                {change: func(p *plannedCall) { p.answered = &answered }, effect: spool.EffectDone, park: spool.ParkAnswered},
+		"denied":                  {change: func(p *plannedCall) { p.answered, p.ran = &answered, false }, park: spool.ParkAnswered},
+		"work is done":            {change: func(p *plannedCall) { p.answered = &pending }, effect: spool.EffectDone, park: spool.ParkDone},
+		"work is given up":        {change: func(p *plannedCall) { p.answered, p.abandoned = &pending, true }, effect: spool.EffectDone, park: spool.ParkClosed, cancel: true},
+		"work, tool is gone":      {change: func(p *plannedCall) { p.answered, p.ran = &pending, false }, park: spool.ParkClosed, cancel: true},
+		"work, result was saved":  {change: func(p *plannedCall) { p.answered, p.ran, p.saved = &pending, false, true }, park: spool.ParkDone},
+		"work, denied":            {change: func(p *plannedCall) { p.answered, p.ran = &began, false }, park: spool.ParkAnswered, cancel: true},
+		"pending, then cancelled": {change: func(p *plannedCall) { p.park = &pending; p.abandon("stopped") }, park: spool.ParkClosed, cancel: true},
+	} {
+		s := desk(t, spool.RunRow{})
+		p := s.planned("look", func(p *plannedCall) { p.result = json.RawMessage("1") }, c.change)
+		var changes spool.Changes
+		landed(s.tx(), &changes, p)
+		var effect spool.EffectState
+		for _, e := range changes.Effects {
+			effect = e.State
+		}
+		var park spool.ParkState
+		for _, p := range changes.Parks {
+			if park = p.State; !p.Landed || p.CreatedAt.IsZero() {
+				t.Errorf("%s: the park is %+v", name, p)
+			}
+		}
+		cancels := len(changes.Jobs) == 1 && changes.Jobs[0].Key == thread.CancelKey(pending)
+		if effect != c.effect || park != c.park || cancels != c.cancel {
+			t.Errorf("%s: the ledger has %q, the park is %q, the work is cancelled: %t", name, effect, park, cancels)
+		}
+	}
+}
+
+// Calls beyond the budget are refused. A call that has its result at once is not counted.
+func TestAllowCalls(t *testing.T) {
+	t.Parallel()
+	s := desk(t, spool.RunRow{Run: spool.Run{Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 3}, Spent: spool.Spent{ToolCalls: 1}}}})
+	plan := s.planCalls(t.Context(), asked("look", "find", "send", "look", "look"), 1, nil, nil)
+	tx := s.tx()
+	refused := allowCalls(tx, plan)
+	if len(refused) != 2 || refused[0] != plan[3] || refused[1] != plan[4] || tx.Run.Allowance.Refused != 2 {
+		t.Errorf("%d calls are refused: %+v", len(refused), tx.Run.Allowance)
+	}
+}

@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// A park lasts as long as the call asks, or else as its tool says, or else as the engine does.
+func TestParkTTL(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ asked, tool, want time.Duration }{
+		"engine":        {want: time.Hour},
+		"tool":          {tool: 2 * time.Hour, want: 2 * time.Hour},
+		"call":          {asked: time.Minute, tool: 2 * time.Hour, want: time.Minute},
+		"less than now": {asked: -1, tool: 2 * time.Hour, want: 2 * time.Hour},
+	} {
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look", func(t *spool.Tool) { t.Expiry.TTL = c.tool })}}, spool.RunRow{})
+		if got := s.newPark(s.planned("look"), "input", c.asked).Expiry.TTL; got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Somebody else has to answer if the tool, an earlier park of the call or an agent above asks for it.
+func TestParkDistinct(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent, tool, before, nested bool
+		reason                      string
+		want                        bool
+	}{
+		"nobody asks":                 {reason: spool.ParkApproval},
+		"tool":                        {tool: true, reason: "input", want: true},
+		"earlier park":                {before: true, reason: "input", want: true},
+		"agent, approval":             {agent: true, reason: spool.ParkApproval, want: true},
+		"agent, outcome":              {agent: true, reason: spool.ParkOutcomeUnknown, want: true},
+		"agent, question of the tool": {agent: true, reason: "input"},
+		"agent, client tool":          {agent: true, reason: spool.ParkClientTool},
+		"agent above":                 {agent: true, nested: true, reason: spool.ParkApproval, want: true},
+	} {
+		s := newScene(t, spool.Agent{
+			DistinctApprover: c.agent, Spawn: &spool.Spawn{Open: true},
+			Tools: []spool.Tool{tool("look", func(t *spool.Tool) { t.DistinctApprover = c.tool })},
+		}, spool.RunRow{})
+		if c.nested {
+			s = s.nested(spool.RunRow{})
+			s.agent.DistinctApprover = false
+		}
+		p := s.planned("look")
+		if c.before {
+			p.answered = &spool.Park{DistinctApprover: true}
+		}
+		if got := s.newPark(p, c.reason, 0).DistinctApprover; got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A park names the run that made the call, and the calls above that wait for it.
+func TestParkFrames(t *testing.T) {
+	t.Parallel()
+	root := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, spool.RunRow{RunState: spool.RunState{Revision: "v1"}})
+	s := root.nested(spool.RunRow{})
+	s.agent.FromSource = map[string]bool{"look": true}
+	p := s.planned("look", func(p *plannedCall) { p.tool.Parameters = json.RawMessage(`{"type":"object"}`) })
+	got := s.newPark(p, spool.ParkApproval, 0)
+	if got.RunID != "r" || got.AgentID != s.run.AgentID() || len(got.Frames) != 1 || got.Frames[0].ToolCallID != "c1" || got.Revision != "v1" {
+		t.Errorf("the park is %+v", got)
+	}
+	if string(got.Schema) != `{"type":"object"}` { // the tool is of a source
+		t.Errorf("the schema is %s", got.Schema)
+	}
+	if got := root.newPark(p, spool.ParkApproval, 0); got.AgentID != "" || got.Frames != nil || got.Schema != nil {
+		t.Errorf("the park of the dispatched run is %+v", got)
+	}
+}
+
+// The park of a call keeps what the call goes on with: its answer before, its state, and its work elsewhere.
+func TestParkKeeps(t *testing.T) {
+	t.Parallel()
+	before, answer := &spool.Answer{Reason: "1"}, &spool.Answer{Reason: "2"}
+	state, work := json.RawMessage(`"s"`), &spool.PendingCall{State: json.RawMessage("1"), Until: noon, Notes: 3}
+	type kept struct {
+		State      spool.ParkState
+		Before     *spool.Answer
+		Resume     json.RawMessage
+		Pending    *spool.PendingCall
+		Occurrence int
+		Shown      string
+	}
+	pending := func(p *plannedCall) {
+		p.answered = &spool.Park{State: spool.ParkPending, Before: before, Resume: state, Pending: work, Occurrence: 1}
+		p.call.Pending = work.State
+	}
+	answered := func(p *plannedCall) {
+		p.answered = &spool.Park{State: spool.ParkAnswered, Before: before, Pending: work}
+		p.call.Answer, p.call.Resume = answer, state
+	}
+	began := func(p *plannedCall) { answered(p); p.call.Pending = work.State }
+	asks := func(s *scene, p *plannedCall) *spool.Park {
+		return s.parkFor(p, &spool.ParkRequest{Payload: 5, Resume: json.RawMessage("7")})
+	}
+	waits := func(s *scene, p *plannedCall) *spool.Park {
+		return s.pendingPark(p, &spool.PendingError{After: time.Minute, State: json.RawMessage("2"), Note: "half"})
+	}
+	unknown := func(s *scene, p *plannedCall) *spool.Park { return s.unknownPark(p) }
+	lost := func(s *scene, p *plannedCall) *spool.Park { return s.lostWork(p) }
+	fresh := &spool.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half"}
+	next := &spool.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half", Until: noon, Notes: 3}
+	for name, c := range map[string]struct {
+		call func(p *plannedCall)
+		park func(s *scene, p *plannedCall) *spool.Park
+		want kept
+	}{
+		"question":                         {nil, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Shown: "5"}},
+		"second question":                  {answered, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
+		"question of the work":             {pending, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
+		"outcome":                          {nil, unknown, kept{State: spool.ParkOpen}},
+		"outcome of an answered call":      {answered, unknown, kept{State: spool.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
+		"outcome of a pending call":        {pending, unknown, kept{State: spool.ParkOpen, Before: before, Resume: state, Occurrence: 2}},
+		"outcome that the tool lost":       {answered, lost, kept{State: spool.ParkOpen, Occurrence: 2}},
+		"outcome that a first call lost":   {nil, lost, kept{State: spool.ParkOpen}},
+		"work begins":                      {nil, waits, kept{State: spool.ParkPending, Pending: fresh}},
+		"work begins with an answer":       {answered, waits, kept{State: spool.ParkPending, Before: answer, Resume: state, Pending: fresh, Occurrence: 1}},
+		"work goes on":                     {pending, waits, kept{State: spool.ParkPending, Before: before, Resume: state, Pending: next, Occurrence: 1}},
+		"work goes on after its question":  {began, waits, kept{State: spool.ParkPending, Pending: fresh, Occurrence: 1}},
+		"outcome of the work's own answer": {began, unknown, kept{State: spool.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
+	} {
+		s := desk(t, spool.RunRow{})
+		p := s.planned("look")
+		if c.call != nil {
+			c.call(p)
+		}
+		got := c.park(s, p)
+		if diff := cmp.Diff(c.want, kept{got.State, got.Before, got.Resume, got.Pending, got.Occurrence, string(got.Shown)}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The time of a pending call begins once, with the commit that makes it pending.
+func TestPendingBegins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		until   time.Time
+		want    time.Time
+	}{
+		"default":    {want: noon.Add(24 * time.Hour)},
+		"of a tool":  {timeout: time.Hour, want: noon.Add(time.Hour)},
+		"goes on":    {timeout: time.Hour, until: noon.Add(time.Second), want: noon.Add(time.Second)},
+		"is overdue": {timeout: time.Hour, until: noon.Add(-time.Second), want: noon.Add(-time.Second)},
+	} {
+		p := &plannedCall{tool: spool.Tool{PendingTimeout: c.timeout}, park: &spool.Park{Pending: &spool.PendingCall{Until: c.until}}}
+		if p.begin(noon); !p.park.Pending.Until.Equal(c.want) || !p.park.CreatedAt.Equal(noon) {
+			t.Errorf("%s: until %s", name, p.park.Pending.Until)
+		}
+	}
+}
