@@ -1,0 +1,94 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/quota"
+)
+
+type pricer func(c spool.Charge) (spool.Cost, error)
+
+func (p pricer) Price(_ context.Context, c spool.Charge) (spool.Cost, error) { return p(c) }
+
+// named is a model that its provider calls "large".
+type named struct{ script }
+
+func (*named) Describe() (provider, model string) { return "p", "large" }
+
+// A use has the price that its pricer knows. A pricer that fails costs nothing, and no run.
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	dollar := spool.Cost{Micros: 7, Currency: "USD"}
+	for name, c := range map[string]struct {
+		pricer pricer
+		want   *spool.Cost
+	}{
+		"known":       {func(spool.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
+		"free":        {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil }, &spool.Cost{Currency: "USD"}},
+		"unknown":     {func(spool.Charge) (spool.Cost, error) { return dollar, spool.Errorf(spool.NotFound, "none") }, nil},
+		"fails":       {func(spool.Charge) (spool.Cost, error) { return dollar, errors.New("no") }, nil},
+		"panics":      {func(spool.Charge) (spool.Cost, error) { panic("no") }, nil},
+		"negative":    {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: -1, Currency: "USD"}, nil }, nil},
+		"no currency": {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1}, nil }, nil},
+	} {
+		s := newScene(t)
+		s.Pricer = c.pricer
+		if diff := cmp.Diff(c.want, s.Price(t.Context(), &script{}, spool.UsageRow{}, nil)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	s := newScene(t)
+	if got := s.Price(t.Context(), &script{}, spool.UsageRow{}, &dollar); got != nil {
+		t.Errorf("without a pricer: %+v", got)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	row := spool.UsageRow{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: new(int64(5))}, Guess: spool.Usage{Output: new(int64(3))}}
+	s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
+		want := spool.Charge{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Requested: "large", Usage: tokens(5, 3), Estimated: true, Receipt: &dollar}
+		if diff := cmp.Diff(want, c); diff != "" {
+			t.Errorf("what is priced (-want +got):\n%s", diff)
+		}
+		return dollar, nil
+	})
+	if got := s.Price(over, &named{}, row, &dollar); got == nil {
+		t.Error("the answer of a run that has ended has no price")
+	}
+}
+
+// A call asks its provider's limit for its prompt and its answer.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	if got := estimate(500, spool.ModelRequest{MaxOutputTokens: 70}); got != 570 {
+		t.Errorf("a bounded answer: %d", got)
+	}
+	if got := estimate(500, spool.ModelRequest{}); got != 1500 {
+		t.Errorf("an answer without a bound: %d", got)
+	}
+	for name, c := range map[string]struct {
+		usage spool.Usage
+		want  int64 // -1 for none
+	}{"both": {tokens(5, 2), 7}, "one": {spool.Usage{Input: new(int64(5))}, 5}, "none": {spool.Usage{}, -1}} {
+		if got := reported(c.usage); (got == nil) != (c.want < 0) || got != nil && *got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := guessTokens(nil); got != 0 {
+		t.Errorf("nothing has %d tokens", got)
+	}
+	short, long := guessTokens(spool.TextContent("hello")), guessTokens(spool.Content{{Type: spool.PartText, Text: "hello", Provider: []byte(`{"signature":"0123456789012345678901234567890123456789"}`)}})
+	if short < 2 || long < short+10 {
+		t.Errorf("a text has %d tokens, and with its provider's data %d", short, long)
+	}
+	if w := waitOf(spool.RunRow{Run: spool.Run{ID: "sub", RootID: "r"}}, quota.Reason("tokens")); *w.AgentID != "sub" || w.Limit != "tokens" {
+		t.Errorf("a nested run waits: %+v", w)
+	}
+	if w := waitOf(spool.RunRow{Run: spool.Run{ID: "r"}}, "tokens"); w.AgentID != nil {
+		t.Errorf("the run waits: %+v", w)
+	}
+}
