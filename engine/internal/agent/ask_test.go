@@ -124,6 +124,7 @@ func TestAskModels(t *testing.T) {
 		"refuses":              {m: says("", spool.FinishFilter), spare: hello, text: "hello", uses: "spare", state: spool.Running},
 		"two fail":             {m: down, spare: key, last: hello, text: "hello", uses: "last", state: spool.Running},
 		"all fail":             {m: down, spare: key, last: down, failed: true, uses: "last", state: spool.Running},
+		"all refuse to answer": {m: says("", spool.FinishFilter), spare: says("", spool.FinishFilter), last: says("nor may I", spool.FinishFilter), text: "nor may I", uses: "last", state: spool.Running},
 		"a part was seen":      {m: half, done: true, uses: "spare", state: spool.Queued},
 		"seen of a nested run": {m: half, nested: true, failed: true, uses: "spare", state: spool.Running},
 		"stopped meanwhile":    {m: down, stop: true, failed: true, uses: "m", state: spool.Running},

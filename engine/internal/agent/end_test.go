@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,6 +157,7 @@ func TestSaveLastStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		turn   chat.Turn
 		on     spool.BudgetAction
+		schema *spool.OutputSchema
 		run    spool.RunRow
 		state  spool.State
 		reason spool.StopReason
@@ -164,6 +166,7 @@ func TestSaveLastStep(t *testing.T) {
 		"answer":           {turn: text(spool.FinishStop), state: spool.Completed, reason: spool.StopCompleted, texts: 1},
 		"other reason":     {turn: text("other"), state: spool.Completed, reason: spool.StopCompleted, texts: 1},
 		"too long":         {turn: text(spool.FinishLength), state: spool.Completed, reason: spool.StopLength, texts: 1},
+		"too long a value": {turn: text(spool.FinishLength), schema: degrees, state: spool.Completed, reason: spool.StopLength, texts: 1},
 		"calls do not run": {turn: called, state: spool.Completed, reason: spool.StopLength, texts: 2},
 		"refused":          {turn: text(spool.FinishFilter), state: spool.Completed, reason: spool.StopFilter, texts: 1},
 		"empty":            {turn: chat.Turn{Reason: spool.FinishStop}, state: spool.Completed, reason: spool.StopEmpty},
@@ -172,7 +175,7 @@ func TestSaveLastStep(t *testing.T) {
 		"cut, and parks":   {turn: capped, on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.WaitingForInput, texts: 1},
 		"budget used up":   {turn: text(spool.FinishStop), on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(100)}}, state: spool.Completed, reason: spool.StopTokenBudget, texts: 1},
 	} {
-		s := newScene(t, spool.Agent{OnBudget: c.on}, c.run)
+		s := newScene(t, spool.Agent{OnBudget: c.on, Output: c.schema}, c.run)
 		_, done, err := s.saveLastStep(t.Context(), c.turn)
 		s.check(err)
 		run := s.saved()
@@ -362,6 +365,9 @@ func TestCheckOutput(t *testing.T) {
 		s.check(err)
 		if got.State != c.want.State || got.Reason != c.want.Reason || string(tx.Run.OutputValue()) != c.value {
 			t.Errorf("%s: %+v, %s", name, got, tx.Run.OutputValue())
+		}
+		if got.State == spool.Failed && !strings.HasPrefix(got.Error, "the answer does not fit its schema: ") {
+			t.Errorf("%s: it fails with %s", name, got.Error)
 		}
 		var told []string
 		for _, e := range s.rows.Rows.Entries {

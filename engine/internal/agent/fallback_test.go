@@ -69,6 +69,7 @@ func TestMovesOn(t *testing.T) {
 	}{
 		"down":                           {cause: spool.FallbackDown, want: true},
 		"not on this":                    {cause: spool.FallbackLimit, on: []spool.FallbackCause{spool.FallbackDown}},
+		"refuses, not on this":           {cause: spool.FallbackRefused, on: []spool.FallbackCause{spool.FallbackDown}},
 		"first of two":                   {cause: spool.FallbackDown, after: 2},
 		"second of two":                  {cause: spool.FallbackDown, after: 2, state: spool.RunState{Fallback: failed(1)}, want: true},
 		"first of two, refused":          {cause: spool.FallbackRefused, after: 2, want: true},

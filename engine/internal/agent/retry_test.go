@@ -14,24 +14,36 @@ func TestFailed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		attempts int
-		after    time.Duration // of the provider
+		most     time.Duration // that a provider may ask for; an hour if it is zero
 		err      error
 		state    spool.State
 		least    time.Duration // at most a quarter more
 		counted  int
 	}{
-		"first":                 {err: errDown, state: spool.Queued, least: time.Second, counted: 1},
-		"second":                {attempts: 1, err: errDown, state: spool.Queued, least: 2 * time.Second, counted: 2},
-		"last":                  {attempts: 2, err: errDown, state: spool.Failed, counted: 3},
-		"permanent":             {err: errKey, state: spool.Failed, counted: 1},
-		"asked to wait":         {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: spool.Queued, least: 30 * time.Second, counted: 1},
-		"asked to wait briefly": {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: spool.Queued, least: 2 * time.Second, counted: 2},
-		"asked to wait long":    {err: spool.RetryAfter(24 * time.Hour), state: spool.Queued, least: time.Hour, counted: 1},
-		"nested run's third":    {err: &attemptError{attempts: 3, err: errDown}, state: spool.Queued, least: 4 * time.Second},
-		"nested run, at once":   {err: &attemptError{err: errDown}, state: spool.Queued},
+		"first":                  {err: errDown, state: spool.Queued, least: time.Second, counted: 1},
+		"second":                 {attempts: 1, err: errDown, state: spool.Queued, least: 2 * time.Second, counted: 2},
+		"last":                   {attempts: 2, err: errDown, state: spool.Failed, counted: 3},
+		"permanent":              {err: errKey, state: spool.Failed, counted: 1},
+		"asked to wait":          {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: spool.Queued, least: 30 * time.Second, counted: 1},
+		"asked to wait briefly":  {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: spool.Queued, least: 2 * time.Second, counted: 2},
+		"asked to wait long":     {err: spool.RetryAfter(24 * time.Hour), state: spool.Queued, least: time.Hour, counted: 1},
+		"no money":               {err: &spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}, state: spool.Failed, counted: 1},
+		"invalid":                {err: spool.Errorf(spool.Invalid, "no such thing"), state: spool.Failed, counted: 1},
+		"model asks to wait":     {err: spool.RetryAfter(40 * time.Second), state: spool.Queued, least: 40 * time.Second, counted: 1},
+		"asked to wait too long": {most: 7 * time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: spool.Queued, least: 7 * time.Second, counted: 1},
+		"own wait is longer":     {attempts: 1, most: time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: spool.Queued, least: 2 * time.Second, counted: 2},
+		"nested run's third":     {err: &attemptError{attempts: 3, err: errDown}, state: spool.Queued, least: 4 * time.Second},
+		"nested run, at once":    {err: &attemptError{err: errDown}, state: spool.Queued},
 	} {
 		s := newScene(t, spool.Agent{}, spool.RunRow{Run: spool.Run{Attempts: c.attempts}})
-		s.check(s.s.failed(t.Context(), c.err))
+		if c.most > 0 {
+			s.s.runner.Rules.Retry.AfterMax = c.most
+		}
+		var cause error = &chat.CutOffError{Err: c.err}
+		if errors.As(c.err, new(*attemptError)) {
+			cause = c.err
+		}
+		s.check(s.s.failed(t.Context(), cause))
 		run := s.saved()
 		if run.State != c.state || run.Attempts != c.counted || (run.StopReason == spool.StopFailed) != (c.state == spool.Failed) {
 			t.Errorf("%s: %s with %d attempts, %s", name, run.State, run.Attempts, run.StopReason)

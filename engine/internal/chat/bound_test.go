@@ -32,8 +32,8 @@ func TestFit(t *testing.T) {
 		"streamed too much": {event: spool.ToolCallEnd{ID: "c1", Args: "{}"}, streamed: 9, size: 1},
 		"nothing":           {event: spool.UsageSeen{}, size: 1},
 	} {
-		b := bound{left: c.size + 1}
-		if got, whole := b.fit(c.event, c.streamed); !whole || b.left != 1 || b.exceeded || !cmp.Equal(got, c.event) {
+		b := bound{left: c.size}
+		if got, whole := b.fit(c.event, c.streamed); !whole || b.left != 0 || b.exceeded || !cmp.Equal(got, c.event) {
 			t.Errorf("%s: %v, %d bytes are left", name, got, b.left)
 		}
 		b = bound{left: c.size - 1}

@@ -23,6 +23,7 @@ func TestSummary(t *testing.T) {
 		used    int64
 	}{
 		"finished":     {model: script{events: []spool.ModelEvent{say(" so "), say("far \n"), done, say("more")}}, text: "so far", outcome: spool.OutcomeFinished, used: 7},
+		"fits exactly": {model: script{events: []spool.ModelEvent{say("so far"), say(strings.Repeat("x", 91)), done}}, text: "so far" + strings.Repeat("x", 91), outcome: spool.OutcomeFinished, used: 7},
 		"only thought": {model: script{events: []spool.ModelEvent{spool.ReasoningDelta{Text: "hm"}, done}}, err: "model: the summary is empty", outcome: spool.OutcomeFinished, used: 7},
 		"blank":        {model: script{events: []spool.ModelEvent{say(" \n"), done}}, err: "model: the summary is empty", outcome: spool.OutcomeFinished, used: 7},
 		"no finish":    {model: script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(5, 1)}, say("half")}}, text: "half", err: "model: the summary ended without a finish", outcome: spool.OutcomeError, used: 6},

@@ -166,6 +166,28 @@ func TestIdleEnds(t *testing.T) {
 	}
 }
 
+// A thread is summarised once at a time. The second caller asks no model.
+func TestIdleOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	asked := 0
+	s.model.then = func() {
+		if asked++; asked > 1 {
+			return
+		}
+		r, err := s.Idle(t.Context(), key, room)
+		if want := (spool.CompactResult{Reason: spool.ReasonCompacting, Error: "The thread is being summarised already"}); r != want || err != nil {
+			t.Errorf("meanwhile: %+v, %v", r, err)
+		}
+	}
+	if r, err := s.Idle(t.Context(), key, room); err != nil || !r.Compacted || asked != 1 {
+		t.Errorf("%+v, %v, asked %d times", r, err, asked)
+	}
+	if r, err := s.Idle(t.Context(), key, room); err != nil || r.Reason == spool.ReasonCompacting {
+		t.Errorf("after both: %+v, %v", r, err)
+	}
+}
+
 // The summary stands behind the messages, belongs to no run, and the next prompt is measured by it.
 func TestIdleSaves(t *testing.T) {
 	t.Parallel()
