@@ -21,7 +21,6 @@ var boundTests = map[string]func(s emptyTest){
 	"Calls":     testBoundCalls,
 	"Nothing":   testBoundNothing,
 	"Default":   testBoundDefault,
-	"Exact":     testBoundExact,
 	"Results":   testBoundResults,
 	"Approved":  testBoundApproved,
 	"Summary":   testBoundSummary,
@@ -171,15 +170,6 @@ func testBoundDefault(s emptyTest) {
 	if n := len(s.cutAt(0, m).Text()); n > 4<<20 || n < 4<<20-64<<10 || m.given.Load() > 65 {
 		s.Errorf("%d bytes are saved of %d pieces", n, m.given.Load())
 	}
-}
-
-// testBoundExact has an answer that exactly fits.
-func testBoundExact(s emptyTest) {
-	c := s.config(spooltest.NewModel(spooltest.Say("12345", "6789")))
-	c.Limits.AnswerBytes = 11 // each piece counts one byte more
-	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopCompleted)
 }
 
 // testBoundResults has tools whose results are too long for a step, alone or together. The model reads

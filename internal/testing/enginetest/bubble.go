@@ -27,7 +27,6 @@ var exactCases = map[string]string{
 	"Job":      "HandBack",
 	"Nested":   "StopRunning",
 	"Overview": "Overview",
-	"Retry":    "Permanent",
 	"Stop":     "LostWake Streaming",
 }
 
@@ -67,7 +66,7 @@ var longCases = map[string]string{
 	"Resume":   "Crash Expired",
 	"Retract": "BareSeq BudgetStopped Elsewhere GoneEntry Killed NestedFails NestedParks NestedStopped NextBegan " +
 		"NextRun ParkDropped ParkFailed ParkStopped Reload Retried Shared Size StoppedCall StoppedMute",
-	"Retry":      "AskedCut AskedTooLong AskedWait MaxAttempts Transient",
+	"Retry":      "AskedTooLong MaxAttempts Transient",
 	"Revision":   "PinCrash PinGone",
 	"SSE":        "AfterEveryFrame Keepalive KeepaliveEvent Reader Since",
 	"Settle":     "Claimed HookFails HookRemoved StoppedAndLost StoppedParked StoppedQueued StoppedTwice WorkerDies",
@@ -78,7 +77,7 @@ var longCases = map[string]string{
 	"Sweep":      "ExpiryLost RunningWithoutJob",
 	"Thread":     "DeleteParked List",
 	"Take":       "Died OthersWait Uncertain",
-	"TimeLimit":  "Default Lifted LongerBudget Nested NotRaised People Segments",
+	"TimeLimit":  "Default Nested NotRaised People Segments",
 	"ToolSource": "Crash Down",
 	"Turns":      "AfterEveryFrame FirstIDs Many OfAnEdit OfTheNext Record WithASnapshot WithoutACursor",
 	"Unknown":    "AfterApproval Approved Denied DeniedAfter DeniedWith Expired Idempotent SentAgain Siblings Twice",
@@ -112,7 +111,7 @@ var idleCases = map[string]string{
 	"Stop":       "Parked",
 	"Thread":     "DeleteParked",
 	"Take":       "Died OthersWait Uncertain",
-	"TimeLimit":  "Default Lifted LongerBudget",
+	"TimeLimit":  "Default",
 	"Turns":      "Many WithASnapshot",
 	"Unknown":    "Expired",
 }

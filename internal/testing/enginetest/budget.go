@@ -27,7 +27,6 @@ var budgetTests = map[string]func(s budgetTest){
 	"Cost":          testBudgetCost,
 	"CostCurrency":  testBudgetCostCurrency,
 	"BothAtOnce":    testBudgetBothAtOnce,
-	"LastStep":      testBudgetLastStep,
 	"StoreFails":    testBudgetStoreFails,
 	"ToolCalls":     testBudgetToolCalls,
 	"TimeInModel":   testBudgetTimeInModel,
@@ -287,16 +286,6 @@ func testBudgetBothAtOnce(s budgetTest) {
 	var told spool.CostBudgetExhausted
 	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
 	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1")
-}
-
-// testBudgetLastStep has a run whose last allowed step exceeds its budget.
-func testBudgetLastStep(s budgetTest) {
-	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
-	c.Agents[0].MaxSteps = 1
-	e := s.working(c)
-	s.start(e, "r1", "go")
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
 }
 
 func testBudgetToolCalls(s budgetTest) {

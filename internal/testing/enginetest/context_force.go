@@ -14,9 +14,6 @@ import (
 var forceTests = map[string]func(s contextTest){
 	"Compacts":   testForceCompacts,
 	"Refused":    testForceRefused,
-	"Changed":    testForceChanged,
-	"Once":       testForceOnce,
-	"Fails":      testForceFails,
 	"InTwo":      testForceInTwo,
 	"BehindRun":  testForceBehindRun,
 	"UsageAfter": testForceUsage,
@@ -79,80 +76,6 @@ func testForceRefused(s contextTest) {
 	before = s.all(chat, "r-a")
 	refused(engine.ReasonNothingToCompact, "There is nothing to summarise")
 	s.same("the thread", s.all(chat, "r-a"), before)
-}
-
-// testForceOnce asks for a summary while another one is made. The second caller is refused, and no
-// model is asked. After the first summary, the thread can be summarised again.
-func testForceOnce(s contextTest) {
-	var e *engine.Engine
-	var meanwhile engine.CompactResult
-	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
-		return spooltest.Turn{Before: func(context.Context) error {
-			meanwhile = s.compact(e)
-			return nil
-		}, Text: []string{"SUM"}}
-	})
-	e = s.working(s.contextConfig(answering(100_000), sums))
-	s.turns(e, "a", "b", "c", "d", "e")
-	if got := s.compact(e); !got.Compacted {
-		s.Errorf("the first: %+v", got)
-	}
-	s.same("the second", meanwhile, engine.CompactResult{Reason: engine.ReasonCompacting, Error: "The thread is being summarised already"})
-	s.same("summaries that were asked for", sums.Asked(), 1)
-	if got := s.compact(e); got.Reason == engine.ReasonCompacting {
-		s.Errorf("after both: %+v", got)
-	}
-}
-
-// testForceChanged lets a run come and go while the summary is made, and another run be active when the
-// summary is ready.
-func testForceChanged(s contextTest) {
-	m := answering(100_000)
-	var e *engine.Engine
-	meanwhile := func() {}
-	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
-		return spooltest.Turn{Before: func(context.Context) error {
-			meanwhile()
-			return nil
-		}, Text: []string{"SUM"}}
-	})
-	e = s.engine(s.contextConfig(m, sums))
-	s.work(e)
-	s.turns(e, "a", "b", "c")
-	meanwhile = func() { s.turns(e, "d") }
-	if got := s.compact(e); got.Compacted || got.Reason != engine.ReasonChanged {
-		s.Errorf("after another run: %+v", got)
-	}
-	s.rest()
-	meanwhile = func() { s.start(e, "r-e", "e") }
-	if got := s.compact(e); got.Compacted || got.Reason != engine.ReasonActiveRun {
-		s.Errorf("with another run: %+v", got)
-	}
-	if len(s.compactions()) != 0 || len(s.rows(spool.UsageCompaction)) != 2 {
-		s.Errorf("the record tells of %+v, and the ledger of %d summaries", s.compactions(), len(s.rows(spool.UsageCompaction)))
-	}
-	s.work(e)
-	s.ended(spool.Completed)
-	meanwhile = func() {}
-	if got := s.compact(e); !got.Compacted {
-		s.Errorf("in the end: %+v", got)
-	}
-}
-
-func testForceFails(s contextTest) {
-	sums := spooltest.NewModel(spooltest.Turn{Err: overloaded()})
-	e := s.working(s.contextConfig(answering(100_000), sums))
-	s.turns(e, "a", "b", "c")
-	before := s.all(chat, "r-c")
-	if got, err := e.Compact(context.Background(), chat); spool.CodeOf(err) != spool.Unavailable || got.Compacted {
-		s.Errorf("the result is %+v, %v", got, err)
-	}
-	after := s.all(chat, "r-c")
-	s.same("the messages", after.Messages, before.Messages)
-	s.same("the record", after.Entries, before.Entries)
-	if rows := s.rows(spool.UsageCompaction); len(rows) != 1 || rows[0].Outcome != spool.OutcomeError {
-		s.Errorf("the ledger has %s", compare.Dump(rows))
-	}
 }
 
 // testForceInTwo has callers in two processes at the same time, of which one is too late.

@@ -19,11 +19,7 @@ var emptyTests = map[string]func(s emptyTest){
 	"Once":     testEmptyOnce,
 	"Twice":    testEmptyTwice,
 	"NoName":   testEmptyNoName,
-	"Blank":    testEmptyBlank,
-	"Thought":  testEmptyThought,
 	"Fails":    testEmptyFails,
-	"Length":   testEmptyLength,
-	"Cut":      testEmptyCut,
 	"CutCalls": testEmptyCutCalls,
 	"Filter":   testEmptyFilter,
 	"MaxSteps": testEmptyMaxSteps,
@@ -130,21 +126,6 @@ func testEmptyNoName(s emptyTest) {
 	}
 }
 
-func testEmptyBlank(s emptyTest) {
-	s.plays(spooltest.Say(" \n"), spooltest.Say("\n", "\n"))
-	s.tellsEnd(spool.StopEmpty)
-}
-
-// testEmptyThought has a model that only reasons at first. The reasoning was shown, and stays.
-func testEmptyThought(s emptyTest) {
-	s.plays(spooltest.Turn{Reasoning: []string{"hm"}, Provider: []byte(`{"signature":"x"}`)}, spooltest.Turn{Reasoning: []string{"ah"}, Text: []string{"hello"}})
-	s.tellsEnd(spool.StopCompleted)
-	s.lines("messages", s.script(), "user go", "assistant (hm) (ah) hello")
-	if p := s.messagesOf(chat)[1].Content[0]; p.Provider != nil {
-		s.Errorf("what was thought in another answer is signed for this one: %s", p.Provider)
-	}
-}
-
 // testEmptyFails has a second answer that is cut off. The next segment asks again.
 func testEmptyFails(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
@@ -153,22 +134,6 @@ func testEmptyFails(s emptyTest) {
 	if m.Asked() != 4 {
 		s.Errorf("asked %d times", m.Asked())
 	}
-}
-
-// testEmptyLength has an answer that is cut off before its first word. It is not asked for again,
-// because it would be cut again.
-func testEmptyLength(s emptyTest) {
-	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}, FinishReason: spool.FinishLength})
-	s.tellsEnd(spool.StopLength)
-	if m.Asked() != 1 {
-		s.Errorf("asked %d times", m.Asked())
-	}
-}
-
-func testEmptyCut(s emptyTest) {
-	s.plays(spooltest.Turn{Text: []string{"Once upon"}, FinishReason: spool.FinishLength})
-	s.tellsEnd(spool.StopLength)
-	s.lines("messages", s.script(), "user go", "assistant Once upon")
 }
 
 // testEmptyCutCalls has an answer that is cut off after a call and within another. Neither call runs,

@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,14 +18,10 @@ type fallbackTest struct{ *engineTest }
 
 var fallbackTests = map[string]func(s fallbackTest){
 	"Down":       testFallbackDown,
-	"Causes":     testFallbackCauses,
 	"Midway":     testFallbackMidway,
 	"MidCall":    testFallbackMidCall,
 	"After":      testFallbackAfter,
-	"NotOn":      testFallbackNotOn,
 	"AllDown":    testFallbackAllDown,
-	"AllRefuse":  testFallbackAllRefuse,
-	"AllFilter":  testFallbackAllFilter,
 	"OwnChoice":  testFallbackOwnChoice,
 	"Background": testFallbackBackground,
 	"Stopped":    testFallbackStopped,
@@ -110,37 +105,6 @@ func testFallbackDown(s fallbackTest) {
 	}
 }
 
-// testFallbackCauses has failures of each class, none of which waits.
-func testFallbackCauses(s fallbackTest) {
-	var want []string
-	for _, c := range []struct {
-		turn  spooltest.Turn
-		cause spool.FallbackCause
-	}{
-		{fails(overloaded()), spool.FallbackDown},
-		{fails(errors.New("dial: connection refused")), spool.FallbackDown},
-		{spooltest.Turn{Cut: true}, spool.FallbackDown},
-		{fails(&spool.ModelError{Status: 429, Message: "slow down", After: time.Hour}), spool.FallbackLimit},
-		{fails(&spool.ModelError{Status: 429, Message: "no credit", NoRetry: true}), spool.FallbackLimit},
-		{fails(&spool.ModelError{Status: 401, Message: "bad key"}), spool.FallbackRefused},
-		{fails(&spool.ModelError{Status: 404, Message: "no such model"}), spool.FallbackRefused},
-		{spooltest.Turn{FinishReason: spool.FinishFilter}, spool.FallbackRefused},
-	} {
-		m, spare := spooltest.NewModel(c.turn), spooltest.NewModel(spooltest.Say("done"))
-		e := s.engine(s.configOf(m, spare))
-		stop := s.work(e)
-		begin, run := time.Now(), spool.RunID(fmt.Sprintf("r%d", len(want)))
-		s.start(e, run, "go")
-		s.ended(spool.Completed)
-		stop()
-		if took := time.Since(begin); took > 4*time.Second || spare.Asked() != 1 {
-			s.Errorf("%v: it took %s, and asked %d times", c.turn.Err, took, spare.Asked())
-		}
-		want = append(want, "1 m>spare "+string(c.cause))
-	}
-	s.moves(want...)
-}
-
 // testFallbackMidway has a model that breaks off after a part that clients have seen. The segment ends, which they
 // know, and the next one begins at once.
 func testFallbackMidway(s fallbackTest) {
@@ -205,23 +169,6 @@ func testFallbackAfter(s fallbackTest) {
 	s.moves("1 m>spare down", "1 spare>last refused", "1 m>spare refused", "1 spare>last refused")
 }
 
-// testFallbackNotOn leaves some failures out: they are what they are for a run with one model.
-func testFallbackNotOn(s fallbackTest) {
-	m := spooltest.NewModel(
-		fails(&spool.ModelError{Status: 429, Message: "slow down"}), spooltest.Turn{Text: []string{"I may not"}, FinishReason: spool.FinishFilter},
-	)
-	spare := spooltest.NewModel()
-	c := s.configOf(m, spare)
-	c.Agents[0].FallbackOn = []spool.FallbackCause{spool.FallbackDown}
-	e := s.working(c)
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopFilter || r.Segments != 2 || spare.Asked() != 0 {
-		s.Errorf("the run is %+v, asked %d times", r, spare.Asked())
-	}
-	s.moves()
-}
-
 // testFallbackAllDown has models that are all down. The run is retried later, from its own model on, and fails
 // after as many attempts as a run with one model.
 func testFallbackAllDown(s fallbackTest) {
@@ -242,41 +189,6 @@ func testFallbackAllDown(s fallbackTest) {
 		s.Errorf("the run is %+v", r)
 	}
 	s.moves("1 m>spare down", "1 m>spare down", "1 m>spare down")
-}
-
-// testFallbackAllRefuse has models that all refuse, so that the run fails at once.
-func testFallbackAllRefuse(s fallbackTest) {
-	no := fails(&spool.ModelError{Status: 401, Message: "bad key"})
-	m, spare := spooltest.NewModel(no), spooltest.NewModel(no)
-	e := s.engine(s.configOf(m, spare))
-	stop := s.work(e)
-	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	stop()
-	if r := s.run("r1"); r.Error != "all models failed: m: bad key (status 401); spare: bad key (status 401)" || r.Segments != 1 {
-		s.Errorf("the run is %+v", r)
-	}
-	// One that is only down is worth another attempt.
-	m, spare = spooltest.NewModel(fails(overloaded()), spooltest.Say("back")), spooltest.NewModel(no)
-	e = s.working(s.configOf(m, spare))
-	s.start(e, "r2", "go")
-	s.ended(spool.Completed)
-	if m.Asked() != 2 || spare.Asked() != 1 {
-		s.Errorf("asked %d and %d times", m.Asked(), spare.Asked())
-	}
-}
-
-// testFallbackAllFilter has models that all refuse to answer: the run ends with the last one's words.
-func testFallbackAllFilter(s fallbackTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I may not"}, FinishReason: spool.FinishFilter})
-	spare := spooltest.NewModel(spooltest.Turn{Text: []string{"nor may I"}, FinishReason: spool.FinishFilter})
-	e := s.working(s.configOf(m, spare))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "assistant nor may I")
-	if r := s.run("r1"); r.StopReason != spool.StopFilter {
-		s.Errorf("the run is %+v", r)
-	}
 }
 
 // testFallbackOwnChoice has a start that asks for one of the fallbacks. The run goes on with those behind it.

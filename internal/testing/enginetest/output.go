@@ -21,8 +21,6 @@ var outputTests = map[string]func(s outputTest){
 	"Repaired":   testOutputRepaired,
 	"AfterTools": testOutputAfterTools,
 	"Fails":      testOutputFails,
-	"MaxSteps":   testOutputMaxSteps,
-	"Length":     testOutputLength,
 	"Empty":      testOutputEmpty,
 	"EmptyEnd":   testOutputEmptyEnd,
 	"LeftCalls":  testOutputLeftCalls,
@@ -240,30 +238,6 @@ func (s outputTest) failsWith(e *engine.Engine, want string) {
 		!strings.Contains(o.Error, "does not fit its schema") || !strings.Contains(o.Error, want) {
 		s.Errorf("the outcome is %+v, %v", o, err)
 	}
-}
-
-// testOutputMaxSteps has a run without a step left for the repair.
-func testOutputMaxSteps(s outputTest) {
-	m := spooltest.NewModel(spooltest.Say(wrongReport), spooltest.Say("never"))
-	c := s.reporting(m)
-	c.Agents[0].MaxSteps = 1
-	e := s.working(c)
-	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	s.failsWith(e, "degrees")
-	if told := s.rejections(); m.Asked() != 1 || len(told) != 1 || told[0].Repair {
-		s.Errorf("asked %d times, and the record says %+v", m.Asked(), told)
-	}
-}
-
-// testOutputLength has an answer that was cut. It is not repaired, and the stop reason explains it.
-func testOutputLength(s outputTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{`{"city": "Os`}, FinishReason: spool.FinishLength}, spooltest.Say("never"))
-	e := s.working(s.reporting(m))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	emptyTest(s).tellsEnd(spool.StopLength)
-	s.sees(e, "")
 }
 
 // testOutputEmpty has a model that says nothing, twice, and then the value.

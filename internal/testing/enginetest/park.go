@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,6 @@ var parkTests = map[string]func(s *engineTest){
 	"Denied":            testParkDenied,
 	"Expired":           testParkExpired,
 	"ByItself":          testParkByItself,
-	"ByItselfTwice":     testParkByItselfTwice,
 	"Several":           testParkSeveral,
 	"SomeExpire":        testParkSomeExpire,
 	"SecondAnswer":      testParkSecondAnswer,
@@ -126,18 +124,6 @@ func testParkByItself(s *engineTest) {
 	s.answer(e, "c1", true, `{"result":[1]}`)
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=job{"n":1}`, `tool c1:{"result":[1]}`, "assistant done")
-}
-
-func testParkByItselfTwice(s *engineTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")),
-		outside(func(*spool.Answer) (json.RawMessage, error) { return nil, spool.ParkFor("again", nil, 0) })))
-	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
-	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":`) {
-		s.Errorf("the result is %s", got)
-	}
 }
 
 // testParkSeveral answers the parks of one step in another order than they were opened. The results of

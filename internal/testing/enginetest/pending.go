@@ -22,7 +22,6 @@ var pendingTests = map[string]func(s pendingTest){
 	"Several":        testPendingSeveral,
 	"Bounds":         testPendingBounds,
 	"Notes":          testPendingNotes,
-	"BadState":       testPendingBadState,
 	"TakesLong":      testPendingTakesLong,
 	"Killed":         testPendingKilled,
 	"KilledInStep":   testPendingKilledInStep,
@@ -248,23 +247,6 @@ func testPendingNotes(s pendingTest) {
 	client()
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "CALL_PENDING c1", "RUN_ENDED r1:1 parked", "CALL_PENDING c1 half",
 		"CALL_PENDING c1 "+strings.Repeat("n", 500), "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
-}
-
-func testPendingBadState(s pendingTest) {
-	for i, state := range []string{"{", `"` + strings.Repeat("x", 3<<20) + `"`} {
-		bad := plain("make", "")
-		bad.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			return nil, spool.Pending(time.Second, json.RawMessage(state))
-		}
-		e := s.engine(s.config(making("make"), bad))
-		stop := s.work(e)
-		s.start(e, spool.RunID("r"+string(rune('1'+i))), "go")
-		s.ended(spool.Completed)
-		stop()
-		if got := s.script()[i*4+2]; !strings.Contains(got, "the state of the pending call") {
-			s.Errorf("the result is %s", got)
-		}
-	}
 }
 
 // testPendingTakesLong looks often, and the record does not grow.

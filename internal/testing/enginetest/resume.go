@@ -24,11 +24,9 @@ var resumeTests = map[string]func(s resumeTest){
 	"ForEver":           testResumeForEver,
 	"Schema":            testResumeSchema,
 	"DeepSchema":        testResumeDeepSchema,
-	"Unstorable":        testResumeUnstorable,
 	"Crash":             testResumeCrash,
 	"Broken":            testBroken,
 	"BrokenDenied":      testBrokenDenied,
-	"BrokenIdempotent":  testBrokenIdempotent,
 	"BrokenAfterAnswer": testBrokenAfterAnswer,
 }
 
@@ -185,28 +183,6 @@ func testResumeDeepSchema(s resumeTest) {
 	}
 }
 
-// testResumeUnstorable has tools that park with a schema or a state that cannot be stored. The model reads an error.
-func testResumeUnstorable(s resumeTest) {
-	for id, request := range map[spool.RunID]*spool.ParkRequest{
-		"schema": {Schema: json.RawMessage(`{`)},
-		"empty":  {Schema: json.RawMessage(``)},
-		"state":  {Resume: json.RawMessage(`{`)},
-		"large":  {Resume: json.RawMessage(`"` + strings.Repeat("x", 3<<20) + `"`)},
-	} {
-		send := plain("send", "")
-		send.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, request }
-		e := s.engine(s.config(sending(), send))
-		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID(id)}
-		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: id})
-		stop := s.work(e)
-		o, err := e.Await(context.Background(), key, id)
-		if err != nil || o.State != spool.Completed {
-			s.Errorf("%s: %+v, %v", id, o, err)
-		}
-		stop()
-	}
-}
-
 // testResumeCrash kills the process after the question, and again in the call with the answer.
 func testResumeCrash(s resumeTest) {
 	var got []visit
@@ -278,16 +254,6 @@ func testBrokenDenied(s resumeTest) {
 	if calls != 1 {
 		s.Errorf("%d calls", calls)
 	}
-}
-
-func testBrokenIdempotent(s resumeTest) {
-	calls := 0
-	send := broken(&calls)
-	send.Idempotent = true
-	e := s.working(s.config(sending(), send))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"error: the connection broke"`, "assistant done")
 }
 
 // testBrokenAfterAnswer loses the connection in the call with the answer. A repeat gets the same answer.

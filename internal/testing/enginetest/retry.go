@@ -13,13 +13,8 @@ import (
 
 var retryTests = map[string]func(s *engineTest){
 	"Transient":    testRetryTransient,
-	"AskedWait":    testRetryAskedWait,
 	"AskedTooLong": testRetryAskedTooLong,
-	"AskedCut":     testRetryAskedCut,
-	"Permanent":    testRetryPermanent,
 	"MaxAttempts":  testRetryMaxAttempts,
-	"CleanEnd":     testRetryCleanEnd,
-	"ModelPanics":  testRetryModelPanics,
 }
 
 // overloaded returns a temporary error.
@@ -55,21 +50,6 @@ func testRetryTransient(s *engineTest) {
 		"RUN_STARTED r1:3", "RUN_ENDED r1:3 error", "RUN_STARTED r1:4", "RUN_ENDED r1:4 finished")
 	if r := s.run("r1"); r.Attempts != 0 || r.Segments != 4 {
 		s.Errorf("in the end: %+v", r)
-	}
-}
-
-func testRetryAskedWait(s *engineTest) {
-	m := spooltest.NewModel(
-		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 30 * time.Second}},
-		spooltest.Turn{Err: spool.RetryAfter(40 * time.Second)},
-		spooltest.Say("done"),
-	)
-	e := s.working(s.config(m))
-	begin := time.Now()
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if took := time.Since(begin); took < 70*time.Second || took > 75*time.Second {
-		s.Errorf("it took %s", took)
 	}
 }
 
@@ -109,47 +89,6 @@ func testRetryAskedTooLong(s *engineTest) {
 	s.same("what the streams tell", told, []int64{600_000, 900_000})
 }
 
-// testRetryAskedCut limits the provider's wait to less than the engine's own longest wait. The engine's
-// own wait is used if it is longer.
-func testRetryAskedCut(s *engineTest) {
-	c := s.config(spooltest.NewModel(
-		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
-		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
-		spooltest.Say("done"),
-	))
-	c.Retry.AfterMax = 7 * time.Second
-	e := s.engine(c)
-	s.start(e, "r1", "go")
-	begin := time.Now()
-	s.work(e)
-	s.ended(spool.Completed)
-	// 7 s, and then 10 s plus up to a quarter.
-	if took := time.Since(begin); took < 17*time.Second || took > 21*time.Second {
-		s.Errorf("it took %s", took)
-	}
-}
-
-func testRetryPermanent(s *engineTest) {
-	for i, err := range []error{
-		&spool.ModelError{Status: 401, Message: "bad key"},
-		&spool.ModelError{Status: 429, NoRetry: true, Message: "no money"},
-		spool.Errorf(spool.Invalid, "no such thing"),
-	} {
-		c := s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Err: err}))
-		c.Agents[0].Name = "a" + string(rune('1'+i))
-		e := s.engine(c)
-		stop := s.work(e)
-		id := spool.RunID("r" + string(rune('1'+i)))
-		begin := time.Now()
-		s.start(e, id, "go")
-		s.ended(spool.Failed)
-		if r := s.run(id); r.Segments != 1 || r.Error == "" || r.StopReason != spool.StopFailed || time.Since(begin) > time.Second {
-			s.Errorf("%v: %+v", err, r)
-		}
-		stop()
-	}
-}
-
 func testRetryMaxAttempts(s *engineTest) {
 	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
 		return spooltest.Turn{Text: []string{"x"}, Usage: spooltest.Tokens(3, 1), Err: overloaded()}
@@ -164,24 +103,5 @@ func testRetryMaxAttempts(s *engineTest) {
 	s.lines("messages", s.script(), "user go")
 	if u, err := e.Usage(context.Background(), chat); err != nil || u.Tokens.TotalTokens != 12 {
 		s.Errorf("usage: %+v, %v", u, err)
-	}
-}
-
-func testRetryCleanEnd(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Cut: true}, spooltest.Say("whole"))
-	e := s.working(s.config(m))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "assistant whole")
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
-}
-
-func testRetryModelPanics(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Turn{Before: func(context.Context) error { panic("boom") }})
-	e := s.working(s.config(m))
-	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	if r := s.run("r1"); strings.Contains(r.Error, "boom") || m.Asked() != 1 {
-		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
 }

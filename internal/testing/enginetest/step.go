@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -15,9 +14,6 @@ import (
 var stepTests = map[string]func(s *engineTest){
 	"ToolLoop":           testStepToolLoop,
 	"ParallelTools":      testStepParallelTools,
-	"UnknownTool":        testStepUnknownTool,
-	"BadArguments":       testStepBadArguments,
-	"ToolFails":          testStepToolFails,
 	"ReusedCallID":       testStepReusedCallID,
 	"SaveBeforeAnnounce": testStepSaveBeforeAnnounce,
 	"IdempotencyKey":     testStepIdempotencyKey,
@@ -65,62 +61,6 @@ func testStepParallelTools(s *engineTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=a{} c2=b{}", `tool c1:"a" c2:"b"`, "assistant done")
-}
-
-func testStepUnknownTool(s *engineTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "nope"}), spooltest.Say("done")), plain("look", "1")))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=nope{}", `tool c1:"error: unknown tool nope"`, "assistant done")
-}
-
-func testStepBadArguments(s *engineTest) {
-	checked := plain("checked", "1")
-	checked.Check = func(args json.RawMessage) error {
-		if !strings.Contains(string(args), "to") {
-			return errors.New("to is required")
-		}
-		return nil
-	}
-	e := s.working(s.config(spooltest.NewModel(
-		spooltest.Use(spooltest.Call{ID: "c1", Name: "checked", Args: `{"to":`}, spooltest.Call{ID: "c2", Name: "checked", Args: `[1]`}, spooltest.Call{ID: "c3", Name: "checked"}),
-		spooltest.Say("done"),
-	), checked))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=checked"{\"to\":" c2=checked[1] c3=checked{}`,
-		`tool c1:"error: the arguments are not a JSON object" c2:"error: the arguments are not a JSON object" c3:"error: to is required"`,
-		"assistant done")
-	if s.executed() != 0 {
-		s.Error("the tool was called")
-	}
-}
-
-func testStepToolFails(s *engineTest) {
-	fails := func(name string, err error) spool.Tool {
-		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			if err == nil {
-				panic("boom")
-			}
-			return nil, err
-		}}
-	}
-	null := plain("null", "")
-	null.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil }
-	refused := plain("refused", "")
-	refused.Approval = func(context.Context, spool.ToolCall) (bool, error) {
-		return false, spool.Errorf(spool.Forbidden, "not you")
-	}
-	e := s.working(s.config(spooltest.NewModel(
-		spooltest.Use(spooltest.Call{ID: "c1", Name: "plain"}, spooltest.Call{ID: "c2", Name: "coded"}, spooltest.Call{ID: "c3", Name: "panics"}, spooltest.Call{ID: "c4", Name: "text"}, spooltest.Call{ID: "c5", Name: "null"}, spooltest.Call{ID: "c6", Name: "refused"}),
-		spooltest.Say("done"),
-	), fails("plain", errors.New("no luck")), fails("coded", &spool.Error{Code: spool.Internal, Message: "it broke", Err: errors.New("secret")}),
-		fails("panics", nil), plain("text", "no json"), null, refused))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=plain{} c2=coded{} c3=panics{} c4=text{} c5=null{} c6=refused{}",
-		`tool c1:"error: no luck" c2:"error: it broke" c3:"error: the tool panicked" c4:"no json" c5:null c6:"error: not you"`,
-		"assistant done")
 }
 
 // testStepReusedCallID has a provider that counts its calls from one in each answer.

@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +18,6 @@ type usageTest struct{ *engineTest }
 var usageTests = map[string]func(s usageTest){
 	"Priced":          testUsagePriced,
 	"NotPriced":       testUsageNotPriced,
-	"PricerFails":     testUsagePricerFails,
-	"PricerPanics":    testUsagePricerPanics,
 	"Receipt":         testUsageReceipt,
 	"TwoCurrencies":   testUsageTwoCurrencies,
 	"NextRunCurrency": testUsageNextRunCurrency,
@@ -164,22 +161,6 @@ func testUsageNotPriced(s usageTest) {
 	if err != nil || u.Tokens.Unpriced != 1 || u.Tokens.Costs != nil || u.Tokens.Currency != "" {
 		s.Errorf("the thread's costs: %+v, %v", u.Tokens, err)
 	}
-}
-
-func testUsagePricerFails(s usageTest) {
-	s.unpriced(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("broken") })
-}
-
-func testUsagePricerPanics(s usageTest) {
-	s.unpriced(func(spool.Charge) (spool.Cost, error) { panic("broken") })
-}
-
-// unpriced runs with a pricer that returns no price, which must not fail the run.
-func (s usageTest) unpriced(p pricer) {
-	e := s.working(s.priced(p, spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)})))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeFinished, spooltest.Tokens(20, 2), nil)})
 }
 
 // testUsageReceipt checks that the pricer gets the provider's reported cost and the model's name.
