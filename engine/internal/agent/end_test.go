@@ -150,8 +150,8 @@ func TestSaveLastStep(t *testing.T) {
 	text := func(reason spool.FinishReason) chat.Turn {
 		return chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}, Reason: reason}
 	}
-	capped := text(spool.FinishLength)
-	capped.Capped = spool.StopTokenBudget
+	capped, itself := text(spool.FinishLength), text(spool.FinishStop)
+	capped.Capped, itself.Capped = spool.StopTokenBudget, spool.StopTokenBudget
 	called := text(spool.FinishLength)
 	called.Message.Content = append(called.Message.Content, asked("look")...)
 	for name, c := range map[string]struct {
@@ -172,6 +172,7 @@ func TestSaveLastStep(t *testing.T) {
 		"empty":            {turn: chat.Turn{Reason: spool.FinishStop}, state: spool.Completed, reason: spool.StopEmpty},
 		"stopped":          {turn: text(spool.FinishStop), run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}, state: spool.Cancelled, reason: spool.StopCancelled, texts: 1},
 		"cut by budget":    {turn: capped, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.Completed, reason: spool.StopTokenBudget, texts: 1},
+		"ends by itself":   {turn: itself, on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.Completed, reason: spool.StopCompleted, texts: 1},
 		"cut, and parks":   {turn: capped, on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.WaitingForInput, texts: 1},
 		"budget used up":   {turn: text(spool.FinishStop), on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(100)}}, state: spool.Completed, reason: spool.StopTokenBudget, texts: 1},
 	} {

@@ -61,12 +61,13 @@ func TestAskContent(t *testing.T) {
 	}
 }
 
-// Clients see the blocks of an answer, each closed before the next one.
+// Clients see the blocks of an answer, each closed before the next one. They see no call without a name.
 func TestAskItems(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	_, err := s.ask(t.Context(), &script{events: []spool.ModelEvent{
-		spool.ReasoningDelta{Text: "hm"}, say("a"), say("b"), spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: "{}"},
+		spool.ReasoningDelta{Text: "hm"}, say("a"), spool.ToolCallStart{ID: "c0"}, say("b"), spool.ToolCallDelta{ID: "c0", Args: "{}"}, spool.ToolCallEnd{ID: "c0"},
+		spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: "{}"},
 		spool.ToolCallEnd{ID: "c1", Name: "look", Args: "{}"}, spool.Finish{Reason: spool.FinishToolCalls},
 	}}, spool.ModelRequest{})
 	want := []spool.ItemType{
@@ -247,8 +248,9 @@ func TestCallIDs(t *testing.T) {
 		t.Errorf("the calls are %v, %v", seen, err)
 	}
 	s.run = spool.RunRow{Run: spool.Run{ID: "sub_0123456789", RootID: "r"}}
-	turn, err = s.ask(t.Context(), &script{events: []spool.ModelEvent{call("c1"), spool.Finish{}}}, spool.ModelRequest{})
-	if id := turn.Message.ToolCalls()[0].ToolCallID; id != "c1-456789" || err != nil {
-		t.Errorf("the call of a nested run is %q, %v", id, err)
+	turn, err = s.ask(t.Context(), &script{events: []spool.ModelEvent{call("c1"), call(long[4:]), spool.Finish{}}}, spool.ModelRequest{})
+	calls := turn.Message.ToolCalls()
+	if err != nil || calls[0].ToolCallID != "c1-456789" || spool.CheckID("id", string(calls[1].ToolCallID)) != nil {
+		t.Errorf("the calls of a nested run are %q and %q, %v", calls[0].ToolCallID, calls[1].ToolCallID, err)
 	}
 }

@@ -13,7 +13,12 @@ import (
 
 type pricer func(c spool.Charge) (spool.Cost, error)
 
-func (p pricer) Price(_ context.Context, c spool.Charge) (spool.Cost, error) { return p(c) }
+func (p pricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
+	if err := ctx.Err(); err != nil {
+		return spool.Cost{}, err
+	}
+	return p(c)
+}
 
 // named is a model that its provider calls "large".
 type named struct{ script }
