@@ -60,9 +60,10 @@ func (s *scene) plays(c history.Context, models map[string]*script) {
 	s.s.runner.Compactor = &compact.Compactor{Threads: s.s.runner.Threads, Registry: s.s.runner.Registry, Context: c, Chat: s.s.runner.Chat}
 }
 
-func thinks(text string) answer {
+// thinks is an answer without words.
+func thinks() answer {
 	a := says("", spool.FinishStop)
-	a.events = append([]spool.ModelEvent{spool.ReasoningDelta{Text: text}, spool.ReasoningEnd{Provider: []byte(`{"a":1}`)}}, a.events...)
+	a.events = append([]spool.ModelEvent{spool.ReasoningDelta{Text: "hm"}, spool.ReasoningEnd{Provider: []byte(`{"a":1}`)}}, a.events...)
 	return a
 }
 
@@ -80,9 +81,9 @@ func TestAskSpeaking(t *testing.T) {
 		"never speaks":   {answers: []answer{says("", spool.FinishStop), says(" ", spool.FinishStop)}, text: " ", asked: 2},
 		"was cut off":    {answers: []answer{says("", spool.FinishLength)}, asked: 1},
 		"was filtered":   {answers: []answer{says("", spool.FinishFilter)}, asked: 1},
-		"thinks first":   {answers: []answer{thinks("hm"), says("hello", spool.FinishStop)}, text: "(hm)hello", asked: 2},
+		"thinks first":   {answers: []answer{thinks(), says("hello", spool.FinishStop)}, text: "(hm)hello", asked: 2},
 		"fails":          {answers: []answer{{err: errDown}}, asked: 1, failed: true},
-		"thinks, breaks": {answers: []answer{thinks("hm"), {events: []spool.ModelEvent{spool.TextDelta{Text: "he"}}, err: errDown}}, text: "(hm)he", asked: 2, failed: true},
+		"thinks, breaks": {answers: []answer{thinks(), {events: []spool.ModelEvent{spool.TextDelta{Text: "he"}}, err: errDown}}, text: "(hm)he", asked: 2, failed: true},
 	} {
 		s, m := newScene(t, spool.Agent{}, spool.RunRow{}), &script{answers: c.answers}
 		s.plays(history.Context{}, map[string]*script{"m": m})
@@ -228,7 +229,7 @@ func TestAskFitting(t *testing.T) {
 			messages = append(messages, spool.Message{ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 700))})
 		}
 		turn, err := s.askFitting(t.Context(), history.New(messages, 0))
-		if turn.Reason == "" != (c.text == "") || c.text != "" && turn.Message.Text() != c.text || (err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.rows.Rows.Usage) != c.rows {
+		if (turn.Reason == "") != (c.text == "") || c.text != "" && turn.Message.Text() != c.text || (err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.rows.Rows.Usage) != c.rows {
 			t.Errorf("%s: %q, %v, asked %d times, %d rows", name, turn.Message.Text(), err, len(m.asked), len(s.rows.Rows.Usage))
 		}
 	}

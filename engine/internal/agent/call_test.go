@@ -30,7 +30,7 @@ func TestFailedCall(t *testing.T) {
 		return func(p *plannedCall) { p.answered, p.call.Answer = &park, yes }
 	}
 	overdue := func(p *plannedCall) { p.overdue = true }
-	unknown, again := &spool.OutcomeUnknownError{Err: errCode}, &spool.ParkRequest{Resume: json.RawMessage("1")}
+	unknown, again := &spool.OutcomeUnknownError{Err: errDial}, &spool.ParkRequest{Resume: json.RawMessage("1")}
 	for name, c := range map[string]struct {
 		tool   string
 		change func(p *plannedCall)
@@ -38,7 +38,7 @@ func TestFailedCall(t *testing.T) {
 		want   string
 	}{
 		"error":                       {err: errors.New("no such city"), want: `"error: no such city"`},
-		"coded error":                 {err: spool.Wrap(spool.Invalid, "no such city", errCode), want: `"error: no such city"`},
+		"coded error":                 {err: spool.Wrap(spool.Invalid, "no such city", errDial), want: `"error: no such city"`},
 		"error after an approval":     {change: answered(spool.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`},
 		"question":                    {err: &spool.ParkRequest{}, want: "park input"},
 		"question with a reason":      {err: &spool.ParkRequest{Reason: "job"}, want: "park job"},
@@ -61,7 +61,7 @@ func TestFailedCall(t *testing.T) {
 		"overdue, and asks":           {change: overdue, err: &spool.ParkRequest{}, want: "park input"},
 		"outcome unknown":             {err: unknown, want: "park outcome_unknown"},
 		"unknown, but safe":           {tool: "safe", err: unknown, want: `"error: outcome unknown: dial: refused"`},
-		"internal":                    {err: spool.Wrap(spool.Internal, panicked, errCode), want: `"error: the tool panicked"`},
+		"internal":                    {err: spool.Wrap(spool.Internal, panicked, errDial), want: `"error: the tool panicked"`},
 	} {
 		s := desk(t, spool.RunRow{})
 		p := s.planned(cmp.Or(c.tool, "look"))
@@ -93,7 +93,7 @@ func TestAccept(t *testing.T) {
 		"error":           {o: outcome{err: errDown}, want: `saved "error: model: down (status 503)"`, effect: spool.EffectDone, announced: true},
 		"question":        {o: outcome{err: &spool.ParkRequest{}}, want: "park input", effect: spool.EffectVoid},
 		"last question":   {o: outcome{err: &spool.ParkRequest{}}, last: true, want: "park input"},
-		"unknown":         {o: outcome{err: &spool.OutcomeUnknownError{Err: errCode}}, want: "park outcome_unknown"},
+		"unknown":         {o: outcome{err: &spool.OutcomeUnknownError{Err: errDial}}, want: "park outcome_unknown"},
 		"pending":         {o: outcome{err: spool.Pending(1, nil)}, want: "pending", effect: spool.EffectVoid, parks: 1},
 		"nested result":   {o: outcome{result: value}, spawns: true, want: "7", announced: true},
 		"nested waits":    {o: outcome{waits: true}, spawns: true, want: "wait"},
@@ -112,7 +112,7 @@ func TestAccept(t *testing.T) {
 		}
 	}
 	s := desk(t, spool.RunRow{})
-	if err := s.accept(t.Context(), outcome{planned: s.planned("look"), err: storeError{errCode}}, false); !isStoreError(err) {
+	if err := s.accept(t.Context(), outcome{planned: s.planned("look"), err: storeError{errDial}}, false); !isStoreError(err) {
 		t.Errorf("an error of the store: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestRunTool(t *testing.T) {
 		want   string
 	}{
 		"json": {result: `{"a": 1}`, want: `{"a": 1}`}, "nothing": {want: "null"}, "no json": {result: "{", want: `"{"`},
-		"error": {result: "{", err: errCode, want: "{"},
+		"error": {result: "{", err: errDial, want: "{"},
 	} {
 		p := &plannedCall{tool: tool("look", func(tool *spool.Tool) { tool.Call = returns(json.RawMessage(c.result), c.err) })}
 		if c.result == "" {

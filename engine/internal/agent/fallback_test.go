@@ -28,7 +28,7 @@ func TestFailureOf(t *testing.T) {
 		"too long":             {turn: chat.Turn{Reason: spool.FinishLength}},
 		"refuses to answer":    {turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
 		"down":                 {err: cut(errDown), cause: spool.FallbackDown},
-		"no connection":        {err: cut(errCode), cause: spool.FallbackDown},
+		"no connection":        {err: cut(errDial), cause: spool.FallbackDown},
 		"breaks off":           {err: cut(&spool.ModelError{Message: "no finish"}), cause: spool.FallbackDown},
 		"too many requests":    {err: cut(&spool.ModelError{Status: 429}), cause: spool.FallbackLimit},
 		"no credit":            {err: cut(&spool.ModelError{Status: 429, NoRetry: true}), cause: spool.FallbackLimit, final: true},
@@ -36,7 +36,7 @@ func TestFailureOf(t *testing.T) {
 		"no such model":        {err: cut(&spool.ModelError{Status: 404}), cause: spool.FallbackRefused, final: true},
 		"prompt is too long":   {err: cut(&spool.ModelError{Status: 400, ContextOverflow: true}), cause: spool.FallbackRefused, final: true},
 		"already charged":      {err: errKey, cause: spool.FallbackRefused, final: true},
-		"not of the model":     {err: errCode},
+		"not of the model":     {err: errDial},
 		"store":                {err: storeError{cut(errDown)}},
 		"run ends":             {ctx: over, err: cut(errDown)},
 		"refuses, run ends":    {ctx: over, turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
@@ -105,7 +105,7 @@ func TestFailedAttempt(t *testing.T) {
 		want      attempt
 	}{
 		"temporary":          {err: cut(errDown), want: attempt{again: true, counted: 1, number: 1, reason: "model: down (status 503)"}},
-		"unknown kind":       {err: errCode, want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"}},
+		"unknown kind":       {err: errDial, want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"}},
 		"asks to wait":       {err: cut(spool.RetryAfter(1)), want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"}},
 		"second":             {attempts: 1, err: cut(errDown), want: attempt{again: true, counted: 2, number: 2, reason: "model: down (status 503)"}},
 		"last":               {attempts: 2, err: cut(errDown), want: attempt{counted: 3, number: 3, reason: "model: down (status 503)"}},
@@ -143,7 +143,7 @@ func TestFailedAttempt(t *testing.T) {
 			want: attempt{again: true, counted: 1, number: 1, reason: "all models failed: m: down; spare: bad key (status 401)"},
 		},
 		"engine fails, with fallbacks": {
-			fallbacks: spare, fallback: used("spare", 0, mDown), err: errCode,
+			fallbacks: spare, fallback: used("spare", 0, mDown), err: errDial,
 			want: attempt{again: true, counted: 1, number: 1, reason: "Internal error", fallback: used("spare", 0, mDown)},
 		},
 	} {

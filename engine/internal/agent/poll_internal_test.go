@@ -33,7 +33,7 @@ func TestPoll(t *testing.T) {
 	t.Parallel()
 	early := spool.JobResult{Reason: "it is too early to look at the call", RetryAfter: time.Minute}
 	gone, accepted := spool.JobResult{Accepted: true, Reason: "the call is not pending"}, spool.JobResult{Accepted: true}
-	still, ready := spool.Pending(time.Minute, json.RawMessage("2")), errors.New("failed")
+	still := spool.Pending(time.Minute, json.RawMessage("2"))
 	for name, c := range map[string]struct {
 		change func(s *scene, p *spool.Park)
 		err    error // of the tool
@@ -43,7 +43,7 @@ func TestPoll(t *testing.T) {
 	}{
 		"still pending":      {err: still, want: accepted, state: "2", calls: 1},
 		"done":               {want: accepted, state: "ready", calls: 1},
-		"failed":             {err: ready, want: accepted, state: "ready", calls: 1},
+		"failed":             {err: errDial, want: accepted, state: "ready", calls: 1},
 		"cannot be stored":   {err: spool.Pending(1, json.RawMessage("{")), want: accepted, state: "ready", calls: 1},
 		"too early":          {change: func(_ *scene, p *spool.Park) { p.Pending.NextAt = noon.Add(time.Minute) }, want: early, state: "1"},
 		"overdue":            {change: func(_ *scene, p *spool.Park) { p.Pending.Until = noon }, want: accepted, state: "ready"},
@@ -85,8 +85,52 @@ func TestPoll(t *testing.T) {
 		if got != c.want || state != c.state || calls != c.calls {
 			t.Errorf("%s: %+v, the call is %s, %d calls", name, got, state, calls)
 		}
-		if next := c.err == still && len(s.rows.Rows.Jobs) == 1 && s.rows.Rows.Jobs[0].DueAt.Equal(noon.Add(time.Minute)); c.err == still && !next { //nolint:errorlint // it is the same error
-			t.Errorf("%s: the next look is %+v", name, s.rows.Rows.Jobs)
+		if jobs := s.rows.Rows.Jobs; state == "2" && (len(jobs) != 1 || !jobs[0].DueAt.Equal(noon.Add(time.Minute))) {
+			t.Errorf("%s: the next look is %+v", name, jobs)
+		}
+	}
+}
+
+// The work of a call that is pending no more is cancelled. What goes wrong is only logged.
+func TestCancelCall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(tool *spool.Tool, p *spool.Park)
+		err    error
+		calls  int
+	}{
+		"cancelled":     {calls: 1},
+		"fails":         {err: errDial, calls: 1},
+		"not landed":    {change: func(_ *spool.Tool, p *spool.Park) { p.Landed = false }},
+		"had no work":   {change: func(_ *spool.Tool, p *spool.Park) { p.Pending = nil }},
+		"other call":    {change: func(_ *spool.Tool, p *spool.Park) { p.ToolCallID = "c2" }},
+		"tool is gone":  {change: func(_ *spool.Tool, p *spool.Park) { p.ToolName = "find" }},
+		"cannot cancel": {change: func(tool *spool.Tool, _ *spool.Park) { tool.Cancel = nil }},
+		"cancel panics": {change: func(tool *spool.Tool, _ *spool.Park) {
+			tool.Cancel = func(context.Context, spool.ToolCall) error { panic("no") }
+		}},
+		"pending before": {change: func(_ *spool.Tool, p *spool.Park) { p.State = spool.ParkAnswered }, calls: 1},
+	} {
+		calls := 0
+		work := tool("work", func(tool *spool.Tool) {
+			tool.Cancel = func(_ context.Context, call spool.ToolCall) error {
+				if calls++; string(call.Pending) != "1" {
+					t.Errorf("%s: the call is %+v", name, call)
+				}
+				return c.err
+			}
+		})
+		park := spool.Park{
+			RunID: "r", ToolCallID: "c1", ToolName: "work", State: spool.ParkClosed, Landed: true, Pending: &spool.PendingCall{State: json.RawMessage("1")},
+		}
+		job := spool.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: spool.JobCancel, Key: thread.CancelKey(park)}
+		if c.change != nil {
+			c.change(&work, &park)
+		}
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, spool.RunRow{Run: spool.Run{State: spool.Cancelled}})
+		s.rows.Rows.Runs[0].Revision, s.rows.Rows.Parks = s.agent.Revision, []spool.Park{park}
+		if got, err := s.s.runner.cancelCall(t.Context(), job); err != nil || got != (spool.JobResult{Accepted: true}) || calls != c.calls {
+			t.Errorf("%s: %+v, %v, cancelled %d times", name, got, err, calls)
 		}
 	}
 }

@@ -170,7 +170,7 @@ func asked(names ...string) (calls []spool.Part) {
 var (
 	errDown = &spool.ModelError{Status: 503, Message: "down"}
 	errKey  = &spool.ModelError{Status: 401, Message: "bad key"}
-	errCode = errors.New("dial: refused")
+	errDial = errors.New("dial: refused")
 )
 
 // says returns what the plan is for a call, or what has become of it.

@@ -102,7 +102,7 @@ func TestAskCutShort(t *testing.T) {
 			starts += map[spool.ItemType]int{spool.ItemToolStart: 1}[item]
 			ends += map[spool.ItemType]int{spool.ItemToolEnd: 1}[item]
 		}
-		if starts != ends || turn.Seen() != true || len(turn.ids) != 0 {
+		if starts != ends || !turn.Seen() || len(turn.ids) != 0 {
 			t.Errorf("%s: %d calls begin and %d end", name, starts, ends)
 		}
 		if turn.row.Guess.Output == nil || turn.row.Guess.Input == nil {
@@ -213,7 +213,7 @@ func TestAskUsage(t *testing.T) {
 		"cut, not seen":    {script{events: []spool.ModelEvent{say("abcd")}}, -1, -1, 134, 2},
 		"refused":          {script{err: errors.New("no")}, -1, -1, -1, -1},
 	} {
-		turn, _ := newScene(t).ask(t.Context(), &c.model, spool.ModelRequest{}) //nolint:errcheck // the ledger counts
+		turn, _ := newScene(t).ask(t.Context(), &c.model, spool.ModelRequest{})
 		row := turn.row
 		for i, p := range []*int64{row.Usage.Input, row.Usage.Output, row.Guess.Input, row.Guess.Output} {
 			got, want := int64(-1), []int64{c.in, c.out, c.gin, c.gout}[i]
