@@ -72,7 +72,7 @@ func TestStopped(t *testing.T) {
 func TestSaveDraft(t *testing.T) {
 	t.Parallel()
 	s := desk(t, spool.RunRow{Run: spool.Run{Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 2}}}})
-	turn := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: asked("look", "find", "send", "send")}, Reason: spool.FinishToolCalls}
+	turn := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: asked("look", "find", "send", "look")}, Reason: spool.FinishToolCalls}
 	s.check(s.saveDraft(t.Context(), turn))
 	refused := `"error: the run's budget of tool calls was used up, and this call did not run"`
 	if diff := cmp.Diff([]string{"c1 run", `c2 "error: unknown tool find"`, "c3 park approval", "c4 saved " + refused}, s.plans()); diff != "" {
