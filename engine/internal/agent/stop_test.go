@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,6 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	draft := &spool.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), asked("look", "look")...)}}
 	half := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}}
-	results := `[{"cancelled":true,"reason":"stopped"}]`
 	for name, c := range map[string]struct {
 		run     spool.RunRow
 		cause   error
@@ -31,10 +31,10 @@ func TestStopped(t *testing.T) {
 		"with a draft": {
 			run: spool.RunRow{RunState: spool.RunState{Draft: draft}}, cause: errStopped,
 			effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c2", State: spool.EffectDone, Result: json.RawMessage("5")}},
-			want:    []string{"wait", `[{"cancelled":true,"reason":"stopped"} 5]`},
+			want:    []string{"wait", `{"cancelled":true,"reason":"stopped"} 5`},
 		},
 		"with an answer to a call": {
-			cause: errStopped, want: []string{results},
+			cause: errStopped, want: []string{`{"cancelled":true,"reason":"stopped"}`},
 			parks: []spool.Park{{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage("{}"), State: spool.ParkAnswered, Answer: &spool.Answer{Approved: true}}},
 		},
 	} {
@@ -45,18 +45,11 @@ func TestStopped(t *testing.T) {
 		s.check(s.stopped(t.Context(), c.cause))
 		var got []string
 		for _, m := range s.rows.Rows.Messages {
-			text := m.Text()
-			if m.Role == spool.RoleTool {
-				text = "["
-				for i, p := range m.ToolResults() {
-					if i > 0 {
-						text += " "
-					}
-					text += string(p.Result)
-				}
-				text += "]"
+			var results []string
+			for _, p := range m.ToolResults() {
+				results = append(results, string(p.Result))
 			}
-			got = append(got, text)
+			got = append(got, m.Text()+strings.Join(results, " "))
 		}
 		run := s.saved()
 		if diff := cmp.Diff(c.want, got); diff != "" || run.State != spool.Cancelled || run.StopReason != spool.StopCancelled {

@@ -14,7 +14,8 @@ func transferred(run spool.RunID, result string) []spool.Message {
 	calls := asked("look", spool.TransferTool)
 	calls[1].Args = json.RawMessage(`{"agent":"other","brief":"a letter"}`)
 	return []spool.Message{
-		{ID: "m1", Role: spool.RoleUser, RunID: run}, {ID: "m2", Role: spool.RoleAssistant, RunID: run, Content: calls},
+		{ID: "m1", Role: spool.RoleUser, RunID: run},
+		{ID: "m2", Role: spool.RoleAssistant, RunID: run, Content: calls},
 		{ID: "m3", Role: spool.RoleTool, RunID: run, Content: spool.Content{
 			{Type: spool.PartToolResult, ToolCallID: "c1", ToolName: "look", Result: json.RawMessage(`{"transferredTo":"other"}`)},
 			{Type: spool.PartToolResult, ToolCallID: "c2", ToolName: spool.TransferTool, Result: json.RawMessage(result)},

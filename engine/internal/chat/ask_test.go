@@ -66,9 +66,16 @@ func TestAskItems(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	_, err := s.ask(t.Context(), &script{events: []spool.ModelEvent{
-		spool.ReasoningDelta{Text: "hm"}, say("a"), spool.ToolCallStart{ID: "c0"}, say("b"), spool.ToolCallDelta{ID: "c0", Args: "{}"}, spool.ToolCallEnd{ID: "c0"},
-		spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: "{}"},
-		spool.ToolCallEnd{ID: "c1", Name: "look", Args: "{}"}, spool.Finish{Reason: spool.FinishToolCalls},
+		spool.ReasoningDelta{Text: "hm"},
+		say("a"),
+		spool.ToolCallStart{ID: "c0"},
+		say("b"),
+		spool.ToolCallDelta{ID: "c0", Args: "{}"},
+		spool.ToolCallEnd{ID: "c0"},
+		spool.ToolCallStart{ID: "c1", Name: "look"},
+		spool.ToolCallDelta{ID: "c1", Args: "{}"},
+		spool.ToolCallEnd{ID: "c1", Name: "look", Args: "{}"},
+		spool.Finish{Reason: spool.FinishToolCalls},
 	}}, spool.ModelRequest{})
 	want := []spool.ItemType{
 		spool.ItemReasoningStart, spool.ItemReasoningContent, spool.ItemReasoningEnd, spool.ItemTextStart, spool.ItemTextContent, spool.ItemTextContent,

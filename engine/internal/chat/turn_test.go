@@ -103,8 +103,8 @@ func TestSaveCut(t *testing.T) {
 		turn := Turn{Message: spool.Message{Content: c.content}, Usage: tokens(5, 2)}
 		saved, err := turn.SaveCut(tx)
 		got := ""
-		for _, m := range rows.Rows.Messages {
-			got += describe(m.Content)
+		if messages := rows.Rows.Messages; len(messages) > 0 {
+			got = describe(messages[0].Content)
 		}
 		if err != nil || got != c.want || saved != (c.want != "") || tx.Run.TotalTokens != 7 || (tx.Run.Steps == 1) != saved {
 			t.Errorf("%s: %q, saved %t, %d tokens, %v", name, got, saved, tx.Run.TotalTokens, err)
