@@ -21,7 +21,8 @@ const (
 	exitFailed      exit = "failed"    // the attempt of a step has failed
 )
 
-// exitOf returns how a segment ends whose work ended with err. Cause is why its context has ended, or nil.
+// exitOf returns how a segment ends whose work has ended with err. Cause is why the segment's context has ended, or nil.
+// Shutdown is true if the worker ends.
 func exitOf(err, cause error, shutdown bool) exit {
 	switch {
 	case err == nil:
@@ -45,7 +46,8 @@ func exitOf(err, cause error, shutdown bool) exit {
 	}
 }
 
-// nestedExitOf does the same as exitOf for a nested run.
+// nestedExitOf does the same as exitOf for a nested run. It may not write once the lease is gone, and leaves a store that
+// has failed to the dispatched run.
 func nestedExitOf(err, cause error) exit {
 	switch {
 	case err == nil:
