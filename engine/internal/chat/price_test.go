@@ -97,3 +97,30 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("the run waits: %+v", w)
 	}
 }
+
+// An answer has the price of what its provider has reported last, also if it was cut off.
+func TestAskPrice(t *testing.T) {
+	t.Parallel()
+	early, late := &spool.Cost{Micros: 1, Currency: "EUR"}, &spool.Cost{Micros: 9, Currency: "EUR"}
+	seen := spool.UsageSeen{Usage: tokens(5, 1), Cost: early}
+	for name, c := range map[string]struct {
+		model script
+		want  *spool.Cost
+	}{
+		"finished":     {script{events: []spool.ModelEvent{seen, say("hi"), spool.Finish{Usage: tokens(5, 2), Cost: late, ModelID: "large-2"}}}, late},
+		"cut off":      {script{events: []spool.ModelEvent{seen, say("hi")}}, early},
+		"not reported": {script{events: []spool.ModelEvent{say("hi"), spool.Finish{Usage: tokens(5, 2)}}}, nil},
+	} {
+		s := newScene(t)
+		s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
+			if c.Receipt == nil {
+				return spool.Cost{}, spool.Errorf(spool.NotFound, "none")
+			}
+			return *c.Receipt, nil
+		})
+		turn, _ := s.ask(t.Context(), &c.model, spool.ModelRequest{})
+		if diff := cmp.Diff(c.want, turn.row.Cost); diff != "" || (turn.row.ModelID == "large-2") != (name == "finished") {
+			t.Errorf("%s: of %q (-want +got):\n%s", name, turn.row.ModelID, diff)
+		}
+	}
+}

@@ -21,7 +21,6 @@ var nestedTests = map[string]func(s nestedTest){
 	"Stream":        testNestedStream,
 	"Refused":       testNestedRefused,
 	"Persona":       testNestedPersona,
-	"Model":         testNestedModel,
 	"MaxSteps":      testNestedMaxSteps,
 	"ResultCap":     testNestedResultCap,
 	"Slots":         testNestedSlots,
@@ -325,26 +324,6 @@ func testNestedPersona(s nestedTest) {
 	for _, r := range m.Requests() {
 		if roleOf(r) == "read" && !strings.Contains(r.Instructions, "critic") {
 			s.Errorf("instructions %q", r.Instructions)
-		}
-	}
-}
-
-// testNestedModel asks for a known model, for an unknown one, and for none.
-func testNestedModel(s nestedTest) {
-	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
-		spooltest.Call{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"a","model":"other"}`},
-		spooltest.Call{ID: "c2", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"b","model":"none"}`},
-		spawn("c3", "fixed", "c"),
-	), spooltest.Say("ok")}, "a": {spooltest.Say("a")}, "b": {spooltest.Say("b")}, "c": {spooltest.Say("c")}}
-	c := s.treeConfig(casting(script))
-	c.Models["other"], c.Models["third"] = casting(script), casting(script)
-	c.Agents[0].Spawn.Profiles["fixed"] = engine.Profile{Model: "third"}
-	e := s.working(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1"})
-	s.ended(spool.Completed)
-	for brief, want := range map[string]string{"a": "other", "b": "m", "c": "third"} {
-		if got := s.nested()[brief]; got.Model != want || got.Result == nil || got.Result.Text != brief {
-			s.Errorf("%s ran with %q, want %q: %+v", brief, got.Model, want, got)
 		}
 	}
 }

@@ -18,7 +18,6 @@ type usageTest struct{ *engineTest }
 var usageTests = map[string]func(s usageTest){
 	"Priced":          testUsagePriced,
 	"NotPriced":       testUsageNotPriced,
-	"Receipt":         testUsageReceipt,
 	"TwoCurrencies":   testUsageTwoCurrencies,
 	"NextRunCurrency": testUsageNextRunCurrency,
 	"Absent":          testUsageAbsent,
@@ -161,22 +160,6 @@ func testUsageNotPriced(s usageTest) {
 	if err != nil || u.Tokens.Unpriced != 1 || u.Tokens.Costs != nil || u.Tokens.Currency != "" {
 		s.Errorf("the thread's costs: %+v, %v", u.Tokens, err)
 	}
-}
-
-// testUsageReceipt checks that the pricer gets the provider's reported cost and the model's name.
-func testUsageReceipt(s usageTest) {
-	var asked []spool.Charge
-	receipt := &spool.Cost{Micros: 99, Currency: "EUR"}
-	e := s.working(s.priced(func(c spool.Charge) (spool.Cost, error) {
-		asked = append(asked, c)
-		return *c.Receipt, nil
-	}, spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2), Cost: receipt})))
-	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeFinished, spooltest.Tokens(20, 2), receipt)})
-	s.same("what was asked", asked, []spool.Charge{{
-		Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "scripted-1", Usage: spooltest.Tokens(20, 2), Receipt: receipt,
-	}})
 }
 
 // testUsageTwoCurrencies has a run whose second call is priced in another currency.
