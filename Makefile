@@ -15,7 +15,7 @@ export CGO_ENABLED ?= 0
 
 # Without the names of folders in them, packages are compiled once for lint, smoke, tests, the pages and a release, in
 # every clone.
-export GOFLAGS := -trimpath $(shell go env GOFLAGS)
+export GOFLAGS := -trimpath -buildvcs=false $(shell go env GOFLAGS)
 
 FUZZTIME ?= 10s
 TESTFLAGS ?=

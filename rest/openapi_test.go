@@ -239,6 +239,11 @@ func TestDocumentIsValid(t *testing.T) {
 	if err != nil {
 		missing("node is not there")
 	}
+	for _, name := range []string{"validate.mjs", "package-lock.json"} { // the test cache does not see what node reads
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, api := range map[string]*rest.API{
 		"catalog": catalogAPI(), "errors": errorAPI(rest.DetailErrors), "lists": novelAPI(page.Number(), query.Filter[novelFilter]()), "empty": quiet(),
 	} {

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // pageProgram looks at a page in a browser.
@@ -14,6 +16,7 @@ const pageProgram = "../../test/openapi/page.mjs"
 func (p *process) see(t *testing.T, path string, args ...string) {
 	t.Helper()
 
+	inputs.Read(t, "test/openapi")
 	browser := os.Getenv("CHROMIUM")
 	if browser == "" {
 		browser = "/usr/bin/chromium"

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 )
 
@@ -19,6 +20,7 @@ import (
 func nextBinary(t *testing.T) string {
 	t.Helper()
 
+	inputs.Read(t, "backend", "cmd/spool")
 	path := filepath.Join(t.TempDir(), "spool-next")
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "spool_next_schema", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released

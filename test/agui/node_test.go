@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // node runs a script of this folder and returns what it prints. Without node or its
@@ -26,6 +28,7 @@ func node(t *testing.T, input []byte, script string, args ...string) string {
 	if _, err := os.Stat("node_modules/@ag-ui/client/package.json"); err != nil {
 		missing("@ag-ui/client")
 	}
+	inputs.Read(t, "test/agui")
 	cmd := exec.CommandContext(patiently(t), program, append([]string{script}, args...)...)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
 	out, err := cmd.Output()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/model/demo"
 )
 
@@ -35,6 +36,7 @@ func TestPages(t *testing.T) {
 func testPage(t *testing.T, dir string) {
 	t.Helper()
 
+	inputs.Read(t, "examples")
 	built := t.TempDir()
 	for _, args := range [][]string{{"tsc", "--noEmit"}, {"vite", "build", "--outDir", built}} {
 		program, err := filepath.Abs(filepath.Join(dir, "node_modules", ".bin", args[0]))

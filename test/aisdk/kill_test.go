@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // program is the command, which is built for the first test that serves. All tests share its folder.
@@ -29,6 +31,7 @@ var program struct {
 func command(t *testing.T) string {
 	t.Helper()
 
+	inputs.Read(t)
 	program.Do(func() {
 		build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-trimpath", "-o", program.dir, "../../cmd/spool")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released

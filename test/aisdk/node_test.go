@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // longest bounds a client's process.
@@ -39,6 +41,7 @@ func node(t *testing.T, script string, args ...string) {
 	t.Helper()
 
 	program := needClients(t)
+	inputs.Read(t, "test/aisdk")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end within "+longest.String()))
 	defer cancel()
 	var out bytes.Buffer

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // mostNotRun is how many blocks of all pages may say that they are not run.
@@ -322,6 +324,7 @@ func commands(b block) []block {
 func binary(t *testing.T) string {
 	t.Helper()
 
+	inputs.Read(t)
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "spool"), "./cmd/spool")
 	build.Dir, build.Stderr, build.Env = root, t.Output(), append(os.Environ(), "CGO_ENABLED=0")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // clients is the folder of the TypeScript packages.
@@ -60,6 +62,7 @@ func TestTabs(t *testing.T) {
 func spool(t *testing.T) string {
 	t.Helper()
 
+	inputs.Read(t)
 	file := filepath.Join(t.TempDir(), "spool")
 	build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", file, "../../cmd/spool")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released

@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -138,6 +139,33 @@ func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves
 			if text != "" {
 				found = append(found, Problem{s.file, text})
 			}
+		}
+	}
+	return found, nil
+}
+
+// Inputs reports packages whose tests start programs and do not import the package that tells the test cache what these
+// read, except those named.
+func Inputs(tree fs.FS, inputs string, except ...string) ([]Problem, error) {
+	all, err := sources(tree, nil)
+	if err != nil {
+		return nil, err
+	}
+	starts, tells := make(map[string]string), make(map[string]bool)
+	for _, s := range all {
+		for _, spec := range s.ast.Imports {
+			switch {
+			case s.test && spec.Path.Value == `"os/exec"`:
+				starts[s.pkg] = s.file
+			case spec.Path.Value == strconv.Quote(inputs):
+				tells[s.pkg] = true
+			}
+		}
+	}
+	var found []Problem
+	for _, pkg := range slices.Sorted(maps.Keys(starts)) {
+		if !tells[pkg] && !slices.Contains(except, pkg) {
+			found = append(found, Problem{starts[pkg], fmt.Sprintf("the tests of %s start programs: call inputs.Read with what these read", pkg)})
 		}
 	}
 	return found, nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // leafOnly are modules that only a leaf needs, and other programs must not resolve: object
@@ -97,6 +99,7 @@ func TestCompilerErrors(t *testing.T) {
 func program(t *testing.T, code string) string {
 	t.Helper()
 
+	inputs.Read(t, "*.go", "go.mod", "go.sum")
 	absolute, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)

@@ -195,6 +195,19 @@ func TestImports(t *testing.T) {
 	})
 }
 
+// themselves are packages whose tests start programs that read nothing of the repository: the test binary again, or a
+// server or browser of the system.
+var themselves = []string{"backend/sqlite", "internal/testing/inputs", "server", "spooltest", "test/services"}
+
+// A test that starts another program tells the test cache what that program reads.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) {
+		return archtest.Inputs(os.DirFS(root), module+"/internal/testing/inputs", append(themselves, "rest")...) // rest has no package of ours: it looks by itself
+	})
+}
+
 func TestLengths(t *testing.T) {
 	t.Parallel()
 

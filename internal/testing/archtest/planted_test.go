@@ -34,6 +34,20 @@ func check(t *testing.T, problems []archtest.Problem, err error, want ...string)
 	}
 }
 
+func TestInputsReports(t *testing.T) {
+	t.Parallel()
+
+	problems, err := archtest.Inputs(tree(map[string]string{
+		"a/a_test.go":   `package a; import "os/exec"`,
+		"b/b_test.go":   `package b; import "os/exec"`,
+		"b/c_test.go":   `package b; import "example.com/m/inputs"`,
+		"c/c_test.go":   `package c; import "os/exec"`,
+		"d/d.go":        `package d; import "os/exec"`,
+		"inputs/doc.go": `package inputs`,
+	}), "example.com/m/inputs", "c")
+	check(t, problems, err, "a/a_test.go: the tests of a start programs: call inputs.Read with what these read")
+}
+
 func TestImportsReports(t *testing.T) {
 	t.Parallel()
 
