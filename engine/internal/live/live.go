@@ -8,7 +8,7 @@
 // walker until it has caught up.
 //
 // The package reads the store and the run streams, gets wake-ups, and writes none of them. It imports the
-// root package and, of the engine's parts, record, snapshot and walk.
+// root package and, of the engine's parts, record, toolresult and walk.
 package live
 
 import (

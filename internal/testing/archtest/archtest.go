@@ -1,6 +1,7 @@
 // Package archtest checks the structure of the repository: which package may import which, how long a
-// file may be, that every package has a package comment, and that the links in docs lead somewhere. Its
-// tests run on this repository, and on small trees with planted mistakes.
+// file may be, that every package has a package comment, that the links in docs lead somewhere, and that
+// the page about the parts of the engine counts what there is. Its tests run on this repository, and on
+// small trees with planted mistakes.
 package archtest
 
 import (
@@ -166,6 +167,37 @@ func Inputs(tree fs.FS, inputs string, except ...string) ([]Problem, error) {
 	for _, pkg := range slices.Sorted(maps.Keys(starts)) {
 		if !tells[pkg] && !slices.Contains(except, pkg) {
 			found = append(found, Problem{starts[pkg], fmt.Sprintf("the tests of %s start programs: call inputs.Read with what these read", pkg)})
+		}
+	}
+	return found, nil
+}
+
+// Unused reports the packages of this module that the row of a package below folder allows, and that no
+// file of the package imports, its tests apart.
+func Unused(tree fs.FS, module, folder string, rows []Row) ([]Problem, error) {
+	below, err := fs.Sub(tree, folder)
+	if err != nil {
+		return nil, err
+	}
+	all, err := sources(below, nil)
+	if err != nil {
+		return nil, err
+	}
+	imported := make(map[string][]string)
+	for _, s := range all {
+		if pkg := path.Join(folder, s.pkg); !s.test {
+			for _, spec := range s.ast.Imports {
+				imported[pkg] = append(imported[pkg], spec.Path.Value)
+			}
+		}
+	}
+	var found []Problem
+	for _, row := range rows {
+		has, below := imported[row.Place]
+		for _, ours := range row.Ours {
+			if below && !slices.Contains(has, strconv.Quote(path.Join(module, ours))) {
+				found = append(found, Problem{row.Place, fmt.Sprintf("its row allows our %s, which it does not import", ours)})
+			}
 		}
 	}
 	return found, nil

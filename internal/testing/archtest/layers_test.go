@@ -42,7 +42,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
 	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart"}},
 	{Place: "engine/internal/live", Ours: []string{
-		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
+		".", "engine/internal/record", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
 	}},
 	{Place: "engine/internal/walk", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot"}},
 	{Place: "engine/internal/budget", Ours: []string{".", "internal/strictjson"}},
@@ -77,6 +77,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/retention", Ours: []string{
 		".", "engine/config", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
 	}},
+	{Place: "engine/internal/artifact", Ours: []string{"."}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},
