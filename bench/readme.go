@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -40,18 +39,12 @@ func readme(text string, r results) (string, error) {
 	if !ok || !ends {
 		return "", errors.New("the README has no place for the figures")
 	}
-	var missing error
-	figures := readmeFigure.ReplaceAllStringFunc(readmeFigures, func(place string) string {
-		m := readmeFigure.FindStringSubmatch(place)
-		value, err := r.median(m[1], m[2])
-		missing = errors.Join(missing, err)
-		return value
-	})
+	figures := readmeFigures
 	var missed []string
 	for _, w := range r.sections {
 		for _, m := range writtenGoal.FindAllStringSubmatch(w.text, -1) {
 			if m[4] != "met" {
-				missed = append(missed, fmt.Sprintf("- %s: %s, where the goal is %s\n", m[1], m[2], m[3]))
+				missed = append(missed, "- "+sentence(m[1], m[2], m[3])+"\n")
 			}
 		}
 	}
@@ -60,5 +53,12 @@ func readme(text string, r results) (string, error) {
 	} else {
 		figures += "\nAll goals are met.\n"
 	}
+	var missing error
+	figures = readmeFigure.ReplaceAllStringFunc(figures, func(place string) string {
+		m := readmeFigure.FindStringSubmatch(place)
+		value, err := r.median(m[1], m[2])
+		missing = errors.Join(missing, err)
+		return value
+	})
 	return before + readmeFrom + "\n" + figures + "\n" + readmeTo + after, missing
 }
