@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// storedPart is a part in the stored form. Old databases have the same form.
+// storedPart is a part in the stored form.
 type storedPart struct {
 	Part
 

@@ -38,8 +38,9 @@ const (
 			run_id, after_seq, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`
-	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, claimed, token, attempts, lane)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '=' || ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
+	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, queue, payload, claimed, token, attempts,
+			lane)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, '=' || ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 			owner, labels, bytes, bytes_summed, last_version)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`

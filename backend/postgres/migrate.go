@@ -16,11 +16,16 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// baseline is the number of the first step. Databases with lower numbers are refused: they have schemas that no
+// version has promised to open.
+const baseline = 100
+
 // migration is one step of the schema. Steps first expand the schema, and contract it only once no binary needs
 // the old form, so that binaries of neighbouring versions can run at the same time.
 type migration struct {
 	version int
-	// oldest is the highest step that a binary must know to use the schema after this one.
+	// oldest is the highest step that a binary must know to use the schema after this one. A new field in the JSON of
+	// a run or a park raises it, too: an older binary would drop the field.
 	oldest int
 	name   string
 	sql    string
@@ -46,13 +51,14 @@ func loadMigrations() ([]migration, error) {
 		if err == nil {
 			m.oldest, err = strconv.Atoi(oldest)
 		}
-		if err != nil || !marked || m.version != len(all)+1 || m.oldest > m.version {
-			return nil, spool.Errorf(spool.Internal, "migration %s is not step %d, or does not name the oldest one", m.name, len(all)+1)
+		if next := baseline + len(all); err != nil || !marked || m.version != next || m.oldest > m.version {
+			return nil, spool.Errorf(spool.Internal, "migration %s is not step %d, or does not name the oldest one", m.name, next)
 		}
 		all = append(all, m)
 	}
 	if nextStep != "" {
-		all = append(all, migration{version: len(all) + 1, oldest: len(all), name: "next", sql: nextStep})
+		next := baseline + len(all)
+		all = append(all, migration{version: next, oldest: next - 1, name: "next", sql: nextStep})
 	}
 	return all, nil
 }
@@ -83,10 +89,10 @@ func (db *DB) migrateTo(ctx context.Context, all []migration) error {
 	if err != nil {
 		return err
 	}
-	if err := have.usable(len(all)); err != nil {
+	if err := have.usable(last(all)); err != nil {
 		return err
 	}
-	for have.version < len(all) {
+	for have.version < last(all) {
 		if have, err = db.step(ctx, conn.Conn(), all); err != nil {
 			return err
 		}
@@ -106,15 +112,18 @@ func (db *DB) step(ctx context.Context, conn *pgx.Conn, all []migration) (have s
 	if err := (pgxLink{tx, db}).send(ctx, []statement{lock}); err != nil {
 		return have, err
 	}
-	if have, err = db.readSchema(ctx, tx); err != nil || have.version >= len(all) {
+	if have, err = db.readSchema(ctx, tx); err == nil {
+		err = have.usable(last(all))
+	}
+	if err != nil || have.version >= last(all) {
 		return have, err
 	}
-	if have.version == 0 {
-		if err := db.createSchema(ctx, tx); err != nil {
-			return have, err
-		}
+	next := all[0]
+	if have.version > 0 {
+		next = all[have.version-baseline+1]
+	} else if err := db.createSchema(ctx, tx); err != nil {
+		return have, err
 	}
-	next := all[have.version]
 	// A text without values may have many statements.
 	if _, err := conn.PgConn().Exec(ctx, db.dialect.qualify(next.sql)).ReadAll(); err != nil {
 		return have, storeError(ctx, err)
@@ -129,8 +138,10 @@ func (db *DB) step(ctx context.Context, conn *pgx.Conn, all []migration) (have s
 	return schema{version: next.version, oldest: max(have.oldest, next.oldest)}, storeError(ctx, tx.Commit(ctx))
 }
 
-// createSchema creates the schema and the list of steps. The schema may exist already, for a user who may not
-// create schemas.
+// last returns the number of the last step.
+func last(all []migration) int { return all[len(all)-1].version }
+
+// createSchema creates the schema, unless somebody has done so for a user who may not.
 func (db *DB) createSchema(ctx context.Context, to batcher) error {
 	exists := false
 	err := pgxLink{to, db}.send(ctx, []statement{{
@@ -138,23 +149,10 @@ func (db *DB) createSchema(ctx context.Context, to batcher) error {
 		args: []any{db.dialect.schema},
 		scan: func(r *row) { exists = r.Bool() },
 	}})
-	if err != nil {
+	if err != nil || exists {
 		return err
 	}
-	batch := []statement{{sql: `CREATE TABLE IF NOT EXISTS spool.schema_step (
-		version    integer     PRIMARY KEY,
-		oldest     integer     NOT NULL,
-		name       text        NOT NULL,
-		applied_at timestamptz NOT NULL)`}}
-	if !exists {
-		batch = append([]statement{{sql: `CREATE SCHEMA "` + db.dialect.schema + `"`}}, batch...)
-	}
-	for _, s := range batch { // each is described before it is executed, so it needs what the one before makes
-		if err := (pgxLink{to, db}).send(ctx, []statement{s}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return pgxLink{to, db}.send(ctx, []statement{{sql: `CREATE SCHEMA "` + db.dialect.schema + `"`}})
 }
 
 // readSchema returns the version of the tables. It reads the catalog as tables: a function such as to_regclass may
@@ -177,9 +175,14 @@ func (db *DB) readSchema(ctx context.Context, to batcher) (have schema, err erro
 	return have, err
 }
 
-// usable returns an error for a schema that a binary with the given number of steps cannot use.
+// usable returns an error for a schema that a binary cannot use whose last step is known.
 func (s schema) usable(known int) error {
-	if s.oldest <= known {
+	switch {
+	case 0 < s.version && s.version < baseline:
+		return spool.Errorf(spool.Conflict, "the database has schema %d, and this version of the program opens schema %d and later ones: "+
+			"export it with the version that wrote it (spool export --database URL FILE), and import the file into a new database with this one "+
+			"(spool import --database NEW FILE)", s.version, baseline)
+	case s.oldest <= known:
 		return nil
 	}
 	return spool.Errorf(spool.Conflict,
@@ -199,11 +202,11 @@ func (db *DB) checkSchema(ctx context.Context) error {
 	}
 	defer release(ctx, conn)
 	have, err := db.readSchema(ctx, conn)
-	switch {
-	case err != nil:
-		return err
-	case have.version < len(all):
-		return spool.Errorf(spool.Conflict, "the database has schema %d, and this program needs %d: migrate it first", have.version, len(all))
+	if err == nil {
+		err = have.usable(last(all))
 	}
-	return have.usable(len(all))
+	if err == nil && have.version < last(all) {
+		err = spool.Errorf(spool.Conflict, "the database has schema %d, and this program needs %d: migrate it first", have.version, last(all))
+	}
+	return err
 }

@@ -80,7 +80,7 @@ func TestSchemaTooNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := len(all)
+	known := last(all)
 	address := pgtest.Database(t, nil)
 	openURL(t, address, nil)
 	step := func(version, oldest int) {
@@ -100,6 +100,22 @@ func TestSchemaTooNew(t *testing.T) {
 			t.Errorf("a schema that is too new: %v", err)
 		}
 	}
+}
+
+// A database from before the baseline is refused with a sentence that names the way. The refusal changes nothing.
+func TestBeforeBaseline(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Database(t, nil)
+	openURL(t, address, nil)
+	execute(t, address, "TRUNCATE spool.schema_step; INSERT INTO spool.schema_step SELECT n, n, 'earlier', now() FROM generate_series(1, 5) AS n")
+	const want = "the database has schema 5, and this version of the program opens schema 100 and later ones: export it with the version that wrote it " +
+		"(spool export --database URL FILE), and import the file into a new database with this one (spool import --database NEW FILE)"
+	for _, o := range []*Options{nil, {NoMigrate: true}} {
+		if _, err := Open(t.Context(), address, o); spool.CodeOf(err) != spool.Conflict || spool.MessageOf(err) != want {
+			t.Errorf("got error %v, want a conflict", err)
+		}
+	}
+	execute(t, address, "DO $$ BEGIN ASSERT (SELECT count(*) = 5 AND max(version) = 5 FROM spool.schema_step); END $$")
 }
 
 // Without tables, and without the permission to create them, Open says what to do.
@@ -151,7 +167,7 @@ func TestMigrateFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := slices.Concat(all, []migration{{
-		version: len(all) + 1, oldest: 1, name: "broken", sql: "CREATE TABLE spool.half (n bigint); SELECT nothing",
+		version: last(all) + 1, oldest: baseline, name: "broken", sql: "CREATE TABLE spool.half (n bigint); SELECT nothing",
 	}})
 	if err := db.migrateTo(t.Context(), broken); err == nil {
 		t.Fatal("a broken step was applied")

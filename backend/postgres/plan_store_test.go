@@ -18,7 +18,7 @@ import (
 //nolint:dupword // it is SQL
 const manyRows = `
 INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RUNNING' ELSE 'COMPLETED' END, 'm', 'title ' || n,
-	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100
+	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100, 0
 	FROM generate_series(1, 20000) n, (VALUES ('a'), ('b')) t (tenant);
 INSERT INTO spool.run (` + form.WholeRunColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
 	CASE WHEN n % 10 = 0 OR n % 100 > 0 THEN 'COMPLETED' ELSE 'RUNNING' END, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
@@ -39,7 +39,7 @@ INSERT INTO spool.usage SELECT 'a', 'big', n, 'r' || n / 10, '', 'agent', 'step'
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.usage_line SELECT 'a', 't' || n, '', 'agent', 'm', 'm', '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n;
 INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', CASE n % 2 WHEN 0 THEN 'open' ELSE 'answered' END,
-	'', '', false, n, 1000000 + n, '', false, false
+	'', '', false, n, 1000000 + n, '', false, false, ''
 	FROM generate_series(1, 20000) n;
 UPDATE spool.run SET state = 'WAITING_FOR_INPUT' WHERE ord BETWEEN 1 AND 2000 AND ord % 10 > 0;
 INSERT INTO spool.effect SELECT 'a', 'big', 'r' || n / 10, 1, 'c' || n, n, 'done', '1' FROM generate_series(1, 20000) n;

@@ -113,7 +113,7 @@ func detach(c *conn) (err error) {
 		}
 	}
 	i, err := readIdentity(c)
-	if err != nil || i.id == "" { // a file of an older version
+	if err != nil || i.id == "" { // a file without tables
 		return err
 	}
 	return c.exec("UPDATE database_file SET id = ?, in_use = 0, wal_salt = 0", rand.Text())

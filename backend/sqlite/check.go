@@ -12,7 +12,7 @@ import (
 type Report struct {
 	// Path is the database, as an absolute path.
 	Path string
-	// ID is the id of the database, or empty for a file of an older version.
+	// ID is the id of the database, or empty if it cannot be read.
 	ID string
 	// Bytes is the size of the database without its log, and LogBytes the size of the log.
 	Bytes, LogBytes int64
@@ -23,8 +23,7 @@ type Report struct {
 	// Closed is false if the last server that had the database open died. Then some of its writes are
 	// only in the log, and the next start moves them into the database.
 	Closed bool
-	// Unfinished are the runs that the next process continues. It is empty for a file of an older
-	// version.
+	// Unfinished are the runs that the next process continues.
 	Unfinished []Unfinished
 	// Problems has one sentence for each problem.
 	Problems []string
@@ -68,14 +67,11 @@ func Check(ctx context.Context, path string) (r Report, err error) {
 
 // read checks the tables.
 func (r *Report) read(ctx context.Context, c *conn) error {
-	if err := checkOwner(c, r.Path); err != nil {
-		return err
-	}
 	all, err := loadMigrations()
 	if err != nil {
 		return err
 	}
-	if err := checkKnown(c, all, r.Path); err != nil {
+	if err := checkOpens(c, all, r.Path); err != nil {
 		return err
 	}
 	i, err := readIdentity(c)
@@ -91,8 +87,8 @@ func (r *Report) read(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
-	r.Unfinished, _ = readUnfinished(c) // ignored: a file of an older version lacks the columns
-	return nil
+	r.Unfinished, err = readUnfinished(c)
+	return err
 }
 
 func (r *Report) integrity(c *conn) error {
@@ -132,10 +128,6 @@ func (r *Report) strays(c *conn) error {
 }
 
 func (r *Report) stray(c *conn, table, of, column, also string) error {
-	there, err := hasTable(c, table)
-	if err != nil || !there { // a file of an older version
-		return err
-	}
 	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")" + also
 	return c.query(query, func(row *row) error {
 		if n := row.Int(); n > 0 {

@@ -15,8 +15,8 @@ func addBacklog(tb testing.TB, db *DB, tenant string, n int) {
 	err := db.queue(context.Background(), func(tx *tx) error {
 		due := tx.now.Add(-time.Hour)
 		return tx.write(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-			INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, lane, model, segment, due_at, first_due, claimed, token, attempts)
-			SELECT ?, 't' || i, 'r' || i, '', 'start', 'a', '=a', 'm', 1, ?, ?, 0, 0, 0 FROM n`, n, tenant, due, due)
+			INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, queue, lane, payload, model, segment, due_at, first_due, claimed, token, attempts)
+			SELECT ?, 't' || i, 'r' || i, '', 'start', 'a', '', '=a', '', 'm', 1, ?, ?, 0, 0, 0 FROM n`, n, tenant, due, due)
 	})
 	if err != nil {
 		tb.Fatal(err)

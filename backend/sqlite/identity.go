@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"crypto/rand"
 	"errors"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -10,11 +9,11 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
-// applicationID in the header of the file says that the file is Spool's: "Spol".
+// applicationID in the header of the file says that the file is Spool's: "Spol". The baseline sets it.
 const applicationID = 0x53706f6c
 
-// ourTables are tables that every version of Spool creates. They identify older files, which have no
-// application id.
+// ourTables are tables that every version of Spool has created. They identify files from before the application id,
+// which are refused, but not as those of another program.
 var ourTables = []string{"thread", "run", "entry", "park", "job"}
 
 // checkOwner refuses the file of another program. It must be called before the first write to the file.
@@ -57,26 +56,6 @@ func notDatabase(err error, file string) error {
 	return err
 }
 
-// identify marks the file as Spool's, and gives it an id if it has none.
-func identify(c *conn) error {
-	var id int
-	err := c.query("PRAGMA application_id", func(r *row) error {
-		id = r.Int()
-		return nil
-	})
-	if err == nil && id != applicationID {
-		err = c.pragma("application_id = 0x53706f6c")
-	}
-	if err != nil {
-		return err
-	}
-	have, err := readIdentity(c)
-	if err != nil || have.id != "" {
-		return err
-	}
-	return c.exec("INSERT INTO database_file VALUES (1, ?, 0, 0) ON CONFLICT DO NOTHING", rand.Text())
-}
-
 // identity is the row of database_file. The zero value stands for a file without such a row.
 type identity struct {
 	id    string
@@ -84,7 +63,7 @@ type identity struct {
 	salt  uint32
 }
 
-// readIdentity reads the row. It returns the zero identity for a file that is older than the row.
+// readIdentity reads the row. It returns the zero identity for a file without the table.
 func readIdentity(c *conn) (i identity, err error) {
 	there, err := hasTable(c, "database_file")
 	if err != nil || !there {

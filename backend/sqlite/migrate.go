@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,6 +14,10 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// baseline is the number of the first step. Files with lower numbers are refused: they are of schemas that no
+// version has promised to open.
+const baseline = 100
 
 // migration is one step of the schema.
 type migration struct {
@@ -28,7 +33,7 @@ func loadMigrations() ([]migration, error) {
 		return nil, err
 	}
 	var all []migration
-	last := 0
+	last := baseline - 1
 	for _, name := range names {
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		version, err := strconv.Atoi(number)
@@ -42,6 +47,9 @@ func loadMigrations() ([]migration, error) {
 		}
 		all = append(all, migration{version: version, name: path.Base(name), sql: string(sql)})
 	}
+	if nextStep != "" {
+		all = append(all, migration{version: last + 1, name: "next", sql: nextStep})
+	}
 	return all, nil
 }
 
@@ -49,21 +57,7 @@ func loadMigrations() ([]migration, error) {
 // transaction. The file has a list of the steps that it has had. So a step that was merged later than a
 // step with a higher number is applied too, after that step. Therefore steps whose order matters must
 // not be merged in such an order.
-func migrate(c *conn, file string) error {
-	all, err := loadMigrations()
-	if err != nil {
-		return err
-	}
-	return migrateTo(c, file, all)
-}
-
-func migrateTo(c *conn, file string, all []migration) error {
-	if err := checkKnown(c, all, file); err != nil {
-		return err
-	}
-	if err := listApplied(c); err != nil {
-		return fmt.Errorf("list the applied migrations: %w", err)
-	}
+func migrate(c *conn, all []migration) error {
 	have, err := applied(c)
 	if err != nil {
 		return err
@@ -79,7 +73,7 @@ func migrateTo(c *conn, file string, all []migration) error {
 	return nil
 }
 
-// apply applies a step, unless another process has done so meanwhile.
+// apply applies a step, unless another process has done so meanwhile. user_version is the highest number.
 func apply(c *conn, m migration) error {
 	return inTransaction(c, func() error {
 		have, err := applied(c)
@@ -89,7 +83,14 @@ func apply(c *conn, m migration) error {
 		if err := c.exec(m.sql); err != nil {
 			return err
 		}
-		return markApplied(c, m.version)
+		if err := c.exec("INSERT INTO schema_migration VALUES (?, unixepoch())", m.version); err != nil {
+			return err
+		}
+		last, err := version(c)
+		if err != nil || last >= m.version {
+			return err
+		}
+		return c.exec("PRAGMA user_version = " + strconv.Itoa(m.version))
 	})
 }
 
@@ -100,4 +101,68 @@ func version(c *conn) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// applied returns the numbers of the steps that the file has had.
+func applied(c *conn) (map[int]bool, error) {
+	listed, err := hasTable(c, "schema_migration")
+	if err != nil || !listed {
+		return nil, err
+	}
+	have := make(map[int]bool)
+	err = c.query("SELECT version FROM schema_migration", func(r *row) error {
+		have[r.Int()] = true
+		return nil
+	})
+	return have, err
+}
+
+// checkKnown refuses a file from before the baseline, and a file with a step that this program does not have,
+// because the meaning of its tables may have changed.
+func checkKnown(c *conn, all []migration, file string) error {
+	have, err := applied(c)
+	if err != nil {
+		return err
+	}
+	last, err := version(c)
+	if err != nil {
+		return err
+	}
+	if 0 < last && last < baseline {
+		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program opens schema %d and later ones: "+
+			"export it with the version that wrote it (spool export --data DIR FILE), and import the file into a new folder with this one "+
+			"(spool import --data NEW FILE)", file, last, baseline)
+	}
+	known := make(map[int]bool, len(all))
+	for _, m := range all {
+		known[m.version] = true
+	}
+	highest := all[len(all)-1].version
+	if last > highest {
+		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program knows schema %d: use a later version",
+			file, last, highest)
+	}
+	for number := range have {
+		if !known[number] {
+			return spool.Errorf(spool.Conflict, "%s has had the migration %d, which this version of the program does not have: use a later version",
+				file, number)
+		}
+	}
+	return nil
+}
+
+// inTransaction runs fn in a transaction. No other process can write meanwhile.
+func inTransaction(c *conn, fn func() error) (err error) {
+	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.exec("ROLLBACK"))
+		}
+	}()
+	if err := fn(); err != nil {
+		return err
+	}
+	return c.exec("COMMIT")
 }

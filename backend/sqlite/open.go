@@ -62,9 +62,9 @@ var _ spool.Store = (*DB)(nil)
 // exist. Only the file's owner may read and write a new file. A nil o is allowed.
 //
 // Open returns a [spool.Conflict] error in these cases: both this process and another one want the file
-// exclusively; the tables are of a later version than this package knows; the file is another
-// program's; or the log or the file itself was lost, and AcceptLoss is false. Open returns a
-// [spool.Invalid] error if the file is a symbolic link.
+// exclusively; the tables are of a later version than this package knows, or from before the first
+// schema that it opens; the file is another program's; or the log or the file itself was lost, and
+// AcceptLoss is false. Open returns a [spool.Invalid] error if the file is a symbolic link.
 func Open(path string, o *Options) (*DB, error) { return open(path, o, nil) }
 
 // open does the work of Open. Tests pass a function that it calls after each step that changes a file.
@@ -107,16 +107,26 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	if err := create(abs); err != nil {
 		return nil, err
 	}
-	if o.Exclusive {
-		db.guard = newGuard(abs, e, after)
-	} else if err := markShared(abs, e); err != nil {
-		return nil, err
-	}
 	c, err := dial(abs)
 	if err != nil {
 		return nil, notDatabase(err, abs)
 	}
-	if err := db.prepare(c); err != nil {
+	all, err := loadMigrations()
+	if err == nil {
+		err = checkOpens(c, all, abs)
+	}
+	if err != nil && e.wal.size > 0 { // left by a process that was killed
+		err = errors.Join(err, keepLog(c))
+	}
+	if o.Exclusive {
+		db.guard = newGuard(abs, e, after)
+	} else if err == nil {
+		err = markShared(abs, e)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if err := db.prepare(c, all); err != nil {
 		return nil, errors.Join(err, db.closeWriter(c, false))
 	}
 	if err := c.raw.GatherLog(); err != nil {
@@ -192,11 +202,16 @@ func create(path string) error {
 	return spool.Wrap(spool.Unavailable, "the file cannot be made", err)
 }
 
-// prepare brings the tables up to date.
-func (db *DB) prepare(c *conn) error {
-	if err := checkOwner(c, db.path); err != nil {
+// checkOpens refuses a file that is not ours, or whose schema this program does not know. It changes nothing.
+func checkOpens(c *conn, all []migration, file string) error {
+	if err := checkOwner(c, file); err != nil {
 		return err
 	}
+	return checkKnown(c, all, file)
+}
+
+// prepare brings the tables up to date.
+func (db *DB) prepare(c *conn, all []migration) error {
 	if db.guard != nil {
 		if err := db.guard.opening(); err != nil {
 			return err
@@ -205,10 +220,7 @@ func (db *DB) prepare(c *conn) error {
 	if err := useWAL(c); err != nil {
 		return err
 	}
-	if err := migrate(c, db.path); err != nil {
-		return err
-	}
-	if err := identify(c); err != nil {
+	if err := migrate(c, all); err != nil {
 		return err
 	}
 	if db.guard == nil {

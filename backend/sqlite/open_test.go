@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite"
 
 	"github.com/spoolhq/spool"
@@ -136,46 +134,6 @@ func TestOpenNewerSchema(t *testing.T) {
 	_, err := sqlite.Open(path, nil)
 	if spool.CodeOf(err) != spool.Conflict || !strings.Contains(spool.MessageOf(err), "schema 999") {
 		t.Errorf("got error %v, want a conflict that names the schema", err)
-	}
-}
-
-// TestOpenOlderSchema opens a file of the first schema, in which a call waits.
-func TestOpenOlderSchema(t *testing.T) {
-	t.Parallel()
-
-	path := filepath.Join(t.TempDir(), "spool.db")
-	first, err := os.ReadFile(filepath.Join("migrations", "001_initial.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{
-		string(first), "PRAGMA user_version = 1",
-		`INSERT INTO thread VALUES ('default', 't', 'WAITING_FOR_INPUT', 'm', 'go', 1, 1, 'r', 0, 1, 0)`,
-		`INSERT INTO park VALUES ('default', 't', 'r', 'c', 1, 'send', 1, '{"to":"ann"}', '', 'approval', 'open', '', '', 0, 1, 60000001)`,
-	} {
-		if _, err := raw.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := raw.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, path, nil)
-	var parks []spool.Park
-	err = db.View(t.Context(), key("t"), func(v spool.View) error {
-		parks, err = v.Parks("r")
-		return err
-	})
-	want := []spool.Park{{
-		RunID: "r", ToolCallID: "c", ToolName: "send", Step: 1, Args: json.RawMessage(`{"to":"ann"}`),
-		Reason: spool.ParkApproval, State: spool.ParkOpen, CreatedAt: time.UnixMicro(1).UTC(), ExpiresAt: time.UnixMicro(60000001).UTC(),
-	}}
-	if diff := cmp.Diff(want, parks); diff != "" || err != nil {
-		t.Errorf("the park, %v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -171,29 +171,3 @@ func TestPlanOfRuns(t *testing.T) {
 		})
 	}
 }
-
-// The sums of a file that was written before there were any are right.
-func TestMigrateTally(t *testing.T) {
-	t.Parallel()
-
-	path := filepath.Join(t.TempDir(), "spool.db")
-	firstSchema(t, path)
-	db, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: "tenant", Tally: true})
-	want := spool.Tally{
-		Threads: 1, Runs: map[spool.State]int64{spool.Running: 1, spool.Completed: 1},
-		Tokens: spool.TokenCount{InputTokens: 2, CachedInputTokens: 2, OutputTokens: 2, TotalTokens: 2},
-		Bytes:  4640,
-	}
-	if got := fmt.Sprint(stats.Tally); err != nil || got != fmt.Sprint(want) {
-		t.Errorf("tally %s and error %v, want %v", got, err, want)
-	}
-	runs, err := db.Runs(t.Context(), spool.RunQuery{Tenant: "tenant"})
-	if err != nil || len(runs) != 2 || runs[0].CreatedAt.UnixMicro() != 1 {
-		t.Errorf("runs %+v and error %v", runs, err)
-	}
-}

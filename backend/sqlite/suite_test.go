@@ -59,7 +59,7 @@ func memoryDir(t *testing.T) string {
 }
 
 // emptyFile returns a file that has its tables, which take longer to make than most tests
-// do. How they are made is the matter of TestMigrate.
+// do. How they are made is the matter of TestSchema.
 var emptyFile = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "spool-sqlite-")
 	if err != nil {

@@ -18,7 +18,7 @@ type Unfinished struct {
 	// the name Model. Empty: none has answered yet.
 	MadeOn string
 	// Requested is the provider's name of the model that was asked for that answer. MadeOn may be a
-	// version of it. Empty: unknown, for example for answers that an older version of Spool asked for.
+	// version of it. Empty: unknown.
 	Requested string
 	// Asks says that a run in the state WAITING_FOR_INPUT has a question, which somebody can answer.
 	Asks bool

@@ -3,7 +3,7 @@ package form
 import "github.com/spoolhq/spool"
 
 // The size of a row without its long texts, in bytes. It includes the row's entries in indexes and its dependent rows
-// (of waits, effects and the ledger). Migration 019 of SQLite has the same numbers.
+// (of waits, effects and the ledger).
 const (
 	ThreadSize  = 1 << 10
 	RunSize     = 1 << 10

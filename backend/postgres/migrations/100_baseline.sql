@@ -1,10 +1,21 @@
--- oldest: 1
+-- oldest: 100
 --
--- The tables of schema 1. Times are microseconds since 1970 in UTC, 0 for none. Text is '' where there is none.
--- JSON is kept as text, so that a reader gets the bytes that were written. The tenant leads every key. Texts
--- that keys and lists compare have the collation "C", so that their order is that of their bytes.
+-- The tables of schema 100, the first one that later versions open. Schemas with lower numbers are refused.
+--
+-- Times are microseconds since 1970 in UTC, 0 for none. Text is '' where there is none. JSON is kept as text, so that a
+-- reader gets the bytes that were written. The tenant leads every key. Texts that keys and lists compare have the
+-- collation "C", so that their order is that of their bytes.
 --
 -- "spool." stands for the schema that the tables are in.
+
+-- The steps of the schema that the database has had. oldest is the highest step that a program must know to use the
+-- tables after this one.
+CREATE TABLE spool.schema_step (
+    version    integer     PRIMARY KEY,
+    oldest     integer     NOT NULL,
+    name       text        NOT NULL,
+    applied_at timestamptz NOT NULL
+);
 
 ---------------------------------------------------------------------------------------------------------------
 -- Threads and what belongs to them
@@ -13,21 +24,25 @@
 -- A step changes last_seq, lease_until and the sizes of its thread, and none of these columns is in an index. So
 -- PostgreSQL can put the new version of the row on the same page and leave the indexes alone (HOT).
 CREATE TABLE spool.thread (
-    tenant       text   COLLATE "C" NOT NULL,
-    id           text   COLLATE "C" NOT NULL,
-    state        text   NOT NULL,
-    model        text   NOT NULL,
-    title        text   COLLATE "C" NOT NULL, -- its lower() then changes ASCII letters only
-    owner        text   NOT NULL,
-    labels       jsonb  NOT NULL,
-    created_at   bigint NOT NULL,
-    updated_at   bigint NOT NULL,
-    run_id       text   COLLATE "C" NOT NULL,
-    last_seq     bigint NOT NULL,
-    fence        bigint NOT NULL,
-    lease_until  bigint NOT NULL,
-    bytes        bigint NOT NULL, -- the size of the thread: see size.go
-    bytes_summed bigint NOT NULL, -- the part of it that the tenant's sum includes
+    tenant            text   COLLATE "C" NOT NULL,
+    id                text   COLLATE "C" NOT NULL,
+    state             text   NOT NULL,
+    model             text   NOT NULL,
+    title             text   COLLATE "C" NOT NULL, -- its lower() then changes ASCII letters only
+    owner             text   NOT NULL, -- the subject whose start made the thread
+    labels            jsonb  NOT NULL,
+    created_at        bigint NOT NULL,
+    updated_at        bigint NOT NULL,
+    run_id            text   COLLATE "C" NOT NULL,
+    last_seq          bigint NOT NULL, -- of its entries
+    fence             bigint NOT NULL,
+    lease_until       bigint NOT NULL,
+    bytes             bigint NOT NULL, -- the size of the thread: see size.go
+    bytes_summed      bigint NOT NULL, -- the part of it that the tenant's sum includes
+    last_version      bigint NOT NULL, -- of its deltas
+    -- Nothing writes these yet: how many questions nobody answered in time, and since when there is one.
+    expired_questions bigint NOT NULL DEFAULT 0,
+    expired_since     bigint NOT NULL DEFAULT 0,
     CONSTRAINT thread_pkey PRIMARY KEY (tenant, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -52,7 +67,7 @@ CREATE TABLE spool.run (
     ord                 bigint  NOT NULL, -- the order of insertion in the thread, from 1
     created_at          bigint  NOT NULL,
     parent_id           text    NOT NULL,
-    root_id             text    COLLATE "C" NOT NULL,
+    root_id             text    COLLATE "C" NOT NULL, -- the dispatched run at the top, '' for one itself
     depth               bigint  NOT NULL,
     agent               text    NOT NULL,
     started_by          text    NOT NULL,
@@ -71,22 +86,27 @@ CREATE TABLE spool.run (
     output_tokens       bigint  NOT NULL,
     total_tokens        bigint  NOT NULL,
     segments            bigint  NOT NULL,
-    place               bigint  NOT NULL, -- spool.Run.QueuePosition
-    nested              text    NOT NULL, -- JSON
+    place               bigint  NOT NULL, -- among the runs that wait for their thread, 0 for a run that does not wait
+    nested              text    NOT NULL, -- JSON, what only a nested run has
     cost_micros         bigint  NOT NULL,
     currency            text    NOT NULL,
     allowance           text    NOT NULL, -- JSON
     start_key           text    COLLATE "C" NOT NULL,
-    nonce               text    NOT NULL,
+    nonce               text    NOT NULL, -- private random text for the idempotency keys of the run's tool calls
     scopes              text    NOT NULL, -- JSON
-    host_state          text    NOT NULL, -- JSON
-    provider_options    text    NOT NULL, -- JSON
+    host_state          text    NOT NULL, -- JSON, as it was given
+    provider_options    text    NOT NULL, -- JSON, as it was given
     client              text    NOT NULL, -- JSON
-    engine_state        text    NOT NULL, -- JSON
+    engine_state        text    NOT NULL, -- JSON: spool.RunState
+    -- Nothing writes these yet: a hash of the start's body, which must be the same when start_key comes again, and the
+    -- run's questions that nobody answered in time, as in thread.
+    start_hash          text    NOT NULL DEFAULT '',
+    expired_questions   bigint  NOT NULL DEFAULT 0,
+    expired_since       bigint  NOT NULL DEFAULT 0,
     CONSTRAINT run_pkey PRIMARY KEY (tenant, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
--- At most one dispatched run of a thread is active.
+-- At most one dispatched run of a thread is active. A run that waits for its thread is not.
 CREATE UNIQUE INDEX run_active ON spool.run (tenant, thread_id)
     WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT');
 
@@ -102,6 +122,7 @@ CREATE INDEX run_created ON spool.run (tenant, created_at, id);
 
 CREATE INDEX run_state ON spool.run (tenant, state, created_at, id);
 
+-- Ids of messages are unique in the thread, so that a branch that comes back never has an id that is there.
 CREATE TABLE spool.message (
     tenant            text   COLLATE "C" NOT NULL,
     thread_id         text   COLLATE "C" NOT NULL,
@@ -109,7 +130,7 @@ CREATE TABLE spool.message (
     id                text   COLLATE "C" NOT NULL,
     agent_id          text   COLLATE "C" NOT NULL,
     role              text   NOT NULL,
-    content           text   NOT NULL, -- JSON, in its wire form
+    content           text   NOT NULL, -- JSON, in its stored form
     created_at        bigint NOT NULL,
     client_message_id text   NOT NULL,
     run_id            text   COLLATE "C" NOT NULL,
@@ -131,7 +152,7 @@ CREATE INDEX message_summary ON spool.message (tenant, thread_id, ord) WHERE rol
 CREATE TABLE spool.branch (
     tenant     text   COLLATE "C" NOT NULL,
     thread_id  text   COLLATE "C" NOT NULL,
-    id         bigint NOT NULL,
+    id         bigint NOT NULL,             -- what its messages have in dropped
     base       text   COLLATE "C" NOT NULL, -- the message before the branch, '' for the beginning of the thread
     run_id     text   COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
@@ -149,8 +170,10 @@ CREATE TABLE spool.entry (
     stream            text   NOT NULL,
     after_fence       bigint NOT NULL,
     after_n           bigint NOT NULL,
-    published_by      text   NOT NULL,
-    published_by_tool text   NOT NULL,
+    published_by      text   NOT NULL, -- the subject or the tool that published an event of an application; '' for
+    published_by_tool text   NOT NULL, -- an entry of the engine, and for an event of the program itself
+    -- Nothing writes this yet: true for an event of an application, also of the program itself.
+    published         boolean NOT NULL DEFAULT false,
     CONSTRAINT entry_pkey PRIMARY KEY (tenant, thread_id, seq)
 );
 
@@ -165,25 +188,32 @@ CREATE TABLE spool.park (
     tool_call_id      text    COLLATE "C" NOT NULL,
     ord               bigint  NOT NULL, -- the order of creation in the run, from 1
     tool_name         text    NOT NULL,
-    agent_id          text    NOT NULL,
-    frames            text    NOT NULL, -- JSON
+    agent_id          text    NOT NULL, -- the nested run that asks
+    frames            text    NOT NULL, -- JSON, the calls above that wait with it
     step              bigint  NOT NULL,
     args              text    NOT NULL, -- JSON
     shown             text    NOT NULL, -- JSON
     reason            text    NOT NULL,
-    occurrence        bigint  NOT NULL,
-    digest            text    NOT NULL,
+    occurrence        bigint  NOT NULL, -- the number of the call's question, from the second one on
+    digest            text    NOT NULL, -- a hash of what the park asks
     state             text    NOT NULL,
     answer            text    NOT NULL, -- JSON
     before            text    NOT NULL, -- JSON
     landed            boolean NOT NULL,
     created_at        bigint  NOT NULL,
     expires_at        bigint  NOT NULL,
-    expiry            text    NOT NULL, -- JSON
+    expiry            text    NOT NULL, -- JSON, what becomes of the park when nobody answers
     warned            boolean NOT NULL,
     distinct_approver boolean NOT NULL,
+    revision          text    NOT NULL, -- of the agent that asks
     CONSTRAINT park_pkey PRIMARY KEY (tenant, thread_id, run_id, tool_call_id)
 ) WITH (fillfactor = 85);
+
+-- The open parks of a tenant, so that a list of them does not read closed ones. A park is open to answers once it has
+-- a time of expiry.
+CREATE INDEX park_age ON spool.park (tenant, created_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
+
+CREATE INDEX park_expiry ON spool.park (tenant, expires_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
 
 CREATE TABLE spool.effect (
     tenant       text   COLLATE "C" NOT NULL,
@@ -194,6 +224,9 @@ CREATE TABLE spool.effect (
     ord          bigint NOT NULL, -- the order of the first put in the step, from 1
     state        text   NOT NULL,
     result       text   NOT NULL, -- JSON
+    -- Nothing writes these yet: when the call of the tool began and ended.
+    started_at   bigint NOT NULL DEFAULT 0,
+    ended_at     bigint NOT NULL DEFAULT 0,
     CONSTRAINT effect_pkey PRIMARY KEY (tenant, thread_id, run_id, step, tool_call_id)
 ) WITH (fillfactor = 85);
 
@@ -209,21 +242,24 @@ CREATE TABLE spool.usage (
     kind          text   NOT NULL,
     step          bigint NOT NULL,
     model         text   NOT NULL,
-    model_id      text   NOT NULL,
-    requested     text   NOT NULL,
+    model_id      text   NOT NULL, -- the provider's name of the model that answered
+    requested     text   NOT NULL, -- the provider's name of the model that was asked
     outcome       text   NOT NULL,
     input         bigint,
     cache_read    bigint,
     cache_write   bigint,
     output        bigint,
     reasoning     bigint,
-    guess_input   bigint,
+    guess_input   bigint, -- the guesses are those for counts that were not reported
     guess_output  bigint,
     cost          bigint, -- millionths of the currency
     currency      text   NOT NULL,
     cost_source   text   NOT NULL,
     price_version text   NOT NULL,
     created_at    bigint NOT NULL,
+    -- Nothing writes these yet: when the attempt began, and the class of the error with which it failed.
+    started_at    bigint NOT NULL DEFAULT 0,
+    error_class   text   NOT NULL DEFAULT '',
     CONSTRAINT usage_pkey PRIMARY KEY (tenant, thread_id, ord)
 );
 
@@ -245,12 +281,23 @@ CREATE TABLE spool.usage_line (
     output       bigint NOT NULL,
     reasoning    bigint NOT NULL,
     calls        bigint NOT NULL,
-    estimated    bigint NOT NULL, -- the calls with an estimate
+    estimated    bigint NOT NULL, -- the calls with a guess
     guess_input  bigint NOT NULL,
     guess_output bigint NOT NULL,
     cost         bigint NOT NULL,
     CONSTRAINT usage_line_pkey PRIMARY KEY (tenant, thread_id, agent_id, agent, model, model_id, currency)
 ) WITH (fillfactor = 70);
+
+-- What the commits of a thread have changed of its snapshots.
+CREATE TABLE spool.delta (
+    tenant    text   COLLATE "C" NOT NULL,
+    thread_id text   COLLATE "C" NOT NULL,
+    version   bigint NOT NULL, -- from 1 without gaps
+    seq       bigint NOT NULL, -- the last one of the record after the commit
+    at        bigint NOT NULL,
+    body      text   NOT NULL, -- JSON
+    CONSTRAINT delta_pkey PRIMARY KEY (tenant, thread_id, version)
+);
 
 ---------------------------------------------------------------------------------------------------------------
 -- What belongs to a tenant
@@ -353,7 +400,7 @@ CREATE TABLE spool.job (
     model     text    NOT NULL,
     segment   bigint  NOT NULL,
     queue     text    COLLATE "C" NOT NULL,
-    payload   text    NOT NULL,               -- JSON
+    payload   text    NOT NULL,               -- JSON, of an event
     first_due bigint  NOT NULL,
     due_at    bigint  NOT NULL,               -- when it may be claimed: for a claimed job, when the lease lapses
     claimed   boolean NOT NULL DEFAULT false,
