@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -82,19 +85,91 @@ func (v *versions) ends(p *process) {
 	}
 }
 
-// TestRollingUpgrade replaces the processes of a cluster by those of the next version, one after the other, and back.
-// The first new one migrates the database. No run and no frame is lost, and whichever version has the worker and the
-// API finishes what the other one has begun.
-func TestRollingUpgrade(t *testing.T) {
+// TestUpgrade lets the next version go on with what this one has left.
+func TestUpgrade(t *testing.T) {
 	t.Parallel()
 
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("skipped: there is no go command to build the next version with")
 	}
-	v := &versions{T: t, database: pgtest.Database(t, nil)}
+	next := nextBinary(t)
+	t.Run("Rolling", func(t *testing.T) {
+		t.Parallel()
+		rollingUpgrade(t, next)
+	})
+	t.Run("Killed/postgres", func(t *testing.T) {
+		t.Parallel()
+		database := pgtest.Database(t, nil)
+		killedUpgrade(t, next, t.TempDir(), "SPOOL_DATABASE="+database)
+		v := &versions{T: t, database: database}
+		if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != 101 {
+			t.Errorf("the schema is %d, want 101", have)
+		}
+	})
+	t.Run("Killed/sqlite", func(t *testing.T) {
+		t.Parallel()
+		data := t.TempDir()
+		killedUpgrade(t, next, data)
+		got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", data)
+		if got.code != exitFailure || !strings.Contains(got.stderr, "has schema 101, and this version of the program knows schema 100: use a later version") {
+			t.Errorf("the old version: %+v", got)
+		}
+	})
+}
+
+// killedUpgrade kills a server of this version while a run waits for an approval, another one is in the middle of its
+// answer, and a third one is queued. A server of the next version opens the database, and all three come to their end.
+//
+// This version makes the database of the baseline. Once the schema has a second step, it can no longer: then a dump of
+// such a database belongs into testdata.
+func killedUpgrade(t *testing.T, next, data string, env ...string) {
+	t.Helper()
+
+	var calls atomic.Int64
+	notes := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		_, _ = w.Write([]byte(`"noted"`))
+	}))
+	t.Cleanup(notes.Close)
+	file := writeConfig(t, `models: {demo: {provider: demo}}
+agents: {assistant: {model: demo, tools: [note]}}
+tools: {note: {type: http, url: '`+notes.URL+`', approval: true}}
+limits: {concurrency: 1, lease: 5s}
+`)
+	p := startWith(t, env, data, "--config", file)
+	p.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use note with {}"}`)
+	p.becomes(t, "parked", spool.WaitingForInput)
+	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"slow 40"}`)
+	var w watcher
+	w.watch(t, p, items(4))
+	p.post(t, "/api/agent/run", `{"threadId":"queued","prompt":"hello"}`)
+	if state := p.stateOf(t, "queued"); state != spool.Queued {
+		t.Errorf("the thread is %s, want %s", state, spool.Queued)
+	}
+	p.signal(t, syscall.SIGKILL)
+
+	n := startBinary(t, next, env, data, "--config", file)
+	n.approve(t, "parked")
+	w.watch(t, n, hasCompleted)
+	gapless(t, w.frames)
+	completed(t, n)
+	n.becomes(t, "queued", spool.Completed)
+	n.becomes(t, "parked", spool.Completed)
+	if got := n.get(t, "/api/agent/history?threadId=parked"); calls.Load() != 1 || !strings.Contains(got, "noted") {
+		t.Errorf("%d calls: %s", calls.Load(), got)
+	}
+	n.signal(t, syscall.SIGTERM)
+}
+
+// rollingUpgrade replaces the processes of a cluster by those of the next version, one after the other, and back.
+// The first new one migrates the database. No run and no frame is lost, and whichever version has the worker and the
+// API finishes what the other one has begun.
+func rollingUpgrade(t *testing.T, next string) {
+	t.Helper()
+
+	v := &versions{T: t, database: pgtest.Database(t, nil), next: next}
 	oldAPI, oldWorker := v.old(roleAPI), v.old(roleWorker)
 	known := v.sql("SELECT max(version) FROM spool.schema_step")
-	v.next = nextBinary(t)
 	v.runs(oldAPI, "before")
 	oldAPI.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
 	oldAPI.becomes(t, "parked", spool.WaitingForInput)
