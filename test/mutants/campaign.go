@@ -162,11 +162,10 @@ func (c *campaign) plant(ctx context.Context, e *edit) (*result, error) {
 }
 
 func try(ctx context.Context, x *index, t *trial, tests []*testCase) (outcome, error) {
-	remove, err := t.plant(ctx)
-	if err != nil {
+	defer t.remove()
+	if err := t.plant(ctx); err != nil {
 		return outcome{}, err
 	}
-	defer remove()
 	o, err := t.run(ctx, tests)
 	o.Tier = x.Tier
 	return o, err

@@ -69,7 +69,7 @@ func (x *indexer) run(ctx context.Context) (*index, error) {
 	for i := range commands {
 		c := &commands[i]
 		if name := c.missing(); name != "" {
-			all.LeftOut = append(all.LeftOut, fmt.Sprintf("%s: %s, as %s is not set", x.Tier, strings.Join(c.Packages, " "), name))
+			all.LeftOut = append(all.LeftOut, fmt.Sprintf("%s: %s, as %s is not set", x.Tier, c, name))
 			continue
 		}
 		packages, err := x.Tree.list(ctx, c)
@@ -153,7 +153,7 @@ func writeWhole(file string, data []byte) error {
 // of the services: tests skip themselves where one is missing.
 func (x *indexer) key(c *command, p listed) (string, error) {
 	words, err := json.Marshal([]any{
-		c, x.Plan.Split, x.folders(), runtime.Version(), runtime.GOARCH,
+		c.Run, c.Skip, c.Env, x.Plan.Split, x.folders(), runtime.Version(), runtime.GOARCH,
 		os.Getenv("SPOOL_TEST_POSTGRES") != "", os.Getenv("SPOOL_TEST_REDIS") != "",
 	})
 	if err != nil {

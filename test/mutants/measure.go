@@ -77,23 +77,28 @@ func (x *indexer) measure(ctx context.Context, c *command, p *packageIndex) erro
 	return ctx.Err()
 }
 
-// measureTest runs one test, and returns the blocks that have run.
+// measureTest runs one test, and returns the blocks that have run. A test that fails has a second try, as the machine
+// may be busy.
 func (x *indexer) measureTest(ctx context.Context, c *command, p *packageIndex, binary, profile, name string) (*testCase, []string) {
-	began := time.Now()
 	run := process{Dir: x.Tree.path(p.Dir), Env: c.Env, Limit: longestTest, Args: []string{
 		binary, "-test.run=" + expression([]string{name}), "-test.coverprofile=" + profile,
 	}}
-	out, err := run.run(ctx)
-	t := &testCase{Name: name, Seconds: time.Since(began).Seconds()}
-	if err == nil {
-		var ran []string
-		if ran, err = readProfile(profile, x.Tree.Module); err == nil {
-			return t, ran
+	t := &testCase{Name: name}
+	for range 2 {
+		began := time.Now()
+		out, err := run.run(ctx)
+		t.Seconds = time.Since(began).Seconds()
+		if err == nil {
+			var ran []string
+			if ran, err = readProfile(profile, x.Tree.Module); err == nil {
+				t.Failed = ""
+				return t, ran
+			}
 		}
-	}
-	t.Failed = err.Error()
-	if ctx.Err() == nil {
-		x.Log("%s: %s %s fails without a mistake: %v\n%s", x.Tier, p.Dir, name, err, tail(out))
+		t.Failed = err.Error()
+		if ctx.Err() == nil {
+			x.Log("%s: %s %s fails without a mistake: %v\n%s", x.Tier, p.Dir, name, err, tail(out))
+		}
 	}
 	return t, nil
 }

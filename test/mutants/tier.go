@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 //go:embed tiers.json
@@ -79,6 +81,15 @@ func readPlan(file string) (*plan, error) {
 		return nil, fmt.Errorf("read the tiers: %w", err)
 	}
 	return p, nil
+}
+
+// String returns the packages as a path from the tree, such as "rest/bunquery/...".
+func (c *command) String() string {
+	paths := make([]string, 0, len(c.Packages))
+	for _, p := range c.Packages {
+		paths = append(paths, path.Join(c.Dir, p))
+	}
+	return strings.Join(paths, " ")
 }
 
 // missing returns the first variable that the command needs and nobody has set.

@@ -48,33 +48,27 @@ type outcome struct {
 	Once []string `json:"once,omitempty"`
 }
 
-// plant writes the overlay and compiles the package. The caller calls the function that is returned.
-func (t *trial) plant(ctx context.Context) (remove func(), err error) {
+// plant writes the overlay and compiles the package. The caller calls remove, also after an error.
+func (t *trial) plant(ctx context.Context) (err error) {
 	if t.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
-		return nil, fmt.Errorf("make a folder: %w", err)
+		return fmt.Errorf("make a folder: %w", err)
 	}
-	remove = func() { _ = os.RemoveAll(t.dir) }
-	defer func() {
-		if err != nil {
-			remove()
-		}
-	}()
 	t.binaries = make(map[string]string)
 	original := t.Tree.path(t.Edit.File)
 	source, err := os.ReadFile(original)
 	if err != nil {
-		return nil, fmt.Errorf("plant: %w", err)
+		return fmt.Errorf("plant: %w", err)
 	}
 	mutated := filepath.Join(t.dir, filepath.Base(original))
 	if err := os.WriteFile(mutated, t.Edit.apply(source), 0o600); err != nil {
-		return nil, fmt.Errorf("plant: %w", err)
+		return fmt.Errorf("plant: %w", err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
 	if err != nil {
-		return nil, fmt.Errorf("plant: %w", err)
+		return fmt.Errorf("plant: %w", err)
 	}
 	if err := os.WriteFile(t.overlay(), overlay, 0o600); err != nil {
-		return nil, fmt.Errorf("plant: %w", err)
+		return fmt.Errorf("plant: %w", err)
 	}
 	build := process{
 		Dir:  t.Tree.path(t.Tree.module(t.Edit.File)),
@@ -83,12 +77,14 @@ func (t *trial) plant(ctx context.Context) (remove func(), err error) {
 	}
 	if out, err := build.run(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil, err
+			return err
 		}
-		return nil, fmt.Errorf("%w: %s", errNotCompiled, tail(out))
+		return fmt.Errorf("%w: %s", errNotCompiled, tail(out))
 	}
-	return remove, nil
+	return nil
 }
+
+func (t *trial) remove() { _ = os.RemoveAll(t.dir) }
 
 // run runs the tests, cheapest first, until one kills.
 func (t *trial) run(ctx context.Context, tests []*testCase) (outcome, error) {
