@@ -9,7 +9,7 @@ import (
 )
 
 // report writes the results as Markdown: how many of each kind, then each of them.
-func report(w io.Writer, r *results, tiers []string, leftOut []string) {
+func report(w io.Writer, r *results, tiers, leftOut []string) {
 	counts := make(map[string]int)
 	var order []string
 	var rows strings.Builder
@@ -35,7 +35,7 @@ func report(w io.Writer, r *results, tiers []string, leftOut []string) {
 		}
 		fmt.Fprintf(&rows, " %.0f |\n", one.seconds())
 	}
-	_, _ = fmt.Fprintf(w, "| mistakes | of the seed's |\n|---|---|\n")
+	_, _ = fmt.Fprintf(w, "| mistakes | |\n|---|---|\n")
 	for _, verdict := range order {
 		_, _ = fmt.Fprintf(w, "| %s | %d |\n", verdict, counts[verdict])
 	}
@@ -44,7 +44,7 @@ func report(w io.Writer, r *results, tiers []string, leftOut []string) {
 			_, _ = fmt.Fprintf(w, "| races found by %s | %d of %d |\n", tier, r.racesFound(tier), races)
 		}
 	}
-	_, _ = fmt.Fprintf(w, "| hours | %.1f |\n\n", hours)
+	_, _ = fmt.Fprintf(w, "| seed | %d |\n| hours | %.1f |\n\n", r.seed, hours)
 	_, _ = fmt.Fprintf(w, "| place | mistake | %s | seconds |\n|---|---|%s---|\n", strings.Join(tiers, " | "), strings.Repeat("---|", len(tiers)))
 	_, _ = io.WriteString(w, rows.String())
 	for _, line := range leftOut {
@@ -101,6 +101,12 @@ func (r *result) in(tier string) string {
 func (r *result) mistake() string {
 	if name, ok := strings.CutPrefix(r.Name, "race: "); ok {
 		return name
+	}
+	switch {
+	case r.Edit.New == "":
+		return fmt.Sprintf("%s: `%s`", r.Edit.Operator, cell(r.Edit.Old))
+	case r.Edit.Old == "":
+		return fmt.Sprintf("%s: `%s`", r.Edit.Operator, cell(r.Edit.New))
 	}
 	return fmt.Sprintf("%s: `%s` to `%s`", r.Edit.Operator, cell(r.Edit.Old), cell(r.Edit.New))
 }

@@ -41,6 +41,7 @@ func (r *result) seconds() (sum float64) {
 // results are those of one seed, in a file that only grows: a run that was interrupted goes on after its last line.
 type results struct {
 	file string
+	seed uint64
 	all  []*result
 }
 
@@ -56,7 +57,7 @@ func openResults(file string, seed uint64) (*results, error) {
 			return nil, fmt.Errorf("write the results: %w", err)
 		}
 	}
-	all := &results{file: file}
+	all := &results{file: file, seed: seed}
 	for line := range bytes.Lines(whole) {
 		r := new(result)
 		if err := json.Unmarshal(line, r); err != nil {

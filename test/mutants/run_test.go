@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| killed by quick | 1 |", "| missed by quick, killed by long | 1 |", "| survived quick and long | 1 |",
+		"| killed by quick | 1 |", "| missed by quick, killed by long | 1 |", "| survived quick and long | 1 |", "| seed | 3 |",
 		"Left out: quick: a TestBroken, as it fails without a mistake", "Left out: long: ..., as TOY_SERVICE is not set",
 	} {
 		if !strings.Contains(report, want) {
@@ -184,6 +184,7 @@ func TestRunResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.byLine() // every line is whole
 	planted := bytes.Count(all, []byte("\n")) - bytes.Count(all, []byte(`"notCompiled":true`))
 	if !bytes.HasPrefix(all, first) || planted != 3 {
 		t.Errorf("the results are not the first one and two more:\n%s", all)
