@@ -72,7 +72,7 @@ func compared[T any](kind string, before, after []T, name func(T) string) (lines
 // byStore are fields that the store sets, or that name the row.
 var byStore = map[string]bool{
 	"Tenant": true, "ThreadID": true, "ID": true, "UpdatedAt": true, "LastSeq": true, "Seq": true, "AfterSeq": true, "Nonce": true,
-	"Key": true, "JobID": true, "FirstDue": true, "DiedAt": true, "At": true,
+	"Key": true, "QueuedJob.JobID": true, "FirstDue": true, "DiedAt": true, "At": true,
 	"Thread.CreatedAt": true, "Run.CreatedAt": true, "Message.CreatedAt": true, "Entry.CreatedAt": true, "UsageRow.CreatedAt": true,
 	"Branch.CreatedAt": true,
 }

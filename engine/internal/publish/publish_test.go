@@ -1,0 +1,138 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/internal/testing/maptx"
+)
+
+// live notes the wake-ups.
+type live struct {
+	spool.Live
+
+	woken []spool.WakeKind
+}
+
+func (l *live) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
+	l.woken = append(l.woken, kind)
+}
+
+// desk is a publisher over one thread, whose run r was started at maptx.Start and is the second of it.
+func desk(state spool.State) (*Publisher, *maptx.Tx, *live) {
+	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
+	tx.Rows = maptx.Rows{
+		Thread: &spool.Thread{State: state, RunID: "r", Fence: 2, CreatedAt: maptx.Start},
+		Runs:   []spool.RunRow{{Run: spool.Run{ID: "old", State: spool.Completed}}, {Run: spool.Run{ID: "r", State: state, Segments: 2}}},
+	}
+	l := &live{}
+	return &Publisher{Store: maptx.Store{Tx: tx}, Live: l}, tx, l
+}
+
+// An event that no segment of this process is about: what is written, who is woken, or why it is refused.
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	type wakes = []spool.WakeKind
+	for _, c := range []struct {
+		name    string
+		state   spool.State
+		about   spool.RunID
+		durable bool
+		given   func(tx *maptx.Tx)
+		want    string // the refusal, or the run of the event
+		woken   wakes
+		changes string
+	}{
+		{"live", spool.Queued, "", false, nil, "r", wakes{spool.WakeNotice}, ""},
+		{"live, of a thread at rest", spool.Completed, "", false, nil, "", wakes{spool.WakeNotice}, ""},
+		{"durable", spool.Queued, "", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
+		{"durable, about the run", spool.Queued, "r", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
+		{"durable, of a thread at rest", spool.Completed, "", true, nil, "", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} PublishedBy=ann"},
+		{"durable, while a worker has the thread", spool.Running, "", true, func(tx *maptx.Tx) {
+			tx.Rows.Thread.LeaseUntil = maptx.Start.Add(1)
+		}, "r", wakes{spool.WakeRecord, spool.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
+		{"about a run that has ended", spool.Queued, "old", true, nil, "conflict: runId is a run that has ended", nil, ""},
+		{"live, about a run that has ended", spool.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil, ""},
+		{"about a run of another thread", spool.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil, ""},
+		{"to no thread", spool.Queued, "", true, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
+		{"live, to no thread", spool.Queued, "", false, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, tx, l := desk(c.state)
+			if c.given != nil {
+				c.given(tx)
+			}
+			before := tx.Clone()
+			entry, err := p.Publish(context.Background(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: c.durable}, c.about, "ann")
+			got := string(entry.RunID)
+			if err != nil {
+				got = string(spool.CodeOf(err)) + ": " + spool.MessageOf(err)
+			} else if entry.PublishedBy != "ann" || entry.Type != "A" {
+				t.Errorf("the entry is %+v", entry)
+			}
+			if diff := cmp.Diff([]any{c.want, c.woken, c.changes}, []any{got, l.woken, maptx.Diff(before, tx)}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A segment owns its thread until another worker has it, another run, or another thread has its name.
+func TestOwns(t *testing.T) {
+	t.Parallel()
+	s := &Segment{Fence: 2, RunID: "r", Made: maptx.Start}
+	for _, c := range []struct {
+		thread spool.Thread
+		want   bool
+	}{
+		{spool.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start}, true},
+		{spool.Thread{Fence: 3, RunID: "r", CreatedAt: maptx.Start}, false},
+		{spool.Thread{Fence: 2, RunID: "next", CreatedAt: maptx.Start}, false},
+		{spool.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start.Add(time.Second)}, false},
+	} {
+		if got := s.Owns(c.thread); got != c.want {
+			t.Errorf("%+v is owned: %t", c.thread, got)
+		}
+	}
+}
+
+// An event gets a position in the stream as long as the record lacks the segment's end.
+func TestIsOpen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state  spool.State
+		stream spool.StreamID
+		want   bool
+	}{{spool.Running, "r:2", true}, {spool.Running, "r:1", false}, {spool.Queued, "r:2", false}, {spool.Completed, "r:2", false}} {
+		_, tx, _ := desk(c.state)
+		s := &Segment{Writer: stream.New(stream.Settings{}, spool.StreamKey{ID: c.stream}, 2, 0)}
+		if got, err := isOpen(tx, s, *tx.Rows.Thread); got != c.want || err != nil {
+			t.Errorf("%s in state %s is open: %t, %v", c.stream, c.state, got, err)
+		}
+	}
+}
+
+// A segment is found until it is removed, and a later one of its thread stays.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	var p Publisher
+	key := spool.ThreadKey{Tenant: "t", ID: "c"}
+	first, second := &Segment{Key: key}, &Segment{Key: key}
+	removeFirst := p.Add(first)
+	removeSecond := p.Add(second)
+	removeFirst()
+	if p.find(key) != second {
+		t.Error("a later segment was removed with the first")
+	}
+	removeSecond()
+	if p.find(key) != nil {
+		t.Error("a segment was not removed")
+	}
+}
