@@ -105,6 +105,14 @@ func TestAnswer(t *testing.T) {
 		{"late", func(d *desk) { d.rows.At = maptx.Start.Add(time.Hour) }, []spool.RespondResult{
 			{Reason: spool.ReasonAnswered, Error: "This request was already answered"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
 		}, spool.ParkExpired},
+		{"late, of a question that is extended by that", func(d *desk) {
+			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireExtend, Extensions: 2, TTL: time.Hour}
+		}, []spool.RespondResult{{Delivered: true}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"}}, spool.ParkAnswered},
+		{"late, of a question that fails the run", func(d *desk) {
+			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireFail}
+		}, []spool.RespondResult{
+			{Reason: spool.ReasonNoPark, Error: "No matching pending input request"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
+		}, spool.ParkExpired},
 		{"of no thread", func(d *desk) { d.rows.Rows = maptx.Rows{} }, []spool.RespondResult{
 			{Reason: spool.ReasonNoPark, Error: "No matching pending input request"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
 		}, ""},

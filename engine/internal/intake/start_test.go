@@ -85,7 +85,7 @@ func newDesk(t *testing.T) *desk {
 	return &desk{
 		Handler: &Handler{
 			Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler), Rules: thread.Rules{
-				Lease: time.Minute, QueueOf: func(string) string { return "" },
+				Lease: time.Minute, QueueOf: func(string) string { return "" }, Parameters: agents.Parameters,
 			}},
 			Registry: agents, Attachments: files, Admission: &admission.Counts{Store: s},
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
@@ -106,7 +106,7 @@ func (d *desk) start() string {
 	case err != nil:
 		return string(spool.CodeOf(err)) + ": " + spool.MessageOf(err)
 	case !result.Accepted:
-		return "refused: " + result.Reason
+		return "refused: " + result.Reason + ": " + result.Error
 	case result.RunID != "r":
 		return "accepted before: " + string(result.RunID)
 	}
@@ -149,11 +149,11 @@ var checks = []struct {
 	{func(d *desk) {
 		d.CheckRoom = func(context.Context, spool.Tenant) error { return spool.Errorf(spool.Limit, "full") }
 	}, "limit: full"},
-	{func(d *desk) { d.Admission.Most, d.store.ready = 1, 1 }, "refused: queue_full"},
+	{func(d *desk) { d.Admission.Most, d.store.ready = 1, 1 }, "refused: queue_full: Too many runs wait for a worker"},
 	{func(d *desk) {
 		d.r.Attachments = []spool.Attachment{{ArtifactID: spool.ArtifactID("art_" + strings.Repeat("0", 32))}}
 	}, "invalid: attachments[0].artifactId is no artifact of the thread"},
-	{func(d *desk) { d.rows.Rows.Thread, d.r.EditMessageID = nil, "gone" }, "refused: not_found"},
+	{func(d *desk) { d.rows.Rows.Thread, d.r.EditMessageID = nil, "gone" }, "refused: not_found: Message not found"},
 }
 
 // A request that breaks a check, and all checks behind it, is told about the first. It changes nothing.
@@ -252,6 +252,10 @@ func TestIDsOfAStart(t *testing.T) {
 		if err := errors.Join(spool.CheckID("threadId", string(made[i].ID)), spool.CheckID("runId", string(runs[i].RunID))); err != nil {
 			t.Error(err)
 		}
+	}
+	d.key.ID, d.r.RunID = "", ""
+	if result, err := d.Start(t.Context(), d.key, d.r); err != nil || result.ThreadID == "" || result.RunID == "" {
+		t.Errorf("a start without ids: %+v, %v", result, err)
 	}
 	if made[0] == made[1] || runs[0].RunID == runs[1].RunID {
 		t.Errorf("two starts have the same ids: %v, %v", made, runs)

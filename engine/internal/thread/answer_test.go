@@ -31,6 +31,7 @@ func TestAnswer(t *testing.T) {
 	fails := changed(func(p *spool.Park) { p.ToolCallID, p.Expiry.Then = "c2", spool.ExpireFail })
 	again := changed(func(p *spool.Park) { p.Occurrence = 2 })
 	distinct := changed(func(p *spool.Park) { p.DistinctApprover = true })
+	extended := changed(func(p *spool.Park) { p.Expiry = spool.Expiry{Then: spool.ExpireExtend}.Or(time.Hour) })
 	tampered := digested
 	tampered.Args = []byte(`{"to":2}`)
 	yes := Response{ToolCallID: "c1", Approved: true, By: "bob", Reason: "fine"}
@@ -108,6 +109,22 @@ func TestAnswer(t *testing.T) {
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
+		{
+			"somebody else's question, of a run that nobody known has started", and(asks(distinct), func(s *scene) { s.Rows.Runs[0].StartedBy = "" }),
+			answers(yes), `
+			unchanged answered, same_approver: This request is for somebody else than who started the run`,
+		},
+		{
+			"after it was extended, with the digest of before", and(asks(extended), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Minute)),
+			answers(with(func(r *Response) { r.Digest = digested.Digest })), `
+			answered, delivered, resumed, note answer of r by bob
+			+ entry 6 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
+			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h1m0s State=ready
+			- job hitl-expiry:r:c1`,
+		},
+		{"a question from before there were digests, with one", asks(question("c1")), answers(with(func(r *Response) { r.Digest = digested.Digest })), `
+			unchanged answered, changed: This request is not the one that was shown`},
 		{"with the digest that was shown", asks(digested), answers(with(func(r *Response) { r.Digest = digested.Digest })), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r

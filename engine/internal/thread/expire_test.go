@@ -32,6 +32,8 @@ func TestReclaim(t *testing.T) {
 	last := extends
 	last.Expiry.Extensions = 1
 	fails.Expiry.Then, quiet.Expiry.Warn = spool.ExpireFail, -1
+	early, earlier := quiet, quiet
+	early.Expiry.Warn, earlier.Expiry.Warn = time.Hour, 2*time.Hour
 	check(t, []row{
 		{"a run with a worker", running, reclaims, `
 			unchanged it waits`},
@@ -48,6 +50,16 @@ func TestReclaim(t *testing.T) {
 			it waits`},
 		{"without a warning", and(asks(quiet), after(time.Hour-1)), reclaims, `
 			it waits`},
+		{"with a warning at the very begin", and(asks(early), after(time.Hour-1)), reclaims, `
+			it waits`},
+		{"with a warning before the begin", and(asks(earlier), after(time.Hour-1)), reclaims, `
+			it waits`},
+		{"at the end of a question from before there were actions", and(asks(fails), func(s *scene) { s.Rows.Parks[0].Expiry = spool.Expiry{} }, after(time.Hour)), reclaims, `
+			it can go on
+			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2} RunID=r
+			park c2 State=expired
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
+			- job hitl-expiry:r:c2`},
 		{"at the end", and(parked, after(time.Hour)), reclaims, `
 			it can go on
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -68,6 +69,21 @@ func TestStop(t *testing.T) {
 			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}}] RunID=r
 			park c1 State=closed Landed=true
 			- job hitl-expiry:r:c1`},
+		{"a run that waits to try again", and(running, func(s *scene) {
+			s.work(func(tx *Tx) error { return RetryLater(tx, time.Minute, "no") })
+		}), stops(""), `
+			stopped QUEUED, note stop of r
+			thread State=CANCELLED
+			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
+			- job run:r:2`},
+		{"a parked run, one of whose questions is answered", and(asks(question("c1"), question("c2")), answered1), stops(""), `
+			stopped WAITING_FOR_INPUT, note stop of r
+			thread State=CANCELLED
+			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
+			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}} {Type=tool-result ToolCallID=c2 ToolName=send Result={cancelled:true,reason:stopped}}] RunID=r
+			park c1 State=closed Landed=true
+			park c2 State=closed Landed=true
+			- job hitl-expiry:r:c2`},
 		{"a parked run, with a settle hook", and(settles, parked), stops(""), `
 			stopped WAITING_FOR_INPUT, settle r saved 0-0, note stop of r
 			thread Fence=2 LeaseUntil=1m0s

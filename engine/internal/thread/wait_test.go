@@ -38,6 +38,8 @@ func TestStartBusy(t *testing.T) {
 			refused: active_run: Thread has an active run`},
 		{"reject, behind a parked run", parked, begin("next", spool.BusyReject), `
 			refused: active_run: Thread has an active run`},
+		{"reject, with an edit", and(said, queuedAgain), edits("next", spool.BusyReject, 0), `
+			refused: active_run: Thread has an active run`},
 		{"enqueue", running, begin("next", spool.BusyEnqueue), `
 			position 1
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=enqueue Position=1 Content=[{Type=text Text=go next}]}`},
