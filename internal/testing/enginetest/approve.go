@@ -21,7 +21,6 @@ var approveTests = map[string]func(s approveTest){
 	"EditedToSame":   testApproveEditedToSame,
 	"EditedBadly":    testApproveEditedBadly,
 	"EditedNoTool":   testApproveEditedNoTool,
-	"EditOfNoCall":   testApproveEditOfNoCall,
 	"EditedLater":    testApproveEditedLater,
 	"EditedFails":    testApproveEditedFails,
 	"EditedUnknown":  testApproveEditedUnknown,
@@ -31,7 +30,6 @@ var approveTests = map[string]func(s approveTest){
 	"Digest":         testApproveDigest,
 	"DigestOfBefore": testApproveDigestOfBefore,
 	"Tampered":       testApproveTampered,
-	"TamperedBefore": testApproveTamperedBefore,
 	"WithoutDigest":  testApproveWithoutDigest,
 }
 
@@ -233,17 +231,6 @@ func testApproveEditedNoTool(s approveTest) {
 	}
 }
 
-// testApproveEditOfNoCall edits a call that does not wait for an approval.
-func testApproveEditOfNoCall(s approveTest) {
-	e := s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}), spooltest.Say("done")),
-		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
-	s.refused(e, edit(`{"n":2}`), engine.ReasonNotEditable)
-	s.refused(e, engine.Response{ToolCallID: "c9", Approved: true, Args: json.RawMessage(`{}`)}, engine.ReasonNoPark)
-	s.answer(e, "c1", true, "5")
-	s.work(e)
-	s.ended(spool.Completed)
-}
-
 // testApproveEditedLater resumes the run in a process whose tool has become stricter.
 func testApproveEditedLater(s approveTest) {
 	e := s.parked(sending(), approved("send", "1"))
@@ -433,19 +420,6 @@ func testApproveTampered(s approveTest) {
 	}
 	if s.executed() != 0 {
 		s.Errorf("the tool was called %d times", s.executed())
-	}
-}
-
-// testApproveTamperedBefore changes the stored call between the question and the answer.
-func testApproveTamperedBefore(s approveTest) {
-	e := s.parked(sending(), checked())
-	p := s.park()
-	p.Args = json.RawMessage(`{"to":"eve"}`)
-	s.putPark(p)
-	s.refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonChanged)
-	s.stop(e)
-	if s.executed() != 0 {
-		s.Error("the tool was called")
 	}
 }
 

@@ -43,9 +43,8 @@ var longCases = map[string]string{
 	"Budget":      "Children Lost ParkExpired ParkTime Retried StoreFails TimeInModel TimeInTool TimeOfPeople",
 	"ClientTool":  "Expired",
 	"Distinct":    "AfterApproval Unknown",
-	"Expire": "Extend ExtendAnswer ExtendLate Fail FailReclaimed FailSettled FailSiblings FailSwept FailUnknown " +
-		"NotWarned OfBefore Times Warned",
-	"Fallback": "Killed AllDown After",
+	"Expire":      "Extend Fail FailSettled FailSiblings FailSwept FailUnknown Times Warned",
+	"Fallback":    "Killed AllDown After",
 	"Fair": "ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +
 		"RoomInTurn RoomNotPerTenant RoomStopped RunningPerTenant",
 	"Follow": "AfterEveryFrame BeforeSegment BeyondTheRecord ForeignStream FromNow GoneStream Hello ReadStream " +
@@ -62,7 +61,7 @@ var longCases = map[string]string{
 	"Pending":  "ApprovalFirst KilledInLook KilledInStep Overdue QuestionKilled QuestionUnsure Several Swept TakesLong",
 	"Provider": "Kept",
 	"Publish":  "LostLease Nested OneOrder StreamOver",
-	"Redrive":  "Settle Settled",
+	"Redrive":  "Settle",
 	"Resume":   "Crash Expired",
 	"Retract": "BareSeq BudgetStopped Elsewhere GoneEntry Killed NestedFails NestedParks NestedStopped NextBegan " +
 		"NextRun ParkDropped ParkFailed ParkStopped Reload Retried Shared Size StoppedCall StoppedMute",
@@ -71,7 +70,7 @@ var longCases = map[string]string{
 	"SSE":        "AfterEveryFrame Keepalive KeepaliveEvent Reader Since",
 	"Settle":     "Claimed HookFails HookRemoved StoppedAndLost StoppedParked StoppedQueued StoppedTwice WorkerDies",
 	"Snapshot":   "BeforeItems FollowsOn Questions StreamEnds",
-	"Stop":       "DeadWorker Parked RacesFinish WaitsToRetry",
+	"Stop":       "DeadWorker RacesFinish",
 	"Steer":      "DeadWorker Parked Settle Stop",
 	"Storage":    "Refused",
 	"Sweep":      "ExpiryLost RunningWithoutJob",
@@ -96,7 +95,7 @@ var idleCases = map[string]string{
 	"Audit":      "Delete Retention",
 	"Budget":     "ParkExpired",
 	"ClientTool": "Expired",
-	"Expire":     "Extend ExtendAnswer Fail FailSettled FailSiblings NotWarned OfBefore Times Warned",
+	"Expire":     "Extend Fail FailSettled FailSiblings Times Warned",
 	"Follow":     "GoneStream",
 	"Job":        "DeliveredTooOften MaxDeliveries",
 	"Mixed":      "BudgetExpired CursorWalk",
@@ -108,7 +107,6 @@ var idleCases = map[string]string{
 	"Retract":    "NestedParks ParkFailed",
 	"Retry":      "AskedTooLong",
 	"Settle":     "HookFails StoppedParked",
-	"Stop":       "Parked",
 	"Thread":     "DeleteParked",
 	"Take":       "Died OthersWait Uncertain",
 	"TimeLimit":  "Default",

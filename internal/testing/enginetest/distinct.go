@@ -16,7 +16,6 @@ var distinctTests = map[string]func(s approveTest){
 	"Question":      testDistinctQuestion,
 	"Unknown":       testDistinctUnknown,
 	"AfterApproval": testDistinctAfterApproval,
-	"NobodyStarted": testDistinctNobodyStarted,
 	"Edit":          testDistinctEdit,
 	"Queued":        testDistinctQueued,
 	"Repeated":      testDistinctRepeated,
@@ -172,15 +171,6 @@ func testDistinctAfterApproval(s approveTest) {
 	r.Digest = s.shown("c1").Digest
 	s.delivered(e, r)
 	s.ended(spool.Completed)
-}
-
-// testDistinctNobodyStarted has a run of an unknown subject: any subject may have started it.
-func testDistinctNobodyStarted(s approveTest) {
-	e := s.parkedBy("", s.config(sending(), distinct()))
-	s.refused(e, by("bob"), engine.ReasonSameApprover)
-	s.anonymous(e, by(""))
-	s.stop(e)
-	s.ended(spool.Cancelled)
 }
 
 // testDistinctEdit edits another subject's turn: the new run belongs to the subject that edits.

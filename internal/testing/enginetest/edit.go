@@ -11,9 +11,7 @@ import (
 )
 
 var editTests = map[string]func(s *engineTest){
-	"Drops":   testEditDrops,
-	"Refused": testEditRefused,
-	"Active":  testEditActive,
+	"Drops": testEditDrops,
 }
 
 // echo returns a model that repeats the last turn.
@@ -45,43 +43,4 @@ func testEditDrops(s *engineTest) {
 	if asked := m.Requests()[3].Messages; len(asked) != 3 {
 		s.Errorf("the model was asked with %d messages", len(asked))
 	}
-}
-
-func testEditRefused(s *engineTest) {
-	e := s.working(s.config(echo()))
-	edit := func(key spool.ThreadKey, id spool.MessageID, reason, text string) {
-		s.Helper()
-		r, err := e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", EditMessageID: id})
-		if err != nil || r.Accepted || r.Reason != reason || r.Error != text {
-			s.Errorf("edit %s: %+v, %v", id, r, err)
-		}
-	}
-	edit(chat, "m1", engine.ReasonNotFound, "Message not found")
-	if s.all(chat, "").Found {
-		s.Error("a refused start made its thread")
-	}
-	s.start(e, "r1", "one")
-	s.ended(spool.Completed)
-	before := s.all(chat, "r1")
-	edit(chat, "m1", engine.ReasonNotFound, "Message not found")
-	edit(chat, before.Messages[1].ID, engine.ReasonNotEditable, "Only a user message can be edited")
-	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
-	s.startAs(e, other, engine.StartRequest{Prompt: "x"})
-	s.until("the other run", func() bool { return s.threadOf(other).State.Terminal() })
-	edit(other, before.Messages[0].ID, engine.ReasonNotFound, "Message not found")
-	s.same("the thread", s.all(chat, "r1"), before)
-}
-
-func testEditActive(s *engineTest) {
-	e := s.engine(s.config(echo()))
-	s.start(e, "r1", "one")
-	before := s.all(chat, "r1")
-	r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", EditMessageID: before.Messages[0].ID})
-	if err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
-		s.Errorf("edit: %+v, %v", r, err)
-	}
-	s.same("the thread", s.all(chat, "r1"), before)
-	s.stop(e)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r2", EditMessageID: before.Messages[0].ID})
-	s.lines("messages", s.script(), "user two")
 }

@@ -16,20 +16,15 @@ import (
 type expireTest struct{ *engineTest }
 
 var expireTests = map[string]func(s expireTest){
-	"Warned":        testExpireWarned,
-	"NotWarned":     testExpireNotWarned,
-	"Times":         testExpireTimes,
-	"Fail":          testExpireFail,
-	"FailSettled":   testExpireFailSettled,
-	"FailSiblings":  testExpireFailSiblings,
-	"FailReclaimed": testExpireFailReclaimed,
-	"FailSwept":     testExpireFailSwept,
-	"FailUnknown":   testExpireFailUnknown,
-	"Extend":        testExpireExtend,
-	"ExtendAnswer":  testExpireExtendAnswer,
-	"ExtendLate":    testExpireExtendLate,
-	"OfBefore":      testExpireOfBefore,
-	"NoSense":       testExpireNoSense,
+	"Warned":       testExpireWarned,
+	"Times":        testExpireTimes,
+	"Fail":         testExpireFail,
+	"FailSettled":  testExpireFailSettled,
+	"FailSiblings": testExpireFailSiblings,
+	"FailSwept":    testExpireFailSwept,
+	"FailUnknown":  testExpireFailUnknown,
+	"Extend":       testExpireExtend,
+	"NoSense":      testExpireNoSense,
 }
 
 // expiring returns a tool whose calls need an approval and have the given expiry.
@@ -78,21 +73,6 @@ func testExpireWarned(s expireTest) {
 	<-time.After(time.Hour)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
 		"INPUT_EXPIRING c1", "HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
-}
-
-func testExpireNotWarned(s expireTest) {
-	for _, warn := range []time.Duration{-1, 15 * time.Minute, time.Hour} {
-		e := s.engine(s.config(sending(), expiring(spool.Expiry{Warn: warn})))
-		stop := s.work(e)
-		s.start(e, spool.RunID("r"+warn.String()), "go")
-		s.ended(spool.Completed)
-		stop()
-		s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval", "15m INPUT_EXPIRED c1")
-		if _, err := e.DeleteThread(context.Background(), chat); err != nil {
-			s.Fatal(err)
-		}
-	}
-	s.history = &spooltest.History{}
 }
 
 // testExpireTimes checks which setting decides how long a call waits.
@@ -178,20 +158,6 @@ func testExpireFailSiblings(s expireTest) {
 	}
 }
 
-// testExpireFailReclaimed calls ReclaimIfOrphaned before a worker sees the expiry.
-func testExpireFailReclaimed(s expireTest) {
-	e := approveTest(s).parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
-		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
-	<-time.After(20 * time.Minute)
-	approveTest(s).refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
-	approveTest(s).refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
-	s.work(e)
-	s.ended(spool.Failed)
-	if r := s.run("r1"); r.Error != unanswered || s.executed() != 0 {
-		s.Errorf("the run is %+v, with %d calls", r, s.executed())
-	}
-}
-
 // testExpireFailSwept loses the job that would have failed the run.
 func testExpireFailSwept(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
@@ -231,46 +197,6 @@ func testExpireExtend(s expireTest) {
 		"28m INPUT_EXPIRING c1", "30m INPUT_EXPIRED c1")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
-}
-
-func testExpireExtendAnswer(s expireTest) {
-	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend})))
-	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	digest := approveTest(s).park().Digest
-	<-time.After(50 * time.Minute)
-	p := approveTest(s).park()
-	if left := p.ExpiresAt.Sub(s.now()); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
-		s.Errorf("%s are left: %+v", left, p)
-	}
-	approveTest(s).delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
-	s.ended(spool.Completed)
-	<-time.After(time.Hour)
-	if got := s.waits(); len(got) != 10 {
-		s.Errorf("waits: %s", strings.Join(got, "\n"))
-	}
-}
-
-// testExpireExtendLate answers after the time has passed, before a worker has noticed.
-func testExpireExtendLate(s expireTest) {
-	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
-	<-time.After(40 * time.Minute)
-	s.answer(e, "c1", true, "")
-	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
-		"40m INPUT_EXTENDED c1 extend", "40m INPUT_REQUIRED c1 approval extend")
-	s.work(e)
-	s.ended(spool.Completed)
-}
-
-// testExpireOfBefore expires a park from before expiry actions existed.
-func testExpireOfBefore(s expireTest) {
-	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	p := approveTest(s).park()
-	p.Expiry = spool.Expiry{}
-	approveTest(s).putPark(p)
-	s.work(e)
-	s.ended(spool.Completed)
-	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "15m INPUT_EXPIRED c1")
 }
 
 func testExpireNoSense(s expireTest) {

@@ -22,8 +22,6 @@ var redriveTests = map[string]func(s redriveTest){
 	"Settle":     testRedriveSettle,
 	"OnlyOnce":   testRedriveOnlyOnce,
 	"StoreFails": testRedriveStoreFails,
-	"NotFailed":  testRedriveNotFailed,
-	"Settled":    testRedriveSettled,
 }
 
 // die makes the next job of the queues die, as when a worker gives it up.

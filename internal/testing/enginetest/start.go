@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/spoolhq/spool"
@@ -12,14 +11,10 @@ import (
 
 var startTests = map[string]func(s *engineTest){
 	"Fresh":          testStartFresh,
-	"MadeUpIDs":      testStartMadeUpIDs,
-	"ActiveRun":      testStartActiveRun,
-	"RunIDUsed":      testStartRunIDUsed,
 	"MaxSteps":       testStartMaxSteps,
 	"Attachments":    testStartAttachments,
 	"IdempotencyKey": testStartIdempotencyKey,
 	"OneOfMany":      testStartOneOfMany,
-	"Invalid":        testStartInvalid,
 	"QueueFull":      testStartQueueFull,
 	"QueueFullOnce":  testStartQueueFullOnce,
 }
@@ -46,53 +41,6 @@ func testStartFresh(s *engineTest) {
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user  hello\nyou ", "assistant hi")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
-}
-
-func testStartMadeUpIDs(s *engineTest) {
-	e := s.engine(s.config(spooltest.NewModel()))
-	a := s.startAs(e, spool.ThreadKey{Tenant: "acme"}, engine.StartRequest{Prompt: "x"})
-	b := s.startAs(e, spool.ThreadKey{Tenant: "acme"}, engine.StartRequest{Prompt: "x"})
-	for _, id := range []string{string(a.ThreadID), string(a.RunID), string(b.ThreadID), string(b.RunID)} {
-		if err := spool.CheckID("id", id); err != nil {
-			s.Error(err)
-		}
-	}
-	if a.ThreadID == b.ThreadID || a.RunID == b.RunID {
-		s.Errorf("two starts got the same ids: %+v, %+v", a, b)
-	}
-}
-
-func testStartActiveRun(s *engineTest) {
-	e := s.engine(s.config(spooltest.NewModel()))
-	s.start(e, "r1", "one")
-	before := s.all(chat, "r1")
-	r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "two", RunID: "r2", EditMessageID: before.Messages[0].ID})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.same("result", r, engine.RunResult{ThreadID: "chat", Reason: engine.ReasonActiveRun, Error: "Thread has an active run"})
-	s.same("the thread", s.all(chat, "r1"), before)
-	if stats := s.jobs(); stats.Ready != 1 {
-		s.Errorf("queue: %+v", stats)
-	}
-}
-
-func testStartRunIDUsed(s *engineTest) {
-	e := s.engine(s.config(spooltest.NewModel()))
-	s.start(e, "r1", "one")
-	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
-	r, err := e.Run(context.Background(), other, engine.StartRequest{Prompt: "two", RunID: "r1"})
-	if err != nil || r.Accepted || r.Reason != engine.ReasonRunIDUsed || r.Error != "Run id already used" {
-		s.Errorf("a run id of the same tenant: %+v, %v", r, err)
-	}
-	if s.all(other, "r1").Found {
-		s.Error("a refused start made its thread")
-	}
-	s.stop(e)
-	if r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "two", RunID: "r1"}); err != nil || r.Reason != engine.ReasonRunIDUsed {
-		s.Errorf("a run id of the same thread: %+v, %v", r, err)
-	}
-	s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, engine.StartRequest{Prompt: "two", RunID: "r1"})
 }
 
 func testStartMaxSteps(s *engineTest) {
@@ -193,41 +141,6 @@ func testStartOneOfMany(s *engineTest) {
 				s.Errorf("key %q: %d of 8 were told that it was accepted", key, n)
 			}
 		}
-	}
-}
-
-func testStartInvalid(s *engineTest) {
-	c := s.config(spooltest.NewModel())
-	c.Limits.PromptBytes = 10
-	e := s.engine(c)
-	for name, test := range map[string]struct {
-		id spool.ThreadID
-		r  engine.StartRequest
-	}{
-		"threadId":                 {"a b", engine.StartRequest{Prompt: "x"}},
-		"runId":                    {"t", engine.StartRequest{Prompt: "x", RunID: "a\nb"}},
-		"runId is longer":          {"t", engine.StartRequest{Prompt: "x", RunID: spool.RunID(strings.Repeat("r", 129))}},
-		"editMessageId":            {"t", engine.StartRequest{Prompt: "x", EditMessageID: "ä"}},
-		"clientMessageId":          {"t", engine.StartRequest{Prompt: "x", ClientMessageID: "a b"}},
-		"Idempotency-Key":          {"t", engine.StartRequest{Prompt: "x", IdempotencyKey: "a b"}},
-		"prompt is req":            {"t", engine.StartRequest{}},
-		"prompt is long":           {"t", engine.StartRequest{Prompt: "12345678901"}},
-		"prompt is not":            {"t", engine.StartRequest{Prompt: "\xff"}},
-		"agent":                    {"t", engine.StartRequest{Prompt: "x", Agent: "nobody"}},
-		"model":                    {"t", engine.StartRequest{Prompt: "x", Model: "none"}},
-		"maxSteps":                 {"t", engine.StartRequest{Prompt: "x", MaxSteps: -1}},
-		"attachments[0].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "ftp://x"}}}},
-		"attachments[1].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: pixel}, {URL: "http://localhost/"}}}},
-		"attachments has more":     {"t", engine.StartRequest{Attachments: make([]engine.Attachment, 9)}},
-		"attachments[0].mediaType": {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "https://x.example/y", MediaType: "text/html"}}}},
-	} {
-		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: test.id}, test.r)
-		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), name) {
-			s.Errorf("%s: %v", name, err)
-		}
-	}
-	if threads, err := e.Threads(context.Background(), "acme", spool.ThreadQuery{}); err != nil || len(threads) > 0 {
-		s.Errorf("threads: %+v, %v", threads, err)
 	}
 }
 

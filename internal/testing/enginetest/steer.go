@@ -16,36 +16,33 @@ import (
 type steerTest struct{ *engineTest }
 
 var steerTests = map[string]func(s steerTest){
-	"Delivered":    testSteerDelivered,
-	"Several":      testSteerSeveral,
-	"Queued":       testSteerQueued,
-	"RunEnds":      testSteerRunEnds,
-	"RunFails":     testSteerRunFails,
-	"Stop":         testSteerStop,
-	"StopRun":      testSteerStopRun,
-	"Withdrawn":    testSteerWithdrawn,
-	"Unblocked":    testSteerUnblocked,
-	"Parked":       testSteerParked,
-	"Nested":       testSteerNested,
-	"DeadWorker":   testSteerDeadWorker,
-	"Full":         testSteerFull,
-	"Key":          testSteerKey,
-	"OtherSubject": testSteerOtherSubject,
-	"FewerScopes":  testSteerFewerScopes,
-	"Edit":         testSteerEdit,
-	"Edited":       testSteerEdited,
-	"Rollback":     testSteerRollback,
-	"Redriven":     testSteerRedriven,
-	"Interrupt":    testSteerInterrupt,
-	"Places":       testSteerPlaces,
-	"Budget":       testSteerBudget,
-	"BudgetRoom":   testSteerBudgetRoom,
-	"Settle":       testSteerSettle,
-	"Live":         testSteerLive,
-	"Snapshot":     testSteerSnapshot,
-	"Prompt":       testSteerPrompt,
-	"Compacted":    testSteerCompacted,
-	"Paused":       testSteerPaused,
+	"Delivered":  testSteerDelivered,
+	"Several":    testSteerSeveral,
+	"Queued":     testSteerQueued,
+	"RunEnds":    testSteerRunEnds,
+	"RunFails":   testSteerRunFails,
+	"Stop":       testSteerStop,
+	"StopRun":    testSteerStopRun,
+	"Withdrawn":  testSteerWithdrawn,
+	"Unblocked":  testSteerUnblocked,
+	"Parked":     testSteerParked,
+	"Nested":     testSteerNested,
+	"DeadWorker": testSteerDeadWorker,
+	"Key":        testSteerKey,
+	"Edit":       testSteerEdit,
+	"Edited":     testSteerEdited,
+	"Rollback":   testSteerRollback,
+	"Redriven":   testSteerRedriven,
+	"Interrupt":  testSteerInterrupt,
+	"Places":     testSteerPlaces,
+	"Budget":     testSteerBudget,
+	"BudgetRoom": testSteerBudgetRoom,
+	"Settle":     testSteerSettle,
+	"Live":       testSteerLive,
+	"Snapshot":   testSteerSnapshot,
+	"Prompt":     testSteerPrompt,
+	"Compacted":  testSteerCompacted,
+	"Paused":     testSteerPaused,
 }
 
 // steer starts a run that is a steer if the thread is busy. Its prompt is its id.
@@ -351,19 +348,6 @@ func testSteerDeadWorker(s steerTest) {
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user r2", "assistant re: r2")
 }
 
-func testSteerFull(s steerTest) {
-	c := s.config(echo())
-	c.Limits.Waiting = 1
-	e := s.engine(c)
-	s.start(e, "r1", "one")
-	s.steer(e, "r2")
-	r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "r3", RunID: "r3", WhenBusy: spool.BusySteer})
-	if err != nil || r.Accepted || r.Reason != engine.ReasonQueueFull || r.Steers != "" {
-		s.Errorf("the third: %+v, %v", r, err)
-	}
-	s.stop(e)
-}
-
 // testSteerKey repeats a steer with its key, before and after the delivery.
 func testSteerKey(s steerTest) {
 	e, gate := s.holds(s.plainly)
@@ -374,30 +358,6 @@ func testSteerKey(s steerTest) {
 	s.ended(spool.Completed)
 	s.same("a steer that is repeated later", s.startAs(e, chat, steer), first)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user left", "assistant re: left")
-}
-
-// testSteerOtherSubject steers the run of another subject: the message waits, and so does the one behind it.
-func testSteerOtherSubject(s steerTest) {
-	e, gate := s.holds(s.plainly)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r2", RunID: "r2", By: "bob", WhenBusy: spool.BusySteer})
-	s.steer(e, "r3")
-	close(gate)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "assistant done",
-		"user r2", "assistant re: r2", "user r3", "assistant re: r3")
-}
-
-// testSteerFewerScopes steers a run that may do more than the subject of the steer.
-func testSteerFewerScopes(s steerTest) {
-	gate := make(chan struct{})
-	tool, called := holding(gate)
-	e := s.working(s.config(holdingModel(), tool))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go!", RunID: "r1", By: "ann", Scopes: []string{"write", "pay"}})
-	receive(s, called, bubbleWait, "the call of the tool")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r2", RunID: "r2", By: "ann", Scopes: []string{"write"}, WhenBusy: spool.BusySteer})
-	close(gate)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "assistant done", "user r2", "assistant re: r2")
 }
 
 // testSteerEdit edits a turn with a steer: no active run can take that, so it waits.

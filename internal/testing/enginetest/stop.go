@@ -12,37 +12,15 @@ import (
 )
 
 var stopTests = map[string]func(s *engineTest){
-	"Queued":        testStopQueued,
 	"Streaming":     testStopStreaming,
 	"Reasoning":     testStopReasoning,
 	"InTool":        testStopInTool,
-	"Parked":        testStopParked,
-	"WaitsToRetry":  testStopWaitsToRetry,
 	"Ended":         testStopEnded,
 	"Twice":         testStopTwice,
 	"LostWake":      testStopLostWake,
 	"DeadWorker":    testStopDeadWorker,
 	"RacesFinish":   testStopRacesFinish,
 	"RacesHandBack": testStopRacesHandBack,
-}
-
-func testStopQueued(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Say("never"))
-	e := s.engine(s.config(m))
-	s.start(e, "r1", "go")
-	s.stop(e)
-	if r := s.run("r1"); r.State != spool.Cancelled || r.StopReason != spool.StopCancelled || r.EndedAt.IsZero() || s.thread().State != spool.Cancelled {
-		s.Errorf("the run: %+v", r)
-	}
-	s.work(e)
-	<-time.After(quiet)
-	if m.Asked() != 0 || len(s.record()) != 0 {
-		s.Errorf("the run went on: %v", s.record())
-	}
-	s.until("an empty queue", func() bool {
-		stats := s.jobs()
-		return stats.Ready+stats.Delayed+stats.InFlight == 0
-	})
 }
 
 func testStopStreaming(s *engineTest) {
@@ -110,43 +88,6 @@ func testStopInTool(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant wait c1=slow{} c2=quick{} c3=send{}",
 		`tool c1:{"cancelled":true,"reason":"stopped"} c2:1 c3:{"cancelled":true,"reason":"stopped"}`)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")
-}
-
-func testStopParked(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("never"))
-	e := s.working(s.config(m, approved("send", "1")))
-	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	s.answer(e, "c1", true, "")
-	s.stop(e)
-	if s.thread().State != spool.Cancelled {
-		s.Errorf("the thread is %s after the stop", s.thread().State)
-	}
-	if r, err := s.respond(e, "c2", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer after the stop: %+v, %v", r, err)
-	}
-	<-time.After(20 * time.Minute) // the expiry has nothing to do
-	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=send{}",
-		`tool c1:{"cancelled":true,"reason":"stopped"} c2:{"cancelled":true,"reason":"stopped"}`)
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "INPUT_REQUIRED c2 approval", "RUN_ENDED r1:1 parked", "HITL_RESPONSE c1 approved")
-	if s.executed() != 0 || m.Asked() != 1 {
-		s.Error("the run went on")
-	}
-}
-
-func testStopWaitsToRetry(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Say("never"))
-	e := s.working(s.config(m))
-	s.start(e, "r1", "go")
-	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
-	s.stop(e)
-	if s.thread().State != spool.Cancelled {
-		s.Errorf("the thread is %s after the stop", s.thread().State)
-	}
-	<-time.After(time.Minute)
-	if m.Asked() != 1 {
-		s.Error("the run went on")
-	}
 }
 
 func testStopEnded(s *engineTest) {

@@ -19,11 +19,8 @@ var waitTests = map[string]func(s waitTest){
 	"Free":             testWaitFree,
 	"Policy":           testWaitPolicy,
 	"Enqueue":          testWaitEnqueue,
-	"Full":             testWaitFull,
 	"Latest":           testWaitLatest,
 	"Interrupt":        testWaitInterrupt,
-	"InterruptQueued":  testWaitInterruptQueued,
-	"InterruptParked":  testWaitInterruptParked,
 	"InterruptsInARow": testWaitInterruptsInARow,
 	"InterruptFirst":   testWaitInterruptFirst,
 	"Rollback":         testWaitRollback,
@@ -36,17 +33,14 @@ var waitTests = map[string]func(s waitTest){
 	"Stop":              testWaitStop,
 	"StopRun":           testWaitStopRun,
 	"Edit":              testWaitEdit,
-	"EditGone":          testWaitEditGone,
 	"Delete":            testWaitDelete,
 	"IdempotencyKey":    testWaitIdempotencyKey,
-	"Ticket":            testWaitTicket,
 	"Settle":            testWaitSettle,
 	"SettleInterrupted": testWaitSettleInterrupted,
 	"DeadWorker":        testWaitDeadWorker,
 	"Notices":           testWaitNotices,
 	"Snapshot":          testWaitSnapshot,
 	"LatestInterrupt":   testWaitLatestInterrupt,
-	"RollbackRedriven":  testWaitRollbackRedriven,
 	"Places":            testWaitPlaces,
 }
 
@@ -198,28 +192,6 @@ func testWaitEnqueue(s waitTest) {
 	}
 }
 
-func testWaitFull(s waitTest) {
-	c := s.config(echo())
-	c.Limits.Waiting = 2
-	e := s.engine(c)
-	s.start(e, "r1", "one")
-	s.busy(e, "r2", spool.BusyEnqueue)
-	s.busy(e, "r3", spool.BusyEnqueue)
-	before := s.all(chat, "r1")
-	for _, w := range []spool.WhenBusy{spool.BusyEnqueue, spool.BusyInterrupt, spool.BusyRollback} {
-		r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", WhenBusy: w})
-		if err != nil {
-			s.Fatal(err)
-		}
-		s.same("result", r, engine.RunResult{ThreadID: "chat", Reason: engine.ReasonQueueFull, Error: "Too many runs wait for the thread"})
-	}
-	s.same("the thread", s.all(chat, "r1"), before)
-	if r := s.busy(e, "r4", spool.BusyLatest); r.Position != 1 {
-		s.Errorf("the latest start: %+v", r)
-	}
-	s.stop(e)
-}
-
 func testWaitLatest(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
@@ -261,41 +233,6 @@ func testWaitInterrupt(s waitTest) {
 	}
 	if first := s.record()[1]; first != "RUN_ENDED r1:1 stopped" {
 		s.Errorf("the record has %s", first)
-	}
-}
-
-// testWaitInterruptQueued stops a run without a worker: the new run has the thread when the start
-// returns.
-func testWaitInterruptQueued(s waitTest) {
-	e := s.engine(s.config(echo()))
-	s.start(e, "r1", "one")
-	s.same("result", s.busy(e, "r2", spool.BusyInterrupt), engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: spool.Queued})
-	if t := s.thread(); t.RunID != "r2" || t.State != spool.Queued {
-		s.Errorf("the thread: %+v", t)
-	}
-	s.work(e)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user one", "user r2", "assistant re: r2")
-}
-
-func testWaitInterruptParked(s waitTest) {
-	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
-		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
-			return spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})
-		}
-		return spooltest.Say("yes")
-	})
-	e := s.working(s.config(m, approved("send", "1")))
-	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	s.busy(e, "r2", spool.BusyInterrupt)
-	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
-		s.Errorf("an answer after the interrupt: %+v, %v", r, err)
-	}
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=send{}", `tool c1:{"cancelled":true,"reason":"stopped"}`, "user r2", "assistant yes")
-	if s.executed() != 0 {
-		s.Error("the tool was called")
 	}
 }
 

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -30,34 +29,6 @@ func testWaitLatestInterrupt(s waitTest) {
 	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 CANCELLED, r4 COMPLETED" {
 		s.Errorf("the runs: %s", got)
 	}
-}
-
-// testWaitRollbackRedriven rolls back a run that has been redriven twice and has no turn of its own. The turn that it answers
-// goes, as that of a first run would, and can be shown again.
-func testWaitRollbackRedriven(s waitTest) {
-	e := s.engine(s.config(echo()))
-	s.start(e, "r0", "before")
-	stop := s.work(e)
-	s.ended(spool.Completed)
-	stop()
-	s.start(e, "r1", "go")
-	for range 2 {
-		if r := redriveTest(s).redrive(e, redriveTest(s).die(e)); !r.Accepted {
-			s.Fatalf("redrive: %+v", r)
-		}
-	}
-	s.busy(e, "r2", spool.BusyRollback)
-	s.work(e)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user before", "assistant re: before", "user r2", "assistant re: r2")
-	branches := s.branchesOf(chat)
-	if len(branches) != 1 {
-		s.Fatalf("the branches: %+v", branches)
-	}
-	if r, err := e.RestoreBranch(context.Background(), chat, branches[0].ID); err != nil || !r.Accepted {
-		s.Fatalf("restore: %+v, %v", r, err)
-	}
-	s.lines("messages", s.script(), "user before", "assistant re: before", "user go")
 }
 
 // testWaitPlaces has so many waiting runs that an unstable sort would show. Each has its own position,

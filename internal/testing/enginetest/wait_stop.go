@@ -137,27 +137,6 @@ func testWaitEdit(s waitTest) {
 	s.lines("messages", s.script(), "user r2", "assistant re: r2")
 }
 
-// testWaitEditGone waits to edit a turn that another run edits first.
-func testWaitEditGone(s waitTest) {
-	gate := make(chan struct{})
-	m := gated(gate)
-	e := s.working(s.config(m))
-	s.start(e, "r0", "zero")
-	s.ended(spool.Completed)
-	turn := s.messagesOf(chat)[0].ID
-	s.talks(e, m)
-	for _, id := range []spool.RunID{"r2", "r3"} {
-		s.startAs(e, chat, engine.StartRequest{Prompt: string(id), RunID: id, EditMessageID: turn, WhenBusy: spool.BusyEnqueue})
-	}
-	s.busy(e, "r4", spool.BusyEnqueue)
-	close(gate)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user r2", "assistant re: r2", "user r4", "assistant re: r4")
-	if r := s.run("r3"); r.State != spool.Failed || r.StopReason != spool.StopFailed || r.Error != "Message not found" {
-		s.Errorf("the second edit: %+v", r)
-	}
-}
-
 func testWaitDelete(s waitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})), approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -210,28 +189,6 @@ func testWaitIdempotencyKey(s waitTest) {
 		}
 		s.same("a start that is repeated later", later, results[0])
 	}
-}
-
-// testWaitTicket delivers a ticket of a waiting run, as an external queue may do.
-func testWaitTicket(s waitTest) {
-	m := echo()
-	e := s.engine(s.config(m))
-	s.start(e, "r1", "one")
-	s.busy(e, "r2", spool.BusyEnqueue)
-	j := spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: "r2", Agent: "a"}
-	r, err := e.HandleJob(context.Background(), j)
-	if err != nil || !r.Accepted || r.Reason != "the run waits for its thread" {
-		s.Errorf("result: %+v, %v", r, err)
-	}
-	if err := e.HandleDeadJob(context.Background(), j, 3, "a test"); err != nil {
-		s.Error(err)
-	}
-	if got := s.states(); got != "r1 QUEUED, r2 QUEUED" || m.Asked() != 0 {
-		s.Errorf("the runs: %s", got)
-	}
-	s.work(e)
-	s.ended(spool.Completed)
-	s.lines("messages", s.script(), "user one", "assistant re: one", "user r2", "assistant re: r2")
 }
 
 // settled records the calls of the settle hook by run.
