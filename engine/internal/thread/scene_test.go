@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -356,6 +357,7 @@ func question(id spool.ToolCallID) spool.Park {
 
 // ask stores parks of the run, which nobody can answer before the run parks.
 func ask(tx *Tx, parks ...spool.Park) error {
+	parks = slices.Clone(parks) // rows that run side by side may share them
 	for i := range parks {
 		parks[i].RunID, parks[i].AgentID = tx.Root().Run.ID, tx.Run.AgentID()
 	}
