@@ -9,9 +9,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// TestEngine runs the engine's suite. Its campaigns make a database for each of some hundred crash points, and
-// a few cases pass days in polls, each of which is a query. They run with SPOOL_TEST_LONG=1, which takes a quarter of
-// an hour.
+// TestEngine runs the engine's cases that need a store. Cases that are rules, campaigns, which make a database for each
+// of some hundred crash points, and a few cases that pass days in polls, each of which is a query, run with
+// SPOOL_TEST_LONG=1, which takes a quarter of an hour.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	enginetest.Test(t, engineOptions(opener(), nil))
@@ -50,12 +50,13 @@ func TestEngineFaulty(t *testing.T) {
 }
 
 // engineOptions returns the options of the engine's suite. Without SPOOL_TEST_LONG=1, it runs only the given
-// subjects, if any, and neither its campaigns nor the cases that pass days in polls.
+// subjects, if any, and no rules, no campaigns and no cases that pass days in polls.
 func engineOptions(open spooltest.Open, only []string) enginetest.Options {
 	o := enginetest.Options{
 		Open: open, Features: features, Remote: true, Skip: make(map[string]string),
 	}
 	if os.Getenv("SPOOL_TEST_LONG") != "1" {
+		o.PortOnly = true
 		const long = "it takes long: SPOOL_TEST_LONG=1 runs it"
 		o.NoCampaigns, o.Only = long, only
 		for _, name := range []string{"Audit/Retention", "Job/MaxDeliveries", "Job/DeliveredTooOften", "Prune/Retention"} {
