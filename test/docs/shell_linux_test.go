@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	pageTime   = 90 * time.Second // for all blocks of a page
-	outputTime = 5 * time.Second  // for what comes from the background after the end of a block
+	pageTime   = 4 * time.Minute // for all blocks of a page, beside a build on the other core
+	outputTime = 5 * time.Second // for what comes from the background after the end of a block
 	mark       = "\x1e"
 
 	// requestsFile has what the page has sent with curl, in the folder of the shell's scripts.
