@@ -23,13 +23,13 @@ func TestOwner(t *testing.T) {
 		text       string
 		want       string
 	}{
-		"tables of others":      {statements: []string{"CREATE TABLE customer (id INTEGER)"}, want: "is the database of another program"},
-		"some of our names":     {statements: []string{"CREATE TABLE thread (id INTEGER)", "CREATE TABLE run (id INTEGER)"}, want: "is the database of another program"},
-		"the id of another":     {statements: []string{"PRAGMA application_id = 252006674", "CREATE TABLE a (id INTEGER)"}, want: "is the database of another program"},
-		"no database":           {text: strings.Repeat("this is a letter. ", 100), want: "is not an SQLite database"},
-		"ours, from before":     {statements: append(ours, "PRAGMA user_version = 10"), want: "has schema 10, and this version of the program opens schema 100"},
-		"nothing":               {},
-		"an empty database":     {statements: []string{"CREATE TABLE a (id INTEGER)", "DROP TABLE a"}},
+		"tables of others":  {statements: []string{"CREATE TABLE customer (id INTEGER)"}, want: "is the database of another program"},
+		"some of our names": {statements: []string{"CREATE TABLE thread (id INTEGER)", "CREATE TABLE run (id INTEGER)"}, want: "is the database of another program"},
+		"the id of another": {statements: []string{"PRAGMA application_id = 252006674", "CREATE TABLE a (id INTEGER)"}, want: "is the database of another program"},
+		"no database":       {text: strings.Repeat("this is a letter. ", 100), want: "is not an SQLite database"},
+		"ours, from before": {statements: append(ours, "PRAGMA user_version = 10"), want: "has schema 10, and this version of the program opens schema 100"},
+		"nothing":           {},
+		"an empty database": {statements: []string{"CREATE TABLE a (id INTEGER)", "DROP TABLE a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,7 @@ func password() string {
 		return ""
 	}
 	file := filepath.Join(folder, "spool-test", "postgres-password")
-	text, err := os.ReadFile(file) //nolint:gosec // a file of this user
+	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte(rand.Text())
 		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {

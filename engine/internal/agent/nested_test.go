@@ -69,7 +69,8 @@ func TestSpawn(t *testing.T) {
 	if _, err := s.spawn(t.Context(), p); spool.CodeOf(err) != spool.Conflict {
 		t.Errorf("an id that another run has: %v", err)
 	}
-	if nestedID("r", "c1") != nestedID("r", "c1") || nestedID("r", "c1") == nestedID("r1", "c") {
+	first, again := nestedID("r", "c1"), nestedID("r", "c1")
+	if first != again || first == nestedID("r1", "c") {
 		t.Error("the ids of nested runs do not follow from their calls")
 	}
 }

@@ -39,6 +39,7 @@ func TestFork(t *testing.T) {
 	t.Parallel()
 	nested := turn("n")
 	nested.AgentID = "n1"
+	//nolint:dupword // the roles of messages
 	for _, c := range []struct {
 		name string
 		of   []spool.Message

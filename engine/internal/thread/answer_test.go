@@ -24,6 +24,7 @@ func changed(change func(p *spool.Park)) spool.Park {
 	return p
 }
 
+//nolint:dupword // a transition delivers two answers
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	digested := changed(func(*spool.Park) {})

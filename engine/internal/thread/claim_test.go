@@ -277,7 +277,7 @@ func TestClaimParked(t *testing.T) {
 // answered1 answers the call c1.
 func answered1(s *scene) { answers(Response{ToolCallID: "c1", Approved: true})(s) }
 
-// answers answers questions, and says how each was refused.
+// answers gives answers to questions, and says how each was refused.
 func answers(responses ...Response) func(s *scene) string {
 	return func(s *scene) string {
 		return s.on(func(tx *Tx) (string, error) {

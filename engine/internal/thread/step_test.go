@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// saves saves a step of the run, and its row.
+// saves writes a step of the run, and its row.
 func saves(content, results spool.Content, reason string) func(s *scene) string {
 	return func(s *scene) string {
 		return s.work(func(tx *Tx) error {

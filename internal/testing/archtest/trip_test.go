@@ -66,8 +66,11 @@ func last(r *Request) error { return again(r) }
 		t.Errorf("%d files and %d returns, want 7 and 1", trips[0].Files(), trips[0].Returns())
 	}
 	for _, e := range []archtest.Entry{
-		{Package: "core", Func: "Engine.Stop", Parameter: "r"}, {Package: "core", Func: "Start", Parameter: "r"},
-		{Package: "core", Func: "Engine.Start", Parameter: "s"}, {Package: "other", Func: "Look", Parameter: "name"}, {Package: "none"},
+		{Package: "core", Func: "Engine.Stop", Parameter: "r"},
+		{Package: "core", Func: "Start", Parameter: "r"},
+		{Package: "core", Func: "Engine.Start", Parameter: "s"},
+		{Package: "other", Func: "Look", Parameter: "name"},
+		{Package: "none"},
 	} {
 		if trips, err := archtest.Trips(files, "example.com/m", "core/...", e); err == nil {
 			t.Errorf("%+v is no function to follow, and its trip is %q", e, trips)

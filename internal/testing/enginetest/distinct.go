@@ -34,13 +34,13 @@ func distinct() spool.Tool {
 	return t
 }
 
-// parkedBy starts a run of the subject whose first call waits, in a process that then has
+// parkedByAnn starts a run of "ann" whose first call waits, in a process that then has
 // no worker.
-func (s approveTest) parkedBy(subject string, c engine.Config) *engine.Engine {
+func (s approveTest) parkedByAnn(c engine.Config) *engine.Engine {
 	s.Helper()
 	e := s.engine(c)
 	stop := s.work(e)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: subject})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	s.becomes(spool.WaitingForInput)
 	stop()
 	return e
@@ -67,7 +67,7 @@ func (s approveTest) asked() (asked spool.InputRequired) {
 }
 
 func testDistinctTool(s approveTest) {
-	e := s.parkedBy("ann", s.config(sending(), distinct()))
+	e := s.parkedByAnn(s.config(sending(), distinct()))
 	if run := s.run("r1"); run.StartedBy != "ann" {
 		s.Errorf("the run was started by %q", run.StartedBy)
 	}
@@ -95,7 +95,7 @@ func testDistinctTool(s approveTest) {
 
 // testDistinctCold answers in a process that does not know the rule.
 func testDistinctCold(s approveTest) {
-	s.parkedBy("ann", s.config(sending(), distinct()))
+	s.parkedByAnn(s.config(sending(), distinct()))
 	e := s.engine(s.config(sending(), checked()))
 	edited := edit(`{"to":"eve"}`)
 	edited.By = "ann"
@@ -110,7 +110,7 @@ func testDistinctAgent(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	c.Agents[0].DistinctApprover = true
-	e := s.parkedBy("ann", c)
+	e := s.parkedByAnn(c)
 	s.refused(e, by("ann"), engine.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 	s.work(e)
@@ -126,7 +126,7 @@ func testDistinctAgent(s approveTest) {
 func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
-	e := s.parkedBy("ann", s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
+	e := s.parkedByAnn(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
 	s.refused(e, by("ann"), engine.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 }
@@ -227,7 +227,7 @@ func testDistinctRepeated(s approveTest) {
 func testDistinctNested(s approveTest) {
 	c := nestedTest(s).treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true
-	e := s.parkedBy("ann", c)
+	e := s.parkedByAnn(c)
 	if run := nestedTest(s).nested()["mail"]; run.StartedBy != "ann" {
 		s.Errorf("the nested run was started by %q", run.StartedBy)
 	}

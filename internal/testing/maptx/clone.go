@@ -37,9 +37,9 @@ func own(v reflect.Value) {
 			v.Set(m)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				own(v.Field(i))
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				own(field)
 			}
 		}
 	default:
