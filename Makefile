@@ -43,19 +43,20 @@ build: ## build the binary, ./spool
 .PHONY: deps
 deps: deps/npm deps/python deps/services ## install what tests talk to
 
+CLIENTS = clients/typescript
+
 .PHONY: deps/npm
-deps/npm: ## the programs of test/*/package.json and the TypeScript workspace, pinned by their lock files
-	@set -e; for lock in $(wildcard test/*/package-lock.json clients/typescript/package-lock.json); do dir=$${lock%/package-lock.json}; \
-		if [ $$dir/node_modules/.package-lock.json -nt $$lock ]; then \
-			echo "$$dir is installed"; \
-		elif command -v npm >/dev/null; then \
-			echo "npm ci --prefix $$dir"; npm ci --prefix $$dir --no-audit --no-fund; \
-		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then \
-			echo "npm is not there, and nothing may be skipped" >&2; exit 1; \
-		else \
-			echo "skipped: tests that need $$dir (npm is not there)"; \
-		fi; \
-	done
+deps/npm: ## the packages of npm that tests and the TypeScript packages need, pinned by one lock file
+	@ln -sfn ../$(CLIENTS)/node_modules test/node_modules # where node looks for what the programs in test import
+	@if [ $(CLIENTS)/node_modules/.package-lock.json -nt $(CLIENTS)/package-lock.json ]; then \
+		echo "$(CLIENTS) is installed"; \
+	elif command -v npm >/dev/null; then \
+		echo "npm ci --prefix $(CLIENTS)"; npm ci --prefix $(CLIENTS) --no-audit --no-fund --prefer-offline; \
+	elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then \
+		echo "npm is not there, and nothing may be skipped" >&2; exit 1; \
+	else \
+		echo "skipped: tests that need packages of npm (it is not there)"; \
+	fi
 
 # A registry that does not answer is no fault of a change: it is said, and those tests are skipped.
 .PHONY: deps/python
@@ -95,12 +96,9 @@ test/go: ## the Go tests of every module, with a PostgreSQL and a Redis
 
 .PHONY: test/node
 test/node: ## the tests of what checks OpenAPI documents and pages
-	@if [ -d test/openapi/node_modules ]; then npm test --prefix test/openapi; \
-		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "test/openapi is not installed, and nothing may be skipped" >&2; exit 1; \
+	@if [ -d test/node_modules ]; then node --test test/openapi/check/*.test.mjs; \
+		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "the packages of npm are not installed, and nothing may be skipped" >&2; exit 1; \
 		else echo "skipped: tests of test/openapi (make deps/npm installs it)"; fi
-
-# What was installed: make deps/npm.
-CLIENTS = clients/typescript
 
 .PHONY: clients
 clients: ## lint, types, tests, sizes and tarballs of the TypeScript packages
@@ -201,5 +199,5 @@ verify: ## formatting, tidy modules, links and tables of the docs
 
 .PHONY: verify/openapi
 verify/openapi: deps/npm ## spec/openapi.json is valid OpenAPI 3.1
-	@if [ -d test/openapi/node_modules ]; then echo "node test/openapi/validate.mjs spec/openapi.json"; \
+	@if [ -d test/node_modules ]; then echo "node test/openapi/validate.mjs spec/openapi.json"; \
 		node test/openapi/validate.mjs spec/openapi.json; else echo "skipped: the document is not validated"; fi

@@ -232,8 +232,8 @@ func TestDocumentIsValid(t *testing.T) {
 		}
 		t.Skip(why + ": skipped") //nolint:forbidigo,nolintlint // what is needed is not there
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		missing("test/openapi/node_modules is not there; run npm ci --ignore-scripts in test/openapi")
+	if _, err := os.Stat(filepath.Join(dir, "..", "node_modules")); err != nil {
+		missing("test/node_modules is not there; run make deps/npm")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

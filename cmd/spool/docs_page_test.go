@@ -23,10 +23,10 @@ func (p *process) see(t *testing.T, path string, args ...string) {
 	}
 	_, missing := os.Stat(browser)
 	if missing == nil {
-		_, missing = os.Stat("../../test/openapi/node_modules")
+		_, missing = os.Stat("../../test/node_modules")
 	}
 	if missing != nil && os.Getenv("SPOOL_TEST_REQUIRE") != "1" {
-		t.Skipf("there is no browser, or test/openapi is not installed (\"make deps\"): %v", missing)
+		t.Skipf("there is no browser, or test/node_modules is not there (\"make deps\"): %v", missing)
 	}
 	args = append([]string{pageProgram, p.url + path, filepath.Join(t.TempDir(), "page.png"), "--timeout", "60"}, args...)
 	if out, err := exec.CommandContext(t.Context(), "node", args...).CombinedOutput(); err != nil {

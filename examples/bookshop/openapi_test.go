@@ -19,12 +19,12 @@ const checks = "../../test/openapi"
 // node runs one of the programs that look at documents from outside.
 func node(t *testing.T, program string, args ...string) {
 	t.Helper()
-	_, missing := os.Stat(filepath.Join(checks, "node_modules"))
+	_, missing := os.Stat(filepath.Join(checks, "..", "node_modules"))
 	if missing == nil {
 		_, missing = exec.LookPath("node")
 	}
 	if missing != nil && os.Getenv("SPOOL_TEST_REQUIRE") != "1" {
-		t.Skipf("test/openapi is not installed, \"make deps\" does: %v", missing)
+		t.Skipf("test/node_modules is not there, \"make deps\" makes it: %v", missing)
 	}
 	command := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(checks, program)}, args...)...)
 	if out, err := command.CombinedOutput(); err != nil {

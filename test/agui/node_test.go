@@ -17,15 +17,15 @@ func node(t *testing.T, input []byte, script string, args ...string) string {
 	missing := func(what string) {
 		t.Helper()
 		if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix test/agui", what)
+			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run make deps/npm", what)
 		}
-		t.Skipf("%s is missing: run npm ci --prefix test/agui", what)
+		t.Skipf("%s is missing: run make deps/npm", what)
 	}
 	program, err := exec.LookPath("node")
 	if err != nil {
 		missing("node")
 	}
-	if _, err := os.Stat("node_modules/@ag-ui/client/package.json"); err != nil {
+	if _, err := os.Stat("../node_modules/@ag-ui/client/package.json"); err != nil {
 		missing("@ag-ui/client")
 	}
 	inputs.Read(t, "test/agui")

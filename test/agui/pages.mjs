@@ -1,7 +1,7 @@
 // Opens a page of the guide in a browser: a tool of the page, a call that needs an approval, and a reload.
 import { createRequire } from "node:module";
 
-const { chromium } = createRequire(new URL("../openapi/package.json", import.meta.url))("playwright-core");
+const { chromium } = createRequire(import.meta.url)("playwright-core");
 
 const [url] = process.argv.slice(2);
 const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];

@@ -82,9 +82,9 @@ func find(t *testing.T) (node, script string) {
 	missing := func(what string) {
 		t.Helper()
 		if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix test/aimock", what)
+			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run make deps/npm", what)
 		}
-		t.Skipf("%s is missing: run npm ci --prefix test/aimock", what)
+		t.Skipf("%s is missing: run make deps/npm", what)
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -99,7 +99,7 @@ func find(t *testing.T) (node, script string) {
 			t.Fatal(err)
 		}
 	}
-	script = filepath.Join(filepath.Dir(file), "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
+	script = filepath.Join(filepath.Dir(file), "..", "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
 	if _, err := os.Stat(script); err != nil {
 		missing("aimock")
 	}

@@ -22,15 +22,15 @@ func needClients(t *testing.T) string {
 	missing := func(what string) {
 		t.Helper()
 		if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix test/aisdk", what)
+			t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run make deps/npm", what)
 		}
-		t.Skipf("%s is missing: run npm ci --prefix test/aisdk", what)
+		t.Skipf("%s is missing: run make deps/npm", what)
 	}
 	program, err := exec.LookPath("node")
 	if err != nil {
 		missing("node")
 	}
-	if _, err := os.Stat("node_modules/ai/package.json"); err != nil {
+	if _, err := os.Stat("../node_modules/ai/package.json"); err != nil {
 		missing("ai")
 	}
 	return program

@@ -118,8 +118,8 @@ func TestTypeScript(t *testing.T) {
 	t.Parallel()
 
 	const tools = "../openapi"
-	if _, err := os.Stat(filepath.Join(tools, "node_modules")); err != nil {
-		missing(t, "test/openapi is not installed (make deps/npm does)")
+	if _, err := os.Stat("../node_modules"); err != nil {
+		missing(t, "the packages of npm are not installed (make deps/npm does)")
 	}
 	if got := run(t, ".", "node", filepath.Join(tools, "client.mjs"), document(t), "testdata/client.ts", t.TempDir(), "--run", serve(t)); got != want("90 minutes, 1") {
 		t.Errorf("the client in TypeScript says\n%s", got)

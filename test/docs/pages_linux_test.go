@@ -197,7 +197,7 @@ func (r *runner) open() *shell {
 			r.t.Log("the page's folder is a copy of the repository")
 		}
 	}
-	if modules := filepath.Join(root, "test", "agui", "node_modules"); exists(modules) {
+	if modules := filepath.Join(root, "test", "node_modules"); exists(modules) {
 		absolute, err := filepath.Abs(modules)
 		if err != nil {
 			r.t.Fatal(err)
@@ -246,13 +246,13 @@ var imported = regexp.MustCompile(`(?m)^import .* from "[^./]|^import "[^./]`)
 
 // installed reports whether there is what a block imports.
 func (r *runner) installed(b block) bool {
-	if exists(filepath.Join(root, "test", "agui", "node_modules")) || !imported.MatchString(strings.ReplaceAll(b.text, `"node:`, `"./`)) {
+	if exists(filepath.Join(root, "test", "node_modules")) || !imported.MatchString(strings.ReplaceAll(b.text, `"node:`, `"./`)) {
 		return true
 	}
 	if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-		r.failf(b, "the block imports packages: install them with npm ci --prefix test/agui")
+		r.failf(b, "the block imports packages: install them with make deps/npm")
 	}
-	r.t.Logf("%s:%d is skipped: npm ci --prefix test/agui installs what it imports", b.page, b.line)
+	r.t.Logf("%s:%d is skipped: make deps/npm installs what it imports", b.page, b.line)
 	return false
 }
 

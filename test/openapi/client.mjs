@@ -17,7 +17,7 @@ import openapiTS, { astToString } from "openapi-typescript";
 
 import { parseDocument } from "./check/document.mjs";
 
-const modules = fileURLToPath(new URL("node_modules", import.meta.url));
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 
 // A field with a default may be left out of a request. Answers have it by "required".
 const options = { defaultNonNullable: false };

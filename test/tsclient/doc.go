@@ -5,6 +5,6 @@
 //
 //	SPOOL_TEST_CUTS=600 SPOOL_TEST_SEED=100 go test ./test/tsclient -run Cuts -timeout 20m
 //
-// Install the client's tools with "npm ci --prefix clients/typescript". Without them, the test skips, unless
+// Install the client's tools with "make deps/npm". Without them, the test skips, unless
 // SPOOL_TEST_REQUIRE is 1.
 package tsclient

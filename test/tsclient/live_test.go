@@ -102,7 +102,7 @@ func missing(t *testing.T, what string) {
 	t.Helper()
 
 	if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
-		t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run npm ci --prefix clients/typescript", what)
+		t.Fatalf("%s is missing and SPOOL_TEST_REQUIRE is 1: run make deps/npm", what)
 	}
-	t.Skipf("%s is missing: run npm ci --prefix clients/typescript", what)
+	t.Skipf("%s is missing: run make deps/npm", what)
 }
