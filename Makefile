@@ -96,7 +96,7 @@ test/go: ## the Go tests of every module, with a PostgreSQL and a Redis
 
 .PHONY: test/node
 test/node: ## the tests of what checks OpenAPI documents and pages
-	@if [ -d test/node_modules ]; then node --test test/openapi/check/*.test.mjs; \
+	@if [ -d test/node_modules ]; then node --test --test-concurrency=2 test/openapi/check/*.test.mjs; \
 		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "the packages of npm are not installed, and nothing may be skipped" >&2; exit 1; \
 		else echo "skipped: tests of test/openapi (make deps/npm installs it)"; fi
 
@@ -123,7 +123,7 @@ console/check: ## console/dist is what its source makes, small enough, and works
 	@if [ ! -d clients/typescript/node_modules ]; then \
 		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "clients/typescript is not installed, and nothing may be skipped" >&2; exit 1; fi; \
 		echo "skipped: the console (make deps/npm installs what it needs)"; exit 0; fi; \
-	set -e; cd clients/typescript/apps/console; npm run --silent types; node scripts/check.mjs; \
+	set -e; cd clients/typescript/apps/console; node scripts/check.mjs; \
 	browser=$${SPOOL_TEST_CHROMIUM:-$$(command -v chromium || true)}; \
 	if [ -z "$$browser" ]; then \
 		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "there is no Chromium, and nothing may be skipped" >&2; exit 1; fi; \

@@ -11,7 +11,7 @@
 import { argv, env, exit } from "node:process";
 import { parseArgs } from "node:util";
 
-import { browser, visit } from "./check/page.mjs";
+import { open, visit } from "./check/page.mjs";
 
 let parsed;
 try {
@@ -41,14 +41,15 @@ if (positionals.length !== 2 || !URL.canParse(address) || !(seconds > 0)) {
   usage();
 }
 
-const problems = await visit({
+const browser = await open(address);
+const problems = await visit(browser, {
   address,
   picture,
   actions,
   texts: values.expect,
   milliseconds: seconds * 1000,
-  browser,
 });
+await browser.close();
 for (const problem of problems) {
   console.error(`${address}: ${problem}`);
 }

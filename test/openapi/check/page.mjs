@@ -1,12 +1,9 @@
 // A visit to a page in a browser, and what was wrong with it.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { env } from "node:process";
 
 import { chromium } from "playwright-core";
 
-export const browser = env.CHROMIUM || "/usr/bin/chromium";
+export const program = env.CHROMIUM || "/usr/bin/chromium";
 
 const flags = [
   "--no-sandbox",
@@ -19,34 +16,33 @@ const flags = [
 ];
 
 /**
- * Visits a page and returns the problems, in the order in which they were seen.
+ * Starts a browser that finds the host of an address and no other one, whatever a visit fails to see of it.
  *
- * @param {{ address: string, picture: string, actions: { selector: string, text?: string }[], texts: string[], milliseconds: number, browser: string }} what
+ * @param {string} address
+ */
+export function open(address) {
+  const rule = `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${new URL(address).hostname}`;
+  return chromium.launch({ executablePath: program, args: [...flags, rule] });
+}
+
+/**
+ * Visits a page with a profile of its own and returns the problems, in the order in which they were seen.
+ *
+ * @param {import("playwright-core").Browser} browser
+ * @param {{ address: string, picture: string, actions: { selector: string, text?: string }[], texts: string[], milliseconds: number }} what
  * @returns {Promise<string[]>}
  */
-export async function visit({ address, picture, actions, texts, milliseconds, browser }) {
-  const profile = await mkdtemp(join(tmpdir(), "openapi-page-"));
-  const { hostname } = new URL(address);
-  let context;
+export async function visit(browser, { address, picture, actions, texts, milliseconds }) {
+  const context = await browser.newContext({ serviceWorkers: "block", viewport: { width: 1280, height: 900 } });
   try {
-    context = await chromium.launchPersistentContext(profile, {
-      executablePath: browser,
-      headless: true,
-      // The browser finds no other host, whatever we fail to see of it.
-      args: [...flags, `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${hostname}`],
-      serviceWorkers: "block",
-      viewport: { width: 1280, height: 900 },
-      timeout: milliseconds,
-    });
     context.setDefaultTimeout(milliseconds);
-    const page = context.pages()[0] ?? (await context.newPage());
+    const page = await context.newPage();
     const problems = [];
     await watch(context, page, new URL(address).origin, problems);
     await look(page, { address, picture, actions, texts, problems });
     return problems;
   } finally {
-    await context?.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    await context.close();
   }
 }
 

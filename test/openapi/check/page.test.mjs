@@ -5,11 +5,11 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 
-import { browser, visit } from "./page.mjs";
+import { open, program, visit } from "./page.mjs";
 
-const skip = env.SPOOL_TEST_REQUIRE !== "1" && !existsSync(browser) && `there is no ${browser}`;
+const skip = env.SPOOL_TEST_REQUIRE !== "1" && !existsSync(program) && `there is no ${program}`;
 
 const pages = {
   "/good": { body: `<p>Hello</p><img src="/pixel.svg"><img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">` },
@@ -29,7 +29,9 @@ const pages = {
 
 let server;
 let origin;
+let browser;
 let dir;
+let visits = 0;
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), "openapi-page-test-"));
@@ -53,65 +55,69 @@ before(async () => {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${server.address().port}`;
+  browser = skip ? undefined : await open(origin);
 });
 
 after(async () => {
+  await browser?.close();
   server.closeAllConnections();
   server.close();
   await rm(dir, { recursive: true, force: true });
 });
 
 const see = (path, rest = {}) =>
-  visit({
+  visit(browser, {
     address: origin + path,
-    picture: join(dir, "page.png"),
+    picture: join(dir, `${++visits}.png`),
     actions: [],
     texts: [],
-    milliseconds: 20_000,
-    browser,
+    milliseconds: 60_000,
     ...rest,
   });
 
-test("a page with nothing wrong", { skip }, async () => {
-  assert.deepEqual(await see("/good", { texts: ["Hello"] }), []);
-  const picture = await readFile(join(dir, "page.png"));
-  assert.equal(picture.subarray(1, 4).toString(), "PNG");
-});
-
-test("fills in a field", { skip }, async () => {
-  assert.deepEqual(await see("/field", { actions: [{ selector: "input", text: "Ada" }], texts: ["Hello, Ada"] }), []);
-});
-
-test("lets a page stop reading a stream", { skip }, async () => {
-  assert.deepEqual(await see("/reader", { texts: ["read"] }), []);
-});
-
-test("clicks on all there is", { skip }, async () => {
-  assert.deepEqual(await see("/folded", { actions: [{ selector: ".s" }], texts: ["One", "Two"] }), []);
-});
-
-test("a text that stays hidden", { skip }, async () => {
-  assert.deepEqual(await see("/folded", { texts: ["Two"], milliseconds: 3000 }), [`does not show "Two"`]);
-});
-
-test("nothing to click on", { skip }, async () => {
-  const problems = await see("/good", { actions: [{ selector: ".none" }], milliseconds: 3000 });
-  assert.match(problems.join("\n"), /cannot be looked at/);
-});
-
-for (const [path, text] of Object.entries({
-  "/none": /is answered 404/,
-  "/image": /asks another origin: http:\/\/203\.0\.113\.1\/a\.png/,
-  "/port": /asks another origin: http:\/\/127\.0\.0\.1:1\/a/,
-  "/socket": /opens a socket/,
-  "/error": /error on the console: no good/,
-  "/throw": /throws: oh dear/,
-  "/missing": /is answered 404: .*\/none\.png/,
-  "/inline": /violates its policy: script-src-elem inline/,
-  "/eval": /violates its policy: script-src eval/,
-  "/style": /violates its policy: style-src-attr inline/,
-})) {
-  test(`finds what is wrong with ${path}`, { skip }, async () => {
-    assert.match((await see(path)).join("\n"), text);
+// Visits wait more than they work.
+describe("visit", { skip, concurrency: 4 }, () => {
+  test("a page with nothing wrong", async () => {
+    const picture = join(dir, "good.png");
+    assert.deepEqual(await see("/good", { picture, texts: ["Hello"] }), []);
+    assert.equal((await readFile(picture)).subarray(1, 4).toString(), "PNG");
   });
-}
+
+  test("fills in a field", async () => {
+    assert.deepEqual(await see("/field", { actions: [{ selector: "input", text: "Ada" }], texts: ["Hello, Ada"] }), []);
+  });
+
+  test("lets a page stop reading a stream", async () => {
+    assert.deepEqual(await see("/reader", { texts: ["read"] }), []);
+  });
+
+  test("clicks on all there is", async () => {
+    assert.deepEqual(await see("/folded", { actions: [{ selector: ".s" }], texts: ["One", "Two"] }), []);
+  });
+
+  test("a text that stays hidden", async () => {
+    assert.deepEqual(await see("/folded", { texts: ["Two"], milliseconds: 10_000 }), [`does not show "Two"`]);
+  });
+
+  test("nothing to click on", async () => {
+    const problems = await see("/good", { actions: [{ selector: ".none" }], milliseconds: 10_000 });
+    assert.match(problems.join("\n"), /cannot be looked at/);
+  });
+
+  for (const [path, text] of Object.entries({
+    "/none": /is answered 404/,
+    "/image": /asks another origin: http:\/\/203\.0\.113\.1\/a\.png/,
+    "/port": /asks another origin: http:\/\/127\.0\.0\.1:1\/a/,
+    "/socket": /opens a socket/,
+    "/error": /error on the console: no good/,
+    "/throw": /throws: oh dear/,
+    "/missing": /is answered 404: .*\/none\.png/,
+    "/inline": /violates its policy: script-src-elem inline/,
+    "/eval": /violates its policy: script-src eval/,
+    "/style": /violates its policy: style-src-attr inline/,
+  })) {
+    test(`finds what is wrong with ${path}`, async () => {
+      assert.match((await see(path)).join("\n"), text);
+    });
+  }
+});
