@@ -129,6 +129,16 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "model: overloaded (status 503)"})
 	c.over(spool.SegmentError, "model: overloaded (status 503)", 0)
 	cases = append(cases, c.named("a failed attempt of the present run, which another one follows at once"))
+
+	// The snapshot has a run that no worker has claimed, and only its entry says when one has.
+	s := snap(spool.Queued, 0, userTurn("m1", "r1", "Hello"))
+	waits := runRow("r1", "", spool.Queued)
+	waits.StartedAt = waits.EnqueuedAt
+	s.Runs = []spool.Run{waits}
+	c = newScript(t, s)
+	c.now = moment(10)
+	segment(c, "r1", 1)
+	cases = append(cases, c.named("a queued run begins, and no state says so"))
 	return cases
 }
 

@@ -15,11 +15,12 @@ func (t *Thread) startRun(s spool.RunStarted, at time.Time) {
 		return
 	}
 	r := t.knownRun(spool.Run{ID: s.RunID, EnqueuedAt: s.EnqueuedAt}, at)
+	// Until a worker claims it, a run has the time of its start.
+	if s.Segment <= 1 && (r.StartedAt.IsZero() || r.State == spool.Queued) {
+		r.StartedAt = at
+	}
 	if s.RunID != t.current && (r.State == "" || r.State.Active()) {
 		r.State = spool.Running
-	}
-	if s.Segment <= 1 && r.StartedAt.IsZero() {
-		r.StartedAt = at
 	}
 }
 

@@ -72,7 +72,8 @@ function startedRun(view: ThreadView, runId: string, p: AnyEvent["payload"], at:
   if (!runId) return view;
   const run = view.runs.find((r) => r.id === runId);
   const told = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
-  const begins = !(p.segment > 1) && !run?.startedAt;
+  // Until a worker claims it, a run has the time of its start.
+  const begins = !(p.segment > 1) && (!run?.startedAt || run.state === "QUEUED");
   const fields = { ...(!told && { state: "RUNNING" as const }), ...(begins && { startedAt: at }) };
   return toldRun(view, runId, run ? fields : { ...fields, enqueuedAt: p.enqueuedAt }, at);
 }
