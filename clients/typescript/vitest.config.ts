@@ -16,6 +16,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}"],
-    testTimeout: 30_000, // of a machine that has other work
+    isolate: false, // files share nothing that they change, and a process for each takes as long as all tests
+    testTimeout: 60_000, // of a machine that has other work
   },
 });

@@ -1,12 +1,12 @@
 // node scripts/check.mjs
 //
 // Everything that a change of the packages must pass: lint, types, tests, build, sizes, what npm would publish, and a new
-// user's first project. Exits with 1 at the first step that fails. Without npm's registry the last step is skipped,
-// unless SPOOL_TEST_REQUIRE is 1.
+// user's first projects. Sources are checked beside what is built of them. Exits with 1 at the first step that fails.
+// Without npm's registry the last step is skipped, unless SPOOL_TEST_REQUIRE is 1.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { env, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -14,16 +14,25 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "spool-clients-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-await step("lint", "npx", "biome", "check", ".");
-await step("build", "npm", "run", "build");
-await Promise.all([step("types", "npm", "run", "types"), step("test", "npx", "vitest", "run")]);
-await Promise.all([step("sizes", "node", "scripts/sizes.mjs"), step("pack", "node", "scripts/pack.mjs", folder)]);
-await step("install", "node", "scripts/install.mjs", folder);
+await Promise.all([sources(), built()]);
+
+async function sources() {
+  await step("lint", "biome", "check", ".");
+  await step("types", "npm", "run", "types");
+  await step("test", "vitest", "run");
+}
+
+async function built() {
+  await step("build", "npm", "run", "build");
+  await Promise.all([step("sizes", "node", "scripts/sizes.mjs"), step("pack", "node", "scripts/pack.mjs", folder)]);
+  await step("install", "node", "scripts/install.mjs", folder);
+}
 
 /** Runs a program, and says what it has said if it fails. */
 async function step(name, program, ...args) {
   const began = performance.now();
-  const child = spawn(program, args, { cwd: root, env: { ...env, NO_COLOR: "1" } });
+  const path = [join(root, "node_modules/.bin"), env.PATH].join(delimiter);
+  const child = spawn(program, args, { cwd: root, env: { ...env, NO_COLOR: "1", PATH: path } });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data) => {

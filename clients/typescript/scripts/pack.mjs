@@ -46,7 +46,9 @@ async function check(name) {
   const { messages, pkg } = await publint({ strict: true, pack: { tarball: bytes } });
   found.push(...messages.map((message) => `@spool/${name}: publint: ${formatMessage(message, pkg)}`));
   try {
-    await run("npx", ["attw", tarball, "--profile", "esm-only", "--no-color", "--format", "ascii"], { cwd: root });
+    await run("node_modules/.bin/attw", [tarball, "--profile", "esm-only", "--no-color", "--format", "ascii"], {
+      cwd: root,
+    });
   } catch (error) {
     found.push(`@spool/${name}: attw:\n${error.stdout}${error.stderr}`);
   }
