@@ -14,9 +14,12 @@ export class Gate {
   }
 }
 
+/** How long cases wait for anything, in milliseconds: enough for a machine that has much else to do. */
+export const patience = 60_000;
+
 /** Waits until a condition holds. What it says last is in the error. */
-export async function until<T>(what: string, is: () => T | Promise<T>, patienceMs = 15_000): Promise<NonNullable<T>> {
-  const end = Date.now() + patienceMs;
+export async function until<T>(what: string, is: () => T | Promise<T>): Promise<NonNullable<T>> {
+  const end = Date.now() + patience;
   let last: unknown;
   while (Date.now() < end) {
     try {

@@ -1,10 +1,8 @@
 // Pages of another origin than the server's, with tokens and with cookies.
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Site } from "./site.js";
 import { play, Tape } from "./tape.js";
-import { closeBrowser, World } from "./world.js";
-
-afterAll(closeBrowser);
+import { World } from "./world.js";
 
 const token = "a-token-for-the-tests-of-pages";
 

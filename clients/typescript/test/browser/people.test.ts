@@ -1,10 +1,8 @@
 // Questions, edits and several pages: what one of them does, the others see.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "./gate.js";
 import { play, Tape } from "./tape.js";
-import { closeBrowser, World } from "./world.js";
-
-afterAll(closeBrowser);
+import { World } from "./world.js";
 
 const email = { to: "ann@example.com" };
 
@@ -157,7 +155,7 @@ test("a call whose outcome is unknown asks a person", async () => {
   await world.server.kill();
   await world.server.start();
   world.model.tools.set("pay", () => "paid");
-  await tab.page.waitForSelector('.park[data-reason="outcome_unknown"]', { timeout: 20_000 });
+  await tab.page.waitForSelector('.park[data-reason="outcome_unknown"]');
   await tab.isTrue();
   await tab.picture("outcome unknown");
   await tab.click("text=Deny");

@@ -1,12 +1,10 @@
 // What React may do with a page: render it on a server, and go on when a part of it has failed.
 import { renderToString } from "react-dom/server";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "./gate.js";
 import { Page } from "./page/page.js";
 import { play, Tape } from "./tape.js";
-import { closeBrowser, World } from "./world.js";
-
-afterAll(closeBrowser);
+import { World } from "./world.js";
 
 test("a page that a server has rendered goes on in the browser", async () => {
   const world = await World.start("rendered");

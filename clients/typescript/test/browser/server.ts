@@ -82,20 +82,26 @@ export class Server {
 }
 
 function binary(): string {
-  const program = process.env.SPOOL_TEST_BINARY;
-  if (program === undefined) {
-    throw new Error("SPOOL_TEST_BINARY is not set");
-  }
-  return program;
+  return join(process.env.SPOOL_TEST_BINARIES ?? "", "spool");
 }
 
+/** The last port that this process has named. */
+let named = 11_000 + (process.pid % 200) * 100;
+
+/**
+ * Returns a port that nobody has. It is below those that the system gives to connections, and apart from those of other
+ * workers, so that a server which was killed finds it free again.
+ */
 export async function freePort(): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") {
-    throw new Error("there is no port");
+  for (;;) {
+    named++;
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false)).listen(named, "127.0.0.1", () => resolve(true));
+    });
+    if (free) {
+      await new Promise((resolve) => probe.close(resolve));
+      return named;
+    }
   }
-  return address.port;
 }

@@ -1,10 +1,8 @@
 // An answer arrives once and whole, whatever happens to the page, the network, the server and the model.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "./gate.js";
 import { play, Tape } from "./tape.js";
-import { closeBrowser, World } from "./world.js";
-
-afterAll(closeBrowser);
+import { World } from "./world.js";
 
 /** Expects that what was drawn of an answer is its beginning at any time, and in no frame anything twice. */
 function onlyGrows(said: readonly string[], whole: string): void {

@@ -11,7 +11,7 @@ interface TraceEvent {
   dur?: number;
   /** The time of the processor, which does not count what other processes take. */
   tdur?: number;
-  args?: { name?: string };
+  args?: { name?: string; data?: { frames?: { processId: number }[] } };
 }
 
 /** A task of the main thread, in milliseconds. */
@@ -40,14 +40,20 @@ export async function tasksOf(devtools: CDPSession, what: () => Promise<void>): 
   await what();
   await devtools.send("Tracing.end");
   await complete;
+  // The trace has the pages of other cases too.
+  const frames = events.find(({ name }) => name === "TracingStartedInBrowser")?.args?.data?.frames ?? [];
+  const own = new Set(frames.map(({ processId }) => processId));
   const mains = new Set(
     events
-      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .filter(({ name, pid, args }) => name === "thread_name" && args?.name === "CrRendererMain" && own.has(pid))
       .map(({ pid, tid }) => `${pid} ${tid}`),
   );
   const tasks = events.filter(
     ({ name, ph, pid, tid }) => ph === "X" && name === "RunTask" && mains.has(`${pid} ${tid}`),
   );
+  if (tasks.length === 0) {
+    throw new Error("the trace has no task of the page");
+  }
   return tasks.map(({ ts, dur = 0, tdur = dur }) => ({ from: ts / 1000, to: (ts + dur) / 1000, work: tdur / 1000 }));
 }
 

@@ -5,25 +5,17 @@ import { type Client, type ClientOptions, createClient, emptyView, reduce, type 
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { byAgent, comparable, differences, statesOf, textsOf } from "./compare.js";
-import { until } from "./gate.js";
+import { patience, until } from "./gate.js";
 import { Model } from "./model.js";
 import { Server } from "./server.js";
 import { Site } from "./site.js";
 
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"];
-flags.push("--disable-background-networking", "--disable-component-update");
+let connected: Promise<Browser> | undefined;
 
-let running: Promise<Browser> | undefined;
-
-/** Returns the browser of this process. */
+/** Returns the browser that all cases share: see setup.ts. */
 export function browser(): Promise<Browser> {
-  running ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
-  return running;
-}
-
-export async function closeBrowser(): Promise<void> {
-  await (await running)?.close();
-  running = undefined;
+  connected ??= chromium.connect(process.env.SPOOL_TEST_BROWSER ?? "");
+  return connected;
 }
 
 /** Parts of a configuration that a case adds. */
@@ -91,7 +83,7 @@ export class World {
       onTestFinished(() => context.close());
     }
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(patience);
     page.on("pageerror", (error) => this.#problems.push(String(error)));
     page.on("console", (message) => {
       // A lost connection is in the console of each browser.
@@ -110,8 +102,11 @@ export class World {
     expect(this.model.errors).toEqual([]);
   }
 
-  nextPicture(name: string): string {
-    const pictures = process.env.SPOOL_TEST_PICTURES ?? join(this.folder, "pictures");
+  nextPicture(name: string): string | undefined {
+    const pictures = process.env.SPOOL_TEST_PICTURES;
+    if (pictures === undefined) {
+      return undefined;
+    }
     mkdirSync(pictures, { recursive: true });
     this.#pictures++;
     return join(pictures, `${this.folder.split("/").at(-1)?.replace(/-\w+$/, "")}-${this.#pictures}-${name}.png`);
@@ -133,7 +128,7 @@ export class Tab {
   }
 
   async click(selector: string): Promise<void> {
-    await this.page.click(selector, { timeout: 10_000 });
+    await this.page.click(selector);
   }
 
   /**
@@ -189,13 +184,13 @@ export class Tab {
     return (await this.said())[""] ?? [];
   }
 
-  shows(text: string, patienceMs?: number): Promise<unknown> {
+  shows(text: string): Promise<unknown> {
     const shown = async () => (await this.texts()).some((shown) => shown.includes(text));
-    return until(`the page shows ${text}`, shown, patienceMs);
+    return until(`the page shows ${text}`, shown);
   }
 
   async phase(phase: string): Promise<void> {
-    await this.page.waitForSelector(`#phase[data-phase="${phase}"]`, { timeout: 20_000 });
+    await this.page.waitForSelector(`#phase[data-phase="${phase}"]`);
   }
 
   /** Notes each text that the page draws of the answer to the last turn, from now on. */
@@ -215,8 +210,12 @@ export class Tab {
     return () => this.page.evaluate(() => (window as unknown as { said: string[] }).said);
   }
 
+  /** Takes a picture for people to look at, in the folder of SPOOL_TEST_PICTURES. */
   async picture(name: string): Promise<void> {
-    await this.page.screenshot({ path: this.world.nextPicture(name), fullPage: true });
+    const path = this.world.nextPicture(name);
+    if (path !== undefined) {
+      await this.page.screenshot({ path, fullPage: true });
+    }
   }
 
   /**

@@ -1,11 +1,9 @@
 // Who may see the console's data: tokens, cookies, scopes.
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Site } from "../site.js";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 const token = "a-token-for-the-tests-of-the-console";
 const mail = () =>

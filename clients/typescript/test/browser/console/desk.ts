@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import { patience } from "../gate.js";
 import { browser, type World } from "../world.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -43,7 +44,7 @@ export class Desk {
     const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 } });
     await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: at, httpOnly: true })));
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(patience);
     const desk = new Desk(world, page, at);
     onTestFinished(async ({ task }) => {
       if (task.result?.state === "fail") {

@@ -1,10 +1,8 @@
 // The history of a thread that goes on while somebody looks back.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 test("a thread goes on while its history is open", async () => {
   const world = await World.start("console-goes-on");

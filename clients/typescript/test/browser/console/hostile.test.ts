@@ -1,10 +1,8 @@
 // What a model or a person sends to harm those who read it. It stays text, asks nobody, and does not stop the page.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 const evil = "https://evil.invalid";
 const attacks = [
@@ -25,7 +23,7 @@ const attacks = [
 
 const table = `| ${Array.from({ length: 60 }, (_, i) => `h${i}`).join(" | ")} |\n|${"---|".repeat(60)}\n${`| ${"cell | ".repeat(60)}\n`.repeat(300)}`;
 
-test("what a model says is text", { timeout: 90_000 }, async () => {
+test("what a model says is text", async () => {
   const world = await World.start("console-hostile");
   const answer = new Tape();
   const fence = new Tape().say("```html\n<script>document.title = 'owned'</script>\nand no end, "); // the fence is open
@@ -52,8 +50,8 @@ test("what a model says is text", { timeout: 90_000 }, async () => {
   page.on("dialog", (dialog) => void dialog.dismiss());
   const title = await page.title();
   await desk.send("go");
-  await page.getByText("and no end,").waitFor({ timeout: 30_000 });
-  await desk.button("Send").waitFor({ timeout: 30_000 });
+  await page.getByText("and no end,").waitFor();
+  await desk.button("Send").waitFor();
   for (const call of await page.locator(".call-line").all()) {
     await call.click();
   }
@@ -85,8 +83,8 @@ test("what a model says is text", { timeout: 90_000 }, async () => {
     await page
       .getByText(prompt === "line" ? "xxxxxxxx" : "Many cells.")
       .last()
-      .waitFor({ timeout: 30_000 });
-    await desk.button("Send").waitFor({ timeout: 30_000 });
+      .waitFor();
+    await desk.button("Send").waitFor();
   }
   expect(await page.locator(".answer td").count()).toBe(18_000);
   await desk.field.fill("still here");

@@ -1,12 +1,10 @@
 // Jobs that have died: redriven and forgotten, one and all. Jobs that are late.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 test("dead jobs", async () => {
   // A queue that takes nothing, and later passes everything on.

@@ -1,10 +1,8 @@
 // Without a mouse: a thread is opened, a call approved, a message sent, and the inbox answered.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 test("the keyboard is enough", async () => {
   const world = await World.start("console-keys");

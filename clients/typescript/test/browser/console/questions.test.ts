@@ -1,12 +1,10 @@
 // Each kind of question, as the console asks it.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../gate.js";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
 import { startShop } from "./shop.js";
-
-afterAll(closeBrowser);
 
 const email = { to: "ann@example.com" };
 
@@ -101,7 +99,7 @@ test("a call whose outcome nobody knows", async () => {
   await until("the payment is on its way", () => world.model.effects.length === 1);
   await world.server.kill();
   await world.server.start();
-  await desk.heading("What did pay do?").waitFor({ timeout: 40_000 });
+  await desk.heading("What did pay do?").waitFor();
   await desk.says(/say what pay did before its worker died/);
   await desk.look("outcome-unknown");
   await desk.page.getByLabel(/^Its result/).fill('{"receipt": 17}');
@@ -128,7 +126,7 @@ test("a call whose outcome nobody knows is run again", async () => {
   await until("the payment is on its way", () => world.model.effects.length === 1);
   await world.server.kill();
   await world.server.start();
-  await desk.heading("What did pay do?").waitFor({ timeout: 40_000 });
+  await desk.heading("What did pay do?").waitFor();
   expect(world.model.effects).toHaveLength(1); // not before somebody says so
   await desk.page.getByLabel(/^Reason/).fill("The bank has nothing.");
   await desk.button("Run it again").click();

@@ -1,10 +1,8 @@
 // Turns: edited, steered, queued, interrupted, stopped.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
-
-afterAll(closeBrowser);
 
 test("a turn is edited, and its versions can be switched", async () => {
   const world = await World.start("console-edit");

@@ -1,16 +1,14 @@
 // One sentence says why a run waits, or why it ended as it did: each reason that a server can give.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Script } from "../model.js";
 import { play, Tape } from "../tape.js";
-import { closeBrowser, World } from "../world.js";
+import { World } from "../world.js";
 import { Desk } from "./desk.js";
 import { startShop } from "./shop.js";
 
-afterAll(closeBrowser);
-
 test("a failed attempt, and early ends", async () => {
   const world = await World.start("console-why", {
-    limits: "retry_backoff: 3s, run_max_attempts: 2",
+    limits: "retry_backoff: 8s, run_max_attempts: 2",
     config: `budget: {tokens: 20000}`,
     agent: "max_steps: 3",
   });
@@ -43,7 +41,7 @@ test("a failed attempt, and early ends", async () => {
 });
 
 test("work elsewhere, and a limit of the provider", async () => {
-  const shop = await startShop("--audit", "6s");
+  const shop = await startShop("--audit", "10s");
   const world = await World.start("console-elsewhere", {
     agent: "mcp: {shop: {}}",
     config: `mcp: {shop: {url: "${shop}"}}`,
@@ -56,7 +54,7 @@ test("work elsewhere, and a limit of the provider", async () => {
   await desk.send("audit");
   await desk.says(/^Waits for the work of shop__audit elsewhere( \(.+\))?; gives up in \d/);
   await desk.look("elsewhere");
-  await desk.page.getByText("In order.", { exact: true }).waitFor({ timeout: 30_000 });
+  await desk.page.getByText("In order.", { exact: true }).waitFor();
   await desk.send("one more");
   await desk.says(/^Waits for a limit of the model's provider: /);
   await desk.look("provider-limit");
