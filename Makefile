@@ -120,17 +120,19 @@ console: deps/npm ## build the web console into console/dist
 
 .PHONY: console/check
 console/check: ## console/dist is what its source makes, small enough, and works in Chromium against the server
-	@if [ ! -d clients/typescript/node_modules ]; then \
-		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "clients/typescript is not installed, and nothing may be skipped" >&2; exit 1; fi; \
+	@if [ ! -d $(CLIENTS)/node_modules ]; then \
+		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "$(CLIENTS) is not installed, and nothing may be skipped" >&2; exit 1; fi; \
 		echo "skipped: the console (make deps/npm installs what it needs)"; exit 0; fi; \
-	set -e; cd clients/typescript/apps/console; node scripts/check.mjs; \
+	cd $(CLIENTS)/apps/console; \
 	browser=$${SPOOL_TEST_CHROMIUM:-$$(command -v chromium || true)}; \
 	if [ -z "$$browser" ]; then \
 		if [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "there is no Chromium, and nothing may be skipped" >&2; exit 1; fi; \
-		echo "skipped: the console in Chromium (it is not there)"; exit 0; fi; \
-	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	export SPOOL_TEST_CHROMIUM=$$browser; node scripts/static.mjs; \
-	go build -C $(CURDIR) -o "$$dir/spool" ./cmd/spool; node scripts/smoke.mjs "$$dir/spool"
+		echo "skipped: the console in Chromium (it is not there)"; node scripts/check.mjs; exit; fi; \
+	export SPOOL_TEST_CHROMIUM=$$browser; failed=0; \
+	node scripts/check.mjs & build=$$!; node scripts/static.mjs & static=$$!; \
+	bin=$(CURDIR)/$(CLIENTS)/node_modules/.spool/; go build -C $(CURDIR) -o $$bin ./cmd/spool ./examples/mcpserver && \
+		node scripts/smoke.mjs $$bin/spool || failed=1; \
+	wait $$build || failed=1; wait $$static || failed=1; exit $$failed
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (10s)

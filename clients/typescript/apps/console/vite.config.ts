@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// SPOOL_URL names the server of `npm run dev`, and SPOOL_CONSOLE_OUT another folder for the build.
+// SPOOL_URL names the server of `npm run dev`.
 const server = process.env.SPOOL_URL ?? "http://127.0.0.1:8080";
 
 /** The packages of others in the build, whose licences want to go with them. */
@@ -41,7 +41,7 @@ export default defineConfig({
     ],
   },
   build: {
-    outDir: process.env.SPOOL_CONSOLE_OUT ?? here("../../../../console/dist"),
+    outDir: here("../../../../console/dist"),
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false },

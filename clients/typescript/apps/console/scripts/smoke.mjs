@@ -7,10 +7,10 @@
 //
 //     node scripts/smoke.mjs ./spool [folder for screenshots]
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { openBrowser } from "./browser.mjs";
 
 const [, , binary, shots] = process.argv;
@@ -20,19 +20,20 @@ if (binary === undefined) {
 }
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const dir = mkdtempSync(join(tmpdir(), "spool-console-"));
-const patience = 15_000;
+/** How long it waits for anything, in milliseconds: enough for a machine that has much else to do. */
+const patience = 60_000;
 const problems = [];
 /** Whether the browser's messages do not count. */
 let quiet = false;
 
+writeFileSync(join(dir, "spool.yaml"), "limits: {lease: 6s}\n"); // the longest that a killed server holds its run
+
 /** Starts a server below a base path, and returns where it listens. */
 function serve(port = 0) {
   const server = spawn(
-    binary,
-    ["serve", "--listen", `127.0.0.1:${port}`, "--data", join(dir, "data"), "--base-path", "/agents"],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-    },
+    resolve(binary),
+    ["serve", "--listen", `127.0.0.1:${port}`, "--config", "spool.yaml", "--data", "data", "--base-path", "/agents"],
+    { cwd: dir, stdio: ["ignore", "pipe", "pipe"] },
   );
   const url = new Promise((resolve, reject) => {
     let text = "";
@@ -324,7 +325,7 @@ try {
   await new Promise((resolve) => server.on("exit", resolve));
   ({ server, url } = serve(origin.port));
   await url;
-  await page.locator(".thread-head [data-state=COMPLETED]").waitFor({ timeout: 60_000 });
+  await page.locator(".thread-head [data-state=COMPLETED]").waitFor();
   quiet = false;
   await page.keyboard.press("Escape");
   await page.keyboard.press("h");

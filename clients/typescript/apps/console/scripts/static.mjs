@@ -111,7 +111,7 @@ let browser;
 try {
   browser = await openBrowser(dir);
   const page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   page.on("pageerror", (error) => problems.push(`error: ${error.stack ?? error}`));
   await page.goto(address);
   await page.getByText("does not answer", { exact: false }).waitFor();
