@@ -44,7 +44,7 @@ func (b block) meets(from, to place) bool { return b.From.compare(to) < 0 && fro
 // bits is a set of small numbers.
 type bits []byte
 
-func (b bits) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
+func (b *bits) has(i int) bool { return i/8 < len(*b) && (*b)[i/8]&(1<<(i%8)) != 0 }
 
 func (b *bits) set(i int) {
 	if missing := i/8 + 1 - len(*b); missing > 0 {

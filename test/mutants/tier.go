@@ -57,11 +57,11 @@ func (p *pattern) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (p pattern) MarshalText() ([]byte, error) {
+func (p pattern) MarshalText() ([]byte, error) { //nolint:unparam // it is an encoding.TextMarshaler
 	if p.Regexp == nil {
 		return nil, nil
 	}
-	return []byte(p.Regexp.String()), nil
+	return []byte(p.String()), nil
 }
 
 // IsZero leaves an empty pattern out of JSON.
