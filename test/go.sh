@@ -44,11 +44,11 @@ restModule='^(rest/|test/(crud|query)$)'
 
 status=0
 
-# run FLAG... runs go test in a module: DIR, or the root.
+# run FLAG... runs go test in the module in, or in the root.
 run() {
 	local began=$SECONDS
-	printf 'go test %s\n' "$*" | cut -c1-200
-	go test -vet=off ${more[@]+"${more[@]}"} "$@" || status=1
+	printf 'go -C %s test %s\n' "${in:-.}" "$*" | cut -c1-200
+	go -C "${in:-.}" test -vet=off ${more[@]+"${more[@]}"} "$@" || status=1
 	printf 'took %d s\n' $((SECONDS - began))
 }
 raced() { CGO_ENABLED=1 run -race '-gcflags=modernc.org/...=-race=false' ${watched[@]+"${watched[@]}"} "$@"; }
@@ -77,7 +77,7 @@ quick() {
 		# The cache looks at no file outside of a module, and so does not see what programs read for such a test.
 		once=()
 		grep -rqs --include='*.go' '"os/exec"' "$dir" && once=(-count=1)
-		if [ "$dir" = backend/nats ]; then raced -C "$dir" ./...; else run -C "$dir" ${once[@]+"${once[@]}"} ./...; fi
+		if [ "$dir" = backend/nats ]; then in=$dir raced ./...; else in=$dir run ${once[@]+"${once[@]}"} ./...; fi
 	done
 
 	key=$(restKey)
@@ -89,7 +89,7 @@ quick() {
 		status=0
 		raced -timeout=10m $(packages "$rest")
 		for dir in "$@"; do
-			[[ $dir =~ $restModule ]] && run -C "$dir" ./...
+			[[ $dir =~ $restModule ]] && in=$dir run ./...
 		done
 		[ $status -eq 0 ] && [ -n "$key" ] && mkdir -p "${passed%/*}" && echo "$key" >>"$passed"
 		[ $before -eq 0 ] || status=1
@@ -106,7 +106,7 @@ long() {
 	local watched=() dir
 	export SPOOL_TEST_LONG=1
 	raced -shuffle=on -timeout=4h ./...
-	for dir in "$@"; do raced -C "$dir" -shuffle=on -timeout=1h ./...; done
+	for dir in "$@"; do in=$dir raced -shuffle=on -timeout=1h ./...; done
 	export SPOOL_CAMPAIGN=1000
 	run -shuffle=on -timeout=4h ./engine ./engine/internal/... ./backend/... ./rest/internal/body
 	run -p=1 -timeout=2h -run '^TestReplay$|^TestProviders$' ./internal/testing/enginetest
