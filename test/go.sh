@@ -57,7 +57,7 @@ packages() { go list ./... | grep -E "$@"; }
 # restKey names what the tests of rest depend on: its files, those of its modules and of the tests beside it, and the
 # versions of Go and huma. It is empty if a file is changed or unknown to git.
 restKey() {
-	local paths=(rest test/crud test/query test/counterpart test/go.sh internal/testing/pgtest internal/testing/testserver)
+	local paths=(rest test/crud test/query test/counterpart test/openapi test/go.sh internal/testing/pgtest internal/testing/testserver)
 	[ -z "$(git status --porcelain -- "${paths[@]}" 2>&1)" ] || return 0
 	{
 		for path in "${paths[@]}"; do git rev-parse "HEAD:$path"; done
