@@ -2,6 +2,7 @@
 # Runs the Go tests of every module:
 #
 #     test/go.sh quick DIR...     each behaviour once: what a change must pass
+#     test/go.sh rest DIR...      the part of it for package rest
 #     test/go.sh long DIR...      every combination, for hours: nightly, before a release, after a change of a backend
 #
 # DIR are the modules beside the root. TESTFLAGS has more flags. docs/operations/proof.md says what each tier proves.
@@ -10,10 +11,11 @@
 # test is shuffled, the servers have the same addresses in each run, and what a seed chooses is a command of its own.
 #
 #   - Packages with goroutines run with the race detector. Over SQLite and PostgreSQL these are the suites of the
-#     port. The engine's cases run with it over memory, and without it over the others.
+#     port. The engine's cases run with it over memory, and without it over the others. Of package server, the tests of
+#     streams and of what goes on at the same time run with it too.
 #   - Everything else runs in the form that a release has.
 #   - SPOOL_CRASH_SEED chooses an eighth of the crash points, and random campaigns go on for 15 s each.
-#   - The tests of rest run unless its files, Go and huma are those of a run that passed: see restKey.
+#   - The tests of rest run unless its files, Go and huma are those of a run that passed: see test/kept.sh.
 #
 # Long. SPOOL_TEST_LONG=1: every package with the detector, in random order, and each case over each backend; without it,
 # all crash points in all ways and 1,000 seeds, as only then a seed gives the same trace each time.
@@ -23,54 +25,48 @@
 # and writes what is ours with the calls of package reflect, which the detector watches, so nothing may be inlined (-l).
 # Not seen is a json.RawMessage that changes while it is encoded or decoded.
 #
-# All of them collect their garbage less often (GOGC=400), which takes a tenth of their time, until they have 3 GiB. A
-# process with the detector does not wait for a second before it ends (GORACE), for races that come after its tests.
+# A process with the detector does not wait for a second before it ends (GORACE), for races that come after its tests.
 #
-# go vet stays out of the way (-vet=off): "make lint" does all that it does.
+# Four packages run beside each other, and six cases of each, as many wait most of their time. go vet stays out of the way (-vet=off): "make lint"
+# does all that it does.
 set -uo pipefail
 
 tier=${1:?quick or long}
 shift
-export GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-3GiB} GORACE=${GORACE:-atexit_sleep_ms=50}
+export GORACE=${GORACE:-atexit_sleep_ms=50}
 read -ra more <<<"${TESTFLAGS:-}"
 
 # Campaigns choose what they do by a seed.
 campaigns='^(TestEngine|TestEngineFaulty)$/^(Random|.*Crash.*)$|^Test(Providers|Replay)$'
 our=github.com/spoolhq/spool
 # Packages with goroutines that share something.
-concurrent="^$our/(engine|backend|client|relay|server|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
+concurrent="^$our/(engine|backend|client|relay|server/.*|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
+# Tests of package server in which something goes on beside what a request does. The others set a server up, mostly.
+streams='Stream|AGUI|Takeover|Queue|Wait|Race|AtOnce|AtTheSameTime|Drain|SlowBody'
 rest="^$our/(rest|test/counterpart)(/|$)"
 restModule='^(rest/|test/(crud|query)$)'
 
 status=0
+# What the detector watches: see above.
+watched=('-gcflags=encoding/json=-race=false -l')
 
 # run FLAG... runs go test in the module in, or in the root.
 run() {
 	local began=$SECONDS
 	printf 'go -C %s test %s\n' "${in:-.}" "$*" | cut -c1-200
-	go -C "${in:-.}" test -vet=off ${more[@]+"${more[@]}"} "$@" || status=1
+	go -C "${in:-.}" test -vet=off -p=4 -parallel=6 ${more[@]+"${more[@]}"} "$@" || status=1
 	printf 'took %d s\n' $((SECONDS - began))
 }
 raced() { CGO_ENABLED=1 run -race '-gcflags=modernc.org/...=-race=false' ${watched[@]+"${watched[@]}"} "$@"; }
-packages() { go list ./... | grep -E "$@"; }
-
-# restKey names what the tests of rest depend on: its files, those of its modules and of the tests beside it, and the
-# versions of Go and huma. It is empty if a file is changed or unknown to git.
-restKey() {
-	local paths=(rest test/crud test/query test/counterpart test/openapi test/go.sh internal/testing/pgtest internal/testing/testserver)
-	[ -z "$(git status --porcelain -- "${paths[@]}" 2>&1)" ] || return 0
-	{
-		for path in "${paths[@]}"; do git rev-parse "HEAD:$path"; done
-		go version
-		grep -E '^go |danielgtaylor/huma|samber/do' go.mod
-	} | git hash-object --stdin
-}
+# packages lists those that take longest first, so that the others fill what they leave.
+packages() { printf '%s\n' "$our"/{cmd/spool,test/docs,test/tsclient,backend/postgres} $(go list ./...) | awk '!seen[$0]++' | grep -E "$@"; }
 
 quick() {
-	local watched=('-gcflags=encoding/json=-race=false -l') dir passed key once seed=${SPOOL_CRASH_SEED:-$((RANDOM % 9000 + 1000))}
+	local dir once seed=${SPOOL_CRASH_SEED:-$((RANDOM % 9000 + 1000))}
 	run -skip "$campaigns" -timeout=10m $(packages -v "$concurrent|$rest")
 	raced -skip "$campaigns|^TestEngine" -timeout=10m $(packages "$concurrent" | grep -vE "^$our/engine$")
 	raced -skip "$campaigns" -timeout=10m ./engine
+	raced -run "$streams" -timeout=10m ./server
 	run -skip "$campaigns" -timeout=10m -run '^TestEngine' ./backend/sqlite ./backend/postgres
 	for dir in "$@"; do
 		[[ $dir =~ $restModule ]] && continue
@@ -80,21 +76,8 @@ quick() {
 		if [ "$dir" = backend/nats ]; then in=$dir raced ./...; else in=$dir run ${once[@]+"${once[@]}"} ./...; fi
 	done
 
-	key=$(restKey)
-	passed=${XDG_CACHE_HOME:-$HOME/.cache}/spool-test/rest-passed
-	if [ -n "$key" ] && grep -qsx "$key" "$passed"; then
-		echo "rest: its files, Go and huma are those of a run that passed ($key in $passed)"
-	else
-		local before=$status
-		status=0
-		raced -timeout=10m $(packages "$rest")
-		run -run '^TestOracle$' ./rest/internal/body # a tenth of its rounds run with the detector
-		for dir in "$@"; do
-			[[ $dir =~ $restModule ]] && in=$dir run ./...
-		done
-		[ $status -eq 0 ] && [ -n "$key" ] && mkdir -p "${passed%/*}" && echo "$key" >>"$passed"
-		[ $before -eq 0 ] || status=1
-	fi
+	test/kept.sh rest rest test/crud test/query test/counterpart test/openapi test/go.sh internal/testing/pgtest internal/testing/testserver \
+		-- test/go.sh rest "$@" || status=1
 
 	echo "SPOOL_CRASH_SEED=$seed: an eighth of the crash points"
 	export SPOOL_CRASH_SEED=$seed
@@ -103,8 +86,18 @@ quick() {
 	run -count=1 -p=1 -run '^TestReplay$|^TestProviders$|^TestEngine$/^Random$' ./engine ./internal/testing/enginetest
 }
 
+rest() {
+	local dir
+	raced -timeout=10m $(packages "$rest")
+	run -run '^TestOracle$' ./rest/internal/body # a tenth of its rounds run with the detector
+	for dir in "$@"; do
+		[[ $dir =~ $restModule ]] && in=$dir run ./...
+	done
+}
+
 long() {
-	local watched=() dir
+	local dir
+	watched=()
 	export SPOOL_TEST_LONG=1
 	raced -shuffle=on -timeout=4h ./...
 	for dir in "$@"; do in=$dir raced -shuffle=on -timeout=1h ./...; done
