@@ -8,7 +8,7 @@
 // command reads the edit from an overlay (-overlay), in a folder for temporary files.
 //
 // The arguments are tiers, in the order in which they try a mistake. Only what a tier misses reaches the next one. A tier
-// is a list of "go test" commands in tiers.json, which must say what test/race.sh runs. TIER=TREE runs the tests of
+// is a list of "go test" commands in tiers.json, which must say what test/go.sh runs. TIER=TREE runs the tests of
 // another checkout, over its own product: the edit goes into the function of the same name, and is left out ("no place")
 // where that function differs in the line. A line counts as covered if any of the tiers covers it.
 //
