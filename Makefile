@@ -36,7 +36,7 @@ help: ## show this list
 # Two at a time, as each waits for much of its time: the Go tests, and beside them the others. All faults are told.
 .PHONY: test
 test: deps ## everything that a change must pass, each behaviour once
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=line test/all
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 test/all
 
 .PHONY: test/all
 test/all: test/go clients/browser console/check clients test/node smoke lint

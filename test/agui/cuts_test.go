@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"sync"
@@ -22,8 +23,9 @@ type story struct {
 	Resumes map[string]string `json:"resumes"`
 	// Live is what clients saw that came in the middle.
 	Live []liveBody `json:"live"`
-	// Bytes is how much of Full is cut at each byte, and not only between messages.
+	// Bytes is how much of Full is cut also inside of messages, at each byte that Every divides.
 	Bytes int `json:"bytes"`
+	Every int `json:"every"`
 	// Events are types of which there have to be some.
 	Events []string `json:"events"`
 }
@@ -37,6 +39,10 @@ type liveBody struct {
 func TestCuts(t *testing.T) {
 	t.Parallel()
 
+	every := 7 // in the long tier: each byte
+	if os.Getenv("SPOOL_TEST_LONG") == "1" {
+		every = 1
+	}
 	failing := func(status int) error { return &spool.ModelError{Status: status, Message: "the model is gone"} }
 	for name, s := range map[string]struct {
 		model  spool.Model
@@ -224,7 +230,7 @@ func TestCuts(t *testing.T) {
 			t.Parallel()
 
 			recorded := record(t, name, setup(t, s.model), s.ends, s.play)
-			recorded.Bytes, recorded.Events = s.bytes, s.events
+			recorded.Bytes, recorded.Every, recorded.Events = s.bytes, every, s.events
 			input, err := json.Marshal([]story{recorded})
 			if err != nil {
 				t.Fatal(err)
