@@ -33,13 +33,8 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard backend/*/go.mod model/*/*/go.mod r
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Two at a time, as each waits for much of its time: the Go tests, and beside them the others. All faults are told.
 .PHONY: test
-test: deps ## everything that a change must pass, each behaviour once
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 test/all
-
-.PHONY: test/all
-test/all: test/go clients/browser console/check clients test/node smoke lint
+test: deps lint smoke test/node clients clients/browser console/check test/go ## everything that a change must pass, each behaviour once
 
 .PHONY: test/long
 test/long: deps ## every combination of backends, crash points and the race detector, for hours: CONTRIBUTING.md says when

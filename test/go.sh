@@ -27,7 +27,7 @@
 #
 # A process with the detector does not wait for a second before it ends (GORACE), for races that come after its tests.
 #
-# Four packages run beside each other, and six cases of each, as many wait most of their time. go vet stays out of the way (-vet=off): "make lint"
+# Three packages run beside each other, and four cases of each, as many wait most of their time. go vet stays out of the way (-vet=off): "make lint"
 # does all that it does.
 set -uo pipefail
 
@@ -54,7 +54,7 @@ watched=('-gcflags=encoding/json=-race=false -l')
 run() {
 	local began=$SECONDS
 	printf 'go -C %s test %s\n' "${in:-.}" "$*" | cut -c1-200
-	go -C "${in:-.}" test -vet=off -p=4 -parallel=6 ${more[@]+"${more[@]}"} "$@" || status=1
+	go -C "${in:-.}" test -vet=off -p=3 -parallel=4 ${more[@]+"${more[@]}"} "$@" || status=1
 	printf 'took %d s\n' $((SECONDS - began))
 }
 raced() { CGO_ENABLED=1 run -race '-gcflags=modernc.org/...=-race=false' ${watched[@]+"${watched[@]}"} "$@"; }
