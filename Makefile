@@ -84,10 +84,14 @@ deps/services: ## PostgreSQL, PgBouncer, Redis, nginx, Chromium, zsh and fish (i
 vet: ## go vet, in every module: faster than lint, which does all of it too
 	@set -e; for dir in $(MODULES); do echo "go -C $$dir vet ./..."; go -C $$dir vet ./...; done
 
+# The modules beside the root are one workspace here, so that what they share is read once. Each of them is built and tested
+# with its own versions.
 .PHONY: lint
 lint: ## golangci-lint, in every module (the first run builds the linter: two to four minutes)
-	@set -e; for dir in $(MODULES); do echo "golangci-lint run, in $$dir"; \
-		(cd $$dir && $(GOLANGCI) run --config $(CURDIR)/.golangci.yaml ./...); done
+	$(GOLANGCI) run ./...
+	@set -e; GOWORK=$$(mktemp -d)/go.work; export GOWORK; trap 'rm -r $${GOWORK%/*}' EXIT; \
+		go work init $(addprefix $(CURDIR)/,$(MODULES)); \
+		echo "golangci-lint run, in $(filter-out .,$(MODULES))"; $(GOLANGCI) run $(patsubst %,./%/...,$(filter-out .,$(MODULES)))
 
 .PHONY: smoke
 smoke: ## start the server as the README says, ask for its health, stop it

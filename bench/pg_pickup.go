@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 )

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/internal/testing/testserver"
 )

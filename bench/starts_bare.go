@@ -15,9 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	modernc "modernc.org/sqlite"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
-	modernc "modernc.org/sqlite"
 )
 
 // The statements of a start, in the order in which backend/sqlite runs them. They are copied on

@@ -8,12 +8,12 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/backend/nats"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-
-	"github.com/spoolhq/spool/backend/nats"
 )
 
 // process makes the engine of one process. Others have the same store and the same NATS.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
 )

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
+
 	"github.com/spoolhq/spool/internal/testing/testwait"
 )
 

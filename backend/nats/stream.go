@@ -6,6 +6,7 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+
 	"github.com/spoolhq/spool"
 )
 

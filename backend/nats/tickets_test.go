@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 )

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	natsgo "github.com/nats-io/nats.go"
+
 	"github.com/spoolhq/spool"
 )
 

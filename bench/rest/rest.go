@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	gojson "github.com/goccy/go-json"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth"
 	"github.com/spoolhq/spool/rest/page"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/internal/testing/testserver"
 )

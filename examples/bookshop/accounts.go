@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth"
 	"github.com/spoolhq/spool/rest/auth/jwt"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/throttle"
-	"github.com/uptrace/bun"
 )
 
 // doors are the authenticators of the shop, one for each kind of caller.

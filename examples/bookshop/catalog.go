@@ -5,13 +5,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/uptrace/bun"
 )
 
 // catalogOptions are what the controllers of the catalog have in common: everybody reads,

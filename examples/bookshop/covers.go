@@ -10,9 +10,10 @@ import (
 	"mime/multipart"
 	"net/http"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/permission"
-	"github.com/uptrace/bun"
 )
 
 // Covers are the pictures of books.

@@ -10,10 +10,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spoolhq/spool/rest"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/spoolhq/spool/rest"
 )
 
 // openDatabase opens the shop's file and creates what is missing in it. Without a file, the shop is in

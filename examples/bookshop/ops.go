@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"net/http"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/page"
-	"github.com/uptrace/bun"
 )
 
 //go:embed pages

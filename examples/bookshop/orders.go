@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/uptrace/bun"
 )
 
 // Orders are what customers buy. They see their own, and administrators all of them.

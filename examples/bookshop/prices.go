@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spoolhq/spool/rest"
 	"github.com/uptrace/bun"
+
+	"github.com/spoolhq/spool/rest"
 )
 
 // Clock returns the time. It is a service, so that tests can have their own.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/uptrace/bun"
 )
 
 // Reviews are opinions of customers on books. Everybody reads them; the author of one may edit it.

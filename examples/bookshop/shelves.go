@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/uptrace/bun"
 )
 
 // shelf has the common routes of choices of books. It is not a controller itself: others embed it.

@@ -11,9 +11,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
-	"github.com/uptrace/bun"
 )
 
 // config has the values that differ between shops.

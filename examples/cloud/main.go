@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/config"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"

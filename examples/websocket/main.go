@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth"
 	"github.com/spoolhq/spool/rest/permission"

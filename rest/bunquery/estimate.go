@@ -3,10 +3,11 @@ package bunquery
 import (
 	"context"
 
-	"github.com/spoolhq/spool/rest/query/driver"
-	"github.com/spoolhq/spool/rest/query/sqltext"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+
+	"github.com/spoolhq/spool/rest/query/driver"
+	"github.com/spoolhq/spool/rest/query/sqltext"
 )
 
 // Estimate implements [driver.PlanEstimator]. It asks PostgreSQL's planner; in SQLite it

@@ -10,12 +10,13 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/spoolhq/spool/rest/query"
-	"github.com/spoolhq/spool/rest/query/driver"
-	"github.com/spoolhq/spool/rest/query/sqltext"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/schema"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
+	"github.com/spoolhq/spool/rest/query/sqltext"
 )
 
 // Option changes how a set is read.

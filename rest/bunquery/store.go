@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/schema"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
-	"github.com/uptrace/bun/schema"
 )
 
 // Store stores the rows of T's table, for a controller of package crud. T is a bun model with

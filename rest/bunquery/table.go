@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/uptrace/bun/schema"
+
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
-	"github.com/uptrace/bun/schema"
 )
 
 // table adapts bun's schema of a model to [sqltext.Table].

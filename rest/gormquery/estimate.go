@@ -3,9 +3,10 @@ package gormquery
 import (
 	"context"
 
+	"gorm.io/gorm"
+
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
-	"gorm.io/gorm"
 )
 
 // Estimate implements [driver.PlanEstimator]. It asks PostgreSQL's planner; in SQLite it

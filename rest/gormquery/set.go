@@ -12,11 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 )
 
 // Set returns the rows of T's table. T is a gorm model or a pointer to one. db may be a

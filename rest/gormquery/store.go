@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"reflect"
 
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // Store stores the rows of T's table, for a controller of package crud. T is a gorm model with

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoolhq/spool/rest/query/driver"
-	"github.com/spoolhq/spool/rest/query/sqltext"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
+
+	"github.com/spoolhq/spool/rest/query/driver"
+	"github.com/spoolhq/spool/rest/query/sqltext"
 )
 
 // table adapts gorm's schema of a model to [sqltext.Table].

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
 )

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/uptrace/bun"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/gormquery"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/uptrace/bun"
 )
 
 // Author is what a book refers to.

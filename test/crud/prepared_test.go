@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool/rest/bunquery"
-	"github.com/spoolhq/spool/rest/gormquery"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/dialect/feature"
@@ -18,6 +16,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
+
+	"github.com/spoolhq/spool/rest/bunquery"
+	"github.com/spoolhq/spool/rest/gormquery"
 )
 
 // paper is what is kept for tenants, and may be public.

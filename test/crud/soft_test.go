@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/glebarez/sqlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/gormquery"
-	"gorm.io/driver/postgres"
-	"gorm.io/gorm"
 )
 
 // BunNote and GormNote are rows that are kept when they are deleted.

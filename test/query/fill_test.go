@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool/rest/query/querytest"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"gorm.io/gorm"
+
+	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
 // tables are the rows of all tables, without relations.

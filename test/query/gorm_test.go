@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gorm.io/gorm"
+
 	"github.com/spoolhq/spool/rest/gormquery"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/querytest"
-	"gorm.io/gorm"
 )
 
 func TestGormPrepared(t *testing.T) {

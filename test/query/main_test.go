@@ -13,7 +13,6 @@ import (
 
 	"github.com/glebarez/sqlite"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
-	"github.com/spoolhq/spool/rest/query/querytest"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
@@ -21,6 +20,8 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+
+	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
 var schemas atomic.Int64

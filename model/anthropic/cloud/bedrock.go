@@ -5,6 +5,7 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/bedrock"
 	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/model/anthropic"
 )

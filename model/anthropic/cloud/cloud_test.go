@@ -15,12 +15,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
-	"github.com/spoolhq/spool"
-	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
-	"github.com/spoolhq/spool/model/anthropic"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 
+	"github.com/spoolhq/spool"
+	fake "github.com/spoolhq/spool/internal/testing/fake/anthropic"
+	"github.com/spoolhq/spool/model/anthropic"
 	"github.com/spoolhq/spool/model/anthropic/cloud"
 )
 

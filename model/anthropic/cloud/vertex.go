@@ -7,9 +7,10 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/vertex"
+	"golang.org/x/oauth2/google"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/model/anthropic"
-	"golang.org/x/oauth2/google"
 )
 
 // VertexAccess is the access to Google Vertex AI.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth"
 	"github.com/spoolhq/spool/rest/auth/internal/refresh"

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
-
 	"github.com/spoolhq/spool/rest/auth/oidc"
 )
 

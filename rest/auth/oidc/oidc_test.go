@@ -20,7 +20,6 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth/jwt"
-
 	"github.com/spoolhq/spool/rest/auth/oidc"
 )
 

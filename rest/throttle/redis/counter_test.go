@@ -10,6 +10,7 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/rest/throttle/throttletest"
 )

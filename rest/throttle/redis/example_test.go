@@ -5,9 +5,9 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
-
 	"github.com/spoolhq/spool/rest/throttle/redis"
 )
 
