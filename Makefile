@@ -88,7 +88,7 @@ vet: ## go vet, in every module: faster than lint, which does all of it too
 # with its own versions.
 .PHONY: lint
 lint: ## golangci-lint, in every module (the first run builds the linter: two to four minutes)
-	$(GOLANGCI) run ./...
+	@echo "golangci-lint run, in ."; $(GOLANGCI) run ./...
 	@set -e; GOWORK=$$(mktemp -d)/go.work; export GOWORK; trap 'rm -r $${GOWORK%/*}' EXIT; \
 		go work init $(addprefix $(CURDIR)/,$(MODULES)); \
 		echo "golangci-lint run, in $(filter-out .,$(MODULES))"; $(GOLANGCI) run $(patsubst %,./%/...,$(filter-out .,$(MODULES)))

@@ -27,8 +27,8 @@
 #
 # A process with the detector does not wait for a second before it ends (GORACE), for races that come after its tests.
 #
-# Three packages run beside each other, and four cases of each, as many wait most of their time. go vet stays out of the way (-vet=off): "make lint"
-# does all that it does.
+# Three packages run beside each other, and four cases of each, as many wait most of their time. go vet stays out of the
+# way (-vet=off): "make lint" does all that it does.
 set -uo pipefail
 
 tier=${1:?quick or long}

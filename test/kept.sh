@@ -21,7 +21,7 @@ shift
 key=
 if [ -z "$(git status --porcelain -- "${paths[@]}" 2>&1)" ]; then
 	key=$({
-		for path in "${paths[@]}"; do git rev-parse "HEAD:$path"; done
+		for path in "${paths[@]}"; do git rev-parse --verify "HEAD:$path" || exit; done
 		printf '%s\n' "$*" "$(go version)" "$(node --version 2>&1)" "${SPOOL_TEST_REQUIRE:-}" "${TESTFLAGS:-}"
 	} | git hash-object --stdin)
 fi
