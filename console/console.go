@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -37,10 +38,12 @@ func Handler() http.Handler {
 	return open(files)
 }
 
-// file is a file in the two forms in which it is sent.
+// file is a file in the two forms in which it is sent. It is packed for the first client that takes it so: packing all of
+// them takes longer than the rest of a server's start.
 type file struct {
-	plain, packed []byte
-	kind, tag     string
+	plain     []byte
+	packed    func() []byte
+	kind, tag string
 }
 
 // handler serves files by their paths.
@@ -58,11 +61,8 @@ func open(files fs.FS) handler {
 			return err
 		}
 		sum := sha256.Sum256(plain)
-		f := &file{plain: plain, kind: kindOf(name), tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
-		if packed := pack(plain); len(packed) < len(plain) {
-			f.packed = packed
-		}
-		h["/"+name] = f
+		packed := sync.OnceValue(func() []byte { return pack(plain) })
+		h["/"+name] = &file{plain: plain, packed: packed, kind: kindOf(name), tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
 		return nil
 	})
 	if err != nil || h["/"+index] == nil {
@@ -90,11 +90,15 @@ func kindOf(name string) string {
 	return "application/octet-stream"
 }
 
+// pack returns a file in the form of gzip, or nil if that is not smaller.
 func pack(plain []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write(plain) // a buffer takes it all
 	_ = w.Close()
+	if b.Len() >= len(plain) {
+		return nil
+	}
 	return b.Bytes()
 }
 
@@ -123,9 +127,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	}
 	body, tag := f.plain, f.tag
-	if f.packed != nil && takesGzip(r) {
-		head.Set("Content-Encoding", "gzip")
-		body, tag = f.packed, f.tag+"-gzip"
+	if takesGzip(r) {
+		if packed := f.packed(); packed != nil {
+			head.Set("Content-Encoding", "gzip")
+			body, tag = packed, f.tag+"-gzip"
+		}
 	}
 	head.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))

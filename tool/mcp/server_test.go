@@ -228,7 +228,7 @@ var stateless = &sdk.StreamableHTTPOptions{Stateless: true}
 // client returns a client of a server at a URL.
 func client(t *testing.T, url string, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
-	config := mcp.Config{Name: "shop", URL: url, Egress: mcp.Egress{AllowPrivate: true}, Timeout: 10 * time.Second}
+	config := mcp.Config{Name: "shop", URL: url, Egress: mcp.Egress{AllowPrivate: true}, Timeout: time.Minute}
 	for _, fn := range change {
 		fn(&config)
 	}
