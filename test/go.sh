@@ -11,8 +11,9 @@
 # test is shuffled, the servers have the same addresses in each run, and what a seed chooses is a command of its own.
 #
 #   - Packages with goroutines run with the race detector. Over SQLite and PostgreSQL these are the suites of the
-#     port. The engine's cases run with it over memory, and without it over the others. Of package server, the tests of
-#     streams and of what goes on at the same time run with it too.
+#     port. The engine's cases run with it over memory, and without it over the others. Nor do the suites behind a
+#     pooler have it: a pooler is another process. Of package server, the tests of streams and of what goes on at the
+#     same time run with it too.
 #   - Everything else runs in the form that a release has.
 #   - SPOOL_CRASH_SEED chooses an eighth of the crash points, and random campaigns go on for 15 s each.
 #   - The tests of rest run unless its files, Go and huma are those of a run that passed: see test/kept.sh.
@@ -64,10 +65,10 @@ packages() { printf '%s\n' "$our"/{cmd/spool,test/docs,test/tsclient,backend/pos
 quick() {
 	local dir once seed=${SPOOL_CRASH_SEED:-$((RANDOM % 9000 + 1000))}
 	run -skip "$campaigns" -timeout=10m $(packages -v "$concurrent|$rest")
-	raced -skip "$campaigns|^TestEngine" -timeout=10m $(packages "$concurrent" | grep -vE "^$our/engine$")
+	raced -skip "$campaigns|^TestEngine|^Test[A-Za-z]*BehindPooler$" -timeout=10m $(packages "$concurrent" | grep -vE "^$our/engine$")
 	raced -skip "$campaigns" -timeout=10m ./engine
 	raced -run "$streams" -timeout=10m ./server
-	run -skip "$campaigns" -timeout=10m -run '^TestEngine' ./backend/sqlite ./backend/postgres
+	run -skip "$campaigns" -timeout=10m -run '^TestEngine|BehindPooler$' ./backend/sqlite ./backend/postgres
 	for dir in "$@"; do
 		[[ $dir =~ $restModule ]] && continue
 		# The cache looks at no file outside of a module, and so does not see what programs read for such a test.

@@ -52,13 +52,21 @@ func campaignOf(t *testing.T, change func(o *options)) *report {
 	return report
 }
 
-// TestCampaign is the campaign for CI. SPOOL_CHAOS is another duration of the faults.
-func TestCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
-	length := time.Minute
+// length returns how long the faults of a campaign go on: 15 seconds, with SPOOL_TEST_LONG=1 a minute, and what
+// SPOOL_CHAOS says, if anything.
+func length() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("SPOOL_CHAOS")); err == nil {
-		length = d
+		return d
 	}
-	report := campaignOf(t, func(o *options) { o.Duration, o.Threads = length, 6 })
+	if os.Getenv("SPOOL_TEST_LONG") == "1" {
+		return time.Minute
+	}
+	return 15 * time.Second
+}
+
+// TestCampaign is the campaign for CI.
+func TestCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
+	report := campaignOf(t, func(o *options) { o.Duration, o.Threads = length(), 6 })
 	for _, v := range report.Violations {
 		t.Errorf("%s, %s: %s", v.Invariant, v.Where, v.What)
 	}
@@ -137,13 +145,9 @@ func TestJournals(t *testing.T) {
 	}
 }
 
-// TestMCPCampaign is the campaign of the MCP client for CI. SPOOL_CHAOS_MCP is another duration of the faults.
+// TestMCPCampaign is the campaign of the MCP client for CI.
 func TestMCPCampaign(t *testing.T) { //nolint:paralleltest // it needs the machine for itself
-	length := 20 * time.Second
-	if d, err := time.ParseDuration(os.Getenv("SPOOL_CHAOS_MCP")); err == nil {
-		length = d
-	}
-	report := campaignOf(t, func(o *options) { o.MCP, o.Duration, o.Threads = true, length, 6 })
+	report := campaignOf(t, func(o *options) { o.MCP, o.Duration, o.Threads = true, length(), 6 })
 	for _, v := range report.Violations {
 		t.Errorf("%s, %s: %s", v.Invariant, v.Where, v.What)
 	}
