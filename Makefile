@@ -38,6 +38,7 @@ test: deps lint smoke test/node clients clients/browser console/check test/go ##
 
 .PHONY: test/long
 test/long: deps ## every combination of backends, crash points and the race detector, for hours: CONTRIBUTING.md says when
+	@SPOOL_TEST_LONG=1 $(MAKE) clients/browser
 	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh long $(filter-out .,$(MODULES))
 
 .PHONY: build
