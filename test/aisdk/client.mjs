@@ -74,9 +74,9 @@ export function newChat(id, options = {}) {
   return chat;
 }
 
-/** Waits until something is true. */
+/** Waits until something is true, for two minutes: machines are busy. */
 export async function until(what, is) {
-  for (let i = 0; i < 2000; i++) {
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
     const got = await is();
     if (got) return got;
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -70,8 +70,9 @@ export async function play(script) {
   process.exit();
 }
 
+/** Waits until something is true, for two minutes: machines are busy. */
 export async function until(what, is) {
-  for (let i = 0; i < 2000; i++) {
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
     if (await is()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
