@@ -14,6 +14,8 @@ type wireCase struct {
 	config   gemini.Config
 	request  spool.ModelRequest
 	deadline bool
+	// refused is true if the Gemini API refuses the request.
+	refused bool
 }
 
 // wireCases has all fields of a configuration and of a request, alone and together with the fields that change them.
@@ -43,7 +45,7 @@ func wireCases() map[string]wireCase {
 		"tools":         {request: spool.ModelRequest{Tools: wireTools()}},
 		"calls":         {request: messages(called()...)},
 		"calls-old":     {config: gemini.Config{Model: old}, request: messages(called()...)},
-		"signed":        {request: messages(user("Go."), signedAnswer(testModel), results(), user("And?"))},
+		"signed":        {request: messages(user("Go."), signedAnswer(testModel), results(), user("And?")), refused: true},
 		"signed-other":  {config: gemini.Config{Model: "gemini-3-other"}, request: messages(user("Go."), signedAnswer(testModel), results(), user("And?"))},
 		"continuation":  {request: messages(user("Count."), interrupted(testModel))},
 		"output":        {request: spool.ModelRequest{Output: output}},
@@ -59,6 +61,7 @@ func wireCases() map[string]wireCase {
 		"bound-lower":   {config: gemini.Config{MaxOutputTokens: 100}, request: spool.ModelRequest{MaxOutputTokens: 40}},
 		"bound-huge":    {request: spool.ModelRequest{MaxOutputTokens: 1 << 40}},
 		"extra": {
+			refused: true, // the seed is too large
 			config: gemini.Config{MaxOutputTokens: 7, ThinkingLevel: gemini.ThinkingLow, Extra: extra(`{
 				"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}], "cachedContent": "cachedContents/<x>",
 				"generationConfig": {"temperature": 0.2, "stopSequences": ["<end>"], "thinkingConfig": {"includeThoughts": true}}, "labels": {"a": "b"}
@@ -68,7 +71,7 @@ func wireCases() map[string]wireCase {
 				"systemInstruction": map[string]any{"role": "system"}, "labels": "none", "raw": json.RawMessage(`{ "z": "<", "a": 1e2 }`),
 			}},
 		},
-		"extra-wins":        {request: spool.ModelRequest{Extra: extra(`{"contents": [{"parts": [{"text": "Mine."}]}], "generationConfig": null}`)}},
+		"extra-wins":        {request: spool.ModelRequest{Extra: extra(`{"contents": [{"parts": [{"text": "Mine."}]}], "generationConfig": null}`)}, refused: true},
 		"extra-tools":       {config: gemini.Config{Extra: extra(`{"tools": [{"googleSearch": {}}], "toolConfig": {"includeServerSideToolInvocations": true}}`)}, request: spool.ModelRequest{Tools: wireTools(), Extra: map[string]any{"tools": []map[string]any{{"urlContext": map[string]any{}}}}}},
 		"extra-tool":        {config: gemini.Config{Extra: extra(`{"tools": [{"codeExecution": {}}]}`)}},
 		"extra-forced":      {config: gemini.Config{Model: old, Extra: extra(`{"toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["a"]}, "retrievalConfig": {"languageCode": "en"}}}`)}, request: spool.ModelRequest{Output: output, Tools: wireTools()}},
@@ -79,12 +82,12 @@ func wireCases() map[string]wireCase {
 		"client-timeout":    {config: gemini.Config{HTTPClient: &http.Client{Timeout: time.Minute}}},
 		"base-slash":        {config: gemini.Config{BaseURL: "/"}},
 		"base-version":      {config: gemini.Config{BaseURL: "/v1beta"}},
-		"base-gate":         {config: gemini.Config{BaseURL: "/gate/v1beta/"}},
-		"base-escaped":      {config: gemini.Config{BaseURL: "/a%2Fb//c%20d/../e%21/?"}},
-		"base-escaped-v1":   {config: gemini.Config{BaseURL: "/a%2Fb%21/v1beta"}},
-		"base-escaped-bare": {config: gemini.Config{BaseURL: "/a%2Fb%21"}},
+		"base-gate":         {config: gemini.Config{BaseURL: "/gate/v1beta/"}, refused: true},
+		"base-escaped":      {config: gemini.Config{BaseURL: "/a%2Fb//c%20d/../e%21/?"}, refused: true},
+		"base-escaped-v1":   {config: gemini.Config{BaseURL: "/a%2Fb%21/v1beta"}, refused: true},
+		"base-escaped-bare": {config: gemini.Config{BaseURL: "/a%2Fb%21"}, refused: true},
 		"model":             {config: gemini.Config{Model: "models/gemini-3-Test_1.0"}},
-		"model-tuned":       {config: gemini.Config{Model: "tunedModels/mine-4711"}},
+		"model-tuned":       {config: gemini.Config{Model: "tunedModels/mine-4711"}, refused: true},
 	}
 }
 

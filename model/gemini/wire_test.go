@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
 	"github.com/spoolhq/spool/model/gemini"
 )
 
@@ -26,7 +28,7 @@ var update = flag.Bool("update", false, "write the requests to testdata again")
 // deadline is how long the caller of a case with a deadline waits.
 const deadline = time.Hour
 
-// recorder keeps the text of the last request, and answers all.
+// recorder keeps the text of the last request, and answers as the Gemini API does.
 type recorder struct{ got string }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -42,8 +44,8 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 	}
 	r.got = text.String() + "\n" + string(body)
-	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}]}`+"\n\n")
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	fake.New(fake.Config{}).ServeHTTP(w, request)
 }
 
 // record returns the text of the request that a case makes.
@@ -75,8 +77,8 @@ func (c wireCase) record(t *testing.T) string {
 	if c.request.Messages == nil {
 		c.request.Messages = hello().Messages
 	}
-	if got := ask(ctx, m, c.request); got.err != nil {
-		t.Fatal(got.err)
+	if got := ask(ctx, m, c.request); (got.err != nil) != c.refused {
+		t.Fatalf("got %v, want refused %t", got.err, c.refused)
 	}
 	return r.got
 }
