@@ -1,9 +1,9 @@
 // Command adapters measures what Spool's model adapters cost, and prints a table.
 //
 // A run has a number of steps, and each step streams 500 pieces of text and one tool call from a fake provider, which
-// is another process. The same is done by a bare loop over the provider's SDK, or over openai-go for the two adapters
-// that use no SDK. What is compared is the CPU time of this process, in turns: of the bare loop, of the same loop over
-// the adapter without an engine, and of runs on the memory backend and on SQLite.
+// is another process. The same is done by a bare loop over the provider's SDK. What is compared is the CPU time of this
+// process, in turns: of the bare loop, of the same loop over the adapter without an engine, and of runs on the memory
+// backend and on SQLite.
 // The figure adapters of bench runs it and writes bench/RESULTS.md. With -sizes it builds cmd/spool with and without each adapter instead, and prints the sizes of the stripped binaries.
 package main
 

@@ -51,9 +51,7 @@ func (m *Model) transportError(watch *modelhttp.Watch, err error) error {
 			Err:     context.DeadlineExceeded,
 		}
 	}
-	if known, ok := errors.AsType[*spool.ModelError](err); ok {
-		return known
-	}
+	// The error must not contain the URL, because a gateway's path may have a key.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -83,6 +84,25 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("got %s %v", got.URL, got.Header)
 	}
 }
+
+// A request that is no JSON is not sent, and its error shows no secret.
+func TestEncodeError(t *testing.T) {
+	t.Parallel()
+
+	p := newPeer(t, fake.Config{})
+	const secret = "secret-of-the-test"
+	got := mustFail(t, p.model(t, gemini.Config{APIKey: secret}), spool.ModelRequest{
+		Messages: hello().Messages, Extra: map[string]any{"x": unencodable(secret)},
+	})
+	if got.Message != "encode request" || !got.Permanent() || p.Count() != 0 || got.Err == nil || strings.Contains(got.Err.Error(), secret) {
+		t.Errorf("got %v, %v", got, got.Err)
+	}
+}
+
+// unencodable is a value whose JSON is an error with the value in it.
+type unencodable string
+
+func (u unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New(string(u)) }
 
 // Nothing in the environment changes a request.
 func TestEnvironment(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package gemini is the adapter for Google's Gemini API, over google.golang.org/genai.
+// Package gemini is the adapter for Google's Gemini API.
 //
 // # Thought signatures
 //
@@ -20,15 +20,12 @@ package gemini
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
-
-	"google.golang.org/genai"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/modelhttp"
@@ -41,7 +38,7 @@ const (
 	defaultHeaderTimeout = 120 * time.Second
 	defaultIdleTimeout   = 60 * time.Second
 
-	// apiVersion is the version in the path of each request. The SDK adds it to the base URL.
+	// apiVersion is the version in the path of each request.
 	apiVersion = "v1beta"
 )
 
@@ -142,7 +139,8 @@ const (
 type Model struct {
 	config  Config
 	host    string
-	sdk     *genai.Client
+	url     string
+	client  *http.Client
 	secrets modelhttp.Secrets
 }
 
@@ -151,7 +149,7 @@ var _ spool.Model = (*Model)(nil)
 var modelExpr = regexp.MustCompile(`^(models/|tunedModels/)?[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // New returns a model. It returns an [spool.Invalid] error that names the wrong field of config. It
-// makes no request. No variable of the environment changes what the model does.
+// makes no request and reads nothing from the environment.
 func New(config Config) (*Model, error) {
 	base, err := config.check()
 	if err != nil {
@@ -162,21 +160,17 @@ func New(config Config) (*Model, error) {
 	config.Extra = maps.Clone(config.Extra)
 	config.Headers = maps.Clone(config.Headers)
 
-	// With a backend, a key and a URL of its own, the SDK takes nothing from the environment.
-	sdk, err := genai.NewClient(context.Background(), &genai.ClientConfig{
-		Backend:     genai.BackendGeminiAPI,
-		APIKey:      cmp.Or(config.APIKey, noKey),
-		HTTPClient:  &http.Client{Transport: &handover{client: modelhttp.NewClient(config.HTTPClient, config.Transport), config: config}},
-		HTTPOptions: genai.HTTPOptions{BaseURL: strings.TrimSuffix(base.String(), "/"), APIVersion: apiVersion},
-	})
-	if err != nil {
-		// The SDK's error shows its whole configuration, with the key.
-		return nil, spool.Errorf(spool.Invalid, "the SDK refuses the configuration")
+	name := config.Model
+	if !strings.Contains(name, "/") {
+		name = "models/" + name
 	}
+	target := base.JoinPath(apiVersion, name+":streamGenerateContent")
+	target.RawQuery = "alt=sse"
 	return &Model{
 		config:  config,
 		host:    base.Host,
-		sdk:     sdk,
+		url:     target.String(),
+		client:  modelhttp.NewClient(config.HTTPClient, config.Transport),
 		secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, nil, config.Extra),
 	}, nil
 }

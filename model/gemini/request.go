@@ -1,33 +1,22 @@
 package gemini
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
-
-	"google.golang.org/genai"
+	"strconv"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
 
 const maxInt32 = 1<<31 - 1
-
-// request is a request to the SDK.
-type request struct {
-	config *genai.GenerateContentConfig
-	// contents, tools and schema are put into the body as they are. The SDK would decode and encode them, and
-	// change large numbers, signatures and the order of fields on the way.
-	contents []content
-	tools    []declaration
-	schema   json.RawMessage
-	extra    []map[string]any
-	// outputTool is the name of the function whose arguments are the output, or empty.
-	outputTool string
-}
 
 // declaration declares a function.
 type declaration struct {
@@ -36,108 +25,88 @@ type declaration struct {
 	Parameters  json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-func (m *Model) request(r spool.ModelRequest) (*request, error) {
+// request returns the body of a request, and the name of the function whose arguments are the output, or an empty name.
+func (m *Model) request(r spool.ModelRequest) (body []byte, outputTool string, err error) {
 	contents, continuation, err := m.contents(r.Messages)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	q := &request{
-		config:   &genai.GenerateContentConfig{MaxOutputTokens: m.maxOutputTokens(r), ThinkingConfig: m.thinking()},
-		contents: contents,
-		extra:    []map[string]any{m.config.Extra, r.Extra},
-	}
-	// Every further request must be the engine's.
-	once, attempts := false, int32(1)
-	q.config.AutomaticContinuation = &once
-	q.config.HTTPOptions = &genai.HTTPOptions{ExtrasRequestProvider: q.complete, RetryOptions: &genai.HTTPRetryOptions{Attempts: &attempts}}
+	settings := m.settings(r)
+	fields := map[string]any{"contents": contents, "generationConfig": settings}
 	if r.Instructions != "" {
-		q.config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: r.Instructions}}}
+		fields["systemInstruction"] = map[string]any{"role": roleUser, "parts": textParts(r.Instructions)}
 	}
+	tools := make([]declaration, 0, len(r.Tools)+1)
 	for _, t := range r.Tools {
-		q.tools = append(q.tools, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+		tools = append(tools, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	// An old model refuses an output schema together with functions. It has to call a function, and one more of them takes
+	// the value.
+	if r.Output != nil && len(tools) > 0 && old(m.config.Model) {
+		tools = append(tools, outputDeclaration(r.Output, tools))
+		outputTool = tools[len(tools)-1].Name
+		fields["toolConfig"] = map[string]any{"functionCallingConfig": map[string]any{"mode": "ANY"}}
+	} else if r.Output != nil {
+		settings["responseMimeType"] = "application/json"
+		settings["responseJsonSchema"] = r.Output.Schema
+	}
+	if len(tools) > 0 {
+		fields["tools"] = []any{map[string]any{"functionDeclarations": tools}}
+	}
+	for _, extra := range []map[string]any{m.config.Extra, r.Extra} {
+		// Google's own tools stand beside the functions.
+		own, added := listOf(fields["tools"]), listOf(extra["tools"])
+		merge(fields, extra)
+		if len(added) > 0 {
+			fields["tools"] = slices.Concat(own, added)
+		}
 	}
 	if continuation != "" {
-		q.extra = append(q.extra, map[string]any{"continuationToken": continuation})
+		fields["continuationToken"] = continuation
 	}
-	m.setOutput(q, r)
-	return q, nil
+	var out bytes.Buffer
+	if err := json.NewEncoder(&out).Encode(fields); err != nil {
+		return nil, "", &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: errors.New(m.secrets.Clean(err.Error()))}
+	}
+	return out.Bytes(), outputTool, nil
 }
 
-// setOutput asks for a JSON value. An old model refuses an output schema together with functions. It has to call a
-// function, and one more of them takes the value.
-func (m *Model) setOutput(q *request, r spool.ModelRequest) {
-	if r.Output == nil {
-		return
-	}
-	if len(r.Tools) == 0 || !old(m.config.Model) {
-		q.schema = r.Output.Schema
-		q.config.ResponseMIMEType = "application/json"
-		return
-	}
-	q.outputTool = r.Output.Name
-	for n := 2; q.declares(q.outputTool); n++ {
-		q.outputTool = fmt.Sprintf("%.56s_%d", r.Output.Name, n)
-	}
-	description := "Gives the final answer. Call it once, when nothing else is left to do, and then write nothing more."
-	if r.Output.Description != "" {
-		description = r.Output.Description + "\n" + description
-	}
-	q.tools = append(q.tools, declaration{Name: q.outputTool, Description: description, Parameters: r.Output.Schema})
-	q.config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny}}
-}
-
-func (q *request) declares(name string) bool {
-	for _, d := range q.tools {
-		if d.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// maxOutputTokens returns the lower of the two bounds of an answer, or zero if it has none.
-func (m *Model) maxOutputTokens(r spool.ModelRequest) int32 {
-	n := max(r.MaxOutputTokens, m.config.MaxOutputTokens)
+// settings returns the generationConfig of a request, without the output.
+func (m *Model) settings(r spool.ModelRequest) map[string]any {
+	settings, thinking := make(map[string]any), make(map[string]any)
+	most := max(r.MaxOutputTokens, m.config.MaxOutputTokens)
 	if r.MaxOutputTokens > 0 && m.config.MaxOutputTokens > 0 {
-		n = min(r.MaxOutputTokens, m.config.MaxOutputTokens)
+		most = min(r.MaxOutputTokens, m.config.MaxOutputTokens)
 	}
-	return int32(min(n, maxInt32)) //nolint:gosec // it is within the bounds
-}
-
-// thinking returns the settings of the model's thoughts, or nil if the configuration has none.
-func (m *Model) thinking() *genai.ThinkingConfig {
-	if !m.config.IncludeThoughts && m.config.ThinkingBudget == nil && m.config.ThinkingLevel == "" {
-		return nil
+	if most > 0 {
+		settings["maxOutputTokens"] = min(most, maxInt32)
 	}
-	t := &genai.ThinkingConfig{IncludeThoughts: m.config.IncludeThoughts, ThinkingLevel: genai.ThinkingLevel(m.config.ThinkingLevel)}
+	if m.config.IncludeThoughts {
+		thinking["includeThoughts"] = true
+	}
 	if m.config.ThinkingBudget != nil {
-		budget := int32(*m.config.ThinkingBudget) //nolint:gosec // New has checked it
-		t.ThinkingBudget = &budget
+		thinking["thinkingBudget"] = *m.config.ThinkingBudget
 	}
-	return t
+	if m.config.ThinkingLevel != "" {
+		thinking["thinkingLevel"] = m.config.ThinkingLevel
+	}
+	if len(thinking) > 0 {
+		settings["thinkingConfig"] = thinking
+	}
+	return settings
 }
 
-// complete adds to the body what the SDK must not change. The SDK calls it for each request.
-func (q *request) complete(body map[string]any) map[string]any {
-	if body == nil {
-		body = make(map[string]any)
+// outputDeclaration declares a function whose arguments are the output. Its name is none of the tools'.
+func outputDeclaration(output *spool.OutputSchema, tools []declaration) declaration {
+	d := declaration{Name: output.Name, Parameters: output.Schema}
+	for n := 2; slices.ContainsFunc(tools, func(t declaration) bool { return t.Name == d.Name }); n++ {
+		d.Name = fmt.Sprintf("%.56s_%d", output.Name, n)
 	}
-	body["contents"] = q.contents
-	if len(q.tools) > 0 {
-		body["tools"] = []any{map[string]any{"functionDeclarations": q.tools}}
+	d.Description = "Gives the final answer. Call it once, when nothing else is left to do, and then write nothing more."
+	if output.Description != "" {
+		d.Description = output.Description + "\n" + d.Description
 	}
-	if q.schema != nil {
-		merge(body, map[string]any{"generationConfig": map[string]any{"responseJsonSchema": q.schema}})
-	}
-	for _, extra := range q.extra {
-		// Google's own tools stand beside the functions.
-		tools, added := listOf(body["tools"]), listOf(extra["tools"])
-		merge(body, extra)
-		if len(added) > 0 {
-			body["tools"] = slices.Concat(tools, added)
-		}
-	}
-	return body
+	return d
 }
 
 // listOf returns the items of a list of any type, or nil for another value.
@@ -176,24 +145,23 @@ func merge(to, from map[string]any) {
 	}
 }
 
-// ask makes the request through the SDK. It returns the response, whatever its status.
-func (m *Model) ask(ctx context.Context, q *request) (*http.Response, error) {
-	ctx, e := withExchange(ctx)
-	var failed error
-	for _, err := range m.sdk.Models.GenerateContentStream(ctx, m.config.Model, nil, q.config) {
-		if err != nil {
-			failed = err
-			break
-		}
+// ask makes the request. It returns the response, whatever its status.
+func (m *Model) ask(ctx context.Context, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case e.response != nil:
-		return e.response, nil
-	case e.err != nil:
-		return nil, e.err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	if m.config.APIKey != "" {
+		request.Header.Set("X-Goog-Api-Key", m.config.APIKey)
 	}
-	// The SDK's error may show the whole body.
-	return nil, &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: errors.New(m.secrets.Clean(fmt.Sprint(failed)))}
+	if at, ok := ctx.Deadline(); ok {
+		// The service gives up when nobody waits for the answer any more.
+		request.Header.Set("X-Server-Timeout", strconv.Itoa(int(math.Ceil(time.Until(at).Seconds()))))
+	}
+	for name, value := range m.config.Headers {
+		request.Header.Set(name, value)
+	}
+	return m.client.Do(request)
 }

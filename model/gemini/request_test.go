@@ -29,104 +29,18 @@ func wantIn(t *testing.T, body string, wants ...string) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+// A malformed data URL is refused without a request.
+func TestMalformedMedia(t *testing.T) {
 	t.Parallel()
-
-	budget, none := 2048, 0
-	for name, c := range map[string]struct {
-		config  gemini.Config
-		request spool.ModelRequest
-		want    string
-	}{
-		"Level":   {gemini.Config{ThinkingLevel: gemini.ThinkingMinimal}, hello(), `"generationConfig":{"thinkingConfig":{"thinkingLevel":"MINIMAL"}}`},
-		"Budget":  {gemini.Config{Model: "gemini-2.5-x", ThinkingBudget: &budget, IncludeThoughts: true}, hello(), `"thinkingConfig":{"includeThoughts":true,"thinkingBudget":2048}`},
-		"Off":     {gemini.Config{Model: "gemini-2.5-x", ThinkingBudget: &none}, hello(), `"thinkingConfig":{"thinkingBudget":0}`},
-		"Lower":   {gemini.Config{MaxOutputTokens: 100}, spool.ModelRequest{Messages: hello().Messages, MaxOutputTokens: 40}, `"maxOutputTokens":40`},
-		"System":  {gemini.Config{}, spool.ModelRequest{Messages: hello().Messages, Instructions: "Be <kind>."}, `"systemInstruction":{"parts":[{"text":"Be \u003ckind\u003e."}]`},
-		"Extra":   {gemini.Config{MaxOutputTokens: 7, Extra: map[string]any{"generationConfig": map[string]any{"topK": 3}}}, hello(), `"generationConfig":{"maxOutputTokens":7,"topK":3}`},
-		"Numbers": {gemini.Config{}, spool.ModelRequest{Messages: hello().Messages, Extra: map[string]any{"generationConfig": map[string]any{"temperature": json.Number("0.250")}}}, `"temperature":0.250`},
-		"GoogleTools": {
-			gemini.Config{Extra: map[string]any{"tools": []any{map[string]any{"googleSearch": map[string]any{}}}}},
-			spool.ModelRequest{Messages: hello().Messages, Tools: []spool.ToolSpec{{Name: "coin"}}},
-			`"tools":[{"functionDeclarations":[{"name":"coin"}]},{"googleSearch":{}}]`,
-		},
-		"TypedTools": {
-			gemini.Config{Extra: map[string]any{"tools": []map[string]any{{"urlContext": map[string]any{}}}}},
-			spool.ModelRequest{Messages: hello().Messages, Tools: []spool.ToolSpec{{Name: "coin"}}},
-			`"tools":[{"functionDeclarations":[{"name":"coin"}]},{"urlContext":{}}]`,
-		},
-		"Schema": {
-			gemini.Config{},
-			spool.ModelRequest{Messages: hello().Messages, Tools: []spool.ToolSpec{{Name: "coin", Parameters: json.RawMessage(`{"type":"object","properties":{"z":{"maximum":12345678901234567890},"a":{}}}`)}}},
-			`"parametersJsonSchema":{"type":"object","properties":{"z":{"maximum":12345678901234567890},"a":{}}}`,
-		},
-		"Output": {
-			gemini.Config{},
-			spool.ModelRequest{Messages: hello().Messages, Output: &spool.OutputSchema{Name: "x", Schema: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}}}`)}},
-			`"responseJsonSchema":{"type":"object","properties":{"z":{},"a":{}}},"responseMimeType":"application/json"`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			wantIn(t, body(t, c.config, c.request), c.want)
-		})
-	}
-}
-
-func TestMedia(t *testing.T) {
-	t.Parallel()
-
-	image := func(url, mimeType string) spool.Part {
-		return spool.Part{Type: spool.PartImage, Image: url, MIMEType: mimeType}
-	}
-	r := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.Content{
-		image("https://example.com/cat.png?sig=1", ""), image("data:image/png;base64,iVBORw0KGgo=", ""), image("DATA:text/plain;charset=utf-8,a%20b", ""),
-		{Type: spool.PartFile, File: "https://generativelanguage.googleapis.com/v1beta/files/x", MIMEType: "application/pdf", FileName: "x.pdf"},
-		{Type: spool.PartFile, File: "data:application/pdf;base64,JVBERg=="},
-		{Type: spool.PartFile, File: "data:text/csv,a", FileName: "a.csv"},
-		{Type: spool.PartFile, File: "data:application/zip;base64,UEs=", FileName: "a.zip"},
-	}}}}
-	wantIn(t, body(t, gemini.Config{}, r), `"parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://example.com/cat.png?sig=1"}},`+
-		`{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"inlineData":{"mimeType":"text/plain","data":"YSBi"}},`+
-		`{"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/x"}},`+
-		`{"inlineData":{"mimeType":"application/pdf","data":"JVBERg=="}},{"text":"The file \"a.csv\":\n\na\n"},`+
-		`{"text":"[a file \"a.zip\" of the type application/zip, which cannot be shown]"}]`)
 
 	for _, url := range []string{"data:image/png;base64", "data:text/plain,%zz"} {
 		p := newPeer(t, fake.Config{})
-		r.Messages[0].Content = spool.Content{image(url, "image/png")}
+		image := spool.Content{{Type: spool.PartImage, Image: url, MIMEType: "image/png"}}
+		r := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: image}}}
 		if err := mustFail(t, p.model(t, gemini.Config{}), r); !err.Permanent() || p.Count() != 0 {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-}
-
-// An image in a tool's result is a part of the response, or stands after all responses.
-func TestMediaInResults(t *testing.T) {
-	t.Parallel()
-
-	messages := []spool.Message{
-		user("Look."),
-		{Role: spool.RoleAssistant, Content: spool.Content{
-			{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "camera", Args: json.RawMessage(`"{\"city\":\"Os"`)},
-			{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "clock"},
-		}},
-		{Role: spool.RoleTool, Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: "b", ToolName: "clock", Result: json.RawMessage(`[1]`)},
-			{Type: spool.PartToolResult, ToolCallID: "a", ToolName: "camera", Result: json.RawMessage(`{"ok":true}`)},
-			{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
-			{Type: spool.PartFile, File: "data:application/pdf;base64,JVBERg=="},
-			{Type: spool.PartFile, File: "data:application/zip;base64,UEs="},
-		}},
-		user("And?"),
-	}
-	const call = `"functionCall":{"name":"camera","args":{"invalid_arguments":"{\"city\":\"Os"}}},{"functionCall":{"name":"clock","args":{}}}`
-	const inline = `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"inlineData":{"mimeType":"application/pdf","data":"JVBERg=="}}`
-	const clocked = `{"functionResponse":{"name":"clock","response":{"output":[1]}}}`
-	wantIn(t, body(t, gemini.Config{}, spool.ModelRequest{Messages: messages}), `{"thoughtSignature":"skip_thought_signature_validator",`+call,
-		`[{"functionResponse":{"name":"camera","response":{"ok":true},"parts":[`+inline+`]}},`+clocked+`,{"text":"And?"}]`)
-	wantIn(t, body(t, gemini.Config{Model: "gemini-2.5-x"}, spool.ModelRequest{Messages: messages}), `[{`+call,
-		`[{"functionResponse":{"name":"camera","response":{"ok":true}}},`+clocked+`,`+inline+`,{"text":"And?"}]`)
 }
 
 // The API wants a user first and last, and a response to each call.

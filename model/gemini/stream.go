@@ -78,7 +78,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	q, err := m.request(r)
+	body, outputTool, err := m.request(r)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	defer watch.Stop()
 
 	watch.Start(m.config.HeaderTimeout)
-	response, err := m.ask(watch.Context(), q) //nolint:contextcheck // it is ctx with the watch's own end
+	response, err := m.ask(watch.Context(), body) //nolint:contextcheck // it is ctx with the watch's own end
 	watch.Pause()
 	if err != nil {
 		return m.transportError(watch, err)
@@ -100,7 +100,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
 	defer unhook()
 	in := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
-	a := &answer{model: m, emit: emit, signer: m.signer(), modelID: m.config.Model, outputTool: q.outputTool}
+	a := &answer{model: m, emit: emit, signer: m.signer(), modelID: m.config.Model, outputTool: outputTool}
 	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
 		return a.whole(watch, in)
 	}
