@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Each line of the corpus is a schema and what the provider gets. It was recorded from the helper of Anthropic's own
-// SDK.
+// Each line of the corpus is a schema and what the provider gets. Anthropic's own SDK has made it.
 func TestProviderSchema(t *testing.T) {
 	t.Parallel()
 
