@@ -21,7 +21,16 @@ import (
 var update = flag.Bool("update", false, "write the requests again")
 
 // changed maps headers of the golden file to what they are now. Empty: they are not sent.
-var changed = map[string]string{}
+var changed = map[string]string{
+	"User-Agent: Anthropic/Go 1.84.0":       "User-Agent: Go-http-client/1.1",
+	"X-Stainless-Arch: x64":                 "",
+	"X-Stainless-Lang: go":                  "",
+	"X-Stainless-Os: Linux":                 "",
+	"X-Stainless-Package-Version: 1.84.0":   "",
+	"X-Stainless-Retry-Count: 0":            "",
+	"X-Stainless-Runtime: go":               "",
+	"X-Stainless-Runtime-Version: go1.26.8": "",
+}
 
 // wireCase is a request that a golden file has.
 type wireCase struct {

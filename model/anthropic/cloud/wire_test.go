@@ -102,7 +102,7 @@ func TestEndpoints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := failure(t, m); got != "https://"+host || !strings.Contains(err.Message, "no route") {
+			if err := failure(t, m); got != "https://"+host || err.Message != "reach "+strings.ToLower(name)+": no route" {
 				t.Errorf("%s in %s: %s, %v", name, region, got, err)
 			}
 		}
