@@ -1,21 +1,18 @@
-// Package anthropic is the adapter for Anthropic's Messages API, over Anthropic's own SDK.
+// Package anthropic is the adapter for Anthropic's Messages API.
 //
-// The SDK makes the request. The package writes its body and reads the answer itself, because blocks that the
-// provider signed must go back unchanged and in their places. What the provider wants back is saved
+// Blocks that the provider signed go back unchanged and in their places. What the provider wants back is saved
 // as {"anthropic":{"model":"<Config.Model>", ...}} with the part that it belongs to. Reasoning and provider
 // parts of another provider or another model are left out of a request.
 package anthropic
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/modelhttp"
@@ -37,9 +34,9 @@ type Config struct {
 	// APIKey is sent as x-api-key. If it is empty, no such header is sent.
 	APIKey string
 
-	// BaseURL is the part of the URL before "/v1/messages".
+	// BaseURL is the part of the URL before "/v1/messages". The requests do not keep its query.
 	//
-	// Defaults to [DefaultBaseURL], or to what Options say.
+	// Defaults to [DefaultBaseURL].
 	BaseURL string
 
 	// BufferedInput leaves out eager_input_streaming. The provider then sends the arguments of a tool call
@@ -94,12 +91,6 @@ type Config struct {
 	// added to it. The provider has no default of its own.
 	MaxOutputTokens int
 
-	// Options are further options of the SDK, such as the access to another cloud. They come after the options
-	// of the model itself, which are for Anthropic's own service, and before BaseURL.
-	//
-	// Defaults to none.
-	Options []option.RequestOption
-
 	// Output is how an answer gets the form of [spool.ModelRequest.Output].
 	//
 	// Defaults to [OutputNative].
@@ -126,8 +117,9 @@ type Config struct {
 // Model is a [spool.Model] of the Messages API. It is safe for concurrent use.
 type Model struct {
 	config  Config
+	url     string
 	host    string
-	client  sdk.Client
+	client  *http.Client
 	secrets modelhttp.Secrets
 }
 
@@ -139,7 +131,7 @@ var (
 )
 
 // New returns a model. It returns an [spool.Invalid] error that names the wrong field of config. It makes no
-// request, and reads neither the environment nor the SDK's files of profiles.
+// request and reads nothing from the environment.
 func New(config Config) (*Model, error) {
 	base, err := config.check()
 	if err != nil {
@@ -153,38 +145,29 @@ func New(config Config) (*Model, error) {
 	}
 	config.Extra = maps.Clone(config.Extra)
 	config.Headers = maps.Clone(config.Headers)
-	m := &Model{
+	target := base.JoinPath("v1", "messages")
+	target.RawQuery = ""
+	return &Model{
 		config:  config,
-		host:    "the provider",
-		client:  sdk.NewClient(config.options()...),
+		url:     target.String(),
+		host:    base.Host,
+		client:  modelhttp.NewClient(config.HTTPClient, config.Transport),
 		secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base, config.Extra),
-	}
-	switch {
-	case base != nil:
-		m.host = base.Host
-	case len(config.Options) == 0:
-		m.host = strings.TrimPrefix(DefaultBaseURL, "https://")
-	}
-	return m, nil
+	}, nil
 }
 
-// check returns the parsed base URL, which is nil if there is none.
+// check returns the parsed base URL.
 func (c *Config) check() (*url.URL, error) {
 	if c.Model == "" {
 		return nil, spool.Errorf(spool.Invalid, "Model is required")
 	}
-	var base *url.URL
-	if c.BaseURL != "" {
-		parsed, err := url.Parse(c.BaseURL)
-		if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-			return nil, spool.Errorf(spool.Invalid, "BaseURL is not an http or https URL")
-		}
-		if parsed.User != nil {
-			return nil, spool.Errorf(spool.Invalid, "BaseURL must not have a user, use APIKey or Headers")
-		}
-		base = parsed
+	base, err := url.Parse(cmp.Or(c.BaseURL, DefaultBaseURL))
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, spool.Errorf(spool.Invalid, "BaseURL is not an http or https URL")
 	}
 	switch {
+	case base.User != nil:
+		return nil, spool.Errorf(spool.Invalid, "BaseURL must not have a user, use APIKey or Headers")
 	case strings.ContainsAny(c.APIKey, "\r\n\x00 "):
 		return nil, spool.Errorf(spool.Invalid, "APIKey has a blank or a line break in it")
 	case c.ContextWindow < 0:
@@ -197,27 +180,6 @@ func (c *Config) check() (*url.URL, error) {
 		return nil, spool.Errorf(spool.Invalid, "Output must be native or tool")
 	}
 	return base, c.Thinking.check(c.MaxOutputTokens)
-}
-
-// options returns the options of the SDK's client. The engine retries and traces, so the SDK must not.
-func (c *Config) options() []option.RequestOption {
-	options := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(0),
-		option.WithHTTPClient(modelhttp.NewClient(c.HTTPClient, c.Transport)),
-	}
-	if c.APIKey != "" {
-		options = append(options, option.WithAPIKey(c.APIKey))
-	}
-	options = append(options, c.Options...)
-	if c.BaseURL != "" {
-		options = append(options, option.WithBaseURL(c.BaseURL))
-	}
-	for name, value := range c.Headers {
-		options = append(options, option.WithHeader(name, value))
-	}
-	return options
 }
 
 // withSecrets returns a copy of the model that also redacts the secrets in the extra fields of one

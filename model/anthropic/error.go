@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/modelhttp"
@@ -19,7 +18,7 @@ import (
 // maxError bounds how many bytes of an error's body are read.
 const maxError = 64 << 10
 
-// requestError returns the error for a request that the SDK reports as failed.
+// requestError returns the error for a request without a whole response.
 func (m *Model) requestError(watch *modelhttp.Watch, err error) error {
 	if ended := watch.Ended(); ended != nil {
 		return ended
@@ -29,13 +28,6 @@ func (m *Model) requestError(watch *modelhttp.Watch, err error) error {
 			Message: fmt.Sprintf("%s did not answer within %s", m.host, watch.Limit()),
 			Err:     context.DeadlineExceeded,
 		}
-	}
-	if refused, ok := errors.AsType[*sdk.Error](err); ok {
-		var header http.Header
-		if refused.Response != nil {
-			header = refused.Response.Header
-		}
-		return m.statusError(refused.StatusCode, header, []byte(refused.RawJSON()))
 	}
 	// The error must not contain the URL, because its query may have a key.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
@@ -73,7 +65,13 @@ type wireError struct {
 }
 
 // statusError returns the error for a response with a status other than 200.
-func (m *Model) statusError(status int, header http.Header, body []byte) error {
+func (m *Model) statusError(watch *modelhttp.Watch, response *http.Response) error {
+	in := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.IdleTimeout, Next: m.config.IdleTimeout}
+	body, err := io.ReadAll(io.LimitReader(in, maxError))
+	if err != nil {
+		return m.requestError(watch, err)
+	}
+	status, header := response.StatusCode, response.Header
 	out := &spool.ModelError{Status: status, After: modelhttp.RetryAfter(header, time.Now())}
 	var envelope struct {
 		Error   json.RawMessage `json:"error"`

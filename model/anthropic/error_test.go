@@ -2,10 +2,7 @@ package anthropic_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -132,42 +129,6 @@ func TestUnreachable(t *testing.T) {
 	_, err := stream(t, newModel(t, web.URL+"/?key=query-secret", anthropic.Config{}), asks("Hi?"))
 	if got := modelError(t, err); got.Permanent() || strings.Contains(err.Error()+got.Err.Error(), "query-secret") || strings.Contains(err.Error(), "/v1") {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// The SDK can find keys, URLs, headers and whole profiles by itself. The adapter must not.
-func TestEnvironmentIsNotRead(t *testing.T) { //nolint:paralleltest // it sets the environment
-	var headers http.Header
-	web := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		headers = r.Header.Clone()
-		w.WriteHeader(http.StatusTeapot)
-		_, _ = io.WriteString(w, r.URL.Path)
-	}))
-	dir := t.TempDir()
-	profile := filepath.Join(dir, "configs", "default.json")
-	if err := os.MkdirAll(filepath.Dir(profile), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(profile, []byte(`{"base_url":"http://127.0.0.1:1","api_key":"sk-profile-0815","authentication":{"type":"api_key"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY": "sk-environment-0815", "ANTHROPIC_AUTH_TOKEN": "token-environment-0815", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
-		"ANTHROPIC_CUSTOM_HEADERS": "X-Env: yes", "ANTHROPIC_PROFILE": "default", "ANTHROPIC_CONFIG_DIR": dir,
-	} {
-		t.Setenv(name, value)
-	}
-	_, err := stream(t, newModel(t, web.URL+"/gateway", anthropic.Config{Headers: map[string]string{"Anthropic-Beta": "a,b"}}), asks("Hi?"))
-	if got := modelError(t, err); got.Status != http.StatusTeapot || got.Message != "/gateway/v1/messages" {
-		t.Errorf("got %+v", got)
-	}
-	for _, name := range []string{"X-Api-Key", "Authorization", "X-Env", "Traceparent"} {
-		if headers.Get(name) != "" {
-			t.Errorf("%s: %s", name, headers.Get(name))
-		}
-	}
-	if headers.Get("Anthropic-Version") == "" || headers.Get("Anthropic-Beta") != "a,b" || headers.Get("Accept") != "text/event-stream" {
-		t.Errorf("headers %v", headers)
 	}
 }
 

@@ -1,11 +1,8 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/spoolhq/spool"
 )
@@ -40,20 +37,6 @@ func outputFormat(schema *spool.OutputSchema, extra any) any {
 		}
 	}
 	return merged
-}
-
-// providerSchema returns the schema in the form that the provider takes.
-func providerSchema(schema json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(schema))
-	d.UseNumber()
-	var fields map[string]any
-	if d.Decode(&fields) != nil {
-		return schema
-	}
-	if out, ok := sdk.BetaJSONSchemaOutputFormat(fields).Schema.(map[string]any); ok && len(out) > 0 {
-		return out
-	}
-	return schema
 }
 
 // outputTool adds the tool with the schema to a request.

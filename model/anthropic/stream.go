@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"time"
-
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/modelhttp"
@@ -30,7 +29,8 @@ const (
 	// the connection can be used again.
 	drainTimeout = 100 * time.Millisecond
 
-	path = "v1/messages"
+	// apiVersion is the version of the interface that the package speaks.
+	apiVersion = "2023-06-01"
 )
 
 var (
@@ -72,54 +72,50 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	}
 	watch := modelhttp.NewWatch(ctx)
 	defer watch.Stop()
-
-	var response *http.Response
-	watch.Start(m.config.HeaderTimeout)
-	//nolint:contextcheck // it is ctx with the watch's own end
-	err = m.client.Execute(watch.Context(), http.MethodPost, path, raw, &response,
-		option.WithHeader("Accept", "text/event-stream"), option.WithMiddleware(m.watched(watch)))
-	watch.Pause()
+	response, err := m.open(watch, raw) //nolint:contextcheck // the watch has ctx with its own end
 	if err != nil {
-		if response != nil && response.Body != nil {
-			_ = response.Body.Close()
-		}
-		return m.requestError(watch, err)
+		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return m.statusError(response.StatusCode, response.Header, nil)
-	}
 
 	// Closing the body also stops a transport that ignores the context.
-	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
+	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // as above
 	defer unhook()
+	body := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
 	a := &answer{model: m, emit: emit, name: sent.model, modelID: sent.model, output: sent.output}
 	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
-		return a.whole(watch, response.Body)
+		return a.whole(watch, body)
 	}
-	return a.events(watch, response.Body)
+	return a.events(watch, body)
 }
 
-// watched returns the middleware that is nearest to the network. It puts the timer on the body, and bounds the
-// body of an error, which the SDK reads as a whole.
-func (m *Model) watched(watch *modelhttp.Watch) option.Middleware {
-	return func(request *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		response, err := next(request)
-		watch.Pause()
-		if err != nil || response == nil || response.Body == nil {
-			return response, err
-		}
-		in := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
-		response.Body = in
-		if response.StatusCode != http.StatusOK {
-			in.First = m.config.IdleTimeout
-			response.Body = struct {
-				io.Reader
-				io.Closer
-			}{io.LimitReader(in, maxError), in}
-		}
-		return response, nil
+// open makes a request and returns the response with the status 200. Any other response is an error.
+func (m *Model) open(watch *modelhttp.Watch, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(watch.Context(), http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, &spool.ModelError{Status: http.StatusBadRequest, Message: "make request", Err: err}
 	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Anthropic-Version", apiVersion)
+	if m.config.APIKey != "" {
+		request.Header.Set("X-Api-Key", m.config.APIKey)
+	}
+	for name, value := range m.config.Headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Accept", "text/event-stream") // also if Headers has another one
+
+	watch.Start(m.config.HeaderTimeout)
+	response, err := m.client.Do(request)
+	watch.Pause()
+	if err != nil {
+		return nil, m.requestError(watch, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, m.statusError(watch, response)
+	}
+	return response, nil
 }
 
 // events reads a streamed answer.

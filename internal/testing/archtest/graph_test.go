@@ -14,10 +14,10 @@ import (
 )
 
 // leafOnly are modules that only a leaf needs, and other programs must not resolve: object
-// mappers, clients of Redis and NATS, OpenID Connect.
+// mappers, clients of Redis, NATS and clouds, OpenID Connect.
 var leafOnly = []string{
 	"github.com/uptrace/bun", "gorm.io", "entgo.io", "github.com/redis", "github.com/go-redis",
-	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "github.com/aws", "google.golang.org/api",
+	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "github.com/aws", "google.golang.org/api", "github.com/anthropics",
 }
 
 // neverLinked are modules that the root module requires for a package that these programs do not import.

@@ -1,8 +1,6 @@
 package cloud
 
 import (
-	"slices"
-
 	"github.com/anthropics/anthropic-sdk-go/bedrock"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -28,7 +26,5 @@ func NewBedrock(config anthropic.Config, access aws.Config) (*anthropic.Model, e
 	case access.Credentials == nil && access.BearerAuthTokenProvider == nil:
 		return nil, spool.Errorf(spool.Invalid, "Credentials of the access are required")
 	}
-	config = careful(config)
-	config.Options = append(slices.Clone(config.Options), bedrock.WithConfig(access))
-	return anthropic.New(config)
+	return newModel(config, "bedrock", bedrock.WithConfig(access))
 }

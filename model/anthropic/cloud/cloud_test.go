@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +185,20 @@ func TestBedrockErrors(t *testing.T) {
 			w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 			_ = eventstream.NewEncoder().Encode(w, message("exception", ":exception-type", "throttlingException", `{"message":"Too many tokens."}`))
 		}, spool.ModelError{Status: 429, Type: "throttlingException", Message: "Too many tokens."}, false},
+		"redirect": {func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/other")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}, spool.ModelError{Status: 307, Message: "redirected to /other, which is not followed; set BaseURL"}, true},
+		"busy": {func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"message":"Too many connections."}`)
+		}, spool.ModelError{Status: 503, Message: "Too many connections."}, false},
+		"endless": {func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusBadRequest)
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(w, strings.Repeat("x", 64<<10))
+			}
+		}, spool.ModelError{}, true},
 		"garbage": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 			_, _ = io.WriteString(w, strings.Repeat("no event stream", 100))
@@ -199,6 +215,9 @@ func TestBedrockErrors(t *testing.T) {
 			got := failure(t, m)
 			if got.Permanent() != c.permanent || strings.Contains(got.Error(), secret) || c.want.Message != "" && *got != c.want {
 				t.Errorf("got %+v", got)
+			}
+			if len(p.paths) != 1 {
+				t.Errorf("%d requests", len(p.paths))
 			}
 		})
 	}
@@ -263,6 +282,45 @@ func TestIdle(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	<-gone
+}
+
+// The SDK can find keys, URLs, headers and whole profiles by itself. The models must not.
+func TestEnvironmentIsNotRead(t *testing.T) { //nolint:paralleltest // it sets the environment
+	dir := t.TempDir()
+	profile := filepath.Join(dir, "configs", "default.json")
+	if err := os.MkdirAll(filepath.Dir(profile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(profile, []byte(`{"base_url":"http://127.0.0.1:1","api_key":"sk-profile-0815","authentication":{"type":"api_key"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"ANTHROPIC_API_KEY": "sk-environment-0815", "ANTHROPIC_AUTH_TOKEN": "token-environment-0815", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
+		"ANTHROPIC_CUSTOM_HEADERS": "X-Env: yes", "ANTHROPIC_PROFILE": "default", "ANTHROPIC_CONFIG_DIR": dir,
+	} {
+		t.Setenv(name, value)
+	}
+	for name, open := range clouds(t, "eu-central-1") {
+		var got *http.Request
+		m, err := open(anthropic.Config{Model: "m", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			got = r
+			return nil, errors.New("no route")
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := failure(t, m); err.Message != "reach "+strings.ToLower(name)+": no route" {
+			t.Error(err)
+		}
+		if got.URL.Scheme != "https" || strings.Contains(got.Header.Get("Authorization"), "environment") {
+			t.Errorf("%s: %s, %v", name, got.URL, got.Header)
+		}
+		for _, header := range []string{"X-Api-Key", "X-Env", "Traceparent"} {
+			if got.Header.Get(header) != "" {
+				t.Errorf("%s: %v", name, got.Header)
+			}
+		}
+	}
 }
 
 func TestWrongAccess(t *testing.T) {

@@ -3,7 +3,6 @@ package cloud
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/vertex"
@@ -44,9 +43,7 @@ func NewVertex(ctx context.Context, config anthropic.Config, access VertexAccess
 	if err != nil {
 		return nil, err
 	}
-	config = careful(config)
-	config.Options = append(slices.Clone(config.Options), with)
-	return anthropic.New(config)
+	return newModel(config, "vertex", with)
 }
 
 // vertexOption returns the SDK's option, which panics if it cannot be made.
