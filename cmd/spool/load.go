@@ -30,7 +30,7 @@ type loadOptions struct {
 	ladder        string
 	rate, maxRate float64
 	remote        bool
-	json, png     string
+	json, svg     string
 	remove        string
 }
 
@@ -85,7 +85,7 @@ var loadFlags = []loadFlag{
 	wordFlag("remove", "ID", "only delete the threads that the load with this id has left", "", func(o *loadOptions) *string { return &o.remove }),
 	switchFlag("remote", "allow a server on another machine, which you own", func(o *loadOptions) *bool { return &o.remote }),
 	wordFlag("json", "FILE", "write the report, with HDR histograms", "", func(o *loadOptions) *string { return &o.json }),
-	wordFlag("png", "FILE", "write a chart", "", func(o *loadOptions) *string { return &o.png }),
+	wordFlag("svg", "FILE", "write a chart", "", func(o *loadOptions) *string { return &o.svg }),
 	{"token", "TOKEN", "a token with the scopes read, write and stop; SPOOL_TOKEN is safer", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.StringVar(&o.token, name, o.token, "") }},
 }
 
@@ -193,9 +193,13 @@ func (o *loadOptions) complete(named map[string]bool) error {
 	return o.checkFiles()
 }
 
-// checkFiles returns an error if a file of the report has no folder, which would be found after the load.
+// checkFiles returns an error if a file of the report has no folder, which would be found after the load, or the name of
+// another kind of picture.
 func (o *loadOptions) checkFiles() error {
-	for name, file := range map[string]string{"json": o.json, "png": o.png} {
+	if kind := filepath.Ext(o.svg); strings.EqualFold(kind, ".png") {
+		return usagef("--svg: the chart is drawn as %s.svg, not as %s", strings.TrimSuffix(o.svg, kind), kind)
+	}
+	for name, file := range map[string]string{"json": o.json, "svg": o.svg} {
 		if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
 			return usagef("--%s: there is no folder %s", name, filepath.Dir(file))
 		}
@@ -286,8 +290,8 @@ func (o *loadOptions) write(r *load.Report, out io.Writer) error {
 	if o.json != "" {
 		failed = errors.Join(failed, r.WriteJSON(o.json))
 	}
-	if o.png != "" {
-		failed = errors.Join(failed, r.WritePNG(o.png))
+	if o.svg != "" {
+		failed = errors.Join(failed, r.WriteSVG(o.svg))
 	}
 	switch {
 	case failed != nil:

@@ -57,6 +57,7 @@ func TestLoadRefuses(t *testing.T) {
 		"Stops":      {[]string{"--stops", "2"}, "the share of stops must be from 0 to 1"},
 		"NoNumber":   {[]string{"--resumes", "NaN"}, "the share of resumes must be from 0 to 1"},
 		"NoFolder":   {[]string{"--json", "load_test.go/r.json"}, "--json: there is no folder load_test.go"},
+		"PNG":        {[]string{"--svg", "out/r.PNG"}, "--svg: the chart is drawn as out/r.svg, not as .PNG"},
 		"Watchers":   {[]string{"--watchers", "100", "--in-flight", "201"}, "are more than 20000 clients"},
 		"NoURL":      {[]string{"127.0.0.1:8080"}, "the address must be an http or https URL"},
 		"Password":   {[]string{"http://me:secret@127.0.0.1"}, "the address has a password in it"},
@@ -85,7 +86,7 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{
 		"load", "--rate", "8", "--step", "500ms", "--warm-up", "250ms", "--drain", "60s", "--max-duration", "2m", "--max-p99", "1m", "--stops", "0.25",
-		"--prompt", "Hi", "--json", filepath.Join(dir, "r.json"), "--png", filepath.Join(dir, "r.png"),
+		"--prompt", "Hi", "--json", filepath.Join(dir, "r.json"), "--svg", filepath.Join(dir, "r.svg"),
 	}
 	env := map[string]string{"SPOOL_URL": p.url, "SPOOL_TOKEN": "0123456789abcdef"}
 	got := command(env, args...)
@@ -103,8 +104,8 @@ func TestLoad(t *testing.T) {
 	if len(r.Rungs) != 1 || r.Rungs[0].Ended != 4 || r.Rungs[0].Stopped+r.Rungs[0].StoppedLate != 1 || r.Threads.Deleted != r.Threads.Made || r.Command.Server != p.url {
 		t.Errorf("%s", text)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "r.png")); err != nil || info.Size() == 0 {
-		t.Errorf("%v", err)
+	if picture, err := os.ReadFile(filepath.Join(dir, "r.svg")); err != nil || !bytes.Contains(picture, []byte("spool load "+p.url)) {
+		t.Errorf("%v: %s", err, picture)
 	}
 	if bytes.Contains(text, []byte("0123456789abcdef")) {
 		t.Error("the report has the token")

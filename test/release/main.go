@@ -2,7 +2,7 @@
 // version of the root module and of each leaf.
 //
 //	go -C test/release run . -out /tmp/proxy
-//	GOPROXY=file:///tmp/proxy,https://proxy.golang.org GONOSUMDB=github.com/spoolhq go install github.com/spoolhq/spool/cmd/spool@latest
+//	GOPROXY=file:///tmp/proxy,$(go env GOPROXY) GONOSUMDB=github.com/spoolhq go install github.com/spoolhq/spool/cmd/spool@latest
 package main
 
 import (

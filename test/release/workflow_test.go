@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +31,6 @@ func TestWorkflow(t *testing.T) {
 	for file, want := range map[string][]string{"ci.yml": want, "long.yml": {"test/long"}} {
 		flow := workflow(t, file)
 		var have []string
-		pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@[0-9a-f]{40}$`)
 		for _, job := range flow.Jobs {
 			for _, each := range job.Strategy.Matrix.Include {
 				have = append(have, each.Target)
@@ -41,9 +41,7 @@ func TestWorkflow(t *testing.T) {
 				}
 			}
 			for _, step := range job.Steps {
-				if step.Uses != "" && !pinned.MatchString(step.Uses) {
-					t.Errorf("%s: %s is not pinned to a commit", file, step.Uses)
-				}
+				isPinned(t, file, step.Uses)
 				if step.Run != "" && !strings.HasPrefix(step.Run, "make ${{ matrix.") && !strings.HasPrefix(step.Run, "apt-get update && apt-get install ") {
 					t.Errorf("a step of %s runs %q, which .ci/run does not", file, step.Run)
 				}
@@ -60,18 +58,68 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// flow is what the test reads of a workflow.
+// The forge builds the files of a tag by make release, and signs the provenance of each before anybody sees them. Only
+// this job may do so.
+func TestReleaseWorkflow(t *testing.T) {
+	t.Parallel()
+
+	flow := workflow(t, "release.yml")
+	job := flow.Jobs["release"]
+	if len(flow.Jobs) != 1 || !slices.Equal(flow.On.Push.Tags, []string{"v*"}) {
+		t.Errorf("%d jobs run for the tags %q", len(flow.Jobs), flow.On.Push.Tags)
+	}
+	if want := map[string]string{"contents": "read"}; !maps.Equal(flow.Permissions, want) {
+		t.Errorf("the workflow has the permissions %v", flow.Permissions)
+	}
+	if want := map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}; !maps.Equal(job.Permissions, want) {
+		t.Errorf("the job has the permissions %v", job.Permissions)
+	}
+	var steps []string
+	for _, step := range job.Steps {
+		isPinned(t, "release.yml", step.Uses)
+		action, _, _ := strings.Cut(step.Uses, "@")
+		command, _, _ := strings.Cut(step.Run, " \"")
+		steps = append(steps, action+command)
+		if action == "actions/attest" && step.With["subject-path"] != "dist/*" {
+			t.Errorf("the provenance is that of %q", step.With["subject-path"])
+		}
+		// As in the image.
+		if action == "actions/setup-go" && !strings.Contains(read(t, "Dockerfile"), " golang:"+step.With["go-version"]+" ") {
+			t.Errorf("the files are built with Go %s, and the image is not", step.With["go-version"])
+		}
+	}
+	if want := []string{"actions/checkout", "actions/setup-go", "make release", "actions/attest", "gh release create"}; !slices.Equal(steps, want) {
+		t.Errorf("the steps are %q, want %q", steps, want)
+	}
+}
+
+// isPinned fails unless an action is that of one commit. A step without an action passes.
+func isPinned(t *testing.T, file, action string) {
+	t.Helper()
+
+	if action != "" && !regexp.MustCompile(`^[\w-]+/[\w-]+@[0-9a-f]{40}$`).MatchString(action) {
+		t.Errorf("%s: %s is not pinned to a commit", file, action)
+	}
+}
+
+// flow is what the tests read of a workflow.
 type flow struct {
 	On struct {
+		Push     struct{ Tags []string }
 		Schedule []struct{ Cron string }
 	}
-	Jobs map[string]struct {
-		Strategy struct {
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		Permissions map[string]string
+		Strategy    struct {
 			Matrix struct {
 				Include []struct{ Target, Needs string }
 			}
 		}
-		Steps []struct{ Uses, Run string }
+		Steps []struct {
+			Uses, Run string
+			With      map[string]string
+		}
 	}
 }
 

@@ -88,16 +88,7 @@ func (r *Report) writeErrors(b *strings.Builder) {
 
 func (r *Report) writeConclusion(b *strings.Builder) {
 	b.WriteByte('\n')
-	switch {
-	case r.Saturation != "" && r.HeldPerSecond > 0:
-		fmt.Fprintf(b, "Held %s runs per second. Saturated at %s: %s.\n", rate(r.HeldPerSecond), rate(r.Rungs[len(r.Rungs)-1].OfferedPerSecond), r.Saturation)
-	case r.Saturation != "":
-		fmt.Fprintf(b, "Saturated at the first rate, %s runs per second: %s.\n", rate(r.Rungs[0].OfferedPerSecond), r.Saturation)
-	case r.HeldPerSecond > 0:
-		fmt.Fprintf(b, "Held %s runs per second, and was not saturated.\n", rate(r.HeldPerSecond))
-	default:
-		b.WriteString("No rate was measured to its end.\n")
-	}
+	fmt.Fprintln(b, r.verdict())
 	if hint := r.hint(); hint != "" {
 		fmt.Fprintln(b, hint)
 	}
@@ -112,6 +103,20 @@ func (r *Report) writeConclusion(b *strings.Builder) {
 		b.WriteString(" " + r.Command.Left(r.Threads))
 	}
 	b.WriteByte('\n')
+}
+
+// verdict says what the server held.
+func (r *Report) verdict() string {
+	switch {
+	case r.Saturation != "" && r.HeldPerSecond > 0:
+		return fmt.Sprintf("Held %s runs per second. Saturated at %s: %s.", rate(r.HeldPerSecond), rate(r.Rungs[len(r.Rungs)-1].OfferedPerSecond), r.Saturation)
+	case r.Saturation != "":
+		return fmt.Sprintf("Saturated at the first rate, %s runs per second: %s.", rate(r.Rungs[0].OfferedPerSecond), r.Saturation)
+	case r.HeldPerSecond > 0:
+		return fmt.Sprintf("Held %s runs per second, and was not saturated.", rate(r.HeldPerSecond))
+	default:
+		return "No rate was measured to its end."
+	}
 }
 
 // Left says how many threads are left, and how to delete them.

@@ -1,11 +1,11 @@
 // The operations of those who operate a server. They need the scope admin. A page for users does not import them.
 import type { CallOptions } from "./options.js";
 import { withQuery } from "./routes.js";
-import type { components, operations } from "./types.gen.js";
+import type { components } from "./types.gen.js";
 import type { Client } from "./types.js";
 
 type Schemas = components["schemas"];
-type Query<O extends keyof operations> = NonNullable<operations[O]["parameters"]["query"]> & CallOptions;
+type Query<Name extends keyof Schemas> = Schemas[Name] & CallOptions;
 
 export type AdminJob = Schemas["AdminJob"];
 export type AuditEntry = Schemas["AuditEntry"];
@@ -25,17 +25,17 @@ export type RunList = Schemas["RunList"];
  * answer. Lists have a `next`, which is the `before` of the next page.
  */
 export interface Admin {
-  overview(query?: Query<"getOverview">): Promise<Overview>;
+  overview(query?: Query<"OverviewQuery">): Promise<Overview>;
   /** The runs of the tenant, with nested ones, the last accepted one first. */
-  runs(query?: Query<"listRuns">): Promise<RunList>;
+  runs(query?: Query<"RunsQuery">): Promise<RunList>;
   /** One run with its steps, calls, waits and model calls. */
-  run(runId: string, query?: Query<"getRun">): Promise<RunDetail>;
+  run(runId: string, query?: Query<"RunQuery">): Promise<RunDetail>;
   /** Stops a run, or a thread with all its waiting runs. */
   stop(request: Schemas["OperatorStopRequest"], options?: CallOptions): Promise<Schemas["StopResult"]>;
   /** Answers a park of any thread. */
   respond(request: Schemas["OperatorRespondRequest"], options?: CallOptions): Promise<Schemas["RespondResult"]>;
   /** The jobs of the queue: those that wait, are worked on, or are dead. */
-  jobs(query?: Query<"listJobs">): Promise<JobList>;
+  jobs(query?: Query<"JobsQuery">): Promise<JobList>;
   /** Starts a dead job again, or all of them. */
   redrive(request: Schemas["RedriveRequest"], options?: CallOptions): Promise<RedriveAnswer>;
   /** Forgets a dead job, or all of them. */
@@ -43,8 +43,8 @@ export interface Admin {
   /** Deletes old threads. */
   prune(request: Schemas["PruneRequest"], options?: CallOptions): Promise<PruneAnswer>;
   /** Who did what. */
-  audit(query?: Query<"listAudit">): Promise<AuditList>;
-  revisions(query?: Query<"listRevisions">): Promise<RevisionList>;
+  audit(query?: Query<"AuditQuery">): Promise<AuditList>;
+  revisions(query?: Query<"RevisionsQuery">): Promise<RevisionList>;
   revision(revision: string, options?: CallOptions): Promise<Revision>;
 }
 
