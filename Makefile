@@ -8,7 +8,7 @@ SPOOL_TEST_REQUIRE ?=
 export SPOOL_TEST_REQUIRE
 
 # make lint GOLANGCI=golangci-lint takes one that is installed already.
-GOLANGCI ?= $(shell go tool -modfile=$(CURDIR)/tools/go.mod -n golangci-lint)
+GOLANGCI ?= $(shell GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod -n golangci-lint)
 
 # What is built is static, in tests as in a release. test/go.sh turns cgo on for the race detector, which needs it.
 export CGO_ENABLED ?= 0
@@ -24,8 +24,9 @@ export GOMEMLIMIT ?= 3GiB
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 
-# The module, its leaves (backend/..., model/..., rest/...), and the unpublished ones beside it that are there.
-MODULES = . $(patsubst %/go.mod,%,$(wildcard backend/*/go.mod model/*/*/go.mod rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
+# The modules beside the root: rest, the leaves (backend/..., model/..., rest/...), and the unpublished ones that are there.
+# go.work is for the root, which requires a rest that is not published yet. The others replace it, and go without go.work.
+MODULES = $(patsubst %/go.mod,%,$(wildcard rest/go.mod backend/*/go.mod model/*/*/go.mod rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
 
 .DEFAULT_GOAL := help
 
@@ -39,7 +40,7 @@ test: deps lint smoke test/node clients clients/browser console/check test/go ##
 .PHONY: test/long
 test/long: deps ## every combination of backends, crash points and the race detector, for hours: CONTRIBUTING.md says when
 	@SPOOL_TEST_LONG=1 $(MAKE) clients/browser
-	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh long $(filter-out .,$(MODULES))
+	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh long $(MODULES)
 
 .PHONY: build
 build: ## build the binary, ./spool
@@ -83,7 +84,8 @@ deps/services: ## PostgreSQL, PgBouncer, Redis, nginx, Chromium, zsh and fish (i
 
 .PHONY: vet
 vet: ## go vet, in every module: faster than lint, which does all of it too
-	@set -e; for dir in $(MODULES); do echo "go -C $$dir vet ./..."; go -C $$dir vet ./...; done
+	go vet ./...
+	@set -e; export GOWORK=off; for dir in $(MODULES); do echo "go -C $$dir vet ./..."; go -C $$dir vet ./...; done
 
 # The modules beside the root are one workspace here, so that what they share is read once. Each of them is built and tested
 # with its own versions.
@@ -91,8 +93,8 @@ vet: ## go vet, in every module: faster than lint, which does all of it too
 lint: ## golangci-lint, in every module (the first run builds the linter: two to four minutes)
 	@echo "golangci-lint run, in ."; $(GOLANGCI) run ./...
 	@set -e; GOWORK=$$(mktemp -d)/go.work; export GOWORK; trap 'rm -r $${GOWORK%/*}' EXIT; \
-		go work init $(addprefix $(CURDIR)/,$(MODULES)); \
-		echo "golangci-lint run, in $(filter-out .,$(MODULES))"; $(GOLANGCI) run $(patsubst %,./%/...,$(filter-out .,$(MODULES)))
+		go work init $(CURDIR) $(addprefix $(CURDIR)/,$(MODULES)); \
+		echo "golangci-lint run, in $(MODULES)"; $(GOLANGCI) run $(patsubst %,./%/...,$(MODULES))
 
 .PHONY: smoke
 smoke: ## start the server as the README says, ask for its health, stop it
@@ -101,7 +103,7 @@ smoke: ## start the server as the README says, ask for its health, stop it
 # The servers are in place of the recipe's shell, so that they are told of an interrupt.
 .PHONY: test/go
 test/go: ## the Go tests of every module, with a PostgreSQL and a Redis
-	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh quick $(filter-out .,$(MODULES))
+	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh quick $(MODULES)
 
 .PHONY: test/node
 test/node: ## the tests of what checks OpenAPI documents and pages
@@ -156,19 +158,19 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 
 .PHONY: bench
 bench: ## measure; writes bench/RESULTS.md
-	go -C bench run .
+	GOWORK=off go -C bench run .
 
 .PHONY: bench/rest
 bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
-	go -C bench/rest run .
+	GOWORK=off go -C bench/rest run .
 
 .PHONY: bench/peers
 bench/peers: ## measure a whole run beside another runtime's; writes bench/peers/RESULTS.md
-	go -C bench/peers run .
+	GOWORK=off go -C bench/peers run .
 
 .PHONY: bench/adapters
 bench/adapters: ## measure the model adapters beside bare loops over the providers' SDKs, and print the table
-	go -C bench/adapters run .
+	GOWORK=off go -C bench/adapters run .
 
 VERSION = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' cmd/spool/version.go)
 TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
@@ -189,22 +191,33 @@ release/binaries: ## the static binaries of a release alone
 
 .PHONY: release/sbom
 release/sbom: ## what each binary in dist/ is made of, in CycloneDX
-	@set -e; for file in $(DIST)/spool_$(VERSION)_*; do echo "$$file.cdx.json"; \
-		go tool -modfile=$(CURDIR)/tools/sbom/go.mod cyclonedx-gomod bin -json -noserial -notimestamp -version $(VERSION) -output $$file.cdx.json $$file; done
+	@set -eo pipefail; for file in $(DIST)/spool_$(VERSION)_*; do echo "$$file.cdx.json"; \
+		GOWORK=off go tool -modfile=$(CURDIR)/tools/sbom/go.mod cyclonedx-gomod bin -json -noserial -notimestamp -version $(VERSION) $$file | \
+		sed 's/(devel)/$(VERSION)/' >$$file.cdx.json; done # rest, which go.work has from here
 
 .PHONY: release/sums
 release/sums: ## SHA256SUMS of what is in dist/
 	@cd $(DIST) && { if command -v sha256sum >/dev/null; then sha256sum spool_*; else shasum -a 256 spool_*; fi; } >SHA256SUMS && cat SHA256SUMS
 
+# The root has no replacement of rest, as "go install" refuses one. Tidying needs it, so a copy has it.
+.PHONY: tidy
+tidy: ## tidy each go.mod, and go.work.sum
+	@set -e; copy=$$(mktemp -d); trap 'rm -r $$copy' EXIT; cp go.mod go.sum go.work.sum $$copy; \
+		$(if $(TIDY),,rm go.work.sum;) go list -m all >/dev/null; $(if $(TIDY),diff $$copy/go.work.sum go.work.sum;) \
+		export GOWORK=off; rest=github.com/spoolhq/spool/rest; go mod edit -replace=$$rest=./rest $$copy/go.mod; \
+		echo "go mod tidy $(TIDY)"; go mod tidy $(TIDY) -modfile=$$copy/go.mod; \
+		go mod edit -dropreplace=$$rest $$copy/go.mod; $(if $(TIDY),,cp $$copy/go.mod $$copy/go.sum .;) \
+		for dir in $(MODULES); do echo "go -C $$dir mod tidy $(TIDY)"; go -C $$dir mod tidy $(TIDY); done
+
 .PHONY: generate
 generate: ## write generated files again
-	go generate ./...
+	go generate ./... ./rest/...
 
 .PHONY: verify
 verify: ## formatting, tidy modules, links and tables of the docs
 	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 		if [ -n "$$out" ]; then echo "not formatted:"; echo "$$out"; exit 1; fi; echo "gofmt: all formatted"
-	@set -e; for dir in $(MODULES); do echo "go -C $$dir mod tidy -diff"; go -C $$dir mod tidy -diff; done
+	@$(MAKE) --no-print-directory tidy TIDY=-diff
 	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/testing/archtest
 	go test -run 'TestStateMachine|TestFixtures' .
 	go test -run TestOpenAPI ./spec

@@ -113,7 +113,7 @@ func unpack(ctx context.Context, commit, dir string) error {
 func build(ctx context.Context, dir, out string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-o", out, ".")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as what is released
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off") // as what is released
 	return said(cmd)
 }
 

@@ -40,7 +40,7 @@ func TestBesideSection(t *testing.T) {
 		t.Errorf("the section is of %q, with the goals %q", w.name(), w.wants())
 	}
 	for _, want := range []string{
-		"\ncd bench && go run . -only beside -commit 0123456789ab -rounds 3\n", "| step at 0123456789ab | s of CPU | 2.00 | 2.00 | 4.00 | 3 |",
+		"\ncd bench && GOWORK=off go run . -only beside -commit 0123456789ab -rounds 3\n", "| step at 0123456789ab | s of CPU | 2.00 | 2.00 | 4.00 | 3 |",
 		"| step | s of CPU | 2.20 | 1.00 | 8.00 | 3 |",
 		"- CPU of step beside the earlier commit: 1.10 (rounds: 0.50 to 2.00), goal at most 1.05: **missed**",
 		"- CPU of stop beside the earlier commit: 1.00 (rounds: 1.00 to 1.00), goal at most 1.05: met",

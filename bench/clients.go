@@ -143,7 +143,7 @@ func sizesSection(measure func() ([]byte, error)) (*section, error) {
 // npm runs a script of the TypeScript packages. Its error has the script's last lines.
 func npm(ctx context.Context, env []string, script string) error {
 	cmd := exec.CommandContext(ctx, "npm", "run", "--silent", script)
-	cmd.Dir, cmd.Env = clientsFolder, append(os.Environ(), env...)
+	cmd.Dir, cmd.Env = clientsFolder, append(append(os.Environ(), "GOWORK="), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return fmt.Errorf("npm run %s: %w\n%s", script, err, strings.Join(lines[max(0, len(lines)-20):], "\n"))

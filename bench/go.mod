@@ -27,6 +27,7 @@ require (
 	github.com/riverqueue/river/rivertype v0.51.1 // indirect
 	github.com/samber/do/v2 v2.0.0 // indirect
 	github.com/samber/go-type-to-string v1.8.0 // indirect
+	github.com/spoolhq/spool/rest v0.1.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
@@ -42,4 +43,7 @@ require (
 	modernc.org/memory v1.11.0 // indirect
 )
 
-replace github.com/spoolhq/spool => ../
+replace (
+	github.com/spoolhq/spool => ../
+	github.com/spoolhq/spool/rest => ../rest
+)

@@ -9,7 +9,7 @@ import (
 // The figures in the README are between these lines. The flag -readme writes them, and a test compares
 // them with RESULTS.md.
 const (
-	readmeFrom = "<!-- figures: cd bench && go run . -readme -->\n"
+	readmeFrom = "<!-- figures: cd bench && GOWORK=off go run . -readme -->\n"
 	readmeTo   = "<!-- end of figures -->"
 )
 

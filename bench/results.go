@@ -22,7 +22,7 @@ var (
 	writtenRow  = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([^|]+) \| [^|]+ \| [^|]+ \| \d+ \|$`)
 )
 
-const aboutResults = "# What Spool takes\n\nWritten by `cd bench && go run .`, do not edit. Numbers of another machine, or of another\n" +
+const aboutResults = "# What Spool takes\n\nWritten by `cd bench && GOWORK=off go run .`, do not edit. Numbers of another machine, or of another\n" +
 	"minute on this one, do not compare; the ratios do, as both sides of one are measured in turns within the same run. `-only` measures some\n" +
 	"of the sections again and leaves the others as they are; each says of which commit it is.\n\n"
 

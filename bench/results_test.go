@@ -26,7 +26,7 @@ func TestReadmeHasTheFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page != want {
-		t.Error("the README has other figures than RESULTS.md: cd bench && go run . -readme")
+		t.Error("the README has other figures than RESULTS.md: cd bench && GOWORK=off go run . -readme")
 	}
 }
 
@@ -37,7 +37,7 @@ func TestResultsTable(t *testing.T) {
 	text := readFile(t, "RESULTS.md")
 	r := parseResults(text)
 	if text != r.markdown() {
-		t.Error("RESULTS.md has another table than its sections: cd bench && go run . -readme")
+		t.Error("RESULTS.md has another table than its sections: cd bench && GOWORK=off go run . -readme")
 	}
 	if len(r.sections) != len(figures) {
 		t.Errorf("RESULTS.md has %d sections of %d", len(r.sections), len(figures))
@@ -72,7 +72,7 @@ func TestResultsAreOfACommit(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", f.name, err)
 		} else if changed != s.changed {
-			t.Errorf("%s was measured at %s, and before it was committed others changed %q, of which the page tells %q: cd bench && go run . -readme",
+			t.Errorf("%s was measured at %s, and before it was committed others changed %q, of which the page tells %q: cd bench && GOWORK=off go run . -readme",
 				f.name, s.commit, changed, s.changed)
 		}
 	}
@@ -189,7 +189,7 @@ func TestResultsMerge(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| CPU | new |", "| [A goal](#first) | at most 2 | 3 | **missed** |", "| [A goal](#second) | at most 2 | 1 | met |",
-		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |", "\n```sh\ncd bench && go run . -only second\n```\n",
+		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |", "\n```sh\ncd bench && GOWORK=off go run . -only second\n```\n",
 	} {
 		if !strings.Contains(merged.markdown(), want) {
 			t.Errorf("%q is not in\n%s", want, merged.markdown())

@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 name=$1
 shift
-paths=(test/kept.sh go.mod)
+paths=(test/kept.sh go.mod go.work)
 while [ "$1" != -- ]; do
 	paths+=("$1")
 	shift

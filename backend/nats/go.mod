@@ -2,7 +2,10 @@ module github.com/spoolhq/spool/backend/nats
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../..
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
+)
 
 require (
 	github.com/nats-io/nats-server/v2 v2.15.2

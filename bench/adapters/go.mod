@@ -59,4 +59,7 @@ require (
 	modernc.org/sqlite v1.50.0 // indirect
 )
 
-replace github.com/spoolhq/spool => ../..
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
+)

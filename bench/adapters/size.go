@@ -60,7 +60,7 @@ func printSizes(ctx context.Context, out io.Writer, root string, asJSON bool) er
 func sizeOf(ctx context.Context, root, file string, flags ...string) (int64, error) {
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/spool")...)
-	cmd.Dir = root
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("build %s: %w\n%s", filepath.Base(file), err, text)
 	}

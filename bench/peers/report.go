@@ -24,7 +24,7 @@ func (r *report) markdown(args []string) string {
 	spool, peer := r.arms[0], r.arms[1]
 	var out strings.Builder
 	fmt.Fprintf(&out, "# A whole run beside tRPC-agent-go\n\nWritten by `%s`, do not edit.\n\n",
-		strings.TrimSpace("cd bench/peers && go run . "+strings.Join(args, " ")))
+		strings.TrimSpace("cd bench/peers && GOWORK=off go run . "+strings.Join(args, " ")))
 	out.WriteString("A run is one tool call and an answer of 50 deltas, posted and streamed as AG-UI events, each run on a thread of its own. " +
 		"Spool saves every step in a SQLite file with an fsync per commit; the runner of tRPC-agent-go v1.11.2 keeps its sessions in memory. " +
 		"Model, load and server share the cores of one machine; the servers take turns.\n\n")

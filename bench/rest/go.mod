@@ -10,7 +10,7 @@ require (
 	github.com/goccy/go-json v0.12.0
 	github.com/google/go-cmp v0.7.0
 	github.com/labstack/echo/v5 v5.3.1
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 	github.com/spoolhq/spool/rest/bunquery v0.1.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
@@ -62,6 +62,6 @@ require (
 )
 
 replace (
-	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
 	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
 )

@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	about := fmt.Sprintf(preface, strings.TrimSpace("cd bench/rest && go run . "+strings.Join(s.args, " ")),
+	about := fmt.Sprintf(preface, strings.TrimSpace("cd bench/rest && GOWORK=off go run . "+strings.Join(s.args, " ")),
 		s.rounds, s.round, s.repeats, len(probes(c))+len(cases(c))) + where.table(time.Since(began))
 	text := markdown(about, results, extras)
 	if _, err := io.WriteString(out, text); err != nil || s.file == "-" {

@@ -1,8 +1,8 @@
 // Command scale says how large an installation must be, and where it ends.
 //
-//	cd bench && go run ./scale                        # simulate the plan of the flags with the measured unit costs
-//	cd bench && go run ./scale -threads 1000000 ...
-//	cd bench && go run ./scale -measure               # measure the unit costs here, and write units.json
+//	cd bench && GOWORK=off go run ./scale                        # simulate the plan of the flags with the measured unit costs
+//	cd bench && GOWORK=off go run ./scale -threads 1000000 ...
+//	cd bench && GOWORK=off go run ./scale -measure               # measure the unit costs here, and write units.json
 //
 // The table is arithmetic: rates times unit costs, beside what there is. The pick-up is simulated. Neither knows what
 // the machines of a cloud do, so the result is where to begin a load test, and not instead of one.

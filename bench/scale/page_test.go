@@ -16,7 +16,7 @@ const page = "../../docs/design/scale.md"
 
 var (
 	costs    = regexp.MustCompile(`(?s)<!-- unit costs -->\n.*?<!-- end -->`)
-	commands = regexp.MustCompile("(?s)```sh\ncd bench && go run ./scale([^\n]*)\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n.*?```")
+	commands = regexp.MustCompile("(?s)```sh\ncd bench && GOWORK=off go run ./scale([^\n]*)\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n.*?```")
 )
 
 // simulates skips a test that does nothing but simulations if it looks for data races: a simulation is one goroutine, and
@@ -46,7 +46,7 @@ func TestPage(t *testing.T) {
 		if err := run(t.Context(), append([]string{"-units", "units.json"}, strings.Fields(args)...), &out); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
-		return "```sh\ncd bench && go run ./scale" + args + "\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n" + out.String() + "```"
+		return "```sh\ncd bench && GOWORK=off go run ./scale" + args + "\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n" + out.String() + "```"
 	})
 	if found < 3 || !costs.MatchString(want) {
 		t.Fatalf("the page has %d commands, and the table of unit costs or not", found)

@@ -6,7 +6,7 @@ require (
 	github.com/danielgtaylor/huma/v2 v2.39.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 	github.com/spoolhq/spool/rest/bunquery v0.1.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
@@ -33,6 +33,6 @@ require (
 )
 
 replace (
-	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
 	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
 )

@@ -1,8 +1,8 @@
 // Command bookshop is a book shop on one SQLite file, an example of every feature of the rest library.
 // It is meant to be read: start with shop.go, which puts the parts together.
 //
-//	go run .            serves the shop on 127.0.0.1:8090
-//	go run . openapi    writes its OpenAPI document
+//	GOWORK=off go run .            serves the shop on 127.0.0.1:8090
+//	GOWORK=off go run . openapi    writes its OpenAPI document
 package main
 
 import (

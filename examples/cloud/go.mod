@@ -5,6 +5,7 @@ go 1.26.0
 replace (
 	github.com/spoolhq/spool => ../..
 	github.com/spoolhq/spool/model/anthropic/cloud => ../../model/anthropic/cloud
+	github.com/spoolhq/spool/rest => ../../rest
 )
 
 require (

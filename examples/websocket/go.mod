@@ -2,12 +2,12 @@ module github.com/spoolhq/spool/examples/websocket
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../..
+replace github.com/spoolhq/spool/rest => ../../rest
 
 require (
 	github.com/coder/websocket v1.8.15
 	github.com/google/go-cmp v0.7.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 )
 
 require (

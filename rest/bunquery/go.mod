@@ -2,10 +2,10 @@ module github.com/spoolhq/spool/rest/bunquery
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../..
+replace github.com/spoolhq/spool/rest => ..
 
 require (
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 	github.com/uptrace/bun v1.3.0
 )
 

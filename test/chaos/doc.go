@@ -12,6 +12,7 @@
 // in the supervisor, which counts every effect and compares that with the record. The server cuts calls, hangs, restarts,
 // changes its tools and forgets tasks.
 //
+//	export GOWORK=off
 //	go run . --duration 5m --nodes 3
 //	go run . --duration 60s --break ledger   # must fail: the nodes ignore their effect ledger
 //	go run . --mcp --duration 5m

@@ -16,6 +16,7 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/samber/do/v2 v2.0.0 // indirect
 	github.com/samber/go-type-to-string v1.8.0 // indirect
+	github.com/spoolhq/spool/rest v0.1.0 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
@@ -23,4 +24,7 @@ require (
 	golang.org/x/text v0.42.0 // indirect
 )
 
-replace github.com/spoolhq/spool => ../..
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
+)

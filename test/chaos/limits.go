@@ -172,7 +172,7 @@ func oneRun(ctx context.Context, c *client.Client, id string) error {
 func buildSpool(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "spool")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/spool")
-	cmd.Dir, cmd.Env = filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	cmd.Dir, cmd.Env = filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0", "GOWORK=") // as it is released
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build spool (in the folder test/chaos of the repository): %w: %s", err, out)
 	}

@@ -52,7 +52,7 @@ func serveAgent(t *testing.T) *agentServer {
 	t.Helper()
 
 	s := &agentServer{binary: filepath.Join(t.TempDir(), "spool"), data: t.TempDir()}
-	run(t, "../..", "env", "CGO_ENABLED=0", "go", "build", "-o", s.binary, "./cmd/spool") // as it is released
+	run(t, "../..", "env", "CGO_ENABLED=0", "GOWORK=", "go", "build", "-o", s.binary, "./cmd/spool") // as it is released
 	s.start(t)
 	t.Cleanup(s.kill)
 	return s

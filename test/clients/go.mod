@@ -6,7 +6,7 @@ tool github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 
 require (
 	github.com/oapi-codegen/runtime v1.8.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 )
 
 require (
@@ -34,4 +34,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/spoolhq/spool => ../..
+replace github.com/spoolhq/spool/rest => ../../rest

@@ -103,7 +103,7 @@ func environment(network bool, folder, bin string) []string {
 		reaper = "network"
 	}
 	return append(all, reaperVariable+"="+reaper, "PATH="+bin+":"+os.Getenv("PATH"), "PWD="+folder, "LC_ALL=C.UTF-8",
-		"GOFLAGS=-trimpath -buildvcs=false -vet=off", "CGO_ENABLED=0", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
+		"GOFLAGS=-trimpath -buildvcs=false -vet=off", "CGO_ENABLED=0", "GOPROXY=off", "GOTOOLCHAIN=local")
 }
 
 // Write takes what the page prints.

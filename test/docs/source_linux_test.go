@@ -72,10 +72,10 @@ func (r *runner) quote(b block) {
 	r.failf(b, "no block before prints this, and no example does: is the block before a sh? If it cannot be printed, a comment has to say why (see test/docs/doc.go)")
 }
 
-// leaf is the import of a leaf: a module of its own below the root.
+// leaf is the import of a leaf of rest, a module of its own.
 var leaf = regexp.MustCompile(`github\.com/spoolhq/spool/(rest/(?:bunquery|gormquery|throttle/redis|auth/oidc))\b`)
 
-// build builds a program in a module of its own that uses this one.
+// build builds a program in a module of its own that uses this one and rest.
 func (r *runner) build(b block) {
 	dir := r.t.TempDir()
 	absolute, err := filepath.Abs(root)
@@ -84,11 +84,12 @@ func (r *runner) build(b block) {
 	}
 	var mod, sum strings.Builder
 	mod.WriteString(strings.Replace(read(r.t, "go.mod"), "module github.com/spoolhq/spool", "module example.com/page", 1))
-	sum.WriteString(read(r.t, "go.sum"))
+	sum.WriteString(read(r.t, "go.sum") + read(r.t, "rest/go.sum"))
 	need := func(path, folder string) {
 		fmt.Fprintf(&mod, "\nrequire %[1]s v0.1.0\n\nreplace %[1]s => %[2]s\n", path, filepath.Join(absolute, folder))
 	}
 	need("github.com/spoolhq/spool", ".")
+	need("github.com/spoolhq/spool/rest", "rest")
 	for _, m := range leaf.FindAllStringSubmatch(b.text, -1) {
 		need(m[0], m[1])
 		sum.WriteString(read(r.t, m[1]+"/go.sum"))

@@ -31,7 +31,7 @@
 // prints a report in Markdown. From this folder, with the checkout of b2fc5f86 in ../../../before:
 //
 //	git worktree add ../../../before b2fc5f86
-//	export GOFLAGS=-trimpath CGO_ENABLED=0 GOGC=400
+//	export GOFLAGS=-trimpath CGO_ENABLED=0 GOGC=400 GOWORK=off
 //	../services/run.sh -- go run . -index quick before=../../../before              # coverage
 //	../services/run.sh -- go run . -mutants 60 -seed 28 -minutes 600 quick before=../../../before > mutants.md
 //	../services/run.sh -- go run . -races -minutes 240 quick before=../../../before > races.md
@@ -42,5 +42,5 @@
 //
 // For one package, to try a new test:
 //
-//	go run . -mutants 5 -only '^rest/page/' -packages '^rest/page$' quick
+//	GOWORK=off go run . -mutants 5 -only '^rest/page/' -packages '^rest/page$' quick
 package main

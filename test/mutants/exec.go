@@ -43,7 +43,7 @@ func (p process) run(ctx context.Context) ([]byte, error) {
 	}
 	cmd := exec.CommandContext(inner, p.Args[0], p.Args[1:]...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(os.Environ(), p.Env...)
+	cmd.Env = append(append(os.Environ(), workspace(p.Dir)), p.Env...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -67,6 +67,20 @@ func (p process) run(ctx context.Context) ([]byte, error) {
 		err = cause
 	}
 	return output.Bytes(), err
+}
+
+// workspace returns the variable with which go commands find the modules of a folder. go.work is of the root alone.
+func workspace(dir string) string {
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err != nil {
+			return "GOWORK=off"
+		}
+		break
+	}
+	return "GOWORK="
 }
 
 // watchMemory cancels when the process has too much. It sees nothing where there is no /proc.

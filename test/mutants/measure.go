@@ -138,7 +138,7 @@ func (x *indexer) subjects(ctx context.Context, c *command, p *packageIndex, bin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.run="+expression([]string{name}), "-test.v")
 	cmd.Dir = x.Tree.path(p.Dir)
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(append(os.Environ(), workspace(cmd.Dir)), c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	output, err := cmd.StdoutPipe()

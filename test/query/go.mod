@@ -6,7 +6,7 @@ require (
 	github.com/glebarez/sqlite v1.11.0
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 	github.com/spoolhq/spool/rest/bunquery v0.1.0
 	github.com/spoolhq/spool/rest/gormquery v0.1.0
 	github.com/uptrace/bun v1.3.0
@@ -45,7 +45,7 @@ require (
 )
 
 replace (
-	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest => ../../rest
 	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
 	github.com/spoolhq/spool/rest/gormquery => ../../rest/gormquery
 )

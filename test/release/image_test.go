@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,9 +64,10 @@ func release(t *testing.T, folder, name string) string {
 	_, target, _ = strings.Cut(target, "/")
 	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "release/binaries", "release/sums", "TARGETS="+target, "DIST="+dist)
 	command.Dir = folder
-	// Not the make that runs this test, nor its flags.
+	// Not the make that runs this test, nor its flags. The root needs its go.work.
 	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "MAKE") && !strings.HasPrefix(variable, "MFLAGS=") && !strings.HasPrefix(variable, "GOFLAGS=") {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "MAKE") && !slices.Contains([]string{"MFLAGS", "GOFLAGS", "GOWORK"}, name) {
 			command.Env = append(command.Env, variable)
 		}
 	}
@@ -137,6 +139,9 @@ func TestDockerfile(t *testing.T) {
 	static := regexp.MustCompile(`(?m)^STATIC = CGO_ENABLED=0 (go build .*)$`).FindStringSubmatch(read(t, "Makefile"))
 	if static == nil || !strings.Contains(text, static[1]+" -o /out/spool ./cmd/spool") {
 		t.Errorf("the image's binary is not built as those of a release are: %q", static)
+	}
+	if before, _, _ := strings.Cut(text, " go mod download "); !strings.Contains(before, "COPY rest/go.mod rest/go.sum rest/\n") {
+		t.Error("the image downloads modules without the go.mod of rest")
 	}
 	const binary = "/usr/local/bin/spool"
 	for _, want := range []string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,9 @@ func TestInstall(t *testing.T) {
 	if got := u.command(t, filepath.Join(u.bin, "spool"), "version"); got != "spool "+version+"\n" {
 		t.Errorf("the installed command is %q", got)
 	}
+	if here, installed := linkedHere(t), linkedIn(t, filepath.Join(u.bin, "spool")); !slices.Equal(here, installed) {
+		t.Errorf("go.work gives the command the modules\n%q\nbut go install\n%q", here, installed)
+	}
 
 	// The program that the README shows builds with what "go get" finds by itself.
 	u.module(t, read(t, "examples/hello/main.go"))
@@ -40,9 +44,10 @@ func TestInstall(t *testing.T) {
 		t.Errorf("the program has %q", got)
 	}
 
-	for _, leaf := range leaves {
+	for _, leaf := range append([]string{"rest"}, leaves...) {
 		path, beside := ours+"/"+leaf, ours
-		if strings.HasPrefix(leaf, "rest/") {
+		ofRest := strings.HasPrefix(path, ours+"/rest")
+		if ofRest {
 			beside += "/rest"
 		}
 		u.module(t, fmt.Sprintf("package main\n\nimport (\n\t_ %q\n\t_ %q\n)\n\nfunc main() {}\n", beside, path))
@@ -51,10 +56,43 @@ func TestInstall(t *testing.T) {
 		have := strings.Split(u.command(t, "go", "list", "-m", "all"), "\n")
 		for _, want := range append(required(t, leaf), path+" "+version) {
 			if !slices.Contains(have, want) {
-				t.Errorf("a program that has gotten %s lacks %s, which the leaf was tested with", path, want)
+				t.Errorf("a program that has gotten %s lacks %s, which it was tested with", path, want)
 			}
 		}
+		if ofRest && slices.Contains(have, ours+" "+version) {
+			t.Errorf("a program that has gotten %s resolves the root module, which it does not need", path)
+		}
 	}
+}
+
+// linkedHere returns the modules of others that the command links in the working tree, each with its version.
+func linkedHere(t *testing.T) []string {
+	t.Helper()
+
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/spool")
+	list.Dir, list.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=")
+	return ofOthers(strings.Split(output(t, list), "\n"))
+}
+
+// linkedIn returns those of a binary.
+func linkedIn(t *testing.T, binary string) []string {
+	t.Helper()
+
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, dep := range info.Deps {
+		all = append(all, dep.Path+" "+dep.Version)
+	}
+	return ofOthers(all)
+}
+
+func ofOthers(all []string) []string {
+	all = slices.DeleteFunc(all, func(each string) bool { return each == "" || strings.HasPrefix(each, ours) })
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // The version is the same in CHANGELOG.md, in the command, and in what the modules of the
@@ -92,7 +130,16 @@ func TestOneVersion(t *testing.T) {
 			}
 		}
 	}
-	if found < len(leaves) {
+	work, err := modfile.ParseWork("go.work", []byte(read(t, "go.work")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range work.Replace {
+		if r.Old.Version != version {
+			t.Errorf("go.work replaces %s, but the version is %s", r.Old, version)
+		}
+	}
+	if found < len(leaves) || len(work.Replace) == 0 {
 		t.Errorf("only %d requirements were found", found)
 	}
 }

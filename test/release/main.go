@@ -1,7 +1,7 @@
 // Command release writes a module proxy of the working tree, as it would be published: one
-// version of the root module and of each leaf.
+// version of the root module, of rest and of each leaf.
 //
-//	go -C test/release run . -out /tmp/proxy
+//	GOWORK=off go -C test/release run . -out /tmp/proxy
 //	GOPROXY=file:///tmp/proxy,$(go env GOPROXY) GONOSUMDB=github.com/spoolhq go install github.com/spoolhq/spool/cmd/spool@latest
 package main
 

@@ -25,7 +25,7 @@ import (
 // root is the folder of the repository, seen from this package.
 const root = "../.."
 
-// leaves are the folders of the modules that are published beside the root.
+// leaves are the folders of the modules that are published beside the root and rest.
 var leaves = []string{"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
 
 var newestVersion = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+\S*)`)
@@ -43,7 +43,7 @@ func released() (string, error) {
 	return "v" + string(m[1]), nil
 }
 
-// publish writes a proxy with the root module and its leaves, all of one version.
+// publish writes a proxy with the root module, rest and the leaves, all of one version.
 func publish(out, version string) error {
 	if out == "" {
 		return errors.New("-out is required")
@@ -59,7 +59,7 @@ func publish(out, version string) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range slices.Concat([]string{"."}, leaves) {
+	for _, dir := range slices.Concat([]string{".", "rest"}, leaves) {
 		if err := publishModule(out, version, dir, files); err != nil {
 			return fmt.Errorf("publish the module in %s: %w", dir, err)
 		}

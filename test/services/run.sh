@@ -6,6 +6,6 @@
 # See README.md beside this file.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-go -C "$here" build -buildvcs=false -o bin/services .
+GOWORK= go -C "$here" build -buildvcs=false -o bin/services .
 # In place of this shell, so that signals arrive and the exit status is the command's.
 exec "$here/bin/services" "$@"

@@ -47,7 +47,7 @@ function compare() {
     if (Math.abs((written.get(name) ?? 0) - gzippedKiB) > gzippedKiB / 20 + 0.05) {
       fail(
         `bench/RESULTS.md says ${written.get(name)} KiB of ${name}, which has ${gzippedKiB.toFixed(1)}: ` +
-          "commit, then cd bench && go run . -only sizes && go run . -readme",
+          "commit, then cd bench && GOWORK=off go run . -only sizes && GOWORK=off go run . -readme",
       );
     }
   }

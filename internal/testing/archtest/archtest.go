@@ -60,16 +60,16 @@ type source struct {
 	ast  *ast.File
 }
 
-// sources parses the Go files of the module at the root of tree and of its leaves, which are folders
-// with their own modules. It leaves out other modules, and files that the go command ignores.
-func sources(tree fs.FS, leaves []string) ([]source, error) {
+// sources parses the Go files of the module at the root of tree and of those modules, which are folders. It leaves out
+// other modules, and files that the go command ignores.
+func sources(tree fs.FS, modules []string) ([]source, error) {
 	var all []source
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if file != "." && !slices.Contains(leaves, file) && outsideModule(tree, file) {
+			if file != "." && !slices.Contains(modules, file) && outsideModule(tree, file) {
 				return fs.SkipDir
 			}
 			return nil
@@ -106,10 +106,10 @@ func outsideModule(tree fs.FS, dir string) bool {
 	return err == nil
 }
 
-// Imports checks every file of the module and of its leaves against the rows. Tests may also import the
+// Imports checks every file of the module and of the modules below it against the rows. Tests may also import the
 // packages in testOutside.
-func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves ...string) ([]Problem, error) {
-	all, err := sources(tree, leaves)
+func Imports(tree fs.FS, module string, rows []Row, testOutside []string, modules ...string) ([]Problem, error) {
+	all, err := sources(tree, modules)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +255,8 @@ const (
 )
 
 // Lengths reports files that are too long, except generated ones.
-func Lengths(tree fs.FS, leaves ...string) ([]Problem, error) {
-	all, err := sources(tree, leaves)
+func Lengths(tree fs.FS, modules ...string) ([]Problem, error) {
+	all, err := sources(tree, modules)
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +287,8 @@ func givesReason(s source) bool {
 }
 
 // PackageComments reports packages that have no package comment, or more than one.
-func PackageComments(tree fs.FS, leaves ...string) ([]Problem, error) {
-	all, err := sources(tree, leaves)
+func PackageComments(tree fs.FS, modules ...string) ([]Problem, error) {
+	all, err := sources(tree, modules)
 	if err != nil {
 		return nil, err
 	}

@@ -6,24 +6,31 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// Module reports a go.mod that requires a module of this repository, because the published module must
-// build from its own zip.
-func Module(tree fs.FS, module string) ([]Problem, error) {
-	text, err := fs.ReadFile(tree, "go.mod")
+// Module reports the modules of this repository that the go.mod of a folder requires, except ours. It also reports
+// replacements, except those of a leaf: "go install" refuses a module with one, and nobody who requires a module has
+// its replacements.
+func Module(tree fs.FS, module, dir string, leaf bool, ours ...string) ([]Problem, error) {
+	file := path.Join(dir, "go.mod")
+	text, err := fs.ReadFile(tree, file)
 	if err != nil {
 		return nil, err
 	}
 	var found []Problem
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "//")
-		switch fields := strings.Fields(line); {
-		case len(fields) > 0 && fields[0] == "replace", strings.Contains(line, "=>"):
-			found = append(found, Problem{"go.mod", "a replacement, which nobody who requires the module has: " + line})
-		case strings.Contains(line, module+"/"):
-			found = append(found, Problem{"go.mod", "it requires a module of this repository: " + line})
+		required := strings.TrimPrefix(line, "require ")
+		name, _, _ := strings.Cut(required, " ")
+		switch {
+		case strings.HasPrefix(line, "replace "), strings.Contains(line, "=>"):
+			if !leaf {
+				found = append(found, Problem{file, "a replacement, which nobody who requires the module has: " + line})
+			}
+		case (name == module || strings.HasPrefix(name, module+"/")) && !slices.Contains(ours, name):
+			found = append(found, Problem{file, "it requires a module of this repository: " + required})
 		}
 	}
 	return found, nil

@@ -23,38 +23,48 @@ var leafOnly = []string{
 // neverLinked are modules that the root module requires for a package that these programs do not import.
 var neverLinked = []string{"golang.org/x/oauth2", "github.com/minio", "github.com/modelcontextprotocol"}
 
+// mostOfRest is how many modules a program may resolve that imports rest alone, itself included.
+const mostOfRest = 80
+
 // A program in a module of its own that imports one product resolves no module that only a
-// leaf needs.
+// leaf needs. With rest alone, it does not resolve the root module.
 func TestModuleGraphs(t *testing.T) {
 	t.Parallel()
 
-	for name, imports := range map[string][]string{
-		"Rest":   {"rest", "rest/auth/jwt", "rest/crud", "rest/page", "rest/query", "rest/throttle"},
-		"Engine": {"engine", "backend/sqlite"},
+	for name, test := range map[string]struct {
+		required string
+		imports  []string
+	}{
+		"Rest":   {restModule, []string{"rest", "rest/auth/jwt", "rest/crud", "rest/page", "rest/query", "rest/throttle"}},
+		"Engine": {module, []string{"engine", "backend/sqlite"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			var code strings.Builder
-			for _, path := range imports {
+			for _, path := range test.imports {
 				fmt.Fprintf(&code, "import _ %q\n", module+"/"+path)
 			}
-			dir := program(t, "package main\n\n"+code.String()+"\nfunc main() {}\n")
+			dir := program(t, test.required, "package main\n\n"+code.String()+"\nfunc main() {}\n")
 			linked := list(t, dir, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
-			if !slices.Contains(linked, module) {
-				t.Fatalf("the program links %q, without this module", linked)
+			if !slices.Contains(linked, test.required) {
+				t.Fatalf("the program links %q, without %s", linked, test.required)
 			}
 			for _, path := range linked {
 				for _, prefix := range neverLinked {
 					if path == prefix || strings.HasPrefix(path, prefix+"/") {
-						t.Errorf("a program that imports %q links %s", imports, path)
+						t.Errorf("a program that imports %q links %s", test.imports, path)
 					}
 				}
 			}
-			for _, resolved := range slices.Concat(linked, list(t, dir, "-m", "-f", "{{.Path}}", "all")) {
+			all := list(t, dir, "-m", "-f", "{{.Path}}", "all")
+			if n := len(all); test.required == restModule && (n > mostOfRest || slices.Contains(all, module)) {
+				t.Errorf("a program that imports rest alone resolves %d modules, want at most %d and not %s: %q", n, mostOfRest, module, all)
+			}
+			for _, resolved := range slices.Concat(linked, all) {
 				for _, prefix := range leafOnly {
 					if resolved == prefix || strings.HasPrefix(resolved, prefix+"/") {
-						t.Errorf("a program that imports %q resolves %s", imports, resolved)
+						t.Errorf("a program that imports %q resolves %s", test.imports, resolved)
 					}
 				}
 			}
@@ -79,7 +89,7 @@ func TestCompilerErrors(t *testing.T) {
 	}
 	hidden := regexp.MustCompile(`internal/|\b(` + strings.Join(inside, "|") + `)\.[A-Z]`)
 
-	dir := program(t, string(code))
+	dir := program(t, restModule, string(code))
 	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
@@ -95,22 +105,23 @@ func TestCompilerErrors(t *testing.T) {
 	}
 }
 
-// program writes a module that requires this one and returns its folder.
-func program(t *testing.T, code string) string {
+// program writes a module that requires a module of ours, and returns its folder.
+func program(t *testing.T, required, code string) string {
 	t.Helper()
 
-	inputs.Read(t, "*.go", "go.mod", "go.sum")
+	inputs.Read(t, "*.go", "*.mod", "*.sum")
 	absolute, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	sum, err := os.ReadFile(filepath.Join(root, strings.TrimPrefix(required, module), "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.1.0\n\nreplace %s => %s\n", module, module, absolute),
+		"go.mod": fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.1.0\n\nreplace %s => %s\n\nreplace %s => %s/rest\n",
+			required, module, absolute, restModule, absolute),
 		"go.sum":  string(sum),
 		"main.go": code,
 	} {

@@ -2,6 +2,8 @@ package archtest_test
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool/internal/testing/archtest"
@@ -11,7 +13,10 @@ import (
 // go command, so that the test cache sees what they read and a cached pass is not stale.
 const root = "../../.."
 
-const module = "github.com/spoolhq/spool"
+const (
+	module     = "github.com/spoolhq/spool"
+	restModule = module + "/rest"
+)
 
 // layers is the house: narrow rows go first, and a package without a row fails the test.
 // A new package, or a new dependency, is a decision that is made here.
@@ -181,9 +186,12 @@ var layers = []archtest.Row{
 	},
 }
 
-// leaves are modules of their own, so that nobody who imports the root module resolves what
+// leaves are modules of their own, so that nobody who imports the root module or rest resolves what
 // they import. They follow the rules of the house.
 var leaves = []string{"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
+
+// modules are those with packages in the rows, beside the root.
+var modules = append([]string{"rest"}, leaves...)
 
 // testOutside is what any test may import beside its row.
 var testOutside = []string{"github.com/google/go-cmp"}
@@ -192,7 +200,7 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 
 	report(t, func() ([]archtest.Problem, error) {
-		return archtest.Imports(os.DirFS(root), module, layers, testOutside, leaves...)
+		return archtest.Imports(os.DirFS(root), module, layers, testOutside, modules...)
 	})
 }
 
@@ -205,26 +213,38 @@ func TestInputs(t *testing.T) {
 	t.Parallel()
 
 	report(t, func() ([]archtest.Problem, error) {
-		return archtest.Inputs(os.DirFS(root), module+"/internal/testing/inputs", append(themselves, "rest")...) // rest has no package of ours: it looks by itself
+		return archtest.Inputs(os.DirFS(root), module+"/internal/testing/inputs", themselves...)
 	})
 }
 
 func TestLengths(t *testing.T) {
 	t.Parallel()
 
-	report(t, func() ([]archtest.Problem, error) { return archtest.Lengths(os.DirFS(root), leaves...) })
+	report(t, func() ([]archtest.Problem, error) { return archtest.Lengths(os.DirFS(root), modules...) })
 }
 
 func TestPackageComments(t *testing.T) {
 	t.Parallel()
 
-	report(t, func() ([]archtest.Problem, error) { return archtest.PackageComments(os.DirFS(root), leaves...) })
+	report(t, func() ([]archtest.Problem, error) { return archtest.PackageComments(os.DirFS(root), modules...) })
 }
 
-func TestModule(t *testing.T) {
+// The root requires rest, rest requires neither the root nor a leaf, and its leaves require it alone.
+func TestModules(t *testing.T) {
 	t.Parallel()
 
-	report(t, func() ([]archtest.Problem, error) { return archtest.Module(os.DirFS(root), module) })
+	for _, dir := range append([]string{"."}, modules...) {
+		report(t, func() ([]archtest.Problem, error) {
+			leaf, ours := slices.Contains(leaves, dir), []string{restModule}
+			switch {
+			case dir == "rest":
+				ours = nil
+			case leaf && !strings.HasPrefix(dir, "rest/"):
+				ours = append(ours, module)
+			}
+			return archtest.Module(os.DirFS(root), module, dir, leaf, ours...)
+		})
+	}
 }
 
 func TestDocs(t *testing.T) {

@@ -175,17 +175,23 @@ func TestModuleReports(t *testing.T) {
 	files["go.mod"] = &fstest.MapFile{Data: []byte(`module example.com/m
 
 require (
+	example.com/m/below v0.0.0
 	example.com/m/tools v0.0.0
 	example.com/m2 v1.0.0
 )
 
 replace example.com/m2 => ../m2
 `)}
-	found, err := archtest.Module(files, "example.com/m")
+	files["leaf/go.mod"] = &fstest.MapFile{Data: []byte("module example.com/m/leaf\n\nreplace example.com/m => ..\n\nrequire example.com/m v0.0.0\n")}
+	found, err := archtest.Module(files, "example.com/m", ".", false, "example.com/m/below")
 	check(t, found, err,
 		"go.mod: it requires a module of this repository: example.com/m/tools v0.0.0",
 		"go.mod: a replacement, which nobody who requires the module has: replace example.com/m2 => ../m2",
 	)
+	found, err = archtest.Module(files, "example.com/m", "leaf", true, "example.com/m")
+	check(t, found, err)
+	found, err = archtest.Module(files, "example.com/m", "leaf", true, "example.com/m/below")
+	check(t, found, err, "leaf/go.mod: it requires a module of this repository: example.com/m v0.0.0")
 }
 
 func TestDocsReports(t *testing.T) {

@@ -2,7 +2,10 @@ module github.com/spoolhq/spool/model/anthropic/cloud
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../../..
+replace (
+	github.com/spoolhq/spool => ../../..
+	github.com/spoolhq/spool/rest => ../../../rest
+)
 
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0

@@ -2,11 +2,11 @@ module github.com/spoolhq/spool/rest/auth/oidc
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../../..
+replace github.com/spoolhq/spool/rest => ../..
 
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 )
 
 require (

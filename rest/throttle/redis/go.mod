@@ -2,11 +2,11 @@ module github.com/spoolhq/spool/rest/throttle/redis
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../../..
+replace github.com/spoolhq/spool/rest => ../..
 
 require (
 	github.com/redis/go-redis/v9 v9.23.0
-	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest v0.1.0
 )
 
 require (

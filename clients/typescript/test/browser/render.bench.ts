@@ -1,6 +1,6 @@
 // npm run bench:render, from clients/typescript: an answer of 2,000 tokens at 200 a second, on a page of hooks, in the
 // console, and on a page that appends the same text to one node. Prints the work of the main thread for each frame, and the ratios. It is a
-// measurement and no test: machines differ, and nothing fails. "go run . -only render" in bench writes it into RESULTS.md:
+// measurement and no test: machines differ, and nothing fails. "GOWORK=off go run . -only render" in bench writes it into RESULTS.md:
 // SPOOL_BENCH_ROUNDS is how often each page is measured, and SPOOL_BENCH_OUT is the file of the numbers.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
