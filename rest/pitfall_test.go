@@ -317,6 +317,15 @@ func TestTrap(t *testing.T) {
 		refused(t, `{"quantity":1,"quantity":2}`, "body.quantity: duplicate_key")
 		refused(t, `{"quantity":1,"quantit\u0079":2}`, "body.quantity: duplicate_key")
 	})
+	t.Run("no_json", func(t *testing.T) {
+		t.Parallel()
+		for _, path := range []string{"/order", "/lenient", "/spread/1"} {
+			a := resttest.Do[any](t, api, http.MethodPost, path, resttest.Content("application/json", `{"quantity":`))
+			if a.Status != http.StatusBadRequest {
+				t.Errorf("%s: got %d %s", path, a.Status, a.Text)
+			}
+		}
+	})
 	t.Run("2.4.3_required_in_another_case", func(t *testing.T) {
 		t.Parallel()
 		a := resttest.Do[any](t, api, http.MethodPost, "/order", resttest.Content("application/json", `{"quantity":1,"COUNTRY":"FR"}`))

@@ -106,6 +106,8 @@ func testStoreRowsCompare(s *storeTest) {
 	s.ok("with the version after two writes", s.putRows(ours, spool.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
 	s.is("insert twice", s.putRows(ours,
 		spool.Row{Kind: "k", Key: "e", Value: one}, spool.Row{Kind: "k", Key: "e", Value: one}), spool.ErrRowChanged)
+	s.ok("remove and insert", s.putRows(ours,
+		spool.Row{Kind: "k", Key: "d", Version: spool.AnyVersion}, spool.Row{Kind: "k", Key: "d", Value: one}))
 	s.same("what is there in the end", s.rowKeys(kinds("k")), "a b d")
 }
 

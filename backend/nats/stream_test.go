@@ -153,6 +153,19 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
+// A stream that was pushed out has no owner from the next append on.
+func TestPushedOut(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	owner := s.node(&LiveOptions{MaxBytes: 4 << 10})
+	open(t, owner, run, nil)
+	open(t, owner, spool.StreamKey{Thread: thread, ID: "r:2"}, items(1, 1, 30))
+	wantIs(t, "Append", owner.Append(t.Context(), run, items(1, 1, 1)), spool.ErrStreamGone)
+	if owner.owns(run) {
+		t.Error("it is still owned")
+	}
+}
+
 // Mistakes of the caller are told at once.
 func TestNewLiveRefuses(t *testing.T) {
 	t.Parallel()

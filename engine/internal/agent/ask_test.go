@@ -143,6 +143,9 @@ func TestAskModels(t *testing.T) {
 		if turn.Message.Text() != c.text || done != c.done || (err != nil) != c.failed || run.ModelInUse() != c.uses || run.State != c.state {
 			t.Errorf("%s: %q, done %t, %v, the run uses %s and is %s", name, turn.Message.Text(), done, err, run.ModelInUse(), run.State)
 		}
+		if (s.screen.woken == 1) != (c.state == spool.Queued) {
+			t.Errorf("%s: workers were woken %d times", name, s.screen.woken)
+		}
 		if again, ok := errors.AsType[*attemptError](err); ok != c.nested || ok && again.attempts != 0 {
 			t.Errorf("%s: the segment ends with %+v", name, again)
 		}

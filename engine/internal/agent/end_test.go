@@ -300,8 +300,8 @@ func TestHandBack(t *testing.T) {
 	s.plan = s.planCalls(t.Context(), asked("look"), 1, nil, nil)
 	s.check(s.s.handBack(t.Context(), context.Canceled))
 	run, jobs := s.saved(), s.rows.Rows.Jobs
-	if run.State != spool.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(noon) || s.rows.Rows.Effects[0].State != spool.EffectVoid {
-		t.Errorf("%s, %v, %v", run.State, jobs, s.rows.Rows.Effects)
+	if run.State != spool.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(noon) || s.rows.Rows.Effects[0].State != spool.EffectVoid || s.screen.woken != 1 {
+		t.Errorf("%s, %v, %v; workers were woken %d times", run.State, jobs, s.rows.Rows.Effects, s.screen.woken)
 	}
 	s = desk(t, spool.RunRow{RunState: spool.RunState{StopAt: noon}})
 	s.check(s.s.handBack(t.Context(), context.Canceled))

@@ -127,8 +127,8 @@ func TestParkAgain(t *testing.T) {
 			s = s.nested(spool.RunRow{})
 		}
 		s.check(s.parkAgain(t.Context()))
-		if got := s.saved().State; got != c.want {
-			t.Errorf("%s: %s", name, got)
+		if got := s.saved().State; got != c.want || (s.screen.woken == 1) != (c.want == spool.WaitingForInput) {
+			t.Errorf("%s: %s, and workers were woken %d times", name, got, s.screen.woken)
 		}
 	}
 }

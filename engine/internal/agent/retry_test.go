@@ -55,8 +55,8 @@ func TestFailed(t *testing.T) {
 			continue
 		}
 		wait := s.rows.Rows.Jobs[0].DueAt.Sub(noon)
-		if wait < c.least || wait > c.least+c.least/4 {
-			t.Errorf("%s: it waits %s, want at least %s", name, wait, c.least)
+		if wait < c.least || wait > c.least+c.least/4 || s.screen.woken != 1 {
+			t.Errorf("%s: it waits %s, want at least %s; workers were woken %d times", name, wait, c.least, s.screen.woken)
 		}
 	}
 }

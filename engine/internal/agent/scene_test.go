@@ -113,11 +113,12 @@ func (s *scene) check(err error) {
 	}
 }
 
-// screen is a [spool.Live] that keeps the types of the items.
+// screen is a [spool.Live] that keeps the types of the items, and how often workers were woken.
 type screen struct {
 	spool.Live
 
 	items []spool.ItemType
+	woken int
 }
 
 func (l *screen) Append(_ context.Context, _ spool.StreamKey, items []spool.Item) error {
@@ -132,7 +133,11 @@ func (l *screen) Close(_ context.Context, _ spool.StreamKey, end spool.Item, _ t
 	return nil
 }
 
-func (*screen) Wake(spool.ThreadKey, spool.WakeKind, []byte) {}
+func (l *screen) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
+	if kind == spool.WakeJobs {
+		l.woken++
+	}
+}
 
 // mute is a model that nobody may ask.
 type mute struct{}

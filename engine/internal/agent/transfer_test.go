@@ -71,8 +71,8 @@ func TestHandOver(t *testing.T) {
 		s := newScene(t, spool.Agent{Transfers: c.transfers}, c.run)
 		over, err := s.handOver(t.Context(), history.New(transferred("r", `{"transferredTo":"other"}`), 0))
 		s.check(err)
-		if run := s.saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == spool.Queued) != c.over {
-			t.Errorf("%s: %s of %s", name, run.State, run.Agent)
+		if run := s.saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == spool.Queued) != c.over || (s.screen.woken == 1) != c.over {
+			t.Errorf("%s: %s of %s; workers were woken %d times", name, run.State, run.Agent, s.screen.woken)
 		}
 	}
 }

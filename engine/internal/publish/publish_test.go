@@ -84,6 +84,22 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// A durable event during a segment of this process gets a place in its stream, and whoever reads the record is woken.
+func TestPublishInSegment(t *testing.T) {
+	t.Parallel()
+	p, tx, l := desk(spool.Running)
+	w := stream.New(stream.Settings{Live: l, FlushEvery: -1}, spool.StreamKey{Thread: tx.Key, ID: "r:2"}, 2, 0)
+	p.Add(&Segment{Key: tx.Key, Fence: 2, RunID: "r", Made: maptx.Start, Writer: w})
+	before := tx.Clone()
+	if _, err := p.Publish(t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	want := "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann Stream=r:2 After=2-0"
+	if diff := cmp.Diff([]any{want, []spool.WakeKind{spool.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A segment owns its thread until another worker has it, another run, or another thread has its name.
 func TestOwns(t *testing.T) {
 	t.Parallel()

@@ -50,13 +50,16 @@ func LastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) 
 	for near := int64(32); ; near *= 8 {
 		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
 		entries, err := v.Entries(q)
+		if err != nil {
+			return nil, err
+		}
 		for _, entry := range slices.Backward(entries) {
 			if entry.Seq <= seq {
-				return &entry, err
+				return &entry, nil
 			}
 		}
-		if err != nil || q.After == 0 {
-			return nil, err
+		if q.After == 0 {
+			return nil, nil
 		}
 	}
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -24,5 +25,22 @@ func TestStreamOf(t *testing.T) {
 		if (err != nil) != (wantErr != nil) || err == nil && got != want.StreamID {
 			t.Errorf("%s: %q (%v), want %q (%v)", payload, got, err, want.StreamID, wantErr)
 		}
+	}
+}
+
+// broken is a [spool.View] whose record cannot be read to its end.
+type broken struct{ spool.View }
+
+var errBroken = errors.New("the record is broken")
+
+func (broken) Entries(spool.EntryQuery) ([]spool.Entry, error) {
+	return []spool.Entry{{Seq: 1}}, errBroken
+}
+
+// What is found in a record that cannot be read is not taken for the last entry.
+func TestLastUpToFails(t *testing.T) {
+	t.Parallel()
+	if got, err := LastUpTo(broken{}, spool.EntryRunStarted, 9); !errors.Is(err, errBroken) || got != nil {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
