@@ -38,8 +38,8 @@ func Handler() http.Handler {
 	return open(files)
 }
 
-// file is a file in the two forms in which it is sent. It is packed for the first client that takes it so: packing all of
-// them takes longer than the rest of a server's start.
+// file is a file in the two forms in which it is sent. It is packed for the first client that takes it so, and not at
+// each start.
 type file struct {
 	plain     []byte
 	packed    func() []byte
