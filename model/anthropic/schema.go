@@ -20,8 +20,6 @@ var takenFormats = []string{"date-time", "date", "time", "duration", "email", "h
 
 // schema is a JSON Schema with the keywords of draft 2020-12. Schemas within a description are written in the order of
 // the fields.
-//
-//nolint:tagliatelle // the words of JSON Schema
 type schema struct {
 	// literal is the schema true or false. Nil: it has keywords.
 	literal *bool

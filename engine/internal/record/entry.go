@@ -59,7 +59,7 @@ func LastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) 
 			}
 		}
 		if q.After == 0 {
-			return nil, nil
+			return nil, nil //nolint:nilnil // there is none
 		}
 	}
 }

@@ -19,19 +19,16 @@ var update = flag.Bool("update", false, "draw docs/images/load.svg again")
 
 // pageReport returns a report with the numbers of docs/operations/load.md.
 func pageReport() *Report {
-	r := &Report{
-		Command: Command{Server: "http://127.0.0.1:8080"}, HeldPerSecond: 20, Saturation: "25.5 of 50 runs per second ended, less than 90 %",
-	}
 	of := func(p50, p99 float64) Latency { return Latency{Count: 1, P50: p50, P99: p99} }
-	for _, rung := range []Rung{
-		{OfferedPerSecond: 5, AchievedPerSecond: 4.9, Start: of(9.99, 80), FirstToken: of(141, 621), WholeRun: of(1264, 1368), StopToEnd: of(30.3, 67.3)},
-		{OfferedPerSecond: 10, AchievedPerSecond: 9.8, Start: of(16.2, 167), FirstToken: of(144, 459), WholeRun: of(1234, 1582), StopToEnd: of(41.8, 122)},
-		{OfferedPerSecond: 20, AchievedPerSecond: 20, Start: of(11.7, 90.2), FirstToken: of(148, 346), WholeRun: of(1237, 1413), StopToEnd: of(79, 436)},
-		{OfferedPerSecond: 50, AchievedPerSecond: 25.5, Start: of(22.7, 191), FirstToken: of(5775, 10322), WholeRun: of(6562, 10912), StopToEnd: of(125, 440)},
-	} {
-		r.Rungs = append(r.Rungs, rung)
+	return &Report{
+		Command: Command{Server: "http://127.0.0.1:8080"}, HeldPerSecond: 20, Saturation: "25.5 of 50 runs per second ended, less than 90 %",
+		Rungs: []Rung{
+			{OfferedPerSecond: 5, AchievedPerSecond: 4.9, Start: of(9.99, 80), FirstToken: of(141, 621), WholeRun: of(1264, 1368), StopToEnd: of(30.3, 67.3)},
+			{OfferedPerSecond: 10, AchievedPerSecond: 9.8, Start: of(16.2, 167), FirstToken: of(144, 459), WholeRun: of(1234, 1582), StopToEnd: of(41.8, 122)},
+			{OfferedPerSecond: 20, AchievedPerSecond: 20, Start: of(11.7, 90.2), FirstToken: of(148, 346), WholeRun: of(1237, 1413), StopToEnd: of(79, 436)},
+			{OfferedPerSecond: 50, AchievedPerSecond: 25.5, Start: of(22.7, 191), FirstToken: of(5775, 10322), WholeRun: of(6562, 10912), StopToEnd: of(125, 440)},
+		},
 	}
-	return r
 }
 
 // The picture of the page is what the command draws. With -update it is drawn again.
