@@ -28,7 +28,7 @@ func TestInstall(t *testing.T) {
 	}
 	u := newUser(t, proxy)
 
-	u.command(t, readmeCommand(t, "go install ")...)
+	u.command(t, readmeCommand(t, "README.md", "go install ")...)
 	if got := u.command(t, filepath.Join(u.bin, "spool"), "version"); got != "spool "+version+"\n" {
 		t.Errorf("the installed command is %q", got)
 	}
@@ -38,10 +38,24 @@ func TestInstall(t *testing.T) {
 
 	// The program that the README shows builds with what "go get" finds by itself.
 	u.module(t, read(t, "examples/hello/main.go"))
-	u.command(t, readmeCommand(t, "go get ")...)
+	u.command(t, readmeCommand(t, "README.md", "go get ")...)
 	u.command(t, "go", "build", "-o", filepath.Join(u.bin, "program"), ".")
 	if got := u.command(t, "go", "list", "-m", ours); got != ours+" "+version+"\n" {
 		t.Errorf("the program has %q", got)
+	}
+
+	// The program that the page of rest shows answers as the page says, with nothing but that module.
+	u.module(t, "package rest\n")
+	u.command(t, readmeCommand(t, "rest/README.md", "go get ")...)
+	example := filepath.Join(u.dir, "example_test.go")
+	if err := os.WriteFile(example, []byte(read(t, "rest/example_routes_test.go")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.command(t, "go", "test", "-v", "."); !strings.Contains(got, "--- PASS: Example ") {
+		t.Errorf("the program of the page of rest says\n%s", got)
+	}
+	if err := os.Remove(example); err != nil {
+		t.Fatal(err)
 	}
 
 	for _, leaf := range append([]string{"rest"}, leaves...) {
@@ -215,16 +229,16 @@ func (u *user) command(t *testing.T, line ...string) string {
 	return output(t, command)
 }
 
-// readmeCommand returns the words of the README's command that begins like this.
-func readmeCommand(t *testing.T, begin string) []string {
+// readmeCommand returns the words of the first command of a page that begins like this.
+func readmeCommand(t *testing.T, page, begin string) []string {
 	t.Helper()
 
-	for line := range strings.Lines(read(t, "README.md")) {
+	for line := range strings.Lines(read(t, page)) {
 		if command, _, _ := strings.Cut(line, " #"); strings.HasPrefix(line, begin) {
 			return strings.Fields(command)
 		}
 	}
-	t.Fatalf("the README has no command that begins with %q", begin)
+	t.Fatalf("%s has no command that begins with %q", page, begin)
 	return nil
 }
 
