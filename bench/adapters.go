@@ -30,7 +30,7 @@ func measureAdapters(b *bench) (*section, error) {
 	s := &section{
 		title: "Model adapters",
 		how: fmt.Sprintf("A run has %d steps. Each step streams 500 pieces of text and one tool call from a fake provider, which is another process. "+
-			"Beside it, a bare loop that does the same over the provider's own SDK; for openai and responses, which use no SDK, over openai-go. \"Adapter alone\" is "+
+			"Beside it, a bare loop that does the same over the provider's own SDK, which no adapter uses; for openai and responses, over openai-go. \"Adapter alone\" is "+
 			"that loop over Spool's adapter, without an engine. The CPU time is that of the measuring process. The goal is about the memory backend; SQLite is shown.", steps),
 	}
 	program := filepath.Join(b.dir, "adapters")

@@ -88,7 +88,7 @@ func setup(t *testing.T, model spool.Model) *bundle {
 }
 
 // longest bounds a stream, which may be there for a whole test, and a client's process.
-const longest = 2 * time.Minute
+const longest = 5 * time.Minute
 
 var errImpatient = errors.New("it did not end within " + longest.String())
 
