@@ -152,8 +152,9 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@set -e; grep -roE --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[A-Za-z0-9_]+' . | sort | \
 	while IFS=: read -r file func; do \
 		name=$${func#func }; dir=$$(dirname "$$file"); \
-		echo "go test -fuzz=$$name $$dir"; \
-		go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$dir"; \
+		work=off; if [ "$$(go -C "$$dir" env GOMOD)" = $(CURDIR)/go.mod ]; then work=; fi; \
+		echo "go -C $$dir test -fuzz=$$name"; \
+		GOWORK=$$work go -C "$$dir" test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) .; \
 	done
 
 .PHONY: bench
