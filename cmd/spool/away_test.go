@@ -92,16 +92,24 @@ func TestStartWithoutDatabase(t *testing.T) {
 	}
 }
 
-// A signal ends the wait for the database.
+// A signal ends the wait for a database that is down, or that hangs.
 func TestStopWithoutDatabase(t *testing.T) {
 	t.Parallel()
 
 	proxy := pgtest.NewProxy(t, pgtest.Database(t, nil))
 	proxy.Refuse(true)
-	p := startAway(t, proxy.URL())
-	p.ready(t, http.StatusServiceUnavailable)
-	if code := p.signal(t, syscall.SIGTERM); code != exitOK {
-		t.Errorf("exit code %d", code)
+	hangs, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangs.Close()
+	for _, database := range []string{proxy.URL(), "postgres://spool@" + hangs.Addr().String() + "/spool?sslmode=disable"} {
+		p := startAway(t, database)
+		p.ready(t, http.StatusServiceUnavailable)
+		began := time.Now()
+		if code, took := p.signal(t, syscall.SIGTERM), time.Since(began); code != exitOK || took > 8*time.Second {
+			t.Errorf("%s: exit code %d after %s", database, code, took)
+		}
 	}
 }
 

@@ -86,9 +86,12 @@ func (d database) options(log *slog.Logger) *postgres.Options {
 
 // await opens PostgreSQL, and waits while it is away unless away is nil. It logs that once a minute.
 func (d database) await(ctx context.Context, log *slog.Logger, away func()) (*postgres.DB, error) {
+	if away != nil {
+		defer time.AfterFunc(time.Second, away).Stop() // a server that hangs takes longer to fail
+	}
 	var said time.Time
 	for pause := time.Second; ; pause = min(2*pause, longestPause) {
-		db, err := postgres.Open(ctx, d.url, d.options(log))
+		db, err := d.open(ctx, log)
 		if err == nil || away == nil || ctx.Err() != nil || !postgres.Away(err) {
 			return db, err
 		}
@@ -102,6 +105,25 @@ func (d database) await(ctx context.Context, log *slog.Logger, away func()) (*po
 		case <-ctx.Done():
 			return nil, err
 		}
+	}
+}
+
+// open opens PostgreSQL. When ctx ends, open does not wait for a server that hangs.
+func (d database) open(ctx context.Context, log *slog.Logger) (*postgres.DB, error) {
+	type outcome struct {
+		db  *postgres.DB
+		err error
+	}
+	opened := make(chan outcome, 1)
+	go func() {
+		db, err := postgres.Open(ctx, d.url, d.options(log))
+		opened <- outcome{db, err}
+	}()
+	select {
+	case o := <-opened:
+		return o.db, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
