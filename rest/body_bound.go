@@ -113,12 +113,17 @@ func (c *routeContext) limitRead() (done func(err error)) {
 	// event streams too. The error is ignored, because a test recorder has no deadlines.
 	control := http.NewResponseController(c.response.writer)
 	_ = control.SetReadDeadline(time.Now().Add(bounds.Timeout))
-	stop := func() bool { return true }
+	stop, hurried := func() bool { return true }, make(chan struct{})
 	if bounds.Closing != nil {
-		stop = context.AfterFunc(bounds.Closing, func() { _ = control.SetReadDeadline(time.Now().Add(closingGrace)) })
+		stop = context.AfterFunc(bounds.Closing, func() {
+			defer close(hurried)
+			_ = control.SetReadDeadline(time.Now().Add(closingGrace))
+		})
 	}
 	return func(err error) {
-		stop()
+		if !stop() {
+			<-hurried // a deadline that is set later would cancel the request
+		}
 		if err == nil { // after an error net/http still waits for the rest of the body
 			_ = control.SetReadDeadline(time.Time{})
 		}

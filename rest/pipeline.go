@@ -213,6 +213,9 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	if e == nil {
 		e = standardError(r, err)
 	}
+	if e.Status == statusClientGone && r.Context().Err() == nil { // something else was canceled, and the client waits
+		e = &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Err: err, Header: http.Header{"Retry-After": {"1"}}}
+	}
 	if e.Status < http.StatusOK || e.Status > 599 {
 		e = &Error{Status: http.StatusInternalServerError, Err: e}
 	}
@@ -228,8 +231,9 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	return e
 }
 
-// statusClientGone is the status if the client did not wait for the answer. No client receives
-// it, but middleware, such as an access log, sees it.
+// statusClientGone is the status if the client did not wait for the answer. Middleware, such as an access log, sees it.
+// No client receives it: the connection is cut instead. The client may be there, if it has only closed its side of the
+// connection, or if a proxy has, and must not take the status for an answer.
 const statusClientGone = 499
 
 func standardError(r *http.Request, err error) *Error {

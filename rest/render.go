@@ -51,6 +51,10 @@ func (problems) Render(_ *http.Request, e *Error) (contentType string, body any)
 }
 
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
+	if e.Status == statusClientGone {
+		w.WriteHeader(e.Status) // net/http sends it with the body, of which there is none
+		panic(http.ErrAbortHandler)
+	}
 	h := w.Header()
 	// The handler may have set these for the answer that it then did not send.
 	delete(h, "Cache-Control")

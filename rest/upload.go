@@ -154,7 +154,7 @@ type uploadBody struct {
 	mu       sync.Mutex
 	deadline time.Time
 	closing  func() bool // stops to wait for the shutdown
-	shut     bool        // the program shuts down: the deadline is the last one
+	shut     bool        // the program shuts down, or the body has ended: the deadline is the last one
 }
 
 // Read implements [io.Reader].
@@ -200,14 +200,17 @@ func (b *uploadBody) extend() {
 func (b *uploadBody) shutDown() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.shut = true
-	b.setDeadline(time.Now().Add(closingGrace))
+	if !b.shut {
+		b.shut = true
+		b.setDeadline(time.Now().Add(closingGrace))
+	}
 }
 
 // stop ends the wait for the shutdown.
 func (b *uploadBody) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.shut = true // the shutdown may begin just now
 	if b.closing != nil {
 		b.closing()
 	}

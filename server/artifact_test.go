@@ -29,6 +29,7 @@ func TestArtifact(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "text/html", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'",
 		"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Authorization, Cookie", "Content-Disposition": "attachment; filename=a.html",
+		"Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		if have := got.header.Get(name); have != want {
 			t.Errorf("%s is %q, want %q", name, have, want)

@@ -61,6 +61,7 @@ func TestArtifactURL(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'", "Content-Disposition": "attachment; filename=a.svg",
+		"Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if have := got.header.Get(name); have != want {
 			t.Errorf("%s is %q, want %q", name, have, want)

@@ -73,14 +73,26 @@ func TestDocument(t *testing.T) {
 		}
 		op, ok := doc.Paths["/agents"+e.path][strings.ToLower(e.method)]
 		last := len(op.Security) - 1 // a stream may be opened by a token, too
-		if tokens := e.path == streamPath; !ok || tokens != (last == 1) || last < 0 || !slices.Equal(op.Security[last]["bearer"], []string{string(e.scope)}) {
-			t.Errorf("%s %s: security %v, want the scope %s", e.method, e.path, op.Security, e.scope)
+		want := []string{string(e.scope)}
+		if second := secondScopes[e.path]; second != "" {
+			want = append(want, second)
+		}
+		if tokens := e.path == streamPath; !ok || tokens != (last == 1) || last < 0 || !slices.Equal(op.Security[last]["bearer"], want) {
+			t.Errorf("%s %s: security %v, want the scopes %v", e.method, e.path, op.Security, want)
+		}
+	}
+	for path, second := range secondScopes {
+		if op := doc.Paths["/agents"+path]["post"]; len(op.Security) != 1 || !slices.Contains(op.Security[0]["bearer"], second) {
+			t.Errorf("POST %s: security %v lacks the scope %s", path, op.Security, second)
 		}
 	}
 	if open := doc.Paths["/agents/healthz"]["get"]; len(open.Security) != 0 {
 		t.Errorf("health: security %v", open.Security)
 	}
 }
+
+// secondScopes are the second scopes that endpoints need, by their paths.
+var secondScopes = map[string]string{aguiPath: "read", chatPath: "read", adminStopPath: "stop", adminRespondPath: "approve"}
 
 // schemed is an authenticator that says how its credentials travel.
 type schemed struct{ authFunc }

@@ -37,6 +37,18 @@ func (s brokenStore) Threads(context.Context, spool.ThreadQuery) ([]spool.Thread
 	return nil, s.err
 }
 
+// storeCalls are requests that need the store.
+var storeCalls = []call{
+	{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","runId":"r1","prompt":"hello"}`},
+	{method: http.MethodPost, path: controlPath, body: `{"threadId":"t1"}`},
+	{method: http.MethodPost, path: respondPath, body: `{"threadId":"t1","toolCallId":"c","approved":true}`},
+	{method: http.MethodGet, path: historyPath + "?threadId=t1"},
+	{method: http.MethodGet, path: streamPath + "?threadId=t1"},
+	{method: http.MethodGet, path: usagePath + "?threadId=t1"},
+	{method: http.MethodGet, path: threadsPath},
+	{method: http.MethodDelete, path: threadsPath + "?threadId=t1"},
+}
+
 // What goes wrong inside is logged once, with the thread, and its text is not sent.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
@@ -49,18 +61,10 @@ func TestInternalErrors(t *testing.T) {
 		"Plain":       {errors.New("hidden text"), 500, `{"error":"Internal error","code":"internal"}`},
 		"Internal":    {&spool.Error{Code: spool.Internal, Message: "hidden text"}, 500, `{"error":"Internal error","code":"internal"}`},
 		"Unavailable": {&spool.Error{Code: spool.Unavailable, Message: "the store is busy", Err: errors.New("hidden text")}, 503, `{"error":"the store is busy","code":"unavailable"}`},
+		"Canceled":    {&spool.Error{Code: spool.Canceled, Message: "canceled"}, 503, `{"error":"canceled","code":"unavailable"}`},
 		"Fenced":      {spool.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
 	} {
-		for _, e := range []call{
-			{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","runId":"r1","prompt":"hello"}`},
-			{method: http.MethodPost, path: controlPath, body: `{"threadId":"t1"}`},
-			{method: http.MethodPost, path: respondPath, body: `{"threadId":"t1","toolCallId":"c","approved":true}`},
-			{method: http.MethodGet, path: historyPath + "?threadId=t1"},
-			{method: http.MethodGet, path: streamPath + "?threadId=t1"},
-			{method: http.MethodGet, path: usagePath + "?threadId=t1"},
-			{method: http.MethodGet, path: threadsPath},
-			{method: http.MethodDelete, path: threadsPath + "?threadId=t1"},
-		} {
+		for _, e := range storeCalls {
 			backend := memory.New(nil)
 			backend.Store = brokenStore{backend.Store, c.err}
 			var log syncWriter
@@ -78,6 +82,42 @@ func TestInternalErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A client whose request was canceled may be there: net/http cancels the request of a client that has closed only its
+// side of the connection. Such a client gets no answer that it could take for one of Spool's.
+func TestCanceledRequests(t *testing.T) {
+	t.Parallel()
+
+	for _, e := range storeCalls {
+		ctx, leave := context.WithCancel(patiently(t))
+		leave()
+		backend := memory.New(nil)
+		backend.Store = brokenStore{backend.Store, &spool.Error{Code: spool.Canceled, Message: "canceled", Err: ctx.Err()}}
+		var log syncWriter
+		s := newServer(t, backend, server.Config{Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		w := &statusWriter{ResponseRecorder: httptest.NewRecorder()}
+		cut := func() (cut bool) {
+			defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint,err113 // as net/http compares it
+			s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, e.method, e.path, strings.NewReader(e.body)))
+			return false
+		}()
+		if (w.status == 499) != cut || cut && (w.Body.Len() > 0 || !strings.Contains(log.String(), "status=499")) {
+			t.Errorf("%s %s: status %d, cut %t, log\n%s", e.method, e.path, w.status, cut, log.String())
+		}
+	}
+}
+
+// statusWriter remembers which status was sent.
+type statusWriter struct {
+	*httptest.ResponseRecorder
+
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseRecorder.WriteHeader(status)
 }
 
 func newServer(t *testing.T, backend spool.Backend, c server.Config) *server.Server {

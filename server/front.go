@@ -34,6 +34,7 @@ func (f *front) middleware(next http.Handler) http.Handler {
 		asked := r
 		r, known := call.Begin(unescaped(r), call.Rules{Everybody: f.auth.Everybody, OwnThreads: f.config.OwnThreads})
 		out.Header().Set(call.HeaderID, known.ID)
+		out.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		to, _ := f.api.Match(r)
 		if to == nil {
 			to = nowhere

@@ -176,6 +176,11 @@ func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConf
 // noScope is the scope of endpoints without authentication.
 const noScope Scope = ""
 
+// alsoNeeded are the scopes that endpoints check besides the one of their row. An operator needs no second one.
+var alsoNeeded = map[string]Scope{
+	"runAgent": ScopeRead, "postChat": ScopeRead, "operatorStop": ScopeStop, "operatorRespond": ScopeApprove,
+}
+
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.
 func (t table) op(id string, need Scope, options ...rest.RouteOption) []rest.RouteOption {
 	w := describe.Operation(id)
@@ -190,7 +195,7 @@ func (t table) op(id string, need Scope, options ...rest.RouteOption) []rest.Rou
 	if t.auth.Everybody == nil && t.config.Limits.FailedLogins > 0 {
 		options = append(options, rest.Fails(tooMany))
 	}
-	return append(options, t.auth.Options(need, id == opStream)...)
+	return append(options, t.auth.Options(need, alsoNeeded[id], id == opStream)...)
 }
 
 // checks returns the checks of GET /readyz.

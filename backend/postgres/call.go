@@ -87,7 +87,7 @@ func (s *session) within(ctx context.Context, fn func(ctx context.Context) error
 	defer cancel()
 	err := fn(bounded)
 	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
-		return unavailable(fmt.Errorf("no answer within %s", s.db.timeout))
+		return unavailable(fmt.Errorf("no answer within %s: %w", s.db.timeout, context.DeadlineExceeded))
 	}
 	return err
 }

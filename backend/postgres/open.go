@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/spoolhq/spool"
@@ -25,7 +27,8 @@ type Options struct {
 	// 4. Defaults to 16.
 	Pool int
 	// Pooler says that the connections lead to a pooler such as PgBouncer in transaction mode. Then nothing
-	// depends on the session of a connection: statements are not prepared, and wake-ups are found by polling.
+	// depends on the session of a connection: statements are not prepared, and wake-ups are found by polling. The pooler
+	// gets no cancel requests.
 	// Processes with and without a pooler may share a database, and hear each other.
 	// Defaults to false.
 	Pooler bool
@@ -89,7 +92,8 @@ var _ spool.Store = (*DB)(nil)
 // It creates the schema and its tables if they do not exist. A nil o is allowed.
 //
 // Open returns an [spool.Invalid] error for a wrong url or option, a [spool.Conflict] error if the tables have a
-// schema that this package cannot use, and an [spool.Unavailable] error if the database cannot be reached.
+// schema that this package cannot use, and an [spool.Unavailable] error if the database cannot be reached. [Away] says
+// whether such a database may come back.
 func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	if o == nil {
 		o = &Options{}
@@ -173,6 +177,10 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	if o.Pooler {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.ConnConfig.StatementCacheCapacity = 0
+		config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+			withoutCancelRequests(&c.Config)
+			return nil
+		}
 		return config, nil
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
@@ -185,6 +193,26 @@ func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	}
 	return config, nil
 }
+
+// withoutCancelRequests keeps a connection from asking the pooler to cancel its statement. The driver asks whenever it
+// gives a connection up, such as after a timeout. PgBouncer 1.18 has crashed at such requests, and drops the statement
+// anyway when its client has gone.
+func withoutCancelRequests(c *pgconn.Config) {
+	var connected atomic.Bool
+	dial := c.DialFunc
+	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Load() { // the driver dials again only for such a request
+			return nil, errNoCancelRequests
+		}
+		return dial(ctx, network, address)
+	}
+	c.AfterConnect = func(context.Context, *pgconn.PgConn) error {
+		connected.Store(true)
+		return nil
+	}
+}
+
+var errNoCancelRequests = errors.New("no cancel requests are sent to a pooler")
 
 // checkServer returns an error for a server that the package cannot use.
 func (db *DB) checkServer(ctx context.Context) error {

@@ -39,12 +39,28 @@ func checkOwner(c *conn, file string) error {
 	if id == 0 && len(tables) == 0 {
 		return nil
 	}
+	if id == 0 && len(tables) == 1 && tables["schema_migration"] {
+		if begun, err := onlyBegun(c); err != nil || begun {
+			return err
+		}
+	}
 	for _, name := range ourTables {
 		if id != 0 || !tables[name] {
 			return spool.Errorf(spool.Conflict, "%s is the database of another program: name another file or folder", file)
 		}
 	}
 	return nil
+}
+
+// onlyBegun reports whether the one table of a file is an empty list of steps. Versions before the baseline made it
+// before everything else, and may have been killed then.
+func onlyBegun(c *conn) (begun bool, err error) {
+	err = c.query(`SELECT (SELECT count(*) FROM pragma_table_info('schema_migration') WHERE name IN ('version', 'applied_at')) = 2
+		AND NOT EXISTS (SELECT 1 FROM schema_migration)`, func(r *row) error {
+		begun = r.Bool()
+		return nil
+	})
+	return begun, err
 }
 
 // notDatabase replaces SQLite's error for an unreadable file by a sentence.

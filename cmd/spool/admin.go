@@ -144,18 +144,9 @@ func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) 
 			each.bind(fs, f)
 		}
 	}
-	var given []string
-	for rest := args; ; rest = fs.Args()[1:] {
-		switch err := fs.Parse(rest); {
-		case errors.Is(err, flag.ErrHelp):
-			return nil, "", err
-		case err != nil:
-			return nil, "", &usageError{err}
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		given = append(given, fs.Arg(0))
+	given, err := parseMixed(fs, args)
+	if err != nil {
+		return nil, "", err
 	}
 	arg, err := c.argument(given, f)
 	return f, arg, err

@@ -74,6 +74,9 @@ func isFolder(file string) bool {
 // checkSetup prints what serve would start with, or returns everything that is wrong with it.
 func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error) {
 	s, _, err := prepare(o, wrong, h)
+	if err == nil && s.missing != nil {
+		err = &usageError{s.missing}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,52 @@ func TestCheckKey(t *testing.T) {
 	}
 }
 
+// What would keep every run from its first step is found before: a base URL with the path that requests add, and an MCP
+// server whose program is not there. A server starts anyway without the program, as without any other MCP server.
+func TestCheckUnreachable(t *testing.T) {
+	t.Parallel()
+
+	file := writeConfig(t, `models:
+  a: {provider: openai, model: x, base_url: "http://127.0.0.1:1/v1/chat/completions"}
+  b: {provider: responses, model: x, base_url: "http://127.0.0.1:1/v1/responses/"}
+  c: {provider: anthropic, model: x, base_url: "http://127.0.0.1:1/v1/messages"}
+  d: {provider: gemini, model: x, base_url: "http://127.0.0.1:1/v1beta/models"}
+agents: {a: {model: a}}
+`)
+	got := command(nil, "check", file)
+	const urls = `spool: FILE:2: models.a.base_url: must not end in /chat/completions, which each request adds
+spool: FILE:3: models.b.base_url: must not end in /responses, which each request adds
+spool: FILE:4: models.c.base_url: must not end in /v1/messages, which each request adds
+spool: FILE:5: models.d.base_url: must not end in /v1beta/models, which each request adds
+`
+	if !strings.HasPrefix(strings.ReplaceAll(got.stderr, file, "FILE"), urls) || got.code != exitUsage {
+		t.Errorf("%+v", got)
+	}
+
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "server"), nil, 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	file = writeConfig(t, `models: {m: {provider: demo}}
+agents: {a: {model: m, mcp: {gone: {}, there: {}, other: {}, away: {}}}}
+mcp:
+  gone: {command: [a-program-of-nobody, --x]}
+  there: {command: [sh]}
+  other: {command: [./server], dir: "`+dir+`"}
+  away: {command: [a-program-of-nobody], optional: true}
+`)
+	got = command(nil, "check", file)
+	const program = `spool: FILE:4: mcp.gone: there is no program "a-program-of-nobody" here; optional: true allows that
+Run "spool check --help" for usage.
+`
+	if strings.ReplaceAll(got.stderr, file, "FILE") != program || got.code != exitUsage {
+		t.Errorf("%+v", got)
+	}
+	if got := command(nil, "check", file, "--role", "api", "--database", "postgres://localhost/x"); got.code != exitOK {
+		t.Errorf("a process that starts no programs: %+v", got)
+	}
+}
+
 // A variable that nobody reads and whose name is close to one of ours is misspelled: serve and check
 // say so. What a cluster tells its containers is not, nor what the configuration names.
 func TestMisspelledVariables(t *testing.T) {

@@ -192,7 +192,7 @@ func TestRestore(t *testing.T) {
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 	var w watcher
 	w.watch(t, p, hasCompleted)
-	if got := command(nil, "backup", "--data", data, to); got.code != exitOK {
+	if got := command(nil, "backup", to, "--data", data); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	p.post(t, "/api/agent/run", `{"threadId":"t2","runId":"r2","prompt":"hello"}`)
@@ -220,7 +220,7 @@ func TestRestore(t *testing.T) {
 	completed(t, start(t, data))
 
 	fresh := filepath.Join(t.TempDir(), "new")
-	if got := command(nil, "restore", "--data", fresh, to); got.code != exitOK || !strings.Contains(got.stderr, "has all ") {
+	if got := command(nil, "restore", to, "--data", fresh); got.code != exitOK || !strings.Contains(got.stderr, "has all ") {
 		t.Fatalf("%+v", got)
 	}
 	completed(t, start(t, fresh))
@@ -253,7 +253,7 @@ func TestStoreUsage(t *testing.T) {
 		"restore needs the name of one backup":        {"restore"},
 		`check takes one file, but there is also "b"`: {"check", "a", "b"},
 		"--data: is empty":                            {"check", "--data", ""},
-		"flag provided but not defined: -x":           {"backup", "-x"},
+		"flag provided but not defined: -x":           {"backup", "b", "-x"},
 	} {
 		got := command(nil, args...)
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) || !strings.Contains(got.stderr, `Run "spool `+args[0]+` --help"`) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -154,6 +155,26 @@ func flagsOf(command string, has []setting, h host) (*flag.FlagSet, map[string]*
 	return fs, values
 }
 
+// parseMixed parses a command line whose flags stand before or behind its arguments, and returns the arguments. What
+// follows "--" are arguments. It returns [flag.ErrHelp] or a usageError.
+func parseMixed(fs *flag.FlagSet, args []string) (given []string, err error) {
+	var last []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, last = args[:i], args[i+1:]
+	}
+	for ; ; args = fs.Args()[1:] {
+		switch err := fs.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			return nil, err
+		case err != nil:
+			return nil, &usageError{err}
+		case fs.NArg() == 0:
+			return append(given, last...), nil
+		}
+		given = append(given, fs.Arg(0))
+	}
+}
+
 // parseFlags reads the flags of serve. A flag overrides its variable, and an empty variable counts as not
 // set. If the value of a flag is wrong, parseFlags still reads the others.
 func parseFlags(help string, args []string, h host) (flags, error) {
@@ -164,19 +185,13 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 // parseSome does the same for the flags of [flagsOf].
 func parseSome(fs *flag.FlagSet, values map[string]*given, help string, args []string, h host) (flags, error) {
 	f := flags{named: make(map[string]bool)}
-	for ; ; args, f.rest = fs.Args()[1:], append(f.rest, fs.Arg(0)) {
-		switch err := fs.Parse(args); {
-		case errors.Is(err, flag.ErrHelp):
-			if _, err := io.WriteString(h.stdout, help); err != nil {
-				return flags{}, err
-			}
-			return flags{}, errHelp
-		case err != nil:
-			return flags{}, &usageError{err}
-		}
-		if fs.NArg() == 0 {
-			break
-		}
+	var err error
+	if f.rest, err = parseMixed(fs, args); errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(h.stdout, help)
+		err = cmp.Or(err, errHelp)
+	}
+	if err != nil {
+		return flags{}, err
 	}
 	fs.Visit(func(each *flag.Flag) { f.named[each.Name] = true })
 	f.options = options{
@@ -189,7 +204,6 @@ func parseSome(fs *flag.FlagSet, values map[string]*given, help string, args []s
 	if loss := fs.Lookup("accept-loss"); loss != nil {
 		f.acceptLoss = loss.Value.String() == "true"
 	}
-	var err error
 	f.scraping, err = readMetricsAccess(f.metrics, values["metrics-hosts"].text, h.lookup)
 	return f, errors.Join(f.check(), f.read(values), err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestServeLimits(t *testing.T) {
 	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_wait: 45s, max_queue_depth: 4, max_queue_depth_per_tenant: 3, concurrency: 7, running_per_tenant: 6, wall_time: 0s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv)
+	set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func TestServeLimits(t *testing.T) {
 	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.Limits.TenantDepth != 3 || set.engine.Limits.WallTime >= 0 {
 		t.Errorf("workers %+v, depth of a tenant %d", w, set.engine.Limits.TenantDepth)
 	}
-	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv); err != nil {
+	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.OpenStreams < 1000 || set.engine.Limits.QueueDepth < 10_000 || set.engine.Limits.TenantDepth >= set.engine.Limits.QueueDepth {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -131,21 +132,13 @@ func parseLoad(args []string, h host) (*loadOptions, error) {
 	for _, f := range loadFlags {
 		f.bind(fs, f.name, o)
 	}
-	var given []string
-	for rest := args; ; rest = fs.Args()[1:] {
-		switch err := fs.Parse(rest); {
-		case errors.Is(err, flag.ErrHelp):
-			if _, err := io.WriteString(h.stdout, loadHelp()); err != nil {
-				return nil, err
-			}
-			return nil, errHelp
-		case err != nil:
-			return nil, &usageError{err}
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		given = append(given, fs.Arg(0))
+	given, err := parseMixed(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(h.stdout, loadHelp())
+		err = cmp.Or(err, errHelp)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(given) > 1 {
 		return nil, usagef("load has no place for %q", given[1])

@@ -111,7 +111,7 @@ func TestLoad(t *testing.T) {
 		t.Error("the report has the token")
 	}
 	delete(env, "SPOOL_TOKEN")
-	if got := command(env, args...); got.code != exitFailure || !strings.Contains(got.stderr, "no run of the warm-up succeeded: start: 401 unauthorized") {
+	if got := command(env, args...); got.code != exitFailure || !strings.Contains(got.stderr, "no run of the warm-up succeeded: start: 401 unauthorized") || !strings.Contains(got.stderr, namesToken) {
 		t.Errorf("without a token: %+v", got)
 	}
 }

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/spoolhq/spool"
 )
 
 // The exit codes. With exitUsage, the command did nothing and wrote nothing, because its flags or its
@@ -110,6 +113,9 @@ func usagef(format string, args ...any) error {
 
 // report tells a person what went wrong and returns the exit code.
 func (h host) report(err error, command string) int {
+	if refusesToken(err, command) {
+		defer fmt.Fprintln(h.stderr, "spool: set "+tokenVariable+" to a token of the server")
+	}
 	var usage *usageError
 	var exit *exitError
 	switch {
@@ -133,6 +139,18 @@ func (h host) report(err error, command string) int {
 		fmt.Fprintln(h.stderr, "spool:", err)
 		return exitFailure
 	}
+}
+
+// refusesToken reports whether a server has refused the credentials of a command that talks to it.
+func refusesToken(err error, command string) bool {
+	if !slices.Contains([]string{"chat", "threads", "tail", "run", "inbox", "admin", "load"}, command) {
+		return false
+	}
+	if err != nil && command == "load" { // it counts failures by their names
+		return strings.Contains(err.Error(), "401 unauthorized")
+	}
+	answered, ok := errors.AsType[*answeredError](err)
+	return ok && answered.status == http.StatusUnauthorized || spool.CodeOf(err) == spool.Unauthorized
 }
 
 // help returns the help of the binary.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,10 +18,14 @@ const asCommand = "SPOOL_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
+		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)).With(loggedAround, true))
 		main()
 	}
 	os.Exit(pgtest.Run(m))
 }
+
+// loggedAround is in what a command logs with the default logger, and so around the configured one.
+const loggedAround = "logged_around"
 
 // result is what a command line came to.
 type result struct {

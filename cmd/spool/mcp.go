@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +16,6 @@ import (
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/tool/mcp"
 )
-
-// closeMCPTimeout bounds the end of all MCP servers together.
-const closeMCPTimeout = 10 * time.Second
 
 // mcpServers are the MCP servers of a configuration, by name.
 type mcpServers map[string]mcpServer
@@ -45,6 +44,24 @@ func (s *setup) openMCP(configured []config.MCP, egress mcp.Egress, log *slog.Lo
 		}
 	}
 	return servers, problems
+}
+
+// missingPrograms returns an error for each required MCP server whose program is not there: the runs of its agents
+// would not begin. A process that only serves the API starts none.
+func missingPrograms(servers []config.MCP, role string) (err error) {
+	for _, c := range servers {
+		if len(c.Command) == 0 || c.Optional || role == roleAPI {
+			continue
+		}
+		name := c.Command[0]
+		if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dir, name)
+		}
+		if _, missing := exec.LookPath(name); missing != nil {
+			err = errors.Join(err, c.Errorf("there is no program %q here; optional: true allows that", c.Command[0]))
+		}
+	}
+	return err
 }
 
 // newMCP makes the client of an MCP server. The sign-ins are for one to which people sign in.
@@ -129,8 +146,6 @@ func (s *setup) tryMCP(ctx context.Context, log *slog.Logger) func() {
 		all.Wait()
 	}
 }
-
-func (s *setup) closeMCP() { closeAll(s.mcp, closeMCPTimeout) }
 
 // closeAll closes all side by side, and waits for limit at most: a child process may take seconds to end.
 func closeAll[C io.Closer](closers []C, limit time.Duration) {

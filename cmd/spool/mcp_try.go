@@ -62,18 +62,13 @@ func tryServer(ctx context.Context, args []string, h host) error {
 	file, url, command := fs.String("config", fallback, ""), fs.String("url", "", ""), fs.String("command", "", "")
 	answer, decline := fs.String("answer", "", ""), fs.Bool("decline", false, "")
 	at := terminalFlags(fs, h)
-	var rest []string
-	for {
-		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
-			_, err := io.WriteString(h.stdout, mcpHelp)
-			return err
-		} else if err != nil {
-			return &usageError{err}
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		args, rest = fs.Args()[1:], append(rest, fs.Arg(0))
+	rest, err := parseMixed(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(h.stdout, mcpHelp)
+		return err
+	}
+	if err != nil {
+		return err
 	}
 	if len(rest) == 0 || !slices.Contains([]string{"list", "call", "login", "logout"}, rest[0]) {
 		return usagef("mcp needs a command: list, call, login or logout")
@@ -82,7 +77,6 @@ func tryServer(ctx context.Context, args []string, h host) error {
 	defer release()
 	verb, rest := rest[0], rest[1:]
 	var server mcpServer
-	var err error
 	switch {
 	case verb == "login" || verb == "logout":
 		if len(rest) != 1 || *url != "" || *command != "" {

@@ -71,7 +71,7 @@ func TestMetricsBehindProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, header := range []string{"X-Forwarded-For", "X-Forwarded", "Forwarded", "Via", "X-Real-IP"} {
+		for _, header := range []string{"X-Forwarded-For", "X-Forwarded", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
 			r.Host = "127.0.0.1:9464" // of nginx, unless it is told otherwise
 			r.Header.Set(header, "203.0.113.9")

@@ -21,12 +21,12 @@ type node struct {
 	engine    *engine.Engine
 	work      engine.WorkOptions
 	server    *server.Server
-	http      *http.Server
+	door      *entrance
 	telemetry *telemetry
 	// metrics serves the metrics on a separate port, or is nil.
 	metrics *http.Server
 	delay   time.Duration
-	timeout time.Duration
+	end     *ending
 	// works and serves say what the process does.
 	works, serves bool
 	log           *slog.Logger
@@ -34,8 +34,22 @@ type node struct {
 	tokens *tokenFile
 }
 
-func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
-	n := &node{work: s.work, telemetry: t, delay: o.delay, timeout: o.timeout, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
+// ending is when a process that stops must have ended.
+type ending struct {
+	limit time.Duration
+	at    time.Time
+}
+
+// left returns how much of the time is left, which begins with the first call.
+func (e *ending) left() time.Duration {
+	if e.at.IsZero() {
+		e.at = time.Now().Add(e.limit)
+	}
+	return max(0, time.Until(e.at))
+}
+
+func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telemetry, door *entrance, end *ending, log *slog.Logger) (*node, error) {
+	n := &node{work: s.work, telemetry: t, door: door, delay: o.delay, end: end, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
 	if s.store != nil {
 		s.store.Store = b.Store
 	}
@@ -74,11 +88,11 @@ func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telem
 	if err != nil {
 		return nil, err
 	}
-	n.http = n.listening(handler)
+	door.surface.Store(&handler)
 	if t.scraped != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", t.scraped)
-		n.metrics = n.listening(o.scraping.guard(mux))
+		n.metrics = listening(o.scraping.guard(mux), log)
 	}
 	return n, nil
 }
@@ -97,29 +111,29 @@ func onlyProbes(surface http.Handler, base string) http.Handler {
 }
 
 // listening returns an HTTP server whose clients cannot block it.
-func (n *node) listening(h http.Handler) *http.Server {
+func listening(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
 // run serves and works until ctx ends or a part fails, and then stops all parts. The listener of the
 // metrics may be nil.
-func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
+func (n *node) run(ctx context.Context, metrics net.Listener) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	if n.tokens != nil {
 		defer n.tokens.watch(ctx)()
 	}
-	worked, served := make(chan error, 1), make(chan error, 2)
+	worked, served := make(chan error, 1), n.door.served
 	if n.works {
 		go func() { worked <- n.engine.Work(workCtx, n.work) }()
 	}
-	go func() { served <- n.http.Serve(listener) }()
+	n.door.open()
 	if n.metrics != nil {
 		go func() { served <- n.metrics.Serve(metrics) }()
 	}
@@ -158,11 +172,14 @@ func (n *node) drain(served <-chan error) error {
 // hand back their jobs, and waits for all of this. It sends telemetry last, and metrics stay readable
 // until then.
 func (n *node) shutdown(stopWork func(), worked <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), n.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), n.end.left())
 	defer cancel()
-	closed := make(chan error, 1)
-	go func() { closed <- n.http.Shutdown(ctx) }()
-	n.engine.Close()
+	closed, freed := make(chan error, 1), make(chan struct{})
+	go func() { closed <- n.door.http.Shutdown(ctx) }()
+	go func() {
+		defer close(freed)
+		n.engine.Close()
+	}()
 	stopWork()
 
 	failure := n.server.Shutdown(ctx)
@@ -174,10 +191,19 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 			failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
 		}
 	}
+	if failure != nil && ctx.Err() != nil && n.hangs() {
+		// Nothing is lost: other workers take the runs over when the leases lapse.
+		n.log.Warn("the database does not answer: what it does not take back now continues when its lease lapses", "error", failure)
+		failure = nil
+	}
 	if err := <-closed; err != nil {
 		// A client that sends half of a request, or does not read, is not a failure of this process.
 		n.log.Warn("requests did not end in time and are cut off", "error", err)
-		failure = errors.Join(failure, n.http.Close())
+		failure = errors.Join(failure, n.door.http.Close())
+	}
+	select {
+	case <-freed:
+	case <-ctx.Done():
 	}
 	if err := n.closeTelemetry(); err != nil {
 		n.log.Warn("send the remaining telemetry", "error", err)
@@ -185,11 +211,32 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 	return failure
 }
 
-// telemetryTimeout is how long an exporter may take to send the rest.
-const telemetryTimeout = 3 * time.Second
+// hangTimeout is how long a database may take to answer when the time for the shutdown is over.
+const hangTimeout = 500 * time.Millisecond
+
+// hangs reports whether the database does not answer.
+func (n *node) hangs() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
+	defer cancel()
+	said := make(chan error, 1)
+	go func() { said <- n.engine.CheckStore(ctx) }()
+	select {
+	case err := <-said:
+		return err != nil
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// telemetryTimeout is how long an exporter may take to send the rest, and leastTelemetry how long if the shutdown has
+// no time left.
+const (
+	telemetryTimeout = 3 * time.Second
+	leastTelemetry   = 500 * time.Millisecond
+)
 
 func (n *node) closeTelemetry() error {
-	ctx, cancel := context.WithTimeout(context.Background(), telemetryTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), min(telemetryTimeout, max(leastTelemetry, n.end.left())))
 	defer cancel()
 	err := n.telemetry.close(ctx)
 	if n.metrics != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"path/filepath"
 
 	"github.com/spoolhq/spool"
@@ -11,7 +12,7 @@ import (
 // newPricer returns the pricer of the configuration. It uses the cost that a provider reports, or else
 // the table. It returns nil if the configuration has no prices. The path of a table is relative to the
 // folder of the configuration.
-func newPricer(p config.Prices, from string) (spool.Pricer, error) {
+func newPricer(p config.Prices, from string, log *slog.Logger) (spool.Pricer, error) {
 	if p.File == "" {
 		return nil, nil //nolint:nilnil // without prices there is no pricer
 	}
@@ -25,9 +26,9 @@ func newPricer(p config.Prices, from string) (spool.Pricer, error) {
 			return nil, p.Errorf("%v", err) // the file belongs to the operator
 		}
 	}
-	list, err := price.New(table, nil)
+	list, err := price.New(table, log)
 	if err != nil {
 		return nil, p.Errorf("%s", spool.MessageOf(err))
 	}
-	return price.Chain(nil, price.Receipt{}, list), nil
+	return price.Chain(log, price.Receipt{}, list), nil
 }

@@ -97,6 +97,9 @@ func startBinary(t *testing.T, binary string, env []string, data string, more ..
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		<-p.exited
+		if strings.Contains(p.stderr.String(), loggedAround) {
+			t.Errorf("a package does not use the configured logger")
+		}
 		if t.Failed() {
 			t.Logf("stderr of %d:\n%s", p.cmd.Process.Pid, p.stderr)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -73,14 +74,16 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, span := tracer.Start(ctx, method, options...)
 	out := &statusWriter{ResponseWriter: w, request: r.WithContext(ctx), measured: measured{h, ctx, span, method, began, attrs}}
 	defer func() {
-		if !out.outlived {
+		switch {
+		case out.outlived:
+		case out.status == 0: // the handler has cut the connection, and did not say why
 			span.End()
+		default:
+			out.measured.end(out.request.Pattern, out.status)
 		}
 	}()
 	h.next.ServeHTTP(out, out.request)
-	if !out.outlived {
-		out.measured.end(out.request.Pattern, out.status)
-	}
+	out.status = cmp.Or(out.status, http.StatusOK)
 }
 
 // measured is what is known about a request before its answer.

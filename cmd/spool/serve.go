@@ -29,7 +29,8 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	defer setup.closeMCP()
+	end := &ending{limit: o.timeout}
+	defer func() { closeAll(setup.mcp, end.left()) }()
 	log := o.logger(h.stderr)
 	for _, m := range asked.misspelled(h.environ()) {
 		log.Warn("unknown environment variable with a name close to a known one", "variable", m.name, "known", m.meant)
@@ -58,11 +59,16 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	measured.log(log)
-	db, err := openStorage(ctx, o, log)
+	door := newEntrance(listener, setup.server.BasePath, log)
+	db, err := openStorage(ctx, o, log, door.open)
 	if err != nil {
+		err = errors.Join(err, door.http.Close())
+		if ctx.Err() != nil { // a signal has ended the wait for the database
+			return nil
+		}
 		return err
 	}
-	n, err := newNode(ctx, db.backend, o, setup, measured, log)
+	n, err := newNode(ctx, db.backend, o, setup, measured, door, end, log)
 	if err != nil {
 		return errors.Join(err, db.close())
 	}
@@ -82,7 +88,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	if n.works {
 		defer setup.tryMCP(ctx, log)()
 	}
-	return errors.Join(n.run(ctx, listener, metrics), db.close())
+	return errors.Join(n.run(ctx, metrics), db.closeWithin(end.left()))
 }
 
 // prepare returns the setup from the flags, the environment and the configuration, or everything that
@@ -92,7 +98,7 @@ func prepare(o options, wrong error, h host) (*setup, exporters, error) {
 	if wrong != nil && o.listen == "" {
 		return nil, exporters{}, wrong
 	}
-	s, failed := loadSetup(o, h.lookup)
+	s, failed := loadSetup(o, h.lookup, o.logger(h.stderr))
 	exported, err := readExporters(h.lookup)
 	return s, exported, errors.Join(wrong, failed, err)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
-	"os"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -42,6 +41,8 @@ type setup struct {
 	signInAt string
 	// people are the MCP servers to which people sign in.
 	people []string
+	// missing has an error for each MCP server without a program. Serve starts anyway.
+	missing error
 	// tokens reads the tokens again. It is nil if no file has tokens.
 	tokens *tokenFile
 }
@@ -51,7 +52,7 @@ type description struct{ name, remark string }
 
 // loadSetup builds everything that needs no file except the configuration and those that it names, and no
 // network except for the documents of tools, so that mistakes are found before anything is written.
-func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
+func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) (*setup, error) {
 	c := &config.Config{}
 	if o.config != "" {
 		var err error
@@ -80,7 +81,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	s.engine.Context.Ceiling, s.engine.Context.OutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.Context.CompactionModel = c.Context.CompactionModel
 	s.engine.Budget.Default, s.engine.Budget.Max, s.engine.Budget.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
-	if s.engine.Pricer, err = newPricer(c.Prices, o.config); err != nil {
+	if s.engine.Pricer, err = newPricer(c.Prices, o.config, log); err != nil {
 		return nil, &usageError{err}
 	}
 	wrong := s.openSignIns(c, o)
@@ -89,11 +90,13 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	case len(c.Agents) == 0:
 		s.demo()
 	default:
-		err = s.configure(c, o.config, egress(o, c), o.logger(os.Stderr))
+		err = s.configure(c, o.config, egress(o, c), log)
 	}
 	if err := errors.Join(wrong, err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
+	s.engine.Log, s.server.Log = log, log
+	s.missing = missingPrograms(c.MCP, o.role)
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
 	s.server.PublicURL = c.PublicURL
 	s.server.Console = console.Handler()

@@ -21,8 +21,27 @@ type storage struct {
 	unfinished func(ctx context.Context) ([]sqlite.Unfinished, error)
 }
 
-// openStorage opens the database that the flags name: a file in the data folder, or PostgreSQL.
-func openStorage(ctx context.Context, o options, log *slog.Logger) (*storage, error) {
+// closeWithin closes the database. If PostgreSQL does not answer in time, the end of the process closes the connections.
+func (s *storage) closeWithin(limit time.Duration) error {
+	if s.unfinished != nil { // a file: the next process would have to take over its log
+		return s.close()
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(max(limit, leastClose)):
+		return nil
+	}
+}
+
+// leastClose is how long the connections have to close if the shutdown has no time left.
+const leastClose = 200 * time.Millisecond
+
+// openStorage opens the database that the flags name: a file in the data folder, or PostgreSQL. If PostgreSQL is away,
+// openStorage calls away and waits for it. A nil away makes that an error.
+func openStorage(ctx context.Context, o options, log *slog.Logger, away func()) (*storage, error) {
 	if o.database.url == "" {
 		db, err := openData(o, log) //nolint:contextcheck // opening is quick and must not be interrupted
 		if err != nil {
@@ -30,7 +49,7 @@ func openStorage(ctx context.Context, o options, log *slog.Logger) (*storage, er
 		}
 		return &storage{db.Backend(), db.Close, db.Unfinished}, nil
 	}
-	db, err := postgres.Open(ctx, o.database.url, o.database.options(log))
+	db, err := o.database.await(ctx, log, away)
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.database.shown(), err)
 	}
@@ -64,6 +83,52 @@ type database struct {
 func (d database) options(log *slog.Logger) *postgres.Options {
 	return &postgres.Options{Pooler: d.pooler, Pool: d.connections, Timeout: d.timeout, NoMigrate: d.keepSchema, Log: log}
 }
+
+// await opens PostgreSQL, and waits while it is away unless away is nil. It logs that once a minute.
+func (d database) await(ctx context.Context, log *slog.Logger, away func()) (*postgres.DB, error) {
+	if away != nil {
+		defer time.AfterFunc(time.Second, away).Stop() // a server that hangs takes longer to fail
+	}
+	var said time.Time
+	for pause := time.Second; ; pause = min(2*pause, longestPause) {
+		db, err := d.open(ctx, log)
+		if err == nil || away == nil || ctx.Err() != nil || !postgres.Away(err) {
+			return db, err
+		}
+		away()
+		if time.Since(said) >= time.Minute {
+			log.Warn("waiting for the database", "database", d.shown(), "error", err)
+			said = time.Now()
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// open opens PostgreSQL. When ctx ends, open does not wait for a server that hangs.
+func (d database) open(ctx context.Context, log *slog.Logger) (*postgres.DB, error) {
+	type outcome struct {
+		db  *postgres.DB
+		err error
+	}
+	opened := make(chan outcome, 1)
+	go func() {
+		db, err := postgres.Open(ctx, d.url, d.options(log))
+		opened <- outcome{db, err}
+	}()
+	select {
+	case o := <-opened:
+		return o.db, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// longestPause is the longest time between two attempts to open PostgreSQL.
+const longestPause = 5 * time.Second
 
 // check returns what is wrong with the URL, without the URL.
 func (d database) check() error {

@@ -48,7 +48,8 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	if c.flags != nil {
 		c.flags(fs)
 	}
-	switch err := fs.Parse(args); {
+	args, err := parseMixed(fs, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		const flags = "Flags, with its environment variable and its default:\n\n" +
 			"  --data DIR            folder of the database\n                        SPOOL_DATA, default ./spool-data\n"
@@ -57,7 +58,7 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 		}
 		return errHelp
 	case err != nil:
-		return &usageError{err}
+		return err
 	case data == "":
 		return usagef("--data: is empty")
 	}
@@ -67,7 +68,7 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
-	return c.run(ctx, h, path, fs.Args())
+	return c.run(ctx, h, path, args)
 }
 
 // checkStore checks a database, and reports runs that would not continue as they began with a setup,

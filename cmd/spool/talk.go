@@ -107,26 +107,10 @@ func (t talkCommand) parse(args []string, h host) (*talkFlags, []string, error) 
 			each.bind(fs, f)
 		}
 	}
-	var given, last []string
-	for i, arg := range args {
-		if arg == "--" {
-			args, last = args[:i], args[i+1:]
-			break
-		}
+	given, err := parseMixed(fs, args)
+	if err != nil {
+		return nil, nil, err
 	}
-	for rest := args; ; rest = fs.Args()[1:] {
-		switch err := fs.Parse(rest); {
-		case errors.Is(err, flag.ErrHelp):
-			return nil, nil, err
-		case err != nil:
-			return nil, nil, &usageError{err}
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		given = append(given, fs.Arg(0))
-	}
-	given = append(given, last...)
 	if f.limit < 1 {
 		return nil, nil, usagef("--limit: must be at least 1")
 	}

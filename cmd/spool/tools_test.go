@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,7 @@ func TestToolSources(t *testing.T) {
 		if strings.Contains(got.stdout+got.stderr, "0815") {
 			t.Errorf("there is a secret in\n%s%s", got.stdout, got.stderr)
 		}
-		set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv)
+		set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

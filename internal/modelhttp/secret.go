@@ -3,6 +3,7 @@ package modelhttp
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -66,6 +67,17 @@ func (s Secrets) Clean(text string) string {
 		text = strings.ToValidUTF8(text[:maxText], "") + "..."
 	}
 	return text
+}
+
+// Asked adds the URL of a request to the message of a 404: a wrong base URL has no other symptom. The URL is without
+// its query, and without secrets.
+func (s Secrets) Asked(message string, response *http.Response) string {
+	if response.StatusCode != http.StatusNotFound || response.Request == nil {
+		return message
+	}
+	u := *response.Request.URL
+	u.User, u.RawQuery = nil, ""
+	return message + " (" + response.Request.Method + " " + s.Clean(u.String()) + ")"
 }
 
 // bodySecrets returns the texts and numbers in the request fields that have secret names.

@@ -91,6 +91,7 @@ func (c *Conn) statusError(watch *modelhttp.Watch, response *http.Response) erro
 	if out.Message == "" {
 		out.Message = http.StatusText(response.StatusCode)
 	}
+	out.Message = c.Secrets.Asked(out.Message, response)
 	out.Type = c.Clean(out.Type)
 	return Classify(out)
 }

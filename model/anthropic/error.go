@@ -96,6 +96,7 @@ func (m *Model) statusError(watch *modelhttp.Watch, response *http.Response) err
 	if out.Message == "" {
 		out.Message = fmt.Sprintf("status %d", status)
 	}
+	out.Message = m.secrets.Asked(out.Message, response)
 	// A rate limit that waiting does not lift, such as a spent allowance of the account.
 	out.NoRetry = status == http.StatusTooManyRequests && header.Get("X-Should-Retry") == "false"
 	out.ContextOverflow = overflows(out)

@@ -95,6 +95,7 @@ func (m *Model) statusError(watch *modelhttp.Watch, response *http.Response) err
 	if out.Message == "" {
 		out.Message = http.StatusText(response.StatusCode)
 	}
+	out.Message = m.secrets.Asked(out.Message, response)
 	out.ContextOverflow = overflows(out)
 	return out
 }

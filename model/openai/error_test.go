@@ -62,6 +62,9 @@ func TestStatusErrors(t *testing.T) {
 			})
 			config := openai.Config{APIKey: "sk-0123456789", Headers: map[string]string{"X-Team": "team-secret"}}
 			_, err := stream(t, p.model(t, config), spool.ModelRequest{})
+			if c.status == http.StatusNotFound {
+				c.want.Message += " (POST " + p.URL + "/v1/chat/completions)"
+			}
 			if got := modelError(t, err); *got != c.want || got.Permanent() != c.permanent {
 				t.Errorf("got %+v, permanent %t", *got, got.Permanent())
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // Writer sets a deadline for each answer, and the common headers of JSON answers.
@@ -21,8 +23,13 @@ type Writer struct {
 	takeover *takeover
 }
 
-// WriteHeader sends the status and the headers.
+// WriteHeader sends the status and the headers. In place of [call.StatusClientGone] it cuts the connection.
 func (w *Writer) WriteHeader(status int) {
+	if status == call.StatusClientGone { // also a page may have it
+		w.Status = status
+		w.ResponseWriter.WriteHeader(status) // net/http sends it with the body, of which there is none
+		panic(http.ErrAbortHandler)
+	}
 	if status >= http.StatusOK {
 		w.begin()
 		w.Status = cmp.Or(w.Status, status)

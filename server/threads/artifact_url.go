@@ -103,6 +103,8 @@ func (c Controller) Signed(ctx context.Context, in SignedInput) (*rest.File, err
 	case err != nil:
 		return nil, call.About(ctx, err, key, "")
 	}
+	// Whoever has the URL may show the image, also on a page of another site.
+	rest.ResponseOf(ctx).Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	left := max(0, int(time.Until(grant.Expires()).Seconds()))
 	return fileOf(ctx, artifact, data, fmt.Sprintf("private, max-age=%d", left)), nil
 }

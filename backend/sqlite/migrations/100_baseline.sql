@@ -9,6 +9,9 @@
 
 PRAGMA application_id = 0x53706f6c; -- "Spol"
 
+-- A version before this schema that was killed in its first moments has left an empty one.
+DROP TABLE IF EXISTS schema_migration;
+
 -- The steps of the schema that the file has had.
 CREATE TABLE schema_migration (
     version    INTEGER PRIMARY KEY,

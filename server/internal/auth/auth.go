@@ -64,13 +64,13 @@ func New(c Config) (*Auth, error) {
 	return a, err
 }
 
-// Options returns the options of a route whose caller needs a scope. With orToken, the token of a stream
-// opens the route too.
-func (a *Auth) Options(need access.Scope, orToken bool) []rest.RouteOption {
+// Options returns the options of a route whose caller needs a scope. The endpoint itself checks a second one, unless also
+// is empty. With orToken, the token of a stream opens the route too.
+func (a *Auth) Options(need, also access.Scope, orToken bool) []rest.RouteOption {
 	if a.Everybody != nil {
 		return []rest.RouteOption{rest.NoAuth()}
 	}
-	g := gate{a, need}
+	g := gate{a, need, also}
 	asked := rest.Auth(g)
 	if orToken {
 		asked = rest.Auth(tokenGate{a}, g)
@@ -108,7 +108,7 @@ func (a *Auth) Operates(r *http.Request) (bool, error) {
 	if a.given(r) == FailedMissing {
 		return false, nil
 	}
-	who, err := gate{a, access.ScopeAdmin}.Authenticate(r)
+	who, err := gate{auth: a, need: access.ScopeAdmin}.Authenticate(r)
 	if err != nil {
 		return false, err
 	}
@@ -121,7 +121,7 @@ func (a *Auth) Caller(r *http.Request, need access.Scope) (access.Principal, err
 	if a.Everybody != nil {
 		return *a.Everybody, nil
 	}
-	who, err := gate{a, need}.Authenticate(r)
+	who, err := gate{auth: a, need: need}.Authenticate(r)
 	if err != nil {
 		return access.Principal{}, err
 	}

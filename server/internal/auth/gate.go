@@ -19,6 +19,8 @@ var bearerTokens = rest.Scheme{
 type gate struct {
 	auth *Auth
 	need access.Scope
+	// also is a second scope, which the document lists and the endpoint checks. Empty: there is none.
+	also access.Scope
 }
 
 // Scheme implements [rest.Authenticator].
@@ -28,6 +30,9 @@ func (g gate) Scheme() rest.Scheme {
 		s = a.Scheme()
 	}
 	s.Scopes = []string{string(g.need)}
+	if g.also != "" {
+		s.Scopes = append(s.Scopes, string(g.also))
+	}
 	return s
 }
 

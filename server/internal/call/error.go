@@ -21,7 +21,7 @@ const (
 )
 
 // StatusClientGone is the status in the log for a request whose client has gone before the answer. It
-// is never sent.
+// is never sent: a client that is there after all, behind half of a connection, sees the connection end.
 const StatusClientGone = 499
 
 // statusOf returns the status of a code. No other place maps them.

@@ -151,10 +151,22 @@ func (m *Model) openAI(f map[string]value) {
 	}
 }
 
+// endpoints are the paths that the providers' requests add to a base URL.
+var endpoints = map[string]string{
+	ProviderOpenAI: "/chat/completions", ProviderAnthropic: "/v1/messages", ProviderGemini: "/v1beta/models", ProviderResponses: "/responses",
+}
+
 // server reads the fields that every provider with a server has. Own are the fields of a request that the engine
 // sets.
 func (m *Model) server(f map[string]value, own []string) {
-	m.BaseURL, m.APIKey = f["base_url"].url(), f["api_key"].text()
+	d := f["base_url"].d
+	used := len(d.used)
+	m.BaseURL = f["base_url"].url()
+	inURL := slices.DeleteFunc(slices.Clone(d.used[used:]), func(value string) bool { return strings.HasPrefix(m.BaseURL, value) })
+	if end := endpoints[m.Provider]; strings.HasSuffix(strings.TrimRight(m.BaseURL, "/"), end) {
+		f["base_url"].problemf("must not end in %s, which each request adds", end)
+	}
+	m.APIKey = f["api_key"].text()
 	if strings.ContainsAny(m.APIKey, " \t\r\n\x00") { // for example the end of the line in a file with a secret
 		f["api_key"].problemf("must not have spaces or line breaks")
 	}
@@ -162,11 +174,10 @@ func (m *Model) server(f map[string]value, own []string) {
 		m.Model = f["model"].word()
 	}
 	m.MaxOutputTokens = f["max_output_tokens"].integer()
-	d := f["headers"].d
-	used := len(d.used)
+	used = len(d.used)
 	m.Headers = modelHeaders(f["headers"], m.APIKey != "")
 	m.Extra = extraBody(f["extra_body"], own)
-	m.Secrets = slices.Clone(d.used[used:])
+	m.Secrets = append(inURL, d.used[used:]...)
 }
 
 // temperature reads the field of this name.
