@@ -225,6 +225,6 @@ verify: ## formatting, tidy modules, links and tables of the docs
 	@$(MAKE) --no-print-directory verify/openapi
 
 .PHONY: verify/openapi
-verify/openapi: deps/npm ## spec/openapi.json is valid OpenAPI 3.1
-	@if [ -d test/node_modules ]; then echo "node test/openapi/validate.mjs spec/openapi.json"; \
-		node test/openapi/validate.mjs spec/openapi.json; else echo "skipped: the document is not validated"; fi
+verify/openapi: deps/npm ## spec/openapi.json is valid OpenAPI 3.1, without an error of Redocly's recommended rules
+	@if [ -d test/node_modules ]; then echo "node test/openapi/validate.mjs and lint.mjs, of spec/openapi.json"; \
+		node test/openapi/validate.mjs spec/openapi.json && node test/openapi/lint.mjs spec/openapi.json; else echo "skipped: the document is not validated"; fi

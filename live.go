@@ -79,6 +79,11 @@ const (
 	WakeDeleted WakeKind = "deleted"
 	// WakeOwner: the thread was given to another subject.
 	WakeOwner WakeKind = "owner"
+	// WakeAsk: a process asks whether clients of others follow the thread. Each that has some answers with
+	// [WakePresent].
+	WakeAsk WakeKind = "ask"
+	// WakePresent: a process has clients that follow the thread.
+	WakePresent WakeKind = "present"
 	// WakeJobs: a job is due. It goes to the topic [JobsTopic].
 	WakeJobs WakeKind = "jobs"
 )

@@ -68,6 +68,16 @@ func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.
 	return w.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
 }
 
+// Watched reports whether clients follow the thread or wait for one of its runs, in any process, or begin to
+// within the given time. It returns as soon as it knows of one. An error is ctx's own, or says that the engine is
+// closed or that other processes cannot be asked.
+//
+// Other processes are asked by wake-ups, again and again. So a client of another process is missed if all of them
+// get lost, as in an outage of the wake-ups.
+func (w *Watcher) Watched(ctx context.Context, key spool.ThreadKey, within time.Duration) (bool, error) {
+	return w.live.Watched(ctx, key, within)
+}
+
 // client returns a client that sees only what the actor of ctx may see.
 func client(ctx context.Context, o FollowOptions) live.Client {
 	c := live.Client{FollowOptions: o}

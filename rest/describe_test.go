@@ -61,7 +61,7 @@ func TestProduces(t *testing.T) {
 	t.Parallel()
 
 	stream := func(context.Context, struct{}) (*rest.Stream, error) { return &rest.Stream{}, nil }
-	api := rest.New()
+	api := rest.New(rest.AboutTags(map[string]string{"all": "Everything.", "nothing": "No route has it."}))
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/export", stream, rest.Produces("text/csv", "text/plain"), rest.Tags("exports"))
 		rest.Raw(r, []string{http.MethodGet}, "/raw", http.NotFoundHandler(), rest.Produces("text/html"), rest.Tags("all"))
@@ -72,7 +72,11 @@ func TestProduces(t *testing.T) {
 			t.Errorf("%s does not say %s", want[0], want[1])
 		}
 	}
-	wantDiff(t, "tags", any([]any{map[string]any{"name": "exports"}, map[string]any{"name": "all"}}), d["tags"])
+	wantDiff(t, "tags", any([]any{map[string]any{"name": "exports"}, map[string]any{"name": "all", "description": "Everything."}}), d["tags"])
+
+	wantDiff(t, "servers", any([]any{map[string]any{"url": "/"}}), d["servers"])
+	based := document(t, rest.New(rest.BaseURL("https://shop.example")))
+	wantDiff(t, "servers of a base URL", any([]any{map[string]any{"url": "https://shop.example"}}), based["servers"])
 
 	text := mustPanic(t, func() {
 		rest.New().Register(routes(func(r *rest.Routes) { rest.Get(r, "/x", handle("x"), rest.Produces("text/csv")) }))

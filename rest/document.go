@@ -42,7 +42,11 @@ func newDocument(a *API) (*document, huma.API) {
 	config.Components.Schemas = d.registry
 	config.Transformers = append(config.Transformers, d.rawError)
 	config.OnAddOperation = append(config.OnAddOperation, d.rawOperation)
-	for _, url := range a.config.servers {
+	servers := a.config.servers
+	if len(servers) == 0 {
+		servers = []string{cmp.Or(a.config.baseURL, "/")}
+	}
+	for _, url := range servers {
 		config.Servers = append(config.Servers, &huma.Server{URL: url})
 	}
 	raw := huma.NewAPI(config, rawAdapter{humago.NewAdapter(rawMux{a}, ""), a})
@@ -137,7 +141,7 @@ func (d *document) operations(rt *route, unique bool) (err error) {
 func (d *document) tag(names []string) {
 	for _, name := range names {
 		if !slices.ContainsFunc(d.open.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
-			d.open.Tags = append(d.open.Tags, &huma.Tag{Name: name})
+			d.open.Tags = append(d.open.Tags, &huma.Tag{Name: name, Description: d.api.config.tags[name]})
 		}
 	}
 }
@@ -171,9 +175,10 @@ func (d *document) operationID(rt *route, method string, unique bool) (string, e
 	return id, nil
 }
 
-// securityNeeds returns the schemes of a route. A caller needs only one of them.
+// securityNeeds returns the schemes of a route, of which a caller needs only one. It returns an empty list, and not
+// nil, for a route that asks nobody: the document then says so, and does not leave it open.
 func (rt *route) securityNeeds() []map[string][]string {
-	var needs []map[string][]string
+	needs := []map[string][]string{}
 	for _, a := range rt.auth {
 		if a == Anonymous {
 			needs = append(needs, map[string][]string{})

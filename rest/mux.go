@@ -110,6 +110,9 @@ func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 
 // find returns the shape of a path. If the API has a base path, its root matches with and
 // without a last slash, because a proxy that removes the base path leaves a slash.
+//
+// It returns nil if the path belongs to another shape once its escaped slashes are slashes. A parameter gets them as
+// slashes, so that its route could otherwise be asked for what a stricter route guards.
 func (a *API) find(method, path string) *shape {
 	if path == "" {
 		path = "/" // a handler before the API has removed all of the path
@@ -118,11 +121,19 @@ func (a *API) find(method, path string) *shape {
 		return nil // "*", or the host of a CONNECT
 	}
 	s := a.tree.find(method, path, path)
+	if plain := slashes.Replace(path); s != nil && plain != path {
+		if other := a.tree.find(method, plain, plain); other != nil && other != s {
+			return nil
+		}
+	}
 	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) && path[len(base)] == '/' {
 		s = a.tree.find(method, base, base)
 	}
 	return s
 }
+
+// slashes turns the escaped slashes of a path into slashes.
+var slashes = strings.NewReplacer("%2F", "/", "%2f", "/")
 
 // enter sends the request to a route. If the program has added middleware to the underlying
 // huma API, that runs first.

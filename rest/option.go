@@ -341,6 +341,7 @@ type apiConfig struct {
 	title, version, description string
 	specPath, docsPath          string
 	servers                     []string
+	tags                        map[string]string // the descriptions, by name
 	baseURL, basePath           string
 	baseStripped                bool // requests arrive without the base path
 	renderer                    ErrorRenderer
@@ -377,7 +378,17 @@ func Version(text string) APIOption { return apiOption(func(c *apiConfig) { c.ve
 // Defaults to none.
 func About(text string) APIOption { return apiOption(func(c *apiConfig) { c.description = text }) }
 
+// AboutTags sets the descriptions of tags in the document, in Markdown, by the name of the tag. A tag that no route
+// has is left out.
+//
+// Defaults to none.
+func AboutTags(texts map[string]string) APIOption {
+	return apiOption(func(c *apiConfig) { c.tags = texts })
+}
+
 // Servers sets the server addresses in the document.
+//
+// Defaults to the address of [BaseURL], or to "/".
 func Servers(urls ...string) APIOption { return apiOption(func(c *apiConfig) { c.servers = urls }) }
 
 // SpecPath sets the path that serves the document. If it is empty, neither the document nor

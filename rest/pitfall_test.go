@@ -74,7 +74,9 @@ func TestPitfall(t *testing.T) {
 		paths, _ := document(t, api)["paths"].(map[string]any)
 		for path := range paths {
 			want := http.StatusUnauthorized
-			if at(paths, path, "get", "security") == nil {
+			if needs, ok := at(paths, path, "get", "security").([]any); !ok {
+				t.Errorf("%s does not say whether it is secured", path)
+			} else if len(needs) == 0 {
 				want = http.StatusOK
 			}
 			wantStatus(t, api, http.MethodGet, path, want)

@@ -52,6 +52,14 @@ type Config struct {
 	// browsers, and its files below "/assets/". Its request's path begins there, without BasePath. It gets requests
 	// without credentials, so it must have no data of its own. Defaults to none: browsers get a page with links and Facts.
 	Console http.Handler
+	// DisconnectGrace is how long the run of an AG-UI post goes on after the client has closed its connection, unless
+	// the post has an onDisconnect. The run is then stopped if no client follows the thread, in any process, and
+	// none has come back in between. The caller needs [ScopeStop]: the runs of others go on.
+	//
+	// The special value -1 lets all of them go on.
+	//
+	// Defaults to 10 s.
+	DisconnectGrace time.Duration
 	// Facts are what GET / shows to callers with [ScopeAdmin], such as the models and the database of
 	// the server. Defaults to none.
 	Facts []Fact
@@ -178,6 +186,9 @@ func (c Config) withDefaults() Config {
 		c.BodyMemory = max(128<<20, 4*c.MaxBodyBytes)
 	}
 	c.BodyMemory = max(c.BodyMemory, 2*c.MaxBodyBytes)
+	if c.DisconnectGrace == 0 {
+		c.DisconnectGrace = 10 * time.Second
+	}
 	if c.QueueConcurrency == 0 {
 		c.QueueConcurrency = 256
 	}

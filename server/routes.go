@@ -32,6 +32,7 @@ type table struct {
 	auth    *auth.Auth
 	queue   *queue.Queue
 	streams *stream.Streams
+	absent  *aguiapi.Absences
 	drain   context.Context //nolint:containedctx // the lifetime of the server
 }
 
@@ -40,7 +41,7 @@ func (t table) Routes(r *rest.Routes) {
 	starts := runs.NewStarts(t.config.Limits.StartsPerMinute, t.config.HostState)
 	run := runs.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log}
 	chat := aisdkapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
-	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
+	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Absences: t.absent, Log: t.config.Log}
 	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
 	thread := threads.Controller{
 		Engine: t.engine, Streams: t.streams, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Uploads: &threads.Uploads{},

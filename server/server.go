@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/aguiapi"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/call"
@@ -24,6 +25,8 @@ import (
 type Server struct {
 	api   *rest.API
 	queue *queue.Queue
+	// absences may be about to stop runs.
+	absences *aguiapi.Absences
 	// streams have connections that an HTTP server does not know any more.
 	streams *stream.Streams
 	log     *slog.Logger
@@ -65,18 +68,19 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
 		Refused: func(r *http.Request, err error) error { return callers.Failed(r, auth.FailedDelivery, err) },
 	})
+	absences := aguiapi.NewAbsences(drain, e, c.Log, c.DisconnectGrace)
 	before := &front{config: c, auth: callers, pages: pages, streams: streams}
 	before.api = rest.New(append(c.bodyRules(jobs),
-		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
+		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.AboutTags(describe.Groups), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
 		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
 		rest.Use(before.middleware), rest.SchemaNames(wire.Names()),
 	)...)
 	wire.Document(before.api)
-	before.api.Register(table{c, e, callers, deliveries, streams, drain}, rest.Namespace(""))
+	before.api.Register(table{c, e, callers, deliveries, streams, absences, drain}, rest.Namespace(""))
 	describe.Document(before.api, c.Loopback)
 	describe.Agents(before.api, c.BasePath)
 	describe.Chats(before.api, c.BasePath)
-	return &Server{before.api, deliveries, streams, c.Log, startDrain, stopJobs}, nil
+	return &Server{before.api, deliveries, absences, streams, c.Log, startDrain, stopJobs}, nil
 }
 
 // Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none
@@ -95,13 +99,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.queue.Wait()
+		s.absences.Wait()
 		close(done)
 	}()
 	var failure error
 	select {
 	case <-done:
 	case <-ctx.Done():
-		failure = errors.Join(errors.New("wait for queue deliveries"), ctx.Err())
+		failure = errors.Join(errors.New("wait for queue deliveries and stops"), ctx.Err())
 	}
 	if cut := s.streams.Close(ctx); cut > 0 {
 		s.log.WarnContext(ctx, "event streams did not end in time and are cut off", "streams", cut)

@@ -59,7 +59,8 @@ func testWake(l *liveTest) {
 	for _, where := range []spool.ThreadKey{topic("t"), spool.JobsTopic} {
 		e := l.listen(l.Context(), where)
 		for _, kind := range []spool.WakeKind{
-			spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeOwner, spool.WakeJobs,
+			spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeOwner,
+			spool.WakeAsk, spool.WakePresent, spool.WakeJobs,
 		} {
 			l.Wake(where, kind, nil)
 			e.want(kind)

@@ -16,14 +16,14 @@ func TestServeLimits(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_wait: 45s, max_queue_depth: 4, max_queue_depth_per_tenant: 3, concurrency: 7, running_per_tenant: 6, wall_time: 0s}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_wait: 45s, disconnect_grace: 9s, max_queue_depth: 4, max_queue_depth_per_tenant: 3, concurrency: 7, running_per_tenant: 6, wall_time: 0s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.Limits.QueueDepth != 4 || set.server.MaxWait != 45*time.Second {
+	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.Limits.QueueDepth != 4 || set.server.MaxWait != 45*time.Second || set.server.DisconnectGrace != 9*time.Second {
 		t.Errorf("limits %+v, depth %d", l, set.engine.Limits.QueueDepth)
 	}
 	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.Limits.TenantDepth != 3 || set.engine.Limits.WallTime >= 0 {

@@ -51,6 +51,7 @@ func TestDocument(t *testing.T) {
 		t.Errorf("the document has changed; if that is meant, run the test with -update: %s", diff)
 	}
 	node(t, "validate.mjs", golden)
+	node(t, "lint.mjs", golden)
 }
 
 // TestTypedClient compiles a client whose types are made of the document, and has it use the

@@ -109,6 +109,12 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 	api := rest.New(
 		rest.Title("Book shop"), rest.Version("1.0.0"),
 		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key that the program prints."),
+		rest.AboutTags(map[string]string{
+			"catalog": "Books, authors and genres.", "covers": "The pictures on the books.", "shelves": "New arrivals and bargains.",
+			"reviews": "What readers say of a book.", "orders": "The orders of customers and partners.", "prices": "Changes of prices, live.",
+			"partners": "Files for partners, who have an API key.", "accounts": "Customers and partners.", "office": "The staff, with a session.",
+			"site": "Pages, health and metrics.",
+		}),
 		rest.Logger(c.Log),
 		configured,
 		// The first throttle comes before authentication and counts by address, so that wrong keys

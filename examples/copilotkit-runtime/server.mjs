@@ -15,7 +15,8 @@ const post = (path, body, headers) =>
 /** Leaves threads and runs to Spool, where the runner of the package keeps them in memory. */
 class SpoolRunner extends AgentRunner {
   run({ agent, input }) {
-    return agent.run(input);
+    const spool = { onDisconnect: "continue", ...input.forwardedProps?.spool }; // the page comes back by connect
+    return agent.run({ ...input, forwardedProps: { ...input.forwardedProps, spool } });
   }
 
   connect({ threadId, headers }) {

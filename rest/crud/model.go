@@ -208,6 +208,9 @@ func (m *model) changed(before, after reflect.Value) []string {
 }
 
 func same(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Pointer && (a.IsNil() || b.IsNil()) { // the methods of a time must not be called then
+		return a.IsNil() == b.IsNil()
+	}
 	if equal, ok := reflect.TypeAssert[interface{ UnixNano() int64 }](a); ok {
 		if other, ok := reflect.TypeAssert[interface{ UnixNano() int64 }](b); ok {
 			return equal.UnixNano() == other.UnixNano()

@@ -41,8 +41,13 @@ func (m *model) hash(row reflect.Value) (string, error) {
 			continue
 		}
 		value := row.FieldByIndex(f.Index).Interface()
-		if at, ok := value.(time.Time); ok {
+		switch at := value.(type) {
+		case time.Time:
 			value = at.UTC().UnixMicro()
+		case *time.Time:
+			if at != nil {
+				value = at.UTC().UnixMicro()
+			}
 		}
 		if err := encoder.Encode(value); err != nil {
 			return "", fmt.Errorf("version of %v: field %s: %w", m.typ, f.Go, err)

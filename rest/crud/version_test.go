@@ -141,3 +141,27 @@ func TestTimesAsVersions(t *testing.T) {
 	c.with("If-Match", next.Header().Get("ETag")).do("PUT /pages/1", `{"text":"c"}`).status(200)
 	c.do("POST /pages", `{"text":"d"}`).status(201).hasNot("0001-01-01")
 }
+
+// Visit has a time that may be null.
+type Visit struct {
+	ID int64      `json:"id"`
+	At *time.Time `json:"at"`
+}
+
+type Visits struct{ crud.Controller[Visit, int64] }
+
+// The hash of a time is that of its instant, because databases return times in their own zone.
+func TestHashOfNullableTimes(t *testing.T) {
+	t.Parallel()
+
+	c := serveController(t, &Visits{crud.New(crud.Memory[Visit, int64](crud.MemoryConfig{}), crud.Config[Visit]{
+		Path: "/visits", Versions: crud.VersionHash,
+	})})
+	tag := c.do("POST /visits", `{"at":"2026-01-02T03:04:05+02:00"}`).status(201).Header().Get("ETag")
+	if got := c.with("If-Match", tag).do("PUT /visits/1", `{"at":"2026-01-02T01:04:05Z"}`).status(200).Header().Get("ETag"); got != tag {
+		t.Errorf("the ETag of the same time in another zone is %s, want %s", got, tag)
+	}
+	if got := c.with("If-Match", tag).do("PATCH /visits/1", `{"at":null}`).status(200).Header().Get("ETag"); got == tag || got == "" {
+		t.Errorf("the ETag of null is %s, and that of a time %s", got, tag)
+	}
+}

@@ -49,6 +49,12 @@ type ResumeEntry struct {
 	Payload     json.RawMessage  `doc:"The answer, in the form of the interrupt's responseSchema: approved, and a payload." json:"payload,omitempty"`
 }
 
+// Acts reports whether the post is more than a look at the thread: it has answers, a turn or a result.
+func (in *RunAgentInput) Acts() bool {
+	n := len(in.Messages)
+	return len(in.Resume) > 0 || n > 0 && (in.Messages[n-1].Role == spool.RoleUser || in.Messages[n-1].Role == spool.RoleTool)
+}
+
 // Turn is a user turn.
 type Turn struct {
 	// ID is the client's id for the turn. Empty: the client gave no id that can be stored.
@@ -132,8 +138,8 @@ type Wishes struct {
 	ProviderOptions json.RawMessage `json:"providerOptions"`
 	// Output asks for a JSON value as the answer. Nil: the agent's.
 	Output *spool.OutputSchema `json:"output"`
-	// OnDisconnect is "stop" if the run stops when the client disconnects before the answer is over. Empty or
-	// "continue": the run continues.
+	// OnDisconnect is "stop" if the run stops when the client disconnects before the answer is over, and "continue"
+	// if the run goes on without the client. Empty: it goes on if somebody follows the thread soon.
 	OnDisconnect string `json:"onDisconnect"`
 	// State is only read to be refused: run state comes from the host's session.
 	State json.RawMessage `json:"state"`

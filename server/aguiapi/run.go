@@ -22,10 +22,11 @@ import (
 
 // Controller has the endpoints. All fields are required.
 type Controller struct {
-	Engine  *engine.Engine
-	Streams *stream.Streams
-	Starts  *runs.Starts
-	Log     *slog.Logger
+	Engine   *engine.Engine
+	Streams  *stream.Streams
+	Starts   *runs.Starts
+	Absences *Absences
+	Log      *slog.Logger
 }
 
 // Input is what an AG-UI client posts.
@@ -114,18 +115,22 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	}
 	show.ClientRunID, show.State, show.Before1 = string(body.RunID), agui.UseOf(body.State), body.Before1()
 	r := rest.RequestOf(ctx)
+	gone := func() {}
+	switch {
+	case wishes.Stops():
+		gone = func() { c.abandon(r, who, key, show.RunID) }
+	case wishes.OnDisconnect == "" && body.Acts() && who.May(access.ScopeStop):
+		gone = func() { c.Absences.add(r.Context(), who, key, show.RunID) }
+	}
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {
 		slot.Release()
-		if wishes.Stops() && r.Context().Err() != nil {
-			c.abandon(r, who, key, show.RunID)
+		if r.Context().Err() != nil {
+			gone()
 		}
 		return Answer{}, err
 	}
-	answer.live.Slot = slot
-	if wishes.Stops() {
-		answer.live.Abandon = func() { c.abandon(r, who, key, show.RunID) }
-	}
+	answer.live.Slot, answer.live.Abandon = slot, gone
 	return answer, nil
 }
 
@@ -180,6 +185,9 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 			return agui.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again
 		}
 		start.EditMessageID = said.ID
+	}
+	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) && c.Absences.has(who, key, thread.RunID) {
+		start.WhenBusy = spool.BusyInterrupt // who goes on with another turn does not come back to the one before
 	}
 	result, err := c.Starts.Run(ctx, c.Engine, key, start)
 	if err == nil && !result.Accepted {

@@ -4,6 +4,7 @@
 //
 // Install it with "make deps/npm". Without it, tests skip, unless SPOOL_TEST_REQUIRE is 1.
 //
-// With SPOOL_TEST_PAGES=1 the example pages are built and driven in Chromium too. That needs
-// "npm install" in examples/copilotkit and examples/assistant-ui.
+// With SPOOL_TEST_PAGES=1 the example pages are built and driven in Chromium too, and a page stops a run through
+// CopilotKit's runtime. That needs "npm install" in examples/copilotkit, examples/assistant-ui and
+// examples/copilotkit-runtime.
 package agui

@@ -10,11 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
 )
 
 // The pages of docs/guides/ag-ui.md compile, and do in a browser what the guide says. Their packages take half
@@ -30,6 +33,22 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			testPage(t, "../../examples/"+name)
 		})
+	}
+}
+
+// A run is stopped when a page asks CopilotKit's runtime to stop it, with the runtime's own runner. It goes on when
+// the page is closed, because the runtime keeps its connection.
+func TestCopilotKitRuntime(t *testing.T) {
+	t.Parallel()
+
+	if os.Getenv("SPOOL_TEST_PAGES") != "1" {
+		t.Skip("SPOOL_TEST_PAGES is not 1")
+	}
+	b := setupServer(t, spooltest.NewModelFunc(pageScript), server.Config{DisconnectGrace: 100 * time.Millisecond})
+	b.work(t)
+	got := node(t, nil, "runtime.mjs", b.url+"/api/agent/ag-ui", "../../examples/copilotkit-runtime")
+	if diff := cmp.Diff(`{"stop":200,"closed":"RUNNING"}`+"\n", got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

@@ -38,6 +38,12 @@ var key = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 
 func setup(t *testing.T, model spool.Model) *bundle {
 	t.Helper()
+	return setupServer(t, model, server.Config{})
+}
+
+// setupServer is setup with a configuration of the server's, for everybody.
+func setupServer(t *testing.T, model spool.Model, c server.Config) *bundle {
+	t.Helper()
 
 	b := &bundle{}
 	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
@@ -73,7 +79,8 @@ func setup(t *testing.T, model spool.Model) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(b.engine, server.Config{Insecure: true, Log: slog.New(slog.DiscardHandler)})
+	c.Insecure, c.Log = true, slog.New(slog.DiscardHandler)
+	s, err := server.New(b.engine, c)
 	if err != nil {
 		t.Fatal(err)
 	}

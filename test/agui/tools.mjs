@@ -1,5 +1,5 @@
 // A page with a tool of its own, a context and a thread that it shows when it opens: the stock
-// HttpAgent, with the two methods that the guide adds to it.
+// HttpAgent, with the methods that the guide adds to it.
 const [url, client] = process.argv.slice(2);
 const { HttpAgent, runHttpRequest, transformHttpEventStream } = await import(client);
 const warned = [];
@@ -8,6 +8,11 @@ console.error = () => {};
 
 // SpoolAgent is the class of docs/guides/ag-ui.md, in JavaScript.
 class SpoolAgent extends HttpAgent {
+  requestInit(input) {
+    const spool = { onDisconnect: "continue", ...input.forwardedProps?.spool }; // the page comes back by connect
+    return super.requestInit({ ...input, forwardedProps: { ...input.forwardedProps, spool } });
+  }
+
   connect(input) {
     this.abortController = new AbortController(); // the last run's may be aborted
     return transformHttpEventStream(runHttpRequest(() => this.fetch(`${this.url}/connect`, this.requestInit(input))));

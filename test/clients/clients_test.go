@@ -144,6 +144,21 @@ func pythonOrSkip(t *testing.T) string {
 	return python
 }
 
+// typed reports the operations of a client in Python that have no type for any answer: the generator makes no sync for
+// them.
+func typed(t *testing.T, client string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(client, "api", "*", "*.py"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no operations: %v", client, err)
+	}
+	for _, file := range files {
+		if text := read(t, file); strings.Contains(text, "\ndef sync_detailed(") && !strings.Contains(text, "\ndef sync(") {
+			t.Errorf("%s has no type for an answer", file)
+		}
+	}
+}
+
 func TestPython(t *testing.T) {
 	t.Parallel()
 
@@ -157,6 +172,7 @@ func TestPython(t *testing.T) {
 		if strings.Contains(strings.ToLower(out), "warning") {
 			t.Errorf("the generator says of %s:\n%s", name, out)
 		}
+		typed(t, filepath.Join(dir, name))
 	}
 	run(t, dir, python, "-m", "compileall", "-q", ".")
 	client, err := os.ReadFile("testdata/client.py")

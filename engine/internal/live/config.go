@@ -12,6 +12,7 @@ import (
 
 // Wakes is the part of [spool.Live] that wakes followers.
 type Wakes interface {
+	Wake(key spool.ThreadKey, kind spool.WakeKind, notice []byte)
 	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(kind spool.WakeKind, notice []byte)) (unsubscribe func(), err error)
 }
 

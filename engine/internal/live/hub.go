@@ -28,6 +28,7 @@ type hub struct {
 
 	woken    chan struct{}
 	dirty    atomic.Bool // the record may have grown
+	asked    atomic.Bool // another process asks whether the hub has clients
 	events   liveEvents
 	walker   walk.Walker
 	notice   noticer

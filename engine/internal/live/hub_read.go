@@ -56,6 +56,8 @@ func (h *hub) wake(kind spool.WakeKind, notice []byte) {
 		h.dirty.Store(true)
 	case spool.WakeRecord:
 		h.dirty.Store(true)
+	case spool.WakeAsk:
+		h.asked.Store(true)
 	case spool.WakeStream:
 	default:
 		return
@@ -81,6 +83,9 @@ func (h *hub) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-h.woken:
+			if h.asked.Swap(false) { // not in wake, which a backend may call with a lock
+				h.from.Wakes.Wake(h.key, spool.WakePresent, nil)
+			}
 			h.nudge()
 		case <-tick.C:
 			h.dirty.Store(true)

@@ -7,8 +7,9 @@
 // in the ring. A follower that starts at an old cursor or falls behind reads storage with its own
 // walker until it has caught up.
 //
-// The package reads the store and the run streams, gets wake-ups, and writes none of them. It imports the
-// root package and, of the engine's parts, record, toolresult and walk.
+// The package reads the store and the run streams, and writes none of them. It gets wake-ups, and sends those
+// that ask who follows a thread. It imports the root package and, of the engine's parts, record, toolresult and
+// walk.
 package live
 
 import (

@@ -13,16 +13,19 @@ import (
 )
 
 // Item is the model of the suite: it has a unique slug, a label that must not be null, a price
-// that must not be negative, and a parent that is another item.
+// that must not be negative, a parent that is another item, and columns of each kind that may be null.
 type Item struct {
-	ID       int64     `bun:",pk,autoincrement" gorm:"primaryKey" json:"id"`
-	Slug     string    `json:"slug"`
-	Label    *string   `json:"label"`
-	Price    float64   `json:"price"`
-	Active   bool      `json:"active"`
-	Note     *string   `json:"note"`
-	ParentID *int64    `json:"parentId"`
-	Changed  time.Time `json:"changed"`
+	ID       int64      `bun:",pk,autoincrement" gorm:"primaryKey" json:"id"`
+	Slug     string     `json:"slug"`
+	Label    *string    `json:"label"`
+	Price    float64    `json:"price"`
+	Active   bool       `json:"active"`
+	Note     *string    `json:"note"`
+	ParentID *int64     `json:"parentId"`
+	Changed  time.Time  `json:"changed"`
+	Rating   *float64   `json:"rating"`
+	Hidden   *bool      `json:"hidden"`
+	Seen     *time.Time `json:"seen"`
 }
 
 // The tables for items, for stores that need one.
@@ -35,7 +38,10 @@ const (
 	active boolean NOT NULL,
 	note text,
 	parent_id bigint REFERENCES items (id),
-	changed timestamptz NOT NULL
+	changed timestamptz NOT NULL,
+	rating double precision,
+	hidden boolean,
+	seen timestamptz
 )`
 	SQLite = `CREATE TABLE items (
 	id integer PRIMARY KEY AUTOINCREMENT,
@@ -45,7 +51,10 @@ const (
 	active boolean NOT NULL,
 	note text,
 	parent_id integer REFERENCES items (id),
-	changed timestamp NOT NULL
+	changed timestamp NOT NULL,
+	rating real,
+	hidden boolean,
+	seen timestamp
 )`
 )
 
@@ -62,7 +71,7 @@ func TestStore(t *testing.T, open func(t *testing.T) crud.Store[Item, int64], fe
 	for name, test := range map[string]func(*suite){
 		"Insert": (*suite).testInsert, "Get": (*suite).testGet, "Update": (*suite).testUpdate,
 		"UpdateSome": (*suite).testUpdateSome, "Delete": (*suite).testRemove, "Set": (*suite).testSet,
-		"Unique": (*suite).testUnique, "NotNull": (*suite).testNotNull, "ForeignKey": (*suite).testForeignKey,
+		"Patch": (*suite).testPatch, "Unique": (*suite).testUnique, "NotNull": (*suite).testNotNull, "ForeignKey": (*suite).testForeignKey,
 		"Referenced": (*suite).testReferenced, "Check": (*suite).testCheck,
 		"Commit": (*suite).testCommit, "Rollback": (*suite).testRollback, "Nested": (*suite).testNested,
 		"Isolated": (*suite).testIsolated, "LostUpdate": (*suite).testLostUpdate, "Race": (*suite).testRace,

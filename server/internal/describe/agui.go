@@ -10,8 +10,9 @@ answer replaces everything after the message. The model gets the client's tools 
 as a last message with the role tool, and the run continues. With resume, the post answers all calls that wait at once, and the run
 continues. In all other cases, and for a run that this client has started before, the post shows the thread as it is.
 
-Closing the connection does not stop the run, unless forwardedProps.spool.onDisconnect is stop, which needs the scope
-stop. The post also needs the scope read, and approve with resume.`
+If the client closes the connection before the end, forwardedProps.spool.onDisconnect says what happens to the run. With continue, it goes
+on. With stop, it is stopped at once, which needs the scope stop. Without onDisconnect, it is stopped ten seconds later, unless a client follows
+the thread by then, or the caller lacks the scope stop. The post also needs the scope read, and approve with resume.`
 
 const aboutAGUIConnect = `An AG-UI client posts here to show a thread when its page opens. The answer has the thread's messages and, if a
 run is not over, that run live until its end. No run is started, whatever the body has: only threadId, runId, state and

@@ -159,6 +159,14 @@ nothing. After a 503, the queue should keep the job.`
 whether the process shuts down. The result is up to one second old.`
 )
 
+// Groups are the descriptions of the groups of operations.
+var Groups = map[string]string{
+	"Runs":       "Start runs, answer what they ask, and stop them: natively, over AG-UI and with the AI SDK.",
+	"Inbox":      "The questions that wait for an answer, over all threads.",
+	"Threads":    "What is in a thread: messages, live events, branches, artifacts and usage.",
+	"Operations": "For operators of the server, its queue and its probes.",
+}
+
 // Words are the group, the title and the description of an operation.
 type Words struct{ Group, Summary, About string }
 

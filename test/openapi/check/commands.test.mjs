@@ -49,6 +49,15 @@ test("validate.mjs wants a file that is there", async () => {
   assert.equal((await run("validate.mjs", "testdata/none.json")).code, 1);
 });
 
+test("lint.mjs finds errors of the recommended rules, and only those", async () => {
+  assert.deepEqual(await run("lint.mjs", "testdata/good.json"), { code: 0, text: "" });
+  const { code, text } = await run("lint.mjs", "testdata/good.json", "testdata/bad-operations.json");
+  assert.equal(code, 1);
+  assert.match(text, /^testdata\/bad-operations.json: #\/openapi: no-empty-servers: /m);
+  assert.doesNotMatch(text, /good.json|info-license/);
+  assert.equal((await run("lint.mjs")).code, 2);
+});
+
 test("client.mjs compiles a client and runs it", async (t) => {
   const server = createServer((request, response) => {
     response.setHeader("Content-Type", "application/json");

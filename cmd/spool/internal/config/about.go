@@ -219,6 +219,7 @@ var about = map[string]string{
 	"limits.max_step_bytes":                    "Bytes of an answer with the results of its calls. Default: 8388608.",
 	"limits.max_waiting":                       "How many runs may wait for one thread. Default: 16.",
 	"limits.max_wait":                          "How long a request may wait for the end of a run (?wait). Default: 1m.",
+	"limits.disconnect_grace":                  "How long an AG-UI run goes on without its client. 0: it goes on. Default: 10s.",
 	"limits.max_queue_depth":                   "How many jobs may be ready. Default: 100000.",
 	"limits.max_queue_depth_per_tenant":        "How many jobs of one tenant may be ready. Default: 50000.",
 	"limits.bytes_per_tenant":                  "How many bytes one tenant may store. Default: no limit.",

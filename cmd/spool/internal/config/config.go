@@ -162,13 +162,15 @@ type Context struct {
 type Limits struct {
 	Shares
 	Memory
-	MaxPromptBytes  int
-	MaxAnswerBytes  int
-	MaxStepBytes    int
-	MaxWaiting      int
-	MaxQueueDepth   int
-	OpenStreams     int
-	MaxWait         time.Duration
+	MaxPromptBytes int
+	MaxAnswerBytes int
+	MaxStepBytes   int
+	MaxWaiting     int
+	MaxQueueDepth  int
+	OpenStreams    int
+	MaxWait        time.Duration
+	// DisconnectGrace is negative if runs go on without their clients.
+	DisconnectGrace time.Duration
 	StartsPerMinute int
 	FailedLogins    int
 	RunMaxAttempts  int

@@ -179,7 +179,7 @@ func expiry(v value) spool.Expiry {
 
 func limits(v value) Limits {
 	f := v.fields(append([]string{
-		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait",
+		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait", "disconnect_grace",
 		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace", "stream_flush",
 		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
 	}, slices.Concat(sharesFields, memoryFields)...)...)
@@ -196,6 +196,7 @@ func limits(v value) Limits {
 		MaxQueueDepth:   f["max_queue_depth"].integer(),
 		OpenStreams:     f["open_streams"].integer(),
 		MaxWait:         f["max_wait"].duration(),
+		DisconnectGrace: durationOrNone(f["disconnect_grace"], "to let runs go on", "10s"),
 		StartsPerMinute: f["starts_per_minute"].integer(),
 		FailedLogins:    f["failed_logins"].integer(),
 		RunMaxAttempts:  f["run_max_attempts"].integer(),
@@ -205,7 +206,7 @@ func limits(v value) Limits {
 		StreamFlush:     f["stream_flush"].duration(),
 		Lease:           f["lease"].duration(),
 		Retention:       f["retention"].duration(),
-		AuditRetention:  auditRetention(f["audit_retention"]),
+		AuditRetention:  durationOrNone(f["audit_retention"], "for ever", "9600h"),
 		RetryBackoff:    f["retry_backoff"].duration(),
 		RetryAfterMax:   f["retry_after_max"].duration(),
 	}

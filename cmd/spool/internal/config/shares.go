@@ -25,14 +25,14 @@ func shares(f map[string]value) Shares {
 		RunningPerTenant: f["running_per_tenant"].integer(),
 		MaxTenantDepth:   f["max_queue_depth_per_tenant"].integer(),
 		MaxTenantBytes:   f["bytes_per_tenant"].integer(),
-		MaxWallTime:      wallTime(f["wall_time"]),
+		MaxWallTime:      durationOrNone(f["wall_time"], "for no bound", "90m"),
 	}
 }
 
-// wallTime reads a duration. It returns a negative one for 0, which means no limit.
-func wallTime(v value) time.Duration {
+// durationOrNone reads a duration. It returns a negative one for 0, whose meaning none says.
+func durationOrNone(v value, none, example string) time.Duration {
 	v.shape.is(kindDurationOrNone)
-	const want = `0 for no bound, or a duration such as "90m"`
+	want := "0 " + none + `, or a duration such as "` + example + `"`
 	s, ok := v.scalar(want)
 	if !ok {
 		return 0
