@@ -171,6 +171,10 @@ type ParkRequest struct {
 	// With a Resume the engine calls the tool again after a denial and after the expiry too, and the tool may
 	// park again, up to 20 times in a call. Defaults to none.
 	Resume json.RawMessage
+	// Pending is any JSON of at most 2 MiB that says which work of the call has begun and waits for the answer. The
+	// engine calls the tool again with it as [ToolCall.Pending], and also [Tool.Cancel] if the run ends first. No
+	// client sees it. Defaults to none.
+	Pending json.RawMessage
 }
 
 // ParkFor returns an error for a tool that has to wait for a person or an external system. When

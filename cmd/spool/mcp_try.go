@@ -223,6 +223,9 @@ func (s mcpServer) call(ctx context.Context, h host, args []string, answer *spoo
 	question, asks := errors.AsType[*spool.ParkRequest](err)
 	if asks && answer != nil {
 		call.Answer, call.Resume = answer, question.Resume
+		if question.Pending != nil {
+			call.Pending = question.Pending
+		}
 		result, err = finished(ctx, tool, &call, h.stderr)
 		question, asks = errors.AsType[*spool.ParkRequest](err)
 	}

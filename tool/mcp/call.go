@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -45,11 +47,14 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 	}
 	pause, busy := firstPause, 0
 	for try := 1; ; try++ {
-		result, created, err := s.send(ctx, tool, params)
+		next, id, created, err := s.send(ctx, tool, call, params)
+		result := next.Result
 		unknown, isUnknown := errors.AsType[*spool.OutcomeUnknownError](err)
 		switch {
 		case created != nil:
 			return nil, s.begun(created)
+		case err == nil && next.Question != nil:
+			return s.land(ctx, id, tool, call, next)
 		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries: // it is busy, and gives a state to come back with
 			busy++
 			params.RequestState, params.InputResponses = result.RequestState, nil
@@ -81,32 +86,30 @@ func argsOf(call spool.ToolCall) json.RawMessage {
 }
 
 // send sends a call once. If the server has said that its session is gone, it sends the call again over a new
-// connection. It returns the task that the server has created instead of a result. The error is an
-// [spool.OutcomeUnknownError] if the server may have executed the call.
-func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallToolParams) (result *sdk.CallToolResult, created json.RawMessage, err error) {
-	ctx, cancel := context.WithTimeout(parent, s.config.Timeout)
-	defer cancel()
+// connection. It returns the result of the call, or its question and the id of the open call, or the task that the
+// server has created instead. The error is an [spool.OutcomeUnknownError] if the server may have executed the call.
+func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCall, params *sdk.CallToolParams) (next turn, id string, created json.RawMessage, err error) {
 	for renewed := false; ; renewed = true {
-		session, release, err := s.acquire(ctx)
+		session, release, err := s.ready(parent, tool)
 		if err != nil {
-			if parent.Err() != nil {
-				return nil, nil, parent.Err()
-			}
-			return nil, nil, s.unreachable(err)
+			return turn{}, "", nil, err
 		}
-		defer release()
-		if strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
-			if _, err := s.listPages(ctx, session, func([]*sdk.Tool) bool { return true }); err != nil && !isReply(err) {
-				s.drop(session)
-				return nil, nil, s.unreachable(err)
-			}
-		}
+		ctx, cancel := context.WithTimeout(parent, s.config.Timeout)
+		defer cancel()
 		traced, sent := withSent(ctx)
 		traced, caught := withCatch(traced)
-		result, err := session.CallTool(traced, params)
-		if created := caught.created(); err == nil || created != nil {
-			return result, created, nil
+		o := s.begin(traced, session, release, tool, call, params)
+		if s.come(ctx, o, 0) && parent.Err() == nil {
+			if next = s.asking(o); next.Question != nil {
+				return next, o.id, nil, nil
+			}
 		}
+		s.leave(o)
+		s.come(context.WithoutCancel(ctx), o, math.MaxInt)
+		if created := caught.created(); o.err == nil || created != nil {
+			return turn{Result: o.result}, "", created, nil
+		}
+		err = o.err
 		status, isStatus := errors.AsType[*statusError](err)
 		gone := isStatus && status.status == http.StatusNotFound && status.session
 		if gone || !isReply(err) && !isStatus && ctx.Err() == nil {
@@ -116,10 +119,38 @@ func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallT
 			continue
 		}
 		if parent.Err() != nil {
-			return nil, nil, parent.Err()
+			return turn{}, "", nil, parent.Err()
 		}
-		return nil, nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
+		return turn{}, "", nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
 	}
+}
+
+// ready returns a connection for a call of a tool, until release is called.
+func (s *Server) ready(parent context.Context, tool ListedTool) (session *sdk.ClientSession, release func(), err error) {
+	ctx, cancel := context.WithTimeout(parent, 2*s.config.ConnectTimeout)
+	defer cancel()
+	session, release, err = s.acquire(ctx)
+	if err == nil && strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
+		if _, err = s.listPages(ctx, session, func([]*sdk.Tool) bool { return true }); isReply(err) {
+			err = nil
+		} else if err != nil {
+			release()
+			s.drop(session)
+		}
+	}
+	if err == nil && !s.until(ctx, func() bool { return s.unclaimed[session] == 0 }) {
+		release()
+		err = ctx.Err()
+	}
+	switch {
+	case err == nil:
+		return session, release, nil
+	case parent.Err() != nil:
+		return nil, nil, parent.Err()
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%w: %w", errSlow, err)
+	}
+	return nil, nil, s.unreachable(err)
 }
 
 // failed returns the error of a call without a result. Sent says that the server may have got it.

@@ -6,6 +6,10 @@
 // repeated, unless the configuration of this program says that the tool is idempotent. A question of the
 // server (an elicitation) parks the run, and any process goes on with the answer. A call that a server answers by a
 // task is pending: the run waits without a process, and any process asks the server for the result.
+//
+// A server of an older revision asks in the middle of a call. The run parks too, and the call stays open in the process
+// that has made it. An answer that another process takes reaches the call within seconds. If the connection or that
+// process is gone by then, the call has an unknown outcome.
 package mcp
 
 import (
@@ -18,13 +22,15 @@ import (
 	"strings"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/egress"
 )
 
 const (
 	defaultTimeout        = 60 * time.Second
-	defaultConnectTimeout = 15 * time.Second
+	defaultConnectTimeout = 60 * time.Second // npx and uvx install a server first
 	defaultMaxResult      = 256 << 10
 	defaultMaxStored      = 10 << 20 // if the engine stores artifacts
 	defaultMaxTools       = 128
@@ -58,9 +64,9 @@ type Config struct {
 	// Defaults to requests without tokens.
 	Auth *Auth
 
-	// ConnectTimeout bounds a connection, and a list of the server's tools.
+	// ConnectTimeout bounds a connection, with the start of a Command, and a list of the server's tools.
 	//
-	// Defaults to 15 seconds.
+	// Defaults to 60 seconds.
 	ConnectTimeout time.Duration
 
 	// Dir is the working directory of the Command.
@@ -112,6 +118,12 @@ type Config struct {
 	// Defaults to false.
 	Optional bool
 
+	// Revision is the revision of the protocol that this client asks the server for. A server that asks questions in
+	// the middle of a call does so in "2025-11-25" and before: see the package.
+	//
+	// Defaults to 2026-07-28, or the newest older one that the server speaks.
+	Revision string
+
 	// TaskTimeout is how long a task may take before its call fails and the task is cancelled. It counts anew after
 	// a question of the task.
 	//
@@ -145,6 +157,8 @@ func New(config Config) (*Server, error) {
 		return wrong("Env and Dir are for a Command")
 	case len(config.Command) > 0 && (config.NoTasks || config.TaskTimeout != 0):
 		return wrong("NoTasks and TaskTimeout are for a URL")
+	case config.Revision != "" && !slices.Contains(sdk.SupportedProtocolVersions(), config.Revision):
+		return wrong("Revision must be one of %s", strings.Join(sdk.SupportedProtocolVersions(), ", "))
 	case config.Timeout < 0 || config.ConnectTimeout < 0 || config.TaskTimeout < 0 || config.MaxResultBytes < 0 || config.MaxTools < 0:
 		return wrong("Timeout, ConnectTimeout, TaskTimeout, MaxResultBytes and MaxTools must not be negative")
 	}

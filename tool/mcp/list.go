@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +83,9 @@ func (s *Server) List(ctx context.Context) (*List, error) {
 	if err != nil {
 		if parent.Err() != nil {
 			return nil, parent.Err()
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errSlow, err)
 		}
 		return nil, s.unreachable(err)
 	}

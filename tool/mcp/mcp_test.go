@@ -329,7 +329,7 @@ func TestSelection(t *testing.T) {
 	if got := approves(mcp.Selection{Approval: mcp.ApproveNever, Approve: []string{"echo"}}); !slices.Equal(got, []string{"echo"}) {
 		t.Errorf("never: %v", got)
 	}
-	if got := approves(mcp.Selection{Approval: mcp.ApproveAlways}); !slices.Contains(got, "slow") || len(got) != 12 {
+	if got := approves(mcp.Selection{Approval: mcp.ApproveAlways}); !slices.Contains(got, "slow") || len(got) != 13 {
 		t.Errorf("always, although a hint says read-only: %v", got)
 	}
 	all := tools(t, s, mcp.Selection{Allow: []string{"echo", "slow", "gone"}, Idempotent: []string{"echo"}, Prefix: "x-"})

@@ -79,7 +79,7 @@ func (p *people) forget() {
 		var oldest signin.Owner
 		var found *person
 		for o, known := range p.known {
-			if known.users == 0 && (found == nil || known.used.Before(found.used)) {
+			if known.users == 0 && !known.server.waitsForAnswers() && (found == nil || known.used.Before(found.used)) {
 				oldest, found = o, known
 			}
 		}

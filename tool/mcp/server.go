@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -24,7 +26,7 @@ const (
 	clientVersion = "1"
 )
 
-// The revision that asks questions by results, and the last one that does not.
+// The revision that asks questions by results, and the last one that asks in the middle of a call.
 const (
 	revision       = "2026-07-28"
 	legacyRevision = "2025-11-25"
@@ -45,6 +47,10 @@ type Server struct {
 	legacy  bool               // the server has not understood the present revision
 	closed  bool
 	uses    map[*sdk.ClientSession]*use
+	open    []*openCall   // in the order in which they began
+	changed chan struct{} // closed at a change of open or of its calls. Nil: nobody waits
+	// unclaimed counts the questions of a connection whose calls are not known yet.
+	unclaimed map[*sdk.ClientSession]int
 
 	listing chan struct{} // held while the tools are listed
 	listed  cachedList
@@ -60,8 +66,13 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	session := s.session
 	s.session, s.closed = nil, true
-	retired := slices.Collect(maps.Keys(s.uses))
+	retired, open := slices.Collect(maps.Keys(s.uses)), slices.Clone(s.open)
 	s.mu.Unlock()
+	for _, o := range open {
+		if o.expiry != nil { // its call has asked, and nobody waits in it
+			s.leave(o)
+		}
+	}
 	s.people.close()
 	for _, old := range retired { // with calls under way
 		if old != session {
@@ -80,6 +91,8 @@ func (s *Server) Close() error {
 var (
 	errClosed     = errors.New("the client of the MCP server is closed")
 	errNoRevision = errors.New("the server could not be asked which revision it speaks")
+	// errSlow is a connection or a list that has taken longer than ConnectTimeout.
+	errSlow = errors.New("connect_timeout has passed")
 )
 
 // connect returns the connection. It makes one if there is none.
@@ -100,21 +113,25 @@ func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
 		return session, nil
 	}
 	probed, broken := withProbe(ctx)
-	session, err := s.dial(probed, legacy)
-	older := err == nil && !legacy && session.InitializeResult().ProtocolVersion < revision
-	switch {
-	case older && broken.Load(): // the SDK takes every error for the answer of an older server
-		_ = session.Close()
-		return nil, errNoRevision
-	case older:
-		// An older revision asks in the middle of a call, which cannot wait for a person. The server must not
-		// believe that this client answers questions.
-		_ = session.Close()
-		legacy = true
-		session, err = s.dial(ctx, legacy)
+	asked := cmp.Or(s.config.Revision, revision)
+	if legacy && s.config.Revision == "" {
+		asked = legacyRevision
 	}
+	session, err := s.dial(probed, asked)
 	if err != nil {
 		return nil, err
+	}
+	speaks := session.InitializeResult().ProtocolVersion
+	switch {
+	case asked < revision || speaks >= revision:
+	case broken.Load(): // the SDK takes every error for the answer of an older server
+		_ = session.Close()
+		return nil, errNoRevision
+	case s.config.Revision != "":
+		_ = session.Close()
+		return nil, fmt.Errorf("the server speaks revision %s, and not %s as configured", cut(speaks, maxErrorText), s.config.Revision)
+	default:
+		legacy = true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,22 +143,34 @@ func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
-// dial makes a connection. The connection outlives ctx.
-func (s *Server) dial(ctx context.Context, legacy bool) (*sdk.ClientSession, error) {
+// dial makes a connection, and asks the server for a revision. The connection outlives ctx.
+func (s *Server) dial(ctx context.Context, asked string) (*sdk.ClientSession, error) {
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ConnectTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	offered, asked := &sdk.ClientCapabilities{}, legacyRevision
-	if !legacy {
-		offered, asked = capabilities(s.http != nil && !s.config.NoTasks), revision
-	}
 	client := sdk.NewClient(&sdk.Implementation{Name: clientName, Version: clientVersion}, &sdk.ClientOptions{
-		Capabilities: offered, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Capabilities: capabilities(asked >= revision && s.http != nil && !s.config.NoTasks), MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	return client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked})
+	client.AddReceivingMiddleware(s.questions)
+	client.AddSendingMiddleware(withoutTasks)
+	session, err := client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked})
+	if err != nil && errors.Is(lasting.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", errSlow, err)
+	}
+	return session, err
 }
 
-// capabilities returns what this client offers to a server of the present revision.
+// withoutTasks is the middleware of a client that offers tasks to servers of the present revision only.
+func withoutTasks(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if params, ok := r.GetParams().(*sdk.InitializeParams); ok && params.Capabilities != nil {
+			params.Capabilities.Extensions = nil
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// capabilities returns what this client offers to a server.
 func capabilities(tasks bool) *sdk.ClientCapabilities {
 	c := &sdk.ClientCapabilities{
 		Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
@@ -155,7 +184,7 @@ func capabilities(tasks bool) *sdk.ClientCapabilities {
 func (s *Server) transport() sdk.Transport {
 	if s.http != nil {
 		return &sdk.StreamableClientTransport{
-			Endpoint: s.config.URL, HTTPClient: s.http, DisableStandaloneSSE: true, MaxRetries: -1, MaxEventSize: maxMessage,
+			Endpoint: s.config.URL, HTTPClient: s.http, MaxRetries: -1, MaxEventSize: maxMessage,
 		}
 	}
 	command := exec.Command(s.config.Command[0], s.config.Command[1:]...) //nolint:gosec,noctx // the operator configured it, and it outlives the call
@@ -196,5 +225,9 @@ func (s *Server) unreachable(err error) error {
 		}
 		return out
 	}
-	return &spool.Error{Code: spool.Unavailable, Message: "MCP server " + s.config.Name + " cannot be reached", Err: s.cause(err)}
+	message := "MCP server " + s.config.Name + " cannot be reached"
+	if errors.Is(err, errSlow) {
+		message = "MCP server " + s.config.Name + " was not ready within its connect_timeout of " + s.config.ConnectTimeout.String()
+	}
+	return &spool.Error{Code: spool.Unavailable, Message: message, Err: s.cause(err)}
 }

@@ -45,7 +45,9 @@ type peer struct {
 	ttl   int
 	auth  []string
 
-	release chan struct{} // ends slow calls
+	begun     chan struct{} // has the slow calls that have begun
+	release   chan struct{} // ends slow calls
+	withdrawn chan struct{} // has the questions that nobody has answered
 }
 
 type text struct {
@@ -53,7 +55,7 @@ type text struct {
 }
 
 func newPeer() *peer {
-	p := &peer{calls: make(map[string]int), release: make(chan struct{})}
+	p := &peer{calls: make(map[string]int), begun: make(chan struct{}, 100), release: make(chan struct{}), withdrawn: make(chan struct{}, 100)}
 	p.server = sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1"}, nil)
 	p.server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
@@ -94,6 +96,7 @@ func newPeer() *peer {
 		return said("dropped"), nil
 	})
 	p.add("slow", &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, func(ctx context.Context, _ *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		p.begun <- struct{}{}
 		select {
 		case <-ctx.Done():
 		case <-p.release:
@@ -104,6 +107,7 @@ func newPeer() *peer {
 		return said("uncut"), nil
 	})
 	p.add("refund", nil, p.refund)
+	p.add("ask", nil, p.ask)
 	p.add("many", nil, p.many)
 	p.add("pay", nil, p.pay)
 	p.add("busy", nil, func(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
@@ -164,6 +168,47 @@ func (p *peer) refund(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.C
 		return said(fmt.Sprintf("refunded %v because of %s", answer.Content["amount"], reason)), nil
 	}
 }
+
+// ask asks in the middle of a call, as older revisions do, for each word. A word with a slash is asked for on the server's
+// own stream.
+func (p *peer) ask(ctx context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-p.release: // the connection may be gone, and nobody says so
+			cancel()
+		}
+	}()
+	var got []string
+	for word := range strings.SplitSeq(in.Text, " ") {
+		at := ctx
+		if strings.HasPrefix(word, "/") {
+			at = own{ctx, context.Background()}
+		}
+		answer, err := r.Session.Elicit(at, &sdk.ElicitParams{Message: "Which " + word + "?", RequestedSchema: map[string]any{
+			"type": "object", "properties": map[string]any{word: map[string]any{"type": "string"}}, "required": []string{word},
+		}})
+		if err != nil {
+			p.withdrawn <- struct{}{}
+			return nil, err
+		}
+		value, _ := answer.Content[word].(string)
+		if got = append(got, answer.Action+" "+value); value == "slow" {
+			<-p.release
+		}
+	}
+	return said(strings.Join(got, ", ")), nil
+}
+
+// own is a context without the values by which the SDK finds the stream of a call.
+type own struct {
+	context.Context
+	values context.Context
+}
+
+func (o own) Value(key any) any { return o.values.Value(key) }
 
 // many asks two questions at once.
 func (p *peer) many(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {

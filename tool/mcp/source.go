@@ -189,10 +189,8 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove
 	}
-	if c.server.http != nil {
-		t.Cancel, t.PendingTimeout = c.server.cancelAs, c.server.config.TaskTimeout
-		t.PendingIdempotent = true // the key of a task's question says which answers are the same
-	}
+	t.Cancel, t.PendingTimeout = c.server.cancelAs, c.server.config.TaskTimeout
+	t.PendingIdempotent = true // the key of a question says which answers are the same
 	t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
 		return c.server.as(listed.Name, call, func(s *Server, call spool.ToolCall) (json.RawMessage, error) {
 			return s.call(ctx, listed, t.Idempotent, call)

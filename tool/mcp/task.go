@@ -130,11 +130,15 @@ func (s *Server) lost(what string, cause error) error {
 	return &spool.OutcomeUnknownError{Err: e}
 }
 
-// goOn looks at the task of a pending call. It takes the answer of a person to the task.
+// goOn goes on with an open call, or looks at the task of a pending call. It takes the answer of a person to it.
 func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall) (json.RawMessage, error) {
 	var keep keptTask
-	if err := json.Unmarshal(call.Pending, &keep); err != nil {
-		return nil, spool.Wrap(spool.Internal, "read the state of a task", err)
+	var open keptOpen
+	if err := errors.Join(json.Unmarshal(call.Pending, &keep), json.Unmarshal(call.Pending, &open)); err != nil {
+		return nil, spool.Wrap(spool.Internal, "read the state of a call", err)
+	}
+	if open.ID != "" {
+		return s.goOnOpen(ctx, tool, call, open)
 	}
 	if s.http == nil {
 		return nil, s.lost("has become a program, which does not have the task", nil)
@@ -316,11 +320,19 @@ func (s *Server) giveUp(ctx context.Context, id string) {
 	}
 }
 
-// cancel cancels the task of a pending call. It tries again if the server cannot be reached.
+// cancel cancels an open call that this process has, or the task of a pending call. It tries again if the server cannot
+// be reached.
 func (s *Server) cancel(ctx context.Context, call spool.ToolCall) error {
 	var keep keptTask
-	if err := json.Unmarshal(call.Pending, &keep); err != nil {
-		return spool.Wrap(spool.Internal, "read the state of a task", err)
+	var open keptOpen
+	if err := errors.Join(json.Unmarshal(call.Pending, &keep), json.Unmarshal(call.Pending, &open)); err != nil {
+		return spool.Wrap(spool.Internal, "read the state of a call", err)
+	}
+	if o := s.opened(open.ID); o != nil {
+		s.leave(o)
+	}
+	if open.ID != "" {
+		return nil
 	}
 	if s.http == nil {
 		return nil

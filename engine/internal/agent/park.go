@@ -55,7 +55,7 @@ const maxParkState = 2 << 20
 
 // checkPark returns an error for a park that cannot be stored.
 func checkPark(r *spool.ParkRequest) error {
-	for name, text := range map[string]json.RawMessage{"the schema of the question": r.Schema, "the state of the question": r.Resume} {
+	for name, text := range map[string]json.RawMessage{"the schema of the question": r.Schema, "the state of the question": r.Resume, "the state of the work": r.Pending} {
 		if len(text) > maxParkState {
 			return spool.Errorf(spool.Limit, "%s has more than %d bytes", name, maxParkState)
 		}
@@ -83,8 +83,12 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 		}
 	}
 	p.Schema, p.Resume = r.Schema, r.Resume
+	// What the call goes on with, and what is to be cancelled if the run ends.
 	if before := call.answered; before != nil {
-		p.Pending = before.Pending // what the call goes on with, and what is to be cancelled if the run ends
+		p.Pending = before.Pending
+	}
+	if r.Pending != nil {
+		p.Pending = &spool.PendingCall{State: r.Pending}
 	}
 	return p
 }

@@ -301,6 +301,7 @@ var problems = map[string]struct{ text, want string }{
 	"MCPName":       {fine + "mcp: {a__b: {url: 'http://a'}}\n", "spool.yaml:3: mcp.a__b: the name of an MCP server may only have up to 32 letters, digits, hyphens and single underscores, and may not end in an underscore"},
 	"MCPApproval":   {fine + "mcp: {s: {url: 'http://a', approval: often}}\n", "spool.yaml:3: mcp.s.approval: must be hinted, always or never"},
 	"MCPHeaders":    {fine + "mcp: {s: {command: [b], headers: {A: b}}}\n", "spool.yaml:3: mcp.s.headers: is for a url"},
+	"MCPRevision":   {fine + "mcp: {s: {url: 'http://a', revision: 2025-01-01}}\n", "spool.yaml:3: mcp.s.revision: must be 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05"},
 	"MCPTasks":      {fine + "mcp: {s: {url: 'http://a', tasks: often}}\n", "spool.yaml:3: mcp.s.tasks: must be true or false"},
 	"MCPTasksChild": {fine + "mcp: {s: {command: [b], task_timeout: 1h}}\n", "spool.yaml:3: mcp.s.task_timeout: is for a url"},
 	"MCPAuthChild":  {fine + "mcp: {s: {command: [b], auth: {type: client_credentials, issuer: 'https://a', client_id: b, client_secret: c}}}\n", "spool.yaml:3: mcp.s.auth: is for a url"},

@@ -38,6 +38,7 @@ type MCP struct {
 	ConnectTimeout time.Duration
 	TaskTimeout    time.Duration
 	MaxResultBytes int
+	Revision       string
 	Prefix         string
 	Allow          []string
 	Approval       string
@@ -68,7 +69,7 @@ var (
 )
 
 var mcpFields = []string{
-	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "tasks", "task_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
+	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
 	"idempotent", "expiry", "distinct_approver", "only_for",
 }
 
@@ -83,13 +84,14 @@ func mcpServer(e entry) MCP {
 		Headers: toolHeaders(f["headers"]), Auth: mcpAuth(f["auth"]), Command: f["command"].texts(), Dir: f["dir"].text(), Env: environment(f["env"]),
 		Optional: f["optional"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
 		TaskTimeout:    f["task_timeout"].duration(),
-		MaxResultBytes: f["max_result_bytes"].integer(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
+		MaxResultBytes: f["max_result_bytes"].integer(), Revision: f["revision"].date(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
 		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Expiry: expiry(f["expiry"]),
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
 	}
 	if tasks := f["tasks"].optionalBoolean(); tasks != nil {
 		s.NoTasks = !*tasks
 	}
+	f["revision"].among(s.Revision, "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 	f["approval"].among(s.Approval, "hinted", "always", "never")
 	if !mcpPrefix.MatchString(s.Prefix) {
 		f["prefix"].problemf("may only have up to 34 letters, digits and the characters _ -")

@@ -210,10 +210,15 @@ func (v value) scalar(want string) (string, bool) {
 
 // text returns a string. Numbers and the like must be quoted, because YAML would otherwise change them:
 // 1.10 is not "1.10".
-func (v value) text() string {
+func (v value) text() string { return v.tagged("!!str") }
+
+// date returns a text that may be a date without quotes, which YAML does not take for text.
+func (v value) date() string { return v.tagged("!!str", "!!timestamp") }
+
+func (v value) tagged(tags ...string) string {
 	v.shape.is(kindText)
 	s, ok := v.scalar("text")
-	if ok && v.node.Tag != "!!str" {
+	if ok && !slices.Contains(tags, v.node.Tag) {
 		v.problemf("must be text; put it in quotes")
 		return ""
 	}

@@ -1,0 +1,37 @@
+"""A server of FastMCP: its texts, its progress and its questions are as the library makes them."""
+
+from dataclasses import dataclass
+
+from fastmcp import Context, FastMCP
+
+server = FastMCP("shop")
+
+
+@dataclass
+class Why:
+    reason: str
+
+
+@server.tool
+def report(lines: int) -> str:
+    """A text of so many lines."""
+    return "\n".join(f"line {n}" for n in range(lines))
+
+
+@server.tool
+async def audit(ctx: Context) -> str:
+    """Says how far it is."""
+    await ctx.report_progress(1, 2, "half of the books")
+    return "in order"
+
+
+@server.tool
+async def refund(order: str, ctx: Context) -> str:
+    """Asks for the reason of a refund."""
+    answer = await ctx.elicit(f"Why is order {order} refunded?", Why)
+    if answer.action != "accept":
+        return f"not refunded: {answer.action}"
+    return f"order {order} is refunded as it was {answer.data.reason}"
+
+
+server.run(show_banner=False)
