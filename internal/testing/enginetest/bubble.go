@@ -43,7 +43,7 @@ var longCases = map[string]string{
 	"Budget":      "Children Lost ParkExpired ParkTime Retried StoreFails TimeInModel TimeInTool TimeOfPeople",
 	"ClientTool":  "Expired",
 	"Distinct":    "AfterApproval Unknown",
-	"Expire":      "Extend Fail FailSettled FailSiblings FailSwept FailUnknown Times Warned",
+	"Expire":      "Defaults Extend Fail FailSettled FailSiblings FailSwept FailUnknown Times Warned",
 	"Fallback":    "Killed AllDown After",
 	"Fair": "ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +
 		"RoomInTurn RoomNotPerTenant RoomStopped RunningPerTenant",

@@ -18,6 +18,7 @@ type expireTest struct{ *engineTest }
 var expireTests = map[string]func(s expireTest){
 	"Warned":       testExpireWarned,
 	"Times":        testExpireTimes,
+	"Defaults":     testExpireDefaults,
 	"Fail":         testExpireFail,
 	"FailSettled":  testExpireFailSettled,
 	"FailSiblings": testExpireFailSiblings,
@@ -93,6 +94,33 @@ func testExpireTimes(s expireTest) {
 	stop()
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 job", "0m INPUT_REQUIRED c2 approval",
 		"60m INPUT_EXPIRING c1", "60m INPUT_EXPIRED c1", "100m INPUT_EXPIRING c2", "120m INPUT_EXPIRED c2")
+}
+
+// testExpireDefaults checks how long people and clients have if nothing says so, and when the warnings come.
+func testExpireDefaults(s expireTest) {
+	d := newDying(1)
+	d.Name = "die"
+	m := spooltest.NewModel(spooltest.Use(show("c1"), spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "die"}))
+	c := s.config(m, approved("send", `"sent"`), d.Tool)
+	c.ParkTTL = 0
+	p := s.process(c)
+	s.startAs(p.Engine, chat, showing())
+	receive(s, d.called, bubbleWait, "the call of the tool")
+	p.kill()
+	close(d.gate)
+	s.working(c)
+	s.becomes(spool.WaitingForInput)
+	const day = 24 * time.Hour
+	for _, p := range s.parksOf(chat, "r1") {
+		want := spool.Expiry{Then: spool.ExpireDeny, TTL: 7 * day, Warn: time.Hour}
+		if p.Reason == spool.ParkClientTool {
+			want.TTL, want.Warn = 15*time.Minute, 3*time.Minute
+		}
+		if p.Expiry != want || p.ExpiresAt.Sub(p.CreatedAt) != want.TTL {
+			s.Errorf("%s has %+v, want %+v", p.Reason, p.Expiry, want)
+		}
+	}
+	s.same("questions", len(s.parksOf(chat, "r1")), 3)
 }
 
 const unanswered = "nobody answered the call of send in time"
