@@ -21,9 +21,10 @@ type Rules struct {
 	MaxWaiting int
 	// MaxBudget bounds the budget to which an answer may raise a run's budget.
 	MaxBudget spool.Budget
-	// ParkTTL is how long a park stays open if neither tool nor request says otherwise, and ClientToolTTL
-	// how long one does that waits for the client's tool.
-	ParkTTL, ClientToolTTL time.Duration
+	// ClientToolTTL is how long a call of the client's tool waits for the client.
+	ClientToolTTL time.Duration
+	// ParkTTL is how long a park stays open if neither tool nor request says otherwise.
+	ParkTTL time.Duration
 	Retry   config.RetryOptions
 	Random  random.Source
 	Log     *slog.Logger

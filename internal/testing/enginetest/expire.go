@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ var expireTests = map[string]func(s expireTest){
 	"Warned":       testExpireWarned,
 	"Times":        testExpireTimes,
 	"Defaults":     testExpireDefaults,
+	"Marked":       testExpireMarked,
 	"Fail":         testExpireFail,
 	"FailSettled":  testExpireFailSettled,
 	"FailSiblings": testExpireFailSiblings,
@@ -123,6 +125,59 @@ func testExpireDefaults(s expireTest) {
 	s.same("questions", len(s.parksOf(chat, "r1")), 3)
 }
 
+// testExpireMarked has a run that completes although nobody answered its question. The run keeps the mark, and
+// the thread has it until its next run.
+func testExpireMarked(s expireTest) {
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done"), spooltest.Say("again"))
+	e := s.working(s.config(m, approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	want := spool.Expired{Questions: 1, Since: approveTest(s).park().ExpiresAt}
+	o, err := e.Outcome(context.Background(), chat, "r1")
+	if err != nil {
+		s.Fatal(err)
+	}
+	var ended spool.RunEnded
+	for _, entry := range s.entriesOf(chat) {
+		if entry.Type == spool.EntryRunEnded {
+			_ = json.Unmarshal(entry.Payload, &ended)
+		}
+	}
+	for name, got := range map[string]spool.Expired{
+		"run": s.run("r1").Expired, "thread": s.thread().Expired, "outcome": o.Expired, "end of the segment": ended.Expired,
+	} {
+		if got.Questions != 1 || !got.Since.Equal(want.Since) {
+			s.Errorf("the %s has the mark %+v, want %+v", name, got, want)
+		}
+	}
+	s.lines("listed", s.expired(e), "thread chat", "run r1", "question c1 true")
+	s.start(e, "r2", "again")
+	s.ended(spool.Completed)
+	s.lines("listed after the next run", s.expired(e), "run r1", "question c1 true")
+}
+
+// expired returns what the lists of expired questions have.
+func (s expireTest) expired(e *engine.Engine) (lines []string) {
+	s.Helper()
+	ctx := context.Background()
+	threads, err := e.Threads(ctx, chat.Tenant, spool.ThreadQuery{Expired: true})
+	runs, err2 := e.Runs(ctx, chat.Tenant, spool.RunQuery{Expired: true})
+	page, err3 := e.Inbox(ctx, chat.Tenant, spool.ParkQuery{State: spool.ParkExpired})
+	if err := errors.Join(err, err2, err3); err != nil {
+		s.Fatal(err)
+	}
+	for _, t := range threads {
+		lines = append(lines, "thread "+string(t.ID))
+	}
+	for _, r := range runs {
+		lines = append(lines, "run "+string(r.ID))
+	}
+	for _, q := range page.Questions {
+		lines = append(lines, fmt.Sprintf("question %s %t", q.ToolCallID, q.Expired))
+	}
+	return lines
+}
+
 const unanswered = "nobody answered the call of send in time"
 
 func testExpireFail(s expireTest) {
@@ -158,6 +213,9 @@ func testExpireFailSettled(s expireTest) {
 	s.ended(spool.Failed)
 	if len(settled) != 1 || settled[0].State != spool.Failed || settled[0].Error != unanswered {
 		s.Errorf("settled: %+v", settled)
+	}
+	if settled[0].Expired.Questions != 1 || s.thread().Expired.Questions != 1 {
+		s.Errorf("the marks are %+v and %+v", settled[0].Expired, s.thread().Expired)
 	}
 	if m.Asked() != 1 || s.run("r1").Error != unanswered {
 		s.Errorf("the model was asked %d times: %+v", m.Asked(), s.run("r1"))
