@@ -157,6 +157,10 @@ func (w *objectWriter) run(r *DeltaRun) {
 	w.string("state", string(r.State))
 	w.string("stopReason", string(r.StopReason))
 	w.string("error", r.Error)
+	if r.Expired != (Expired{}) {
+		w.key("expired")
+		w.value(r.Expired)
+	}
 	w.string("startedBy", r.StartedBy)
 	w.time("enqueuedAt", r.EnqueuedAt)
 	w.time("startedAt", r.StartedAt)

@@ -16,6 +16,8 @@ type RunOutcome struct {
 	StopReason StopReason `doc:"Why it ended. Left out: it has not." example:"completed" json:"stopReason,omitempty"`
 	// Error is why the run failed, in words for a person.
 	Error string `doc:"Why it failed, for a person." json:"error,omitempty"`
+	// Expired is the mark of a dispatched run: see [Run.Expired].
+	Expired Expired `doc:"The questions of the run that nobody answered in time. Left out: none." json:"expired,omitzero"`
 	// Delivered says which run has read the message of a steer. Nil: none has, or the run is no steer.
 	Delivered *Delivered `doc:"The run that has read the message of a steer. Left out: none, or the run is no steer." json:"delivered,omitempty" nullable:"false"`
 	// Text is the text of Message. Empty: there is none.

@@ -147,6 +147,8 @@ type RunEnded struct {
 	StopReason StopReason `doc:"What cut a finished run short. Left out: nothing, or the run is not finished." json:"stopReason,omitempty"`
 	// Output is the JSON value of the run, if the run has one of at most [MaxOutputEvent] bytes.
 	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has." json:"output,omitempty"`
+	// Expired is the run's mark: see [Run.Expired]. Zero: it has none, or goes on.
+	Expired Expired `doc:"The questions of the run that nobody answered in time. Left out: none, or the run goes on." json:"expired,omitzero"`
 }
 
 // InputRequired is the payload of [EntryInputRequired] and of the stream item of the
@@ -281,6 +283,8 @@ type StateChange struct {
 	Costs []Money `doc:"The cost. Left out: no price is known." json:"costs,omitempty"`
 	// Queue has the runs that wait for the thread, the next one first.
 	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first." json:"queue,omitempty"`
+	// Expired is the run's mark: see [Run.Expired].
+	Expired Expired `doc:"The questions of the run that nobody answered in time. Left out: none." json:"expired,omitzero"`
 }
 
 // ThreadDeleted is the payload of [NoticeThreadDeleted].

@@ -24,13 +24,17 @@ type Expiry struct {
 	// TTL is the time to answer, unless the tool's [ParkRequest] sets it. Defaults to the engine's ParkTTL.
 	TTL time.Duration `json:"ttl,omitempty"`
 	// Warn is how long before the end of its time the record warns of an open park. Negative, or no less than
-	// the whole time: never. Defaults to a fifth of the time.
+	// the whole time: never. Defaults to a fifth of the time, and to 1 h if that is less.
 	Warn time.Duration `json:"warn,omitempty"`
 	// Extensions is how many times [ExpireExtend] extends the time. Defaults to 10.
 	Extensions int `json:"extensions,omitempty"`
 }
 
-const defaultExtensions = 10
+const (
+	defaultExtensions = 10
+	// maxDefaultWarn bounds the default of Expiry.Warn: a warning days before the end is soon forgotten.
+	maxDefaultWarn = time.Hour
+)
 
 // Or returns the expiry with its defaults filled in, for a park that waits for ttl.
 func (x Expiry) Or(ttl time.Duration) Expiry {
@@ -39,7 +43,7 @@ func (x Expiry) Or(ttl time.Duration) Expiry {
 		x.Then = ExpireDeny
 	}
 	if x.Warn == 0 {
-		x.Warn = ttl / 5
+		x.Warn = min(ttl/5, maxDefaultWarn)
 	}
 	switch {
 	case x.Then != ExpireExtend:

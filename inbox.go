@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ParkOrder is the order of a list of open parks.
+// ParkOrder is the order of a list of parks.
 type ParkOrder string
 
-// The orders of a list of open parks.
+// The orders of a list of parks.
 const (
 	// ParksByAge lists the park that was asked first, first. A park that is made later comes last.
 	ParksByAge ParkOrder = "age"
@@ -16,11 +16,15 @@ const (
 	ParksByExpiry ParkOrder = "expiry"
 )
 
-// ParkQuery selects open parks of a tenant across its threads. A park must pass all fields.
+// ParkQuery selects parks of a tenant across its threads, the open or the expired ones. A park must pass all fields.
 type ParkQuery struct {
 	// Tenant is the tenant of the parks. Required.
 	Tenant Tenant
-	// Order is the order of the list. Defaults to [ParksByAge].
+	// State is [ParkOpen] for the parks that somebody can answer now, or [ParkExpired] for those that nobody answered
+	// in time, also of runs that are over. The expired ones come by their expiry, the last one first, whatever Order
+	// says. Defaults to [ParkOpen].
+	State ParkState
+	// Order is the order of the open parks. Defaults to [ParksByAge].
 	Order ParkOrder
 	// ThreadID leaves out the parks of other threads. Empty: all.
 	ThreadID ThreadID
@@ -39,14 +43,14 @@ type ParkQuery struct {
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
 	// After continues a list: only parks whose time of the order is after this one, or equal to it and their
-	// (RunID, ToolCallID) is greater than (AfterRun, AfterCall). The time is [Park.CreatedAt] or [Park.ExpiresAt].
-	// Zero: from the first.
+	// (RunID, ToolCallID) is greater than (AfterRun, AfterCall). The time is [Park.CreatedAt] or [Park.ExpiresAt]. In
+	// the list of the expired parks they are before it, or less. Zero: from the first.
 	After     time.Time
 	AfterRun  RunID
 	AfterCall ToolCallID
 }
 
-// ParkRow is an open park of a list, with what it belongs to.
+// ParkRow is a park of a list, with what it belongs to.
 type ParkRow struct {
 	Park
 
@@ -78,7 +82,7 @@ func (p Park) RunIDs() []RunID {
 	return ids
 }
 
-// Question is an open park as a list shows it to those who may answer it.
+// Question is a park as a list shows it.
 type Question struct {
 	ThreadID ThreadID          `doc:"The thread that waits."                                example:"t1"            json:"threadId"`
 	Title    string            `doc:"The title of the thread."                              json:"title"`
@@ -91,6 +95,8 @@ type Question struct {
 	// Path are the agents from the run's own down to the one that made the call.
 	Path    []string  `doc:"The agents from the run's own down to the one that made the call. It has one name unless a nested run asks." json:"path"`
 	AskedAt time.Time `doc:"When the question was asked."                                                                                json:"askedAt"`
+	// Expired is true if nobody answered in time. Such a question takes no answer.
+	Expired bool `doc:"Whether nobody answered until expiresAt. Left out: somebody can answer." json:"expired,omitempty"`
 
 	InputRequired
 

@@ -304,6 +304,8 @@ type StreamFinished struct {
 	FinishReason StopReason `doc:"The run's stop reason. Left out: nothing cut the run short." json:"finishReason,omitempty"`
 	// Output is the JSON value of the run, if the run has one of at most [MaxOutputEvent] bytes.
 	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has." json:"output,omitempty"`
+	// Expired is the run's mark: see [Run.Expired]. Zero: it has none, or goes on.
+	Expired Expired `doc:"The questions of the run that nobody answered in time. Left out: none, or the run goes on." json:"expired,omitzero"`
 }
 
 // StreamFailed are the fields of [ItemRunError].

@@ -77,5 +77,5 @@ func (t Thread) Equal(other Thread) bool {
 	return t.Tenant == other.Tenant && t.ID == other.ID && t.State == other.State && t.Model == other.Model &&
 		t.Title == other.Title && t.Owner == other.Owner && maps.Equal(t.Labels, other.Labels) &&
 		t.CreatedAt == other.CreatedAt && t.UpdatedAt == other.UpdatedAt && t.RunID == other.RunID && //nolint:staticcheck // as they stand, not as instants
-		t.LastSeq == other.LastSeq && t.Fence == other.Fence && t.LeaseUntil == other.LeaseUntil //nolint:staticcheck // as above
+		t.LastSeq == other.LastSeq && t.Fence == other.Fence && t.Expired == other.Expired && t.LeaseUntil == other.LeaseUntil //nolint:staticcheck // as above
 }

@@ -20,6 +20,8 @@ func TestThreadEqual(t *testing.T) {
 			f.Set(reflect.ValueOf(time.Unix(1, 0)))
 		case map[string]string:
 			f.Set(reflect.ValueOf(map[string]string{"k": "v"}))
+		case spool.Expired:
+			f.Set(reflect.ValueOf(spool.Expired{Questions: 1}))
 		case int64:
 			f.SetInt(1)
 		default:

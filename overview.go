@@ -24,6 +24,8 @@ type RunQuery struct {
 	// StopReason leaves out runs that ended for another reason, or have not ended. Empty:
 	// all.
 	StopReason StopReason
+	// Expired leaves out runs without the mark: see [Run.Expired].
+	Expired bool
 	// Agent leaves out the runs of other agents. Empty: all.
 	Agent string
 	// Model leaves out runs with other models. Empty: all.

@@ -147,8 +147,10 @@ type Settlement struct {
 	StopReason StopReason
 	// Error is why a failed run failed.
 	Error string
-	Steps int
-	Usage TokenCount
+	// Expired is the mark of a run with questions that nobody answered in time: see [Run.Expired].
+	Expired Expired
+	Steps   int
+	Usage   TokenCount
 	// Costs is the cost of the run. Empty: no price is known.
 	Costs []Money
 	// HostState is the host state of the start. Nil: none.

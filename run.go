@@ -39,6 +39,8 @@ type Run struct {
 	Steps int
 	// Attempts counts the failed attempts since the last finished step.
 	Attempts int
+	// Expired is the mark of a dispatched run with the questions of its tree that nobody answered in time.
+	Expired Expired
 	// TokenCount is the usage of the run. For a dispatched run it includes that of its nested runs.
 	TokenCount
 	// Prompt is the prompt of a nested run, cut to 2,000 characters. The run's first message has the whole

@@ -17,6 +17,7 @@ type WireRun struct {
 	State             State         `doc:"The state of the run."                                                            json:"state"`
 	StopReason        StopReason    `doc:"Why it ended."                                                                    json:"stopReason,omitempty"`
 	Error             string        `doc:"Why it failed, for a person."                                                     json:"error,omitempty"`
+	Expired           Expired       `doc:"The questions that nobody answered in time. Left out: none."                      json:"expired,omitzero"`
 	StartedBy         string        `doc:"The subject who started the run, from the credentials."                           json:"startedBy,omitempty"`
 	EnqueuedAt        time.Time     `doc:"When it was accepted."                                                            json:"enqueuedAt,omitzero"`
 	StartedAt         time.Time     `doc:"When a worker first claimed it."                                                  json:"startedAt"`
@@ -50,7 +51,7 @@ func (r Run) Wire() WireRun {
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
 		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts,
 		InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens, OutputTokens: r.OutputTokens, TotalTokens: r.TotalTokens,
-		Prompt: r.Prompt, Result: r.Result, CostMicros: r.CostMicros, Currency: r.Currency,
+		Prompt: r.Prompt, Result: r.Result, CostMicros: r.CostMicros, Currency: r.Currency, Expired: r.Expired,
 	}
 	if a := r.Allowance; a != nil {
 		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros
@@ -83,7 +84,7 @@ func (in WireRun) Run() Run {
 		State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,
 		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps, Attempts: in.Attempts,
 		TokenCount: TokenCount{in.InputTokens, in.CachedInputTokens, in.OutputTokens, in.TotalTokens},
-		Prompt:     in.Prompt, Result: in.Result, CostMicros: in.CostMicros, Currency: in.Currency,
+		Prompt:     in.Prompt, Result: in.Result, CostMicros: in.CostMicros, Currency: in.Currency, Expired: in.Expired,
 	}
 	bounds := Budget{
 		Tokens: in.TokenBudget, CostMicros: in.CostBudgetMicros, ToolCalls: in.ToolCallBudget,

@@ -47,10 +47,11 @@ type Store interface {
 	// with the greater id.
 	Runs(ctx context.Context, q RunQuery) ([]RunRow, error)
 	// Parks lists a tenant's open parks of all threads that somebody can answer now: the state of the park is
-	// [ParkOpen], its ExpiresAt is after the store's time, and its dispatched run waits for input. Of parks with
-	// the same time, the one with the smaller run id and then call id comes first. The cost of a page does not
-	// grow with closed parks or with threads. A filter that few open parks pass may read all open ones of the
-	// tenant. Each row is one consistent state, and so is the page.
+	// [ParkOpen], its ExpiresAt is after the store's time, and its dispatched run waits for input. Or it lists the
+	// expired ones: the state is [ParkExpired]. Of parks with the same time, the one with the smaller run id and
+	// then call id comes first, and in the list of the expired ones last. The cost of a page does not grow with
+	// other parks or with threads. A filter that few parks pass may read all of the state in the tenant. Each row
+	// is one consistent state, and so is the page.
 	Parks(ctx context.Context, q ParkQuery) ([]ParkRow, error)
 	// Jobs lists a tenant's jobs. Jobs that are not dead come in the order of [QueuedJob.FirstDue], and dead
 	// ones the last died first. Of jobs with the same time, the one with the smaller id comes first among jobs that

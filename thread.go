@@ -18,6 +18,8 @@ type Thread struct {
 	Labels    map[string]string `doc:"The labels of the thread." json:"labels,omitempty"`
 	CreatedAt time.Time         `doc:"When it was made."         json:"createdAt"`
 	UpdatedAt time.Time         `doc:"When it changed last."     json:"updatedAt"`
+	// Expired is the mark of the run that owns the thread, or of the last one that owned it.
+	Expired Expired `doc:"The questions of its last run that nobody answered in time. Left out: none." json:"expired,omitzero"`
 
 	// RunID is the run that owns the thread, or the last one that owned it.
 	RunID RunID `json:"-"`
@@ -66,6 +68,8 @@ type ThreadQuery struct {
 
 	// State leaves out threads in other states. Empty: all.
 	State State
+	// Expired leaves out threads without the mark: see [Thread.Expired].
+	Expired bool
 	// Title leaves out threads whose title does not contain this text. Upper and lower case of ASCII letters
 	// are equal. Empty: all.
 	Title string

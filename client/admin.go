@@ -19,6 +19,8 @@ type RunFilter struct {
 	Agent, Model string
 	// CreatedAfter and CreatedBefore leave out runs that were accepted outside of these times. Zero: all.
 	CreatedAfter, CreatedBefore time.Time
+	// Expired leaves out runs without a question that nobody answered in time.
+	Expired bool
 	// PageSize is how many runs one request reads, from 1 to 1000. Defaults to 100.
 	PageSize int
 	// State leaves out runs in other states. Empty: all.
@@ -34,16 +36,19 @@ type RunFilter struct {
 // Runs lists the runs of the caller's tenant, including nested ones, the last accepted one first. Runs that
 // are accepted meanwhile do not appear. It is for operators, and needs the scope admin. An error ends the list.
 func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[spool.Run, error] {
-	depth := ""
+	depth, expired := "", ""
 	if f.TopLevel {
 		depth = "0"
+	}
+	if f.Expired {
+		expired = "true"
 	}
 	return pages(func(page string) ([]spool.Run, string, error) {
 		list, err := do[struct {
 			Runs []spool.Run `json:"runs"`
 			Next string      `json:"next"`
 		}](ctx, c, c.admin("runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
-			"state", string(f.State), "stopReason", string(f.StopReason), "agent", f.Agent, "model", f.Model, "depth", depth,
+			"state", string(f.State), "stopReason", string(f.StopReason), "expired", expired, "agent", f.Agent, "model", f.Model, "depth", depth,
 			"createdAfter", timeText(f.CreatedAfter), "createdBefore", timeText(f.CreatedBefore)))
 		return list.Runs, list.Next, err
 	})

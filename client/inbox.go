@@ -25,13 +25,16 @@ type InboxFilter struct {
 	PageSize int
 	// Reason leaves out questions with other reasons. Empty: all.
 	Reason string
+	// State is [spool.ParkExpired] for the questions that nobody answered in time, the last one first. Defaults to
+	// [spool.ParkOpen].
+	State spool.ParkState
 	// ThreadID leaves out the questions of other threads. Empty: all.
 	ThreadID spool.ThreadID
 	// Tool leaves out the calls of other tools. Empty: all.
 	Tool string
 }
 
-// Inbox lists the questions of the caller's tenant that wait for an answer, over all threads. It reads a page when the
+// Inbox lists the questions of the caller's tenant that wait for an answer, or that have expired, over all threads. It reads a page when the
 // one before has been consumed, so a question that was answered meanwhile may still come. An error ends the list.
 func (c *Client) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[spool.Question, error] {
 	return pages(func(next string) ([]spool.Question, string, error) { return c.InboxPage(ctx, f, next) })
@@ -44,7 +47,7 @@ func (c *Client) InboxPage(ctx context.Context, f InboxFilter, page string) (que
 		Questions []spool.Question `json:"questions"`
 		Next      string           `json:"next"`
 	}](ctx, c, get(inboxPath, "limit", number(pageSize(f.PageSize)), "after", page, "order", string(f.Order), "threadId", string(f.ThreadID),
-		"agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner", f.Owner))
+		"state", string(f.State), "agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner", f.Owner))
 	return list.Questions, list.Next, err
 }
 

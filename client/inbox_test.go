@@ -53,7 +53,7 @@ func TestInbox(t *testing.T) {
 		}
 	}
 	if got := list(client.InboxFilter{ThreadID: "t1"}) + list(client.InboxFilter{Tool: "look"}) + list(client.InboxFilter{Owner: "eve"}) +
-		list(client.InboxFilter{StartedBy: "eve"}) + list(client.InboxFilter{Agent: "other"}); got != "t1 " {
+		list(client.InboxFilter{StartedBy: "eve"}) + list(client.InboxFilter{Agent: "other"}) + list(client.InboxFilter{State: spool.ParkExpired}); got != "t1 " {
 		t.Errorf("of one thread: %s", got)
 	}
 	for _, err := range c.Inbox(ctx, client.InboxFilter{Order: "size"}) {

@@ -132,6 +132,9 @@ func TestLists(t *testing.T) {
 	if diff := cmp.Diff([]spool.ThreadID{"t3", "t1"}, ids(client.ThreadFilter{Labels: map[string]string{"odd": "1"}, State: spool.Completed})); diff != "" {
 		t.Errorf("filtered (-want +got):\n%s", diff)
 	}
+	if got := ids(client.ThreadFilter{Expired: true}); len(got) != 0 {
+		t.Errorf("with the mark: %v", got)
+	}
 	if got := ids(client.ThreadFilter{UpdatedBefore: time.Now().Add(-time.Hour)}); len(got) != 0 {
 		t.Errorf("of an hour ago: %v", got)
 	}

@@ -14,6 +14,8 @@ const threadsPath = "/api/threads"
 
 // ThreadFilter selects threads of a list. A thread must pass all fields.
 type ThreadFilter struct {
+	// Expired leaves out threads whose last run has no question that nobody answered in time.
+	Expired bool
 	// Labels leaves out threads that do not have all of these. Nil: all.
 	Labels map[string]string
 	// Owner leaves out the threads of other subjects. Empty: all.
@@ -41,6 +43,9 @@ func (c *Client) Threads(ctx context.Context, f ThreadFilter) iter.Seq2[spool.Th
 func (c *Client) ThreadPage(ctx context.Context, f ThreadFilter, page string) (threads []spool.Thread, next string, err error) {
 	q := get(threadsPath, "limit", number(pageSize(f.PageSize)), "before", page, "state", string(f.State), "q", f.Title, "owner", f.Owner,
 		"updatedAfter", timeText(f.UpdatedAfter), "updatedBefore", timeText(f.UpdatedBefore))
+	if f.Expired {
+		q.query.Set("expired", "true")
+	}
 	for key, value := range f.Labels {
 		q.query.Add("label", key+":"+value)
 	}

@@ -33,6 +33,9 @@ type Config struct {
 	Attachments AttachmentOptions
 	// Budget says which budgets runs have. Defaults to none.
 	Budget BudgetOptions
+	// ClientToolTTL is how long a call waits for the client that runs the tool: see [spool.ClientTool].
+	// Defaults to 15 min.
+	ClientToolTTL time.Duration
 	// Context says how the engine keeps histories within the context windows of models.
 	Context ContextOptions
 	// Limits bounds what clients, models and tenants may do.
@@ -47,7 +50,7 @@ type Config struct {
 	// again after a crash or an error. If it returns an error, a run that would complete fails.
 	// Defaults to none.
 	OnSettle func(ctx context.Context, s Settlement) error
-	// ParkTTL is how long a park waits for its answer if the tool does not say. Defaults to 15 min.
+	// ParkTTL is how long a park waits for a person's answer if the tool does not say. Defaults to 7 days.
 	ParkTTL time.Duration
 	// Pricer returns the cost of model calls. Defaults to none: no call has a price.
 	Pricer spool.Pricer
@@ -120,9 +123,12 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	c.ProviderLimits = limits
 	c.Budget.OnBudget = cmp.Or(c.Budget.OnBudget, spool.BudgetEnd)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	c.ParkTTL = cmp.Or(c.ParkTTL, 15*time.Minute)
+	c.ClientToolTTL = cmp.Or(c.ClientToolTTL, 15*time.Minute)
+	c.ParkTTL = cmp.Or(c.ParkTTL, 7*24*time.Hour)
 	c.WhenBusy = cmp.Or(c.WhenBusy, spool.BusyReject)
 	switch summarizer := c.Context.CompactionModel; {
+	case c.ClientToolTTL < 0:
+		return c, nil, spool.Errorf(spool.Invalid, "Config.ClientToolTTL is negative")
 	case c.ParkTTL < 0:
 		return c, nil, spool.Errorf(spool.Invalid, "Config.ParkTTL is negative")
 	case !c.WhenBusy.Known():
@@ -145,7 +151,7 @@ func (c Config) check() (Config, *registry.Registry, error) {
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
 		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,
-		Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, QueueOf: agents.QueueOf, Parameters: agents.Parameters,
+		ClientToolTTL: c.ClientToolTTL, Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, QueueOf: agents.QueueOf, Parameters: agents.Parameters,
 	}
 }
 

@@ -28,6 +28,7 @@ func TestConfig(t *testing.T) {
 	for want, c := range map[string]Config{
 		`Config.Context.CompactionModel is "x", which Config.Models lacks`: {Context: ContextOptions{CompactionModel: "x"}},
 		`Config.Retry.Backoff is negative`:                                 {Retry: RetryOptions{Backoff: -1}},
+		`Config.ClientToolTTL is negative`:                                 {ClientToolTTL: -1},
 		`Config.ParkTTL is negative`:                                       {ParkTTL: -1},
 		`Config.Budget.Max.Tokens is negative`:                             {Budget: BudgetOptions{Max: spool.Budget{Tokens: -1}}},
 		`Config.ProviderLimits names "x", which Config.Models lacks`:       {ProviderLimits: map[string]ProviderLimit{"x": {RPM: 1}}},

@@ -7,7 +7,8 @@ import (
 )
 
 // Inbox lists the questions of a tenant that wait for an answer, over all of its threads: those that were
-// asked first come first, or those that expire first. It leaves out large arguments: see
+// asked first come first, or those that expire first. With the state [spool.ParkExpired] it lists those that
+// nobody answered in time, the last one first. It leaves out large arguments: see
 // [spool.Question.ArgumentsBytes]. A zero limit stands for 50. A question may be answered or expire while
 // somebody reads the list, so an answer may still be refused. An actor that may see only its own threads
 // gets no others' questions.

@@ -214,6 +214,10 @@ func (f *folder) snapshot() (*spool.Snapshot, error) {
 		}
 		s.Runs = append(s.Runs, f.runs[id].Run())
 	}
+	s.Thread.Expired = spool.Expired{}
+	if owner := f.runs[f.run]; owner != nil {
+		s.Thread.Expired = owner.Expired
+	}
 	s.ActiveEvents = []spool.Entry{}
 	if s.Thread.State.Active() {
 		s.Queue, s.ActiveEvents = f.queue(), f.activeEvents()

@@ -1,11 +1,13 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
@@ -114,6 +116,102 @@ func TestInbox(t *testing.T) {
 	}
 	if got := b.as(t, readOnlyA, http.MethodGet, inboxPath, ""); got.status != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", got.status, got.body)
+	}
+}
+
+// expires makes the run of a thread one that completed although nobody answered its question.
+func (b *bundle) expires(t *testing.T, thread spool.ThreadID, at time.Time) {
+	t.Helper()
+	err := b.backend.Store.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: thread}, 0, func(tx spool.Tx) error {
+		row, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		run, err := spool.FindRun(tx, row.RunID)
+		if err != nil {
+			return err
+		}
+		parks, err := tx.Parks(run.ID)
+		if err != nil {
+			return err
+		}
+		parks[0].State, parks[0].Landed, parks[0].ExpiresAt = spool.ParkExpired, true, at
+		run.State, run.StopReason, run.Expired = spool.Completed, spool.StopCompleted, run.Expired.And(at)
+		row.State, row.Expired = run.State, run.Expired
+		return tx.Write(spool.Changes{Thread: &row, Runs: []spool.RunRow{run}, Parks: parks[:1]})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What nobody answered in time has lists of its own: the questions, their threads and their runs.
+func TestInboxExpired(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.work(t)
+	at := time.Date(2026, 11, 28, 3, 5, 0, 0, time.UTC)
+	for i, thread := range []spool.ThreadID{"t1", "t2", "t3"} {
+		b.asks(t, tokenA, string(thread))
+		if i < 2 {
+			b.expires(t, thread, at.Add(time.Duration(i)*time.Minute))
+		}
+	}
+	for query, want := range map[string]string{
+		"":                            "t3",
+		"?state=open":                 "t3",
+		"?state=expired":              "t2 t1",
+		"?state=expired&order=expiry": "t2 t1",
+		"?state=expired&threadId=t1":  "t1",
+		"?state=expired&agent=strict": "",
+		"?state=expired&owner=anna":   "t2 t1",
+	} {
+		if got, _ := b.inbox(t, tokenA, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	got, page := b.inbox(t, tokenA, "?state=expired&limit=1")
+	if q := page.Questions[0]; got != "t2" || !q.Expired || !q.ExpiresAt.Equal(at.Add(time.Minute)) {
+		t.Errorf("the first page: %s %+v", got, q)
+	}
+	if got, page := b.inbox(t, tokenA, "?state=expired&limit=1&after="+url.QueryEscape(page.Next)); got != "t1" || page.Next == "" {
+		t.Errorf("the second page: %s %+v", got, page)
+	}
+	for path, want := range map[string]string{
+		"/api/threads?expired=true":      `[{"id":"t2"},{"id":"t1"}]`,
+		"/api/threads?expired=false":     `[{"id":"t3"},{"id":"t2"},{"id":"t1"}]`,
+		"/api/admin/runs?expired=true":   `[{"id":"r-t2"},{"id":"r-t1"}]`,
+		"/api/agent/runs/r-t1":           `"expired":{"questions":1,"since":"2026-11-28T03:05:00Z"}`,
+		"/api/agent/history?threadId=t1": `"expired":{"questions":1,"since":"2026-11-28T03:05:00Z"}`,
+	} {
+		got := b.as(t, tokenA, http.MethodGet, path, "")
+		have := got.body
+		if strings.Contains(path, "expired=") {
+			var list struct {
+				Threads, Runs []struct {
+					ID string `json:"id"`
+				}
+			}
+			_ = json.Unmarshal([]byte(got.body), &list)
+			text, err := json.Marshal(append(list.Threads, list.Runs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			have = string(text)
+		}
+		if !strings.Contains(have, want) {
+			t.Errorf("%s: %d %s, want %s", path, got.status, have, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"?state=answered":                      `{"error":"state must be open or expired","code":"invalid"}`,
+		"?state=expired&after=age~x~r~c":       `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?after=" + url.QueryEscape(page.Next): `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+	} {
+		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest || got.body != want {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
 	}
 }
 

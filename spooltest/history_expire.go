@@ -8,7 +8,7 @@ import (
 )
 
 // expiries checks that parks expire no sooner than the record says, that each period has at most one
-// warning, and that a run does not continue after a park has failed it.
+// warning, and that a run does not continue after a park has failed it. It also checks the marks of runs and threads.
 func (c *checker) expiries(where string, d ThreadDump) {
 	type wait struct {
 		until  time.Time
@@ -16,13 +16,22 @@ func (c *checker) expiries(where string, d ThreadDump) {
 	}
 	waits := make(map[runCall]wait)
 	fails := make(map[spool.RunID]spool.ToolCallID)
+	marks := make(map[spool.RunID]spool.Expired)
 	for _, e := range d.Entries {
 		var p struct {
 			ToolCallID spool.ToolCallID
 			ExpiresAt  time.Time
 			OnExpiry   spool.ExpiryAction
+			Status     spool.SegmentStatus
+			Expired    spool.Expired
 		}
 		switch e.Type {
+		case spool.EntryRunEnded:
+			_ = json.Unmarshal(e.Payload, &p)
+			if want := marks[e.RunID]; p.Status == spool.SegmentFinished && !sameMark(p.Expired, want) {
+				c.wrongf("expiry", where, "seq %d ends run %s with the mark %v, want %v", e.Seq, e.RunID, p.Expired, want)
+			}
+			continue
 		case spool.EntryInputRequired, spool.EntryInputExtended, spool.EntryInputExpiring, spool.EntryInputExpired:
 			_ = json.Unmarshal(e.Payload, &p)
 		case spool.EntryRunStarted:
@@ -45,6 +54,7 @@ func (c *checker) expiries(where string, d ThreadDump) {
 			if e.CreatedAt.Before(w.until) {
 				c.wrongf("expiry", where, "seq %d ends %s at %s, before %s", e.Seq, at.call, e.CreatedAt, w.until)
 			}
+			marks[e.RunID] = marks[e.RunID].And(w.until)
 			if p.OnExpiry == spool.ExpireFail {
 				fails[e.RunID] = at.call
 			}
@@ -54,8 +64,19 @@ func (c *checker) expiries(where string, d ThreadDump) {
 		waits[at] = w
 	}
 	for _, r := range d.Runs {
+		if !sameMark(r.Expired, marks[r.ID]) {
+			c.wrongf("expiry", where, "run %s has the mark %v, want %v", r.ID, r.Expired, marks[r.ID])
+		}
+		if r.ID == d.Thread.RunID && !sameMark(d.Thread.Expired, r.Expired) {
+			c.wrongf("expiry", where, "the thread has the mark %v, and its run %v", d.Thread.Expired, r.Expired)
+		}
 		if call, ok := fails[r.ID]; ok && r.State == spool.Completed {
 			c.wrongf("expiry", where, "run %s has completed, although %s has failed it", r.ID, call)
 		}
 	}
+}
+
+// sameMark compares marks whose times may be of a store, or of a text.
+func sameMark(a, b spool.Expired) bool {
+	return a.Questions == b.Questions && a.Since.Equal(b.Since)
 }

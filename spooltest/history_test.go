@@ -232,6 +232,14 @@ func TestHistoryPlanted(t *testing.T) {
 		"a park that ends too soon":           {"expiry", "before 2030", func(h *history) { expire(h, "", time.Hour) }},
 		"a run that has failed and goes on":   {"expiry", "goes on with run r", func(h *history) { expire(h, spool.ExpireFail, 0) }},
 		"a run that has failed and completes": {"expiry", "has completed", func(h *history) { expire(h, spool.ExpireFail, 0) }},
+		"a run without its mark":              {"expiry", "run r has the mark {0 0001", func(h *history) { expire(h, "", 0) }},
+		"an end without the mark": {"expiry", "ends run r with the mark {0 0001", func(h *history) {
+			expire(h, "", 0)
+			h.Threads[0].Runs[0].Expired = spool.Expired{Questions: 1, Since: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+		}},
+		"a thread with another mark": {"expiry", "the thread has the mark {3 ", func(h *history) {
+			h.Threads[0].Thread.RunID, h.Threads[0].Thread.Expired = "r", spool.Expired{Questions: 3}
+		}},
 		"two warnings": {"expiry", "warns of c once more", func(h *history) {
 			warning := *spool.NewEntry(spool.EntryInputExpiring, "r", spool.InputExpiring{ToolCallID: "c"})
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, warning, warning)

@@ -230,3 +230,53 @@ func testStoreInboxPages(s *storeTest) {
 		}
 	}
 }
+
+// The expired questions stay in a list of their own, also when their runs are over: the last one first, in pages that
+// repeat and skip nothing.
+func testStoreInboxExpired(s *storeTest) {
+	for i, ids := range []string{"ca", "fed", "b"} {
+		for _, id := range ids {
+			s.parks(spool.DefaultTenant, parkedThread{
+				id: spool.ThreadID("t-" + string(id)), owner: "ann", run: spool.Run{ID: spool.RunID(id), Agent: "clerk"},
+				park: spool.Park{ToolCallID: spool.ToolCallID(id), ToolName: "send"},
+			}, time.Duration(i+1)*time.Hour)
+		}
+	}
+	s.parks("other", parkedThread{id: "t0", run: spool.Run{ID: "x"}, park: spool.Park{ToolCallID: "x"}}, time.Hour)
+	expired := spool.ParkQuery{State: spool.ParkExpired}
+	s.same("while all are open", s.inbox(expired), "")
+	for _, id := range "cafed" {
+		key, run := thread(spool.ThreadID("t-"+string(id))), spool.RunID(id)
+		s.changePark(key, run, func(_ time.Time, p *spool.Park) { p.State, p.Landed = spool.ParkExpired, true })
+		s.write(key, func(tx spool.Tx) error {
+			row, err := spool.FindRun(tx, run)
+			row.State = spool.Completed
+			return errors.Join(err, tx.Write(spool.Changes{Runs: []spool.RunRow{row}}))
+		})
+	}
+	s.same("the open one", s.inbox(spool.ParkQuery{State: spool.ParkOpen}), "b")
+	s.same("the expired ones", s.inbox(expired), "fedca")
+	s.same("of an order that does not apply", s.inbox(spool.ParkQuery{State: spool.ParkExpired, Order: spool.ParksByAge}), "fedca")
+	for name, q := range map[string]spool.ParkQuery{
+		"fedca": {Agent: "clerk", Tool: "send", Owner: "ann"}, "e": {ThreadID: "t-e"}, "": {Agent: "nobody"},
+	} {
+		q.State = spool.ParkExpired
+		s.same("of a filter", s.inbox(q), name)
+	}
+	row := s.listParks(spool.ParkQuery{State: spool.ParkExpired, Limit: 1})[0]
+	s.same("its thread and run", [2]string{string(row.Thread.ID), string(row.Runs[0].ID)}, [2]string{"t-f", "f"})
+	for size := 1; size <= 6; size++ {
+		var got []spool.ParkRow
+		q := spool.ParkQuery{State: spool.ParkExpired, Limit: size}
+		for {
+			list := s.listParks(q)
+			got = append(got, list...)
+			if len(list) < size {
+				break
+			}
+			last := list[size-1]
+			q.After, q.AfterRun, q.AfterCall = last.ExpiresAt, last.RunID, last.ToolCallID
+		}
+		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(p spool.ParkRow) spool.ToolCallID { return p.ToolCallID }), "fedca")
+	}
+}

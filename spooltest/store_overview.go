@@ -102,9 +102,9 @@ func testStoreRunsPages(s *storeTest) {
 func testStoreRunsFilters(s *storeTest) {
 	at := make([]time.Time, 0, 4)
 	for _, r := range []spool.Run{
-		{ID: "a", ThreadID: "t1", State: spool.Completed, StopReason: spool.StopMaxSteps, Agent: "one", Model: "m"},
+		{ID: "a", ThreadID: "t1", State: spool.Completed, StopReason: spool.StopMaxSteps, Agent: "one", Model: "m", Expired: spool.Expired{Questions: 1, Since: s.clock.Now()}},
 		{ID: "b", ThreadID: "t1", State: spool.Failed, StopReason: spool.StopFailed, Agent: "two", Model: "m"},
-		{ID: "c", ThreadID: "t2", State: spool.Failed, StopReason: spool.StopTimeout, Agent: "one", Model: "n", Depth: 1},
+		{ID: "c", ThreadID: "t2", State: spool.Failed, StopReason: spool.StopTimeout, Agent: "one", Model: "n", Depth: 1, Expired: spool.Expired{Questions: 2, Since: s.clock.Now()}},
 		{ID: "d", ThreadID: "t2", State: spool.Queued, Agent: "two", Model: "n"},
 	} {
 		s.clock.Advance(time.Second)
@@ -123,6 +123,10 @@ func testStoreRunsFilters(s *storeTest) {
 		"a state of a thread":                {spool.RunQuery{State: spool.Failed, ThreadID: "t1"}, "b"},
 		"a state that none has":              {spool.RunQuery{State: spool.Running}, ""},
 		"a stop reason":                      {spool.RunQuery{StopReason: spool.StopTimeout}, "c"},
+		"the mark":                           {spool.RunQuery{Expired: true}, "ca"},
+		"the mark of a thread":               {spool.RunQuery{Expired: true, ThreadID: "t2"}, "c"},
+		"the mark and a state":               {spool.RunQuery{Expired: true, State: spool.Completed}, "a"},
+		"the next page with the mark":        {spool.RunQuery{Expired: true, Limit: 1, Before: at[2], BeforeID: "c"}, "a"},
 		"an agent":                           {spool.RunQuery{Agent: "one"}, "ca"},
 		"a model":                            {spool.RunQuery{Model: "n"}, "dc"},
 		"the depth of dispatched runs":       {spool.RunQuery{Depth: &top}, "dba"},

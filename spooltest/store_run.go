@@ -20,7 +20,7 @@ func fullRun(s *storeTest) spool.RunRow {
 		Segments:      11,
 		QueuePosition: 15,
 
-		CostMicros: 5, Currency: "EUR",
+		CostMicros: 5, Currency: "EUR", Expired: spool.Expired{Questions: 2, Since: at(10)},
 		Allowance: &spool.Allowance{
 			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
 			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},

@@ -64,6 +64,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"InboxNested":       testStoreInboxNested,
 		"InboxFilters":      testStoreInboxFilters,
 		"InboxPages":        testStoreInboxPages,
+		"InboxExpired":      testStoreInboxExpired,
 		"Usage":             testStoreUsage,
 		"UsageNotReported":  testStoreUsageNotReported,
 		"UsageCosts":        testStoreUsageCosts,

@@ -41,7 +41,8 @@ func fullThread(s *storeTest) spool.Thread {
 	return spool.Thread{
 		Tenant: spool.DefaultTenant, ID: "t", State: spool.Running, Model: "model", Title: "a “title”\n",
 		RunID: "r1", Fence: 3, LeaseUntil: s.clock.Now().Add(time.Minute),
-		Owner: "anna", Labels: map[string]string{"team": `a "b"`, "app.example/v1": "ä: b"},
+		Expired: spool.Expired{Questions: 2, Since: s.clock.Now().Add(-time.Hour)},
+		Owner:   "anna", Labels: map[string]string{"team": `a "b"`, "app.example/v1": "ä: b"},
 	}
 }
 
@@ -141,8 +142,8 @@ func testStoreThreadsFilters(s *storeTest) {
 	at := make([]time.Time, 0, 4)
 	for _, t := range []spool.Thread{
 		{ID: "a", State: spool.Completed, Title: "Pay the INVOICE", Owner: "anna", Labels: map[string]string{"team": "sales", "x": "1"}},
-		{ID: "b", State: spool.Queued, Title: "100% of it_all"},
-		{ID: "c", State: spool.Completed, Title: `Äpfel \ Birnen`, Owner: "anna"},
+		{ID: "b", State: spool.Queued, Title: "100% of it_all", Expired: spool.Expired{Questions: 1, Since: s.clock.Now()}},
+		{ID: "c", State: spool.Completed, Title: `Äpfel \ Birnen`, Owner: "anna", Expired: spool.Expired{Questions: 2, Since: s.clock.Now()}},
 		{ID: "d", State: spool.Queued, Title: "100x of itxall, and an invoice", Owner: "bert", Labels: map[string]string{"team": "sales", "x": "2"}},
 	} {
 		s.clock.Advance(time.Second)
@@ -164,6 +165,10 @@ func testStoreThreadsFilters(s *storeTest) {
 		"before":                             {spool.ThreadQuery{UpdatedBefore: at[1]}, "a"},
 		"before, by less than a store keeps": {spool.ThreadQuery{UpdatedBefore: at[1].Add(time.Nanosecond)}, "ba"},
 		"all of it":                          {spool.ThreadQuery{State: spool.Queued, Title: "of", UpdatedAfter: at[0], UpdatedBefore: at[3]}, "b"},
+		"with the mark":                      {spool.ThreadQuery{Expired: true}, "cb"},
+		"with the mark, in a state":          {spool.ThreadQuery{Expired: true, State: spool.Queued}, "b"},
+		"with the mark, of an owner":         {spool.ThreadQuery{Expired: true, Owner: "anna"}, "c"},
+		"the next page with the mark":        {spool.ThreadQuery{Expired: true, Limit: 1, Before: at[2], BeforeID: "c"}, "b"},
 		"of an owner":                        {spool.ThreadQuery{Owner: "anna"}, "ca"},
 		"of one who has none":                {spool.ThreadQuery{Owner: "ann"}, ""},
 		"the next page of an owner":          {spool.ThreadQuery{Owner: "anna", Limit: 1, Before: at[2], BeforeID: "c"}, "a"},

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Parks lists a tenant's open parks.
+// Parks lists parks of a tenant.
 func (s store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, e
 			continue
 		}
 		for _, p := range data.parks {
-			if p.State != spool.ParkOpen || !p.ExpiresAt.After(now) || !parkListed(p, q) {
+			if !inState(p, q.State, now) || !parkListed(p, q) {
 				continue
 			}
 			if row := data.parkRow(p); rowListed(row, q) {
@@ -31,14 +31,29 @@ func (s store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, e
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.ParkRow) int {
-		return cmp.Or(a.Time(q.Order).Compare(b.Time(q.Order)), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.ToolCallID, b.ToolCallID))
-	})
+	slices.SortFunc(found, func(a, b spool.ParkRow) int { return parkOrder(a.Park, b.Park, q) })
 	found = found[:bounded(len(found), q.Limit)]
 	for i, row := range found {
 		found[i] = cloneParkRow(row)
 	}
 	return found, nil
+}
+
+// inState reports whether a park is open to answers, or has expired.
+func inState(p spool.Park, state spool.ParkState, now time.Time) bool {
+	if state == spool.ParkExpired {
+		return p.State == spool.ParkExpired
+	}
+	return p.State == spool.ParkOpen && p.ExpiresAt.After(now)
+}
+
+// parkOrder compares parks in the order of the query.
+func parkOrder(a, b spool.Park, q spool.ParkQuery) int {
+	order := q.Order
+	if q.State == spool.ParkExpired {
+		order, a, b = spool.ParksByExpiry, b, a
+	}
+	return cmp.Or(a.Time(order).Compare(b.Time(order)), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.ToolCallID, b.ToolCallID))
 }
 
 // parkListed applies the fields of the query that a park has.
@@ -51,7 +66,7 @@ func parkListed(p spool.Park, q spool.ParkQuery) bool {
 		return true
 	}
 	after := q.After.Truncate(time.Microsecond)
-	return cmp.Or(p.Time(q.Order).Compare(after), cmp.Compare(p.RunID, q.AfterRun), cmp.Compare(p.ToolCallID, q.AfterCall)) > 0
+	return parkOrder(p, spool.Park{CreatedAt: after, ExpiresAt: after, RunID: q.AfterRun, ToolCallID: q.AfterCall}, q) > 0
 }
 
 // rowListed applies the fields of the query that the runs of a park have.
@@ -60,7 +75,7 @@ func rowListed(row spool.ParkRow, q spool.ParkQuery) bool {
 		return false
 	}
 	root, caller := row.Runs[0], row.Runs[len(row.Runs)-1]
-	return root.State == spool.WaitingForInput &&
+	return (q.State == spool.ParkExpired || root.State == spool.WaitingForInput) &&
 		(q.StartedBy == "" || root.StartedBy == q.StartedBy) &&
 		(q.Agent == "" || root.Agent == q.Agent || caller.Agent == q.Agent)
 }

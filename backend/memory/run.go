@@ -61,6 +61,7 @@ func runListed(r spool.RunRow, q spool.RunQuery) bool {
 	case q.StartKey != "" && r.StartKey != q.StartKey,
 		q.ThreadID != "" && r.ThreadID != q.ThreadID,
 		q.State != "" && r.State != q.State,
+		q.Expired && r.Expired.Questions == 0,
 		q.StopReason != "" && r.StopReason != q.StopReason,
 		q.Agent != "" && r.Agent != q.Agent,
 		q.Model != "" && r.Model != q.Model,

@@ -35,6 +35,7 @@ func (s store) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread
 func listed(t spool.Thread, q spool.ThreadQuery) bool {
 	switch {
 	case q.State != "" && t.State != q.State,
+		q.Expired && t.Expired.Questions == 0,
 		!strings.Contains(lowerASCII(t.Title), lowerASCII(q.Title)),
 		q.Owner != "" && t.Owner != q.Owner,
 		!labelled(t, q.Labels),

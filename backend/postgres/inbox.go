@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-// Parks implements [spool.Store]. It walks the index of open parks, and then reads the runs and threads of the page.
+// Parks implements [spool.Store]. It walks an index of parks, and then reads the runs and threads of the page.
 func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
 	var inbox form.Inbox
 	page := db.inboxPage(q)
@@ -26,7 +26,7 @@ func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, er
 	return inbox.Rows(), err
 }
 
-// inboxPage returns the statement that reads a page of open parks.
+// inboxPage returns the statement that reads a page of parks.
 func (db *DB) inboxPage(q spool.ParkQuery) statement {
 	where, order := form.InboxConditions(q, "spool.run", "spool.thread", nowExpr, db.clockArg())
 	return statement{

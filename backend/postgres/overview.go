@@ -36,6 +36,9 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 	if !q.Before.IsZero() {
 		where.And("(updated_at, id) < (?, ?)", q.Before, q.BeforeID)
 	}
+	if q.Expired { // the condition of the index
+		where.And(form.Marked)
+	}
 	if q.State != "" {
 		where.And("state = ?", q.State)
 	}

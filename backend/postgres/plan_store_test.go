@@ -18,11 +18,12 @@ import (
 //nolint:dupword // it is SQL
 const manyRows = `
 INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RUNNING' ELSE 'COMPLETED' END, 'm', 'title ' || n,
-	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100, 0
+	CASE n % 1000 WHEN 0 THEN 'ann' ELSE 'bob' || n END, '{"k":"v"}', n, n, 'r' || n, 3, 1, 0, 100, 100, 0,
+	CASE n % 1000 WHEN 0 THEN 1 ELSE 0 END, 0
 	FROM generate_series(1, 20000) n, (VALUES ('a'), ('b')) t (tenant);
 INSERT INTO spool.run (` + form.WholeRunColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
 	CASE WHEN n % 10 = 0 OR n % 100 > 0 THEN 'COMPLETED' ELSE 'RUNNING' END, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', '', 'key' || n, '', '', '', '', '', n
+	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', CASE n % 1000 WHEN 0 THEN 1 ELSE 0 END, 0, '', 'key' || n, '', '', '', '', '', n
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.message SELECT 'a', 'big', n, 'm' || n, CASE n % 7 WHEN 0 THEN 'nested' ELSE '' END,
 	CASE WHEN n % 5000 = 0 THEN 'system' WHEN n % 2 = 0 THEN 'user' ELSE 'assistant' END, '"text"', n, '', 'r' || n / 10, n,
@@ -38,7 +39,7 @@ INSERT INTO spool.entry SELECT 'a', 'big', n, CASE n % 1000 WHEN 0 THEN 'RARE' E
 INSERT INTO spool.usage SELECT 'a', 'big', n, 'r' || n / 10, '', 'agent', 'step', 1, 'm', 'm', '', 'finished', 1, 1, 1, 1, 1, NULL, NULL, NULL, '', '', '', n
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.usage_line SELECT 'a', 't' || n, '', 'agent', 'm', 'm', '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n;
-INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', CASE n % 2 WHEN 0 THEN 'open' ELSE 'answered' END,
+INSERT INTO spool.park SELECT 'a', 'big', 'r' || n / 10, 'c' || n, n, 'tool', '', '', 1, '', '', '', 0, '', CASE WHEN n % 2 = 0 THEN 'open' WHEN n % 20 = 1 THEN 'expired' ELSE 'answered' END,
 	'', '', false, n, 1000000 + n, '', false, false, ''
 	FROM generate_series(1, 20000) n;
 UPDATE spool.run SET state = 'WAITING_FOR_INPUT' WHERE ord BETWEEN 1 AND 2000 AND ord % 10 > 0;
@@ -188,6 +189,7 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 	t.Helper()
 	for i, q := range []spool.ThreadQuery{
 		{Limit: 20}, {Limit: 20, Before: now, BeforeID: "t5"}, {Owner: "ann", Limit: 20}, {UpdatedAfter: form.FromMicros(19_900), Limit: 50},
+		{Expired: true, Limit: 20},
 	} {
 		q.Tenant = "a"
 		query, args := threadQuery(q)
@@ -205,7 +207,7 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		all[fmt.Sprintf("work %d", i)] = []statement{{sql: query, args: args}}
 	}
 	for i, q := range []spool.RunQuery{
-		{Limit: 20}, {State: spool.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20},
+		{Limit: 20}, {State: spool.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20}, {Expired: true, Limit: 20},
 	} {
 		q.Tenant = "a"
 		where := runConditions(q)
@@ -221,6 +223,10 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 			page.args[1] = int64(15_000)
 			all[fmt.Sprintf("inbox %s %d", order, i)] = []statement{page}
 		}
+	}
+	for i, q := range []spool.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}} {
+		q.Tenant, q.State = "a", spool.ParkExpired
+		all[fmt.Sprintf("inbox expired %d", i)] = []statement{db.inboxPage(q)}
 	}
 	page := form.Inbox{Parks: []spool.ParkRow{{Park: spool.Park{RunID: "r7"}, Thread: spool.Thread{ID: "t7"}}, {Park: spool.Park{RunID: "r9"}, Thread: spool.Thread{ID: "t9"}}}}
 	all["inbox owners"] = inboxOwners("a", &page)

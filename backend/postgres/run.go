@@ -56,7 +56,7 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
 		text.State,
 	}
 	t.write("INSERT INTO spool.run ("+form.WholeRunColumns+`, ord)
@@ -73,7 +73,8 @@ const (
 	setRun = `UPDATE spool.run SET parent_id = ?, depth = ?, agent = ?, started_by = ?, model = ?, state = ?, stop_reason = ?, error = ?,
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
-		segments = ?, place = ?, root_id = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?, engine_state = ?`
+		segments = ?, place = ?, root_id = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?,
+		expired_questions = ?, expired_since = ?, engine_state = ?`
 	// setGiven sets those that come from the start. They may be large, and PostgreSQL would write a large text
 	// again even if it is the same.
 	setGiven = `, start_key = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
@@ -97,7 +98,8 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 		r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, text.State,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+		r.Expired.Questions, r.Expired.Since, text.State,
 	}
 	if old.given != next.given {
 		set += setGiven

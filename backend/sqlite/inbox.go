@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-// Parks implements [spool.Store]. It walks the index of open parks, and then reads the runs and threads of the page.
+// Parks implements [spool.Store]. It walks an index of parks, and then reads the runs and threads of the page.
 func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
 	var inbox form.Inbox
 	query, args := inboxQuery(q, now(db.clock))
@@ -39,11 +39,14 @@ func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, er
 	return inbox.Rows(), err
 }
 
-// inboxQuery returns the query for a page of open parks.
+// inboxQuery returns the query for a page of parks.
 func inboxQuery(q spool.ParkQuery, at any) (query string, args []any) {
 	where, order := form.InboxConditions(q, "run", "thread", "?", at)
 	index := "park_age"
-	if q.Order == spool.ParksByExpiry {
+	switch {
+	case q.State == spool.ParkExpired:
+		index = "park_expired"
+	case q.Order == spool.ParksByExpiry:
 		index = "park_expiry"
 	}
 	return "SELECT " + form.InboxColumns + " FROM park INDEXED BY " + index + " WHERE " + where.Text + order, append(where.Args, bound(q.Limit))

@@ -30,6 +30,9 @@ func runQuery(q spool.RunQuery) (query string, args []any) {
 	var where form.Conditions
 	where.And("tenant = ?", q.Tenant)
 	index := "run_created"
+	if q.Expired {
+		index = "run_expired"
+	}
 	if q.State != "" {
 		index = "run_state"
 		where.And("state = ?", q.State)

@@ -101,6 +101,8 @@ func parkQueries(at time.Time) (queries []spool.ParkQuery) {
 		} {
 			q.Tenant, q.Order = "tenant", order
 			queries = append(queries, q)
+			q.State = spool.ParkExpired
+			queries = append(queries, q)
 		}
 	}
 	return queries
@@ -116,6 +118,7 @@ func runQueries(depth int, at time.Time) []spool.RunQuery {
 		{Limit: 50, Before: at, BeforeID: "r"},
 		{State: spool.Failed},
 		{State: spool.Failed, Before: at, BeforeID: "r"},
+		{Expired: true, Before: at, BeforeID: "r"},
 		{ThreadID: "t"},
 		{ThreadID: "t", State: spool.Failed, Before: at, BeforeID: "r"},
 		{StopReason: spool.StopFailed, Agent: "a", Model: "m", Depth: &depth},
@@ -142,6 +145,7 @@ func TestPlanOfRuns(t *testing.T) {
 		"of a time":      {spool.RunQuery{Limit: 50, CreatedAfter: time.Now(), CreatedBefore: time.Now()}, "run_created (tenant=? AND created_at>? AND created_at<?)"},
 		"of a state":     {spool.RunQuery{Limit: 50, State: spool.Failed}, "run_state (tenant=? AND state=?)"},
 		"its next page":  {spool.RunQuery{Limit: 50, State: spool.Failed, Before: time.Now(), BeforeID: "r"}, "run_state (tenant=? AND state=? AND (created_at,id)<(?,?))"},
+		"with the mark":  {spool.RunQuery{Limit: 50, Expired: true}, "run_expired (tenant=?)"},
 		"of a thread":    {spool.RunQuery{Limit: 50, ThreadID: "t"}, "run_thread (tenant=? AND thread_id=?)"},
 		"one by its id":  {spool.RunQuery{ID: "r"}, "sqlite_autoindex_run_1 (tenant=? AND id=?)"},
 		"of a start":     {spool.RunQuery{StartKey: "key", Whole: true}, "run_start_key (tenant=? AND start_key=?)"},

@@ -64,7 +64,7 @@ func (p plan) check(t *testing.T) {
 		{"AND root_id = ? AND root_id", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"FROM thread INDEXED BY thread_owner", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
-		{"tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
+		{"FROM thread WHERE tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"FROM wanted CROSS JOIN job INDEXED BY job_due", "job_due (queue=? AND lane=? AND due_at<?"},
 		{"SELECT min(due) FROM", "job_due (queue=? AND lane=? AND due_at>?"},
 		{"SELECT q, (SELECT min(lane) FROM job", "job_due (queue=?)"},
@@ -91,6 +91,8 @@ func (p plan) check(t *testing.T) {
 		{"FROM tally", "(tenant=?"},
 		{"FROM delta WHERE tenant = ?", "PRIMARY KEY (tenant=? AND thread_id=?"},
 		{"FROM delta WHERE tenant = ? AND thread_id = ? AND version >", "PRIMARY KEY (tenant=? AND thread_id=? AND version>?"},
+		{"FROM thread INDEXED BY thread_expired", "thread_expired (tenant=? AND (updated_at,id)<"},
+		{"INDEXED BY park_expired", "park_expired (tenant=?"},
 		{"INDEXED BY park_age", "park_age (tenant=?"},
 		{"INDEXED BY park_expiry", "park_expiry (tenant=? AND expires_at>?"},
 		{"FROM run r WHERE", "sqlite_autoindex_run_1 (tenant=? AND id=?)"},
@@ -260,6 +262,8 @@ func useEverything(t *testing.T, db *DB) {
 		{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()},
 		{Owner: "o", Before: time.Now(), BeforeID: "t"},
 		{Labels: map[string]string{"k": "v"}},
+		{Expired: true, Before: time.Now(), BeforeID: "t"},
+		{Expired: true, Owner: "o", Before: time.Now(), BeforeID: "t"},
 	} {
 		q.Tenant = key.Tenant
 		_, err2 := db.Threads(ctx, q)

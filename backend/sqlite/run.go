@@ -89,7 +89,7 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
 		text.State, r.StartKey, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client,
 		t.key.Tenant, t.key.ID)
 	switch {
@@ -138,9 +138,9 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 		return err
 	}
 	next := storedOf(r)
-	set, args := updateRun, make([]any, 0, 38)
+	set, args := updateRun, make([]any, 0, 40)
 	if old.moved(&next) {
-		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID)
+		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID, r.Expired.Questions, r.Expired.Since)
 	}
 	n, err := t.change(set,
 		append(args, r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
@@ -176,7 +176,8 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 // changes.
 const (
 	updateRun = "UPDATE run SET " + runSets
-	moveRun   = "UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?, " + runSets
+	moveRun   = `UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?,
+		expired_questions = ?, expired_since = ?, ` + runSets
 
 	runSets = `parent_id = ?, agent = ?, started_by = ?, model = ?, stop_reason = ?, error = ?,
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,

@@ -12,15 +12,17 @@ type storedRun struct {
 
 	startKey string
 	root     spool.RunID
+	expired  spool.Expired
 }
 
 func storedOf(r *spool.RunRow) storedRun {
-	return storedRun{StoredRun: form.StoredOf(r), startKey: r.StartKey, root: r.RootID}
+	return storedRun{StoredRun: form.StoredOf(r), startKey: r.StartKey, root: r.RootID, expired: r.Expired}
 }
 
 // moved reports whether the update changes a column of an index.
 func (r *storedRun) moved(next *storedRun) bool {
-	return r.Depth != next.Depth || r.State != next.State || r.startKey != next.startKey || r.Place != next.Place || r.root != next.root
+	return r.Depth != next.Depth || r.State != next.State || r.startKey != next.startKey || r.Place != next.Place || r.root != next.root ||
+		r.expired != next.expired
 }
 
 // Runs implements [spool.View]. Of a run that is read alone, it remembers the stored values for the update

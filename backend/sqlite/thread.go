@@ -114,17 +114,17 @@ func (t *tx) flush() error {
 	switch {
 	case !r.stored:
 		t.counts.add(count{tenant: t.key.Tenant, n: 1})
-		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version)
 	case r.dirty == seqDirty:
 		return t.write("UPDATE thread SET last_seq = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?",
 			r.LastSeq, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	default:
 		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
-			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
+			fence = ?, lease_until = ?, owner = ?, labels = ?, expired_questions = ?, expired_since = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
 	}
 }
 
@@ -181,7 +181,11 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 }
 
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	query = "SELECT " + form.ThreadColumns + " FROM thread WHERE tenant = ?"
+	from := "thread"
+	if q.Expired && q.Owner == "" {
+		from = "thread INDEXED BY thread_expired"
+	}
+	query = "SELECT " + form.ThreadColumns + " FROM " + from + " WHERE tenant = ?"
 	args = []any{q.Tenant}
 	if q.Owner != "" { // the literal is the condition of the index
 		query = "SELECT " + form.ThreadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
@@ -194,6 +198,9 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 	if !q.Before.IsZero() {
 		query += " AND (updated_at, id) < (?, ?)"
 		args = append(args, q.Before, q.BeforeID)
+	}
+	if q.Expired { // the condition of the index
+		query += " AND " + form.Marked
 	}
 	if q.State != "" {
 		query += " AND state = ?"

@@ -119,11 +119,12 @@ func (t *Thread) setState(c spool.StateChange) {
 			t.queue[i].Content = turns[t.queue[i].RunID]
 		}
 	}
+	t.row.Expired = c.Expired
 	if c.RunID == "" {
 		return
 	}
 	r := t.knownRun(spool.Run{ID: c.RunID, EnqueuedAt: c.EnqueuedAt}, time.Time{})
-	r.State, r.StopReason, r.Error = c.State, c.StopReason, c.Error
+	r.State, r.StopReason, r.Error, r.Expired = c.State, c.StopReason, c.Error, c.Expired
 	r.EnqueuedAt, r.StartedAt = cmp.Or(c.EnqueuedAt, r.EnqueuedAt), cmp.Or(c.StartedAt, r.StartedAt)
 	r.EndedAt = c.EndedAt
 	if c.Usage != nil {

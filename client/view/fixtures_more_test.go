@@ -186,6 +186,7 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	c.entry(spool.EntryInputExpired, spool.InputExpired{ToolCallID: "call_1"})
 	cases = append(cases, c.named("a question expires"))
 	c.begin(2)
+	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1), Expired: spool.Expired{Questions: 1, Since: moment(45)}})
 	c.result("call_1", "send", `{"responded": false, "cancelled": true, "reason": "timeout"}`)
 	c.step(1, "", "tool-calls")
 	c.say("b1", "Nobody answered.")

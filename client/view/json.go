@@ -126,7 +126,7 @@ func wireRunOf(r spool.Run) wireRun {
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy, EnqueuedAt: r.EnqueuedAt, EndedAt: r.EndedAt,
 		MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts, InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens,
 		OutputTokens: r.OutputTokens, TotalTokens: r.TotalTokens, Prompt: r.Prompt, Result: r.Result,
-		CostMicros: r.CostMicros, Currency: r.Currency,
+		CostMicros: r.CostMicros, Currency: r.Currency, Expired: r.Expired,
 	}}
 	if a := r.Allowance; a != nil {
 		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros

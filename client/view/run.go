@@ -47,7 +47,7 @@ func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
 	if r.State == state {
 		return // a snapshot says more
 	}
-	r.State, r.StopReason, r.Error = state, reason, e.Error
+	r.State, r.StopReason, r.Error, r.Expired = state, reason, e.Error, e.Expired
 }
 
 // parkNested applies the end of a segment to the runs nested in its run. A run parks when each of them has ended or

@@ -19,7 +19,7 @@ type adminFlags struct {
 	state, thread, agent, model, stopReason string
 	olderThan, before                       string
 	limit                                   int
-	all, dryRun                             bool
+	all, dryRun, expired                    bool
 
 	action, by, since, until string
 	server                   bool
@@ -65,6 +65,7 @@ func adminCommands() []adminCommand {
 		{"ready", "", "whether the server takes requests; needs no token", nil, showReady},
 		{"runs", "", "runs, newest first", []adminFlag{
 			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED", func(f *adminFlags) *string { return &f.state }),
+			{"expired", "", "only with questions that nobody answered in time", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.expired, "expired", false, "") }},
 			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout", func(f *adminFlags) *string { return &f.stopReason }),
 			textFlag("thread", "ID", "only of this thread", func(f *adminFlags) *string { return &f.thread }),
 			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),

@@ -18,6 +18,10 @@ type shownRun struct {
 	StartedAt, EndedAt                                   time.Time
 	Steps                                                int
 	TotalTokens                                          int64
+	Expired                                              struct {
+		Questions int
+		Since     time.Time
+	}
 }
 
 type shownJob struct {
@@ -144,6 +148,9 @@ func showRuns(ctx context.Context, c *adminClient, f *adminFlags, _ string) erro
 	}
 	q := f.query("before", f.before, "state", f.state, "stopReason", f.stopReason, "threadId", f.thread, "agent", f.agent, "model", f.model,
 		"limit", strconv.Itoa(f.limit))
+	if f.expired {
+		q.Set("expired", "true")
+	}
 	if err := c.get(ctx, "/api/admin/runs", q, &list); err != nil {
 		return err
 	}
@@ -185,6 +192,9 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 		row("revision", d.Revision),
 		row("state", strings.TrimSpace(d.Run.State+" "+d.Run.StopReason)), row("error", d.Run.Error),
 		row("started", d.Run.StartedAt), row("ended", d.Run.EndedAt), row("tokens", d.Run.TotalTokens),
+	}
+	if x := d.Run.Expired; x.Questions > 0 {
+		lines = append(lines, row("expired", fmt.Sprintf("%d without an answer until %s", x.Questions, row(x.Since))))
 	}
 	if d.WaitsFor != "" {
 		lines = append(lines, row("waits", d.WaitsFor))

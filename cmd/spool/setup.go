@@ -170,6 +170,8 @@ func limited(l config.Limits) engine.Config {
 		Limits:    engine.LimitOptions{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
 		ParkTTL:   l.HITLTTL,
 		Retention: engine.RetentionOptions{Threads: l.Retention, Audit: l.AuditRetention},
+
+		ClientToolTTL: l.ClientToolTTL,
 	}
 }
 

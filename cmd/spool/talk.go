@@ -32,6 +32,7 @@ type talkFlags struct {
 
 	search, state, owner, label string
 	limit                       int
+	expired                     bool
 
 	since  int64
 	cursor string

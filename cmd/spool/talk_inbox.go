@@ -29,6 +29,7 @@ leaves. Elsewhere it prints a list. The ID is that of the call.`,
 			talkText("tool", "NAME", "only calls of this tool", func(f *talkFlags) *string { return &f.tool }),
 			talkText("thread", "ID", "only of this thread", func(f *talkFlags) *string { return &f.thread }),
 			talkText("order", "ORDER", "age, which is the default, or expiry: what comes first", func(f *talkFlags) *string { return &f.order }),
+			talkSwitch("expired", "print those that nobody answered in time", func(f *talkFlags) *bool { return &f.expired }),
 			{"limit", "N", "the most questions; default 100", func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 100, "") }},
 			talkSwitch("approve", "answer: the call may run", func(f *talkFlags) *bool { return &f.approve }),
 			talkSwitch("deny", "answer: it may not", func(f *talkFlags) *bool { return &f.deny }),
@@ -57,6 +58,9 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 		filter := client.InboxFilter{
 			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: spool.ParkOrder(f.order), PageSize: pageOf(f.limit),
 		}
+		if f.expired {
+			filter.State = spool.ParkExpired
+		}
 		for q, err := range c.Inbox(ctx, filter) {
 			if err != nil {
 				return nil, err
@@ -68,7 +72,7 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 		}
 		return all, nil
 	}
-	if in, out, interactive := terminals(h); interactive && !f.json {
+	if in, out, interactive := terminals(h); interactive && !f.json && !f.expired {
 		ctx, release := untilTold(ctx)
 		defer release()
 		terminal, err := chat.OpenTerminal(in, out)

@@ -25,6 +25,7 @@ func threadsCommand() talkCommand {
 		flags: []talkFlag{
 			talkText("search", "TEXT", "only threads whose title contains this", func(f *talkFlags) *string { return &f.search }),
 			talkText("state", "STATE", "only in this state, such as RUNNING or WAITING_FOR_INPUT", func(f *talkFlags) *string { return &f.state }),
+			talkSwitch("expired", "only with questions that nobody answered in time", func(f *talkFlags) *bool { return &f.expired }),
 			talkText("owner", "SUBJECT", "only of this subject", func(f *talkFlags) *string { return &f.owner }),
 			talkText("label", "KEY:VALUE", "only with this label", func(f *talkFlags) *string { return &f.label }),
 			limitOf("threads"),
@@ -65,7 +66,7 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 		}
 		return deleteThreads(ctx, c, f, args[1:], h)
 	}
-	filter := client.ThreadFilter{Title: f.search, State: spool.State(f.state), Owner: f.owner, PageSize: pageOf(f.limit)}
+	filter := client.ThreadFilter{Title: f.search, State: spool.State(f.state), Expired: f.expired, Owner: f.owner, PageSize: pageOf(f.limit)}
 	if f.label != "" {
 		key, value, ok := strings.Cut(f.label, ":")
 		if !ok {
@@ -88,7 +89,11 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 				return err
 			}
 		default:
-			lines = append(lines, row(string(t.ID), string(t.State), t.UpdatedAt, chat.Line(t.Title, 60)))
+			state := string(t.State)
+			if t.Expired.Questions > 0 {
+				state += ", expired"
+			}
+			lines = append(lines, row(string(t.ID), state, t.UpdatedAt, chat.Line(t.Title, 60)))
 		}
 	}
 	return listed(h, f, lines, n > f.limit, "threads")

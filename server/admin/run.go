@@ -35,6 +35,7 @@ type RunsInput struct {
 type runFilter struct {
 	ThreadID      spool.ThreadID   `doc:"Only runs of this thread."                             maxLength:"128"                                                    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
 	State         spool.State      `doc:"Only runs in this state."                              enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	Expired       bool             `doc:"Only runs with questions that nobody answered."        query:"expired"`
 	StopReason    spool.StopReason `doc:"Only runs that ended for this reason."                 maxLength:"64"                                                     query:"stopReason"`
 	Agent         string           `doc:"Only runs of this agent."                              maxLength:"128"                                                    query:"agent"`
 	Model         string           `doc:"Only runs with this model."                            maxLength:"128"                                                    query:"model"`
@@ -58,7 +59,7 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 		return RunList{}, err
 	}
 	q := spool.RunQuery{
-		ThreadID: in.ThreadID, State: in.State, StopReason: in.StopReason, Agent: in.Agent, Model: in.Model, Depth: in.Depth,
+		ThreadID: in.ThreadID, State: in.State, Expired: in.Expired, StopReason: in.StopReason, Agent: in.Agent, Model: in.Model, Depth: in.Depth,
 		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Limit: in.Limit,
 	}
 	if in.Before != "" {

@@ -82,7 +82,7 @@ func newScene(t *testing.T, model spool.Model) *scene {
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
-		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1},
+		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

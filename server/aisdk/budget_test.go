@@ -32,6 +32,7 @@ func newFrugal(t *testing.T, turns ...spooltest.Turn) *engine.Engine {
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
+		ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -157,6 +157,7 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
+		ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ type ListInput struct {
 // threadFilter selects threads of a list. A thread must pass all fields.
 type threadFilter struct {
 	State         spool.State `doc:"Only threads in this state."                                                              enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	Expired       bool        `doc:"Only threads whose last run has questions that nobody answered in time."                  query:"expired"`
 	Text          string      `doc:"Only threads whose title has this text. Upper and lower case of ASCII letters are equal." example:"invoice"                                                       maxLength:"200"       query:"q"`
 	Owner         string      `doc:"Only threads of this subject."                                                            maxLength:"512"                                                         query:"owner"`
 	Labels        []string    `doc:"Only threads with this label, as key:value. It may be repeated."                          query:"label"`
@@ -38,7 +39,7 @@ type ThreadList struct {
 func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) {
 	q := spool.ThreadQuery{
 		Limit: in.Limit, Owner: in.Owner,
-		State: in.State, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
+		State: in.State, Expired: in.Expired, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
 	}
 	var err error
 	if q.Labels, err = parseLabels(in.Labels); err != nil {

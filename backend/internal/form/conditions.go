@@ -151,11 +151,17 @@ func DeadConditions(q spool.JobQuery) (c Conditions) {
 	return c
 }
 
+// Marked is the condition of the indexes of threads and runs with questions that nobody answered in time.
+const Marked = "expired_questions > 0"
+
 // AndRuns adds the conditions of a query for runs of a tenant that no index starts with: how deep a run is, whether it
 // waits for its thread, and when it was created.
 func (c *Conditions) AndRuns(q spool.RunQuery) {
 	if q.Waiting {
 		c.And("place > 0")
+	}
+	if q.Expired { // the condition of the index
+		c.And(Marked)
 	}
 	if q.Depth != nil {
 		c.And("depth = ?", *q.Depth)

@@ -9,18 +9,27 @@ import (
 // OpenPark is the condition of the partial indexes of open parks, before now.
 const OpenPark = "state = 'open' AND expires_at > 0"
 
-// InboxConditions returns the conditions of a query for open parks at a time, of a table of parks that has the name
+// ExpiredPark is the condition of the index of expired parks.
+const ExpiredPark = "state = 'expired'"
+
+// InboxConditions returns the conditions of a query for parks at a time, of a table of parks that has the name
 // "park", and its order. Run and thread are the names of the other tables. What a run or thread must have is a subquery
-// for one value, so that a database walks the index of open parks and looks up what belongs to each.
+// for one value, so that a database walks an index of parks and looks up what belongs to each.
 func InboxConditions(q spool.ParkQuery, run, thread, now string, nowArg any) (c Conditions, order string) {
-	column := "created_at"
+	column, after, direction := "created_at", ">", ""
 	if q.Order == spool.ParksByExpiry {
 		column = "expires_at"
 	}
-	c.And("tenant = ? AND "+OpenPark, q.Tenant)
-	c.And("expires_at > "+now, nowArg)
+	root, args := "r.state = 'WAITING_FOR_INPUT'", []any(nil)
+	if q.State == spool.ParkExpired {
+		column, after, direction, root = "expires_at", "<", " DESC", "1 = 1"
+		c.And("tenant = ? AND "+ExpiredPark, q.Tenant)
+	} else {
+		c.And("tenant = ? AND "+OpenPark, q.Tenant)
+		c.And("expires_at > "+now, nowArg)
+	}
 	if !q.After.IsZero() {
-		c.And("("+column+", run_id, tool_call_id) > (?, ?, ?)", q.After, q.AfterRun, q.AfterCall)
+		c.And("("+column+", run_id, tool_call_id) "+after+" (?, ?, ?)", q.After, q.AfterRun, q.AfterCall)
 	}
 	for _, word := range []struct{ column, value string }{
 		{"thread_id", string(q.ThreadID)}, {"tool_name", q.Tool}, {"reason", q.Reason},
@@ -29,7 +38,6 @@ func InboxConditions(q spool.ParkQuery, run, thread, now string, nowArg any) (c 
 			c.And(word.column+" = ?", word.value)
 		}
 	}
-	root, args := "r.state = 'WAITING_FOR_INPUT'", []any(nil)
 	if q.StartedBy != "" {
 		root, args = root+" AND r.started_by = ?", append(args, q.StartedBy)
 	}
@@ -42,10 +50,10 @@ func InboxConditions(q spool.ParkQuery, run, thread, now string, nowArg any) (c 
 	if q.Owner != "" {
 		c.And("coalesce((SELECT t.owner = ? FROM "+thread+" t WHERE t.tenant = park.tenant AND t.id = park.thread_id), 1 = 0)", q.Owner)
 	}
-	return c, " ORDER BY " + column + ", run_id, tool_call_id LIMIT ?"
+	return c, " ORDER BY " + column + direction + ", run_id" + direction + ", tool_call_id" + direction + " LIMIT ?"
 }
 
-// Inbox has the rows of a list of open parks while they are read: first the parks, then the runs and threads that they
+// Inbox has the rows of a list of parks while they are read: first the parks, then the runs and threads that they
 // belong to.
 type Inbox struct {
 	Parks   []spool.ParkRow

@@ -12,7 +12,8 @@ const (
 	RunColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
-	segments, place, root_id, nested, cost_micros, currency, allowance`
+	segments, place, root_id, nested, cost_micros, currency, allowance,
+	expired_questions, expired_since`
 	RunStateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
 	WholeRunColumns = RunColumns + ", " + RunStateColumns
 )
@@ -34,6 +35,7 @@ func ScanRun(r Row) spool.RunRow {
 	run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
 	run.CostMicros, run.Currency = r.Int64(), r.Text()
 	run.Allowance = decode[*spool.Allowance](r, "the run's budget")
+	run.Expired = scanExpired(r)
 	return spool.RunRow{Run: run}
 }
 

@@ -30,13 +30,14 @@ func TestRunEncoded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		run.Expired = spool.Expired{Questions: 2, Since: FromMicros(3)}
 		if name == "Bare" && len(e.State)+len(e.Nested)+len(e.Allowance)+len(e.Client)+len(EncodeScopes(run.Scopes)) > 0 {
 			t.Errorf("a run without anything is stored as %s", e)
 		}
-		columns := make([]any, 36)
+		columns := make([]any, 38)
 		columns[25], columns[28] = e.Nested, e.Allowance
-		columns[29], columns[30], columns[31], columns[32] = e.State, run.StartKey, run.Nonce, EncodeScopes(run.Scopes)
-		columns[33], columns[34], columns[35] = run.HostState, run.ProviderOptions, e.Client
+		columns[29], columns[30], columns[31], columns[32], columns[33], columns[34] = 2, 3, e.State, run.StartKey, run.Nonce, EncodeScopes(run.Scopes)
+		columns[35], columns[36], columns[37] = run.HostState, run.ProviderOptions, e.Client
 		for i, c := range columns {
 			if text, ok := c.(json.RawMessage); ok && text == nil {
 				columns[i] = nil

@@ -8,7 +8,7 @@ import (
 
 // ThreadColumns are the columns of [spool.Thread].
 const ThreadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-	owner, labels`
+	owner, labels, expired_questions, expired_since`
 
 // ScanThread reads ThreadColumns.
 func ScanThread(r Row) spool.Thread {
@@ -20,7 +20,13 @@ func ScanThread(r Row) spool.Thread {
 	if labels := decode[map[string]string](r, "the thread's labels"); len(labels) > 0 {
 		t.Labels = labels
 	}
+	t.Expired = scanExpired(r)
 	return t
+}
+
+// scanExpired reads the columns of a mark.
+func scanExpired(r Row) spool.Expired {
+	return spool.Expired{Questions: r.Int(), Since: r.Time()}
 }
 
 // NextThread returns a thread's row after a write of next at now. The row keeps what a writer does not choose: its
@@ -29,7 +35,7 @@ func ScanThread(r Row) spool.Thread {
 func NextThread(key spool.ThreadKey, old spool.Thread, exists bool, next spool.Thread, now time.Time) spool.Thread {
 	next.Tenant, next.ID = key.Tenant, key.ID
 	next.LastSeq = old.LastSeq
-	next.LeaseUntil = cut(next.LeaseUntil)
+	next.LeaseUntil, next.Expired.Since = cut(next.LeaseUntil), cut(next.Expired.Since)
 	switch {
 	case exists:
 		next.CreatedAt = old.CreatedAt

@@ -40,7 +40,7 @@ CREATE TABLE spool.thread (
     bytes             bigint NOT NULL, -- the size of the thread: see size.go
     bytes_summed      bigint NOT NULL, -- the part of it that the tenant's sum includes
     last_version      bigint NOT NULL, -- of its deltas
-    -- Nothing writes these yet: how many questions nobody answered in time, and since when there is one.
+    -- How many questions of its last run nobody answered in time, and when the time of the first was over.
     expired_questions bigint NOT NULL DEFAULT 0,
     expired_since     bigint NOT NULL DEFAULT 0,
     CONSTRAINT thread_pkey PRIMARY KEY (tenant, id)
@@ -49,6 +49,8 @@ CREATE TABLE spool.thread (
 CREATE INDEX thread_updated ON spool.thread (tenant, updated_at, id);
 
 CREATE INDEX thread_owner ON spool.thread (tenant, owner, updated_at, id) WHERE owner <> '';
+
+CREATE INDEX thread_expired ON spool.thread (tenant, updated_at, id) WHERE expired_questions > 0;
 
 -- What the sweeper walks.
 CREATE INDEX thread_active ON spool.thread (updated_at)
@@ -98,9 +100,9 @@ CREATE TABLE spool.run (
     provider_options    text    NOT NULL, -- JSON, as it was given
     client              text    NOT NULL, -- JSON
     engine_state        text    NOT NULL, -- JSON: spool.RunState
-    -- Nothing writes these yet: a hash of the start's body, which must be the same when start_key comes again, and the
-    -- run's questions that nobody answered in time, as in thread.
+    -- Nothing writes this yet: a hash of the start's body, which must be the same when start_key comes again.
     start_hash          text    NOT NULL DEFAULT '',
+    -- The run's questions that nobody answered in time, as in thread.
     expired_questions   bigint  NOT NULL DEFAULT 0,
     expired_since       bigint  NOT NULL DEFAULT 0,
     CONSTRAINT run_pkey PRIMARY KEY (tenant, id)
@@ -121,6 +123,8 @@ CREATE INDEX run_nested ON spool.run (tenant, thread_id, root_id, ord) WHERE roo
 CREATE INDEX run_created ON spool.run (tenant, created_at, id);
 
 CREATE INDEX run_state ON spool.run (tenant, state, created_at, id);
+
+CREATE INDEX run_expired ON spool.run (tenant, created_at, id) WHERE expired_questions > 0;
 
 -- Ids of messages are unique in the thread, so that a branch that comes back never has an id that is there.
 CREATE TABLE spool.message (
@@ -214,6 +218,9 @@ CREATE TABLE spool.park (
 CREATE INDEX park_age ON spool.park (tenant, created_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
 
 CREATE INDEX park_expiry ON spool.park (tenant, expires_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
+
+-- Those that nobody answered in time, of runs that go on or are over.
+CREATE INDEX park_expired ON spool.park (tenant, expires_at, run_id, tool_call_id, thread_id) WHERE state = 'expired';
 
 CREATE TABLE spool.effect (
     tenant       text   COLLATE "C" NOT NULL,

@@ -51,7 +51,7 @@ CREATE TABLE thread (
     lease_until       INTEGER NOT NULL,
     bytes             INTEGER NOT NULL, -- the size of the thread: see size.go
     bytes_summed      INTEGER NOT NULL, -- the part of it that the tenant's sum includes
-    -- Nothing writes these yet: how many questions nobody answered in time, and since when there is one.
+    -- How many questions of its last run nobody answered in time, and when the time of the first was over.
     expired_questions INTEGER NOT NULL DEFAULT 0,
     expired_since     INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, id)
@@ -68,6 +68,8 @@ CREATE INDEX thread_idle ON thread (updated_at)
     WHERE state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED');
 
 CREATE INDEX thread_owner ON thread (tenant, owner, updated_at, id) WHERE owner <> '';
+
+CREATE INDEX thread_expired ON thread (tenant, updated_at, id) WHERE expired_questions > 0;
 
 CREATE TABLE run (
     tenant              TEXT    NOT NULL,
@@ -107,9 +109,9 @@ CREATE TABLE run (
     provider_options    TEXT    NOT NULL, -- JSON, as it was given
     client              TEXT    NOT NULL, -- JSON
     engine_state        TEXT    NOT NULL, -- JSON: spool.RunState
-    -- Nothing writes these yet: a hash of the start's body, which must be the same when start_key comes again, and the
-    -- run's questions that nobody answered in time, as in thread.
+    -- Nothing writes this yet: a hash of the start's body, which must be the same when start_key comes again.
     start_hash          TEXT    NOT NULL DEFAULT '',
+    -- The run's questions that nobody answered in time, as in thread.
     expired_questions   INTEGER NOT NULL DEFAULT 0,
     expired_since       INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, id)
@@ -130,6 +132,8 @@ CREATE INDEX run_nested ON run (tenant, thread_id, root_id, ord) WHERE root_id <
 CREATE INDEX run_created ON run (tenant, created_at, id);
 
 CREATE INDEX run_state ON run (tenant, state, created_at, id);
+
+CREATE INDEX run_expired ON run (tenant, created_at, id) WHERE expired_questions > 0;
 
 -- Ids of messages are unique in the thread, so that a branch that comes back never has an id that is there.
 CREATE TABLE message (
@@ -223,6 +227,9 @@ CREATE TABLE park (
 CREATE INDEX park_age ON park (tenant, created_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
 
 CREATE INDEX park_expiry ON park (tenant, expires_at, run_id, tool_call_id, thread_id) WHERE state = 'open' AND expires_at > 0;
+
+-- Those that nobody answered in time, of runs that go on or are over.
+CREATE INDEX park_expired ON park (tenant, expires_at, run_id, tool_call_id, thread_id) WHERE state = 'expired';
 
 CREATE TABLE effect (
     tenant       TEXT    NOT NULL,

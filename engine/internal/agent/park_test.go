@@ -26,6 +26,18 @@ func TestParkTTL(t *testing.T) {
 	}
 }
 
+// A call of the client's tool has a time of its own, because a client answers at once or is gone.
+func TestClientToolTTL(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look")}}, spool.RunRow{})
+	s.agent.AtClient = map[string]bool{"look": true}
+	p := s.planned("look")
+	s.planFresh(t.Context(), p)
+	if p.park == nil || p.park.Expiry.TTL != time.Minute || p.park.Expiry.Warn != 12*time.Second {
+		t.Errorf("the call waits with %+v", p.park)
+	}
+}
+
 // Somebody else has to answer if the tool, an earlier park of the call or an agent above asks for it.
 func TestParkDistinct(t *testing.T) {
 	t.Parallel()

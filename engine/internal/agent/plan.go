@@ -127,7 +127,7 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 		return
 	}
 	if l.agent.AtClient[p.call.Name] {
-		p.park = l.newPark(p, spool.ParkClientTool, 0)
+		p.park = l.newPark(p, spool.ParkClientTool, l.s.runner.Rules.ClientToolTTL)
 		return
 	}
 	if p.tool.Approval == nil {

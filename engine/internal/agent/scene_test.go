@@ -54,7 +54,7 @@ func newScene(t *testing.T, agent spool.Agent, run spool.RunRow) *scene {
 	rows.Rows.Runs = []spool.RunRow{run}
 	screen, log := &screen{}, slog.New(slog.DiscardHandler)
 	rules := thread.Rules{
-		Lease: time.Minute, ParkTTL: time.Hour, Log: log, QueueOf: func(string) string { return "" }, Parameters: reg.Parameters,
+		Lease: time.Minute, ParkTTL: time.Hour, ClientToolTTL: time.Minute, Log: log, QueueOf: func(string) string { return "" }, Parameters: reg.Parameters,
 		Retry: config.RetryOptions{Attempts: 3, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
 	}
 	runner := New(Host{

@@ -12,6 +12,7 @@ func shown(r spool.Run) spool.WireRun {
 	w := r.Wire()
 	w.DurationMS, w.QueuedMS = 0, 0
 	w.EnqueuedAt, w.StartedAt, w.EndedAt = plain(w.EnqueuedAt), plain(w.StartedAt), plain(w.EndedAt)
+	w.Expired.Since = plain(w.Expired.Since)
 	return w
 }
 

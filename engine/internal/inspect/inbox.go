@@ -27,6 +27,13 @@ func (r *Reader) Inbox(ctx context.Context, q spool.ParkQuery) (spool.QuestionPa
 	default:
 		return spool.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists by %q", q.Order)
 	}
+	switch q.State {
+	case "", spool.ParkOpen:
+	case spool.ParkExpired:
+		q.Order = spool.ParksByExpiry
+	default:
+		return spool.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists of questions that are %q", q.State)
+	}
 	q.Limit = cmp.Or(q.Limit, usualPage)
 	page := spool.QuestionPage{Questions: []spool.Question{}}
 	rows, err := r.Store.Parks(ctx, q)
@@ -34,7 +41,7 @@ func (r *Reader) Inbox(ctx context.Context, q spool.ParkQuery) (spool.QuestionPa
 		return page, err
 	}
 	for _, row := range rows {
-		if row.Runs[0].Ending != nil { // it is about to end
+		if row.Runs[0].Ending != nil && q.State != spool.ParkExpired { // it is about to end
 			continue
 		}
 		asked, err := r.question(row)
@@ -111,7 +118,7 @@ func (r *Reader) question(row spool.ParkRow) (spool.Question, error) {
 	root := row.Runs[0]
 	asked := spool.Question{
 		ThreadID: row.Thread.ID, Title: row.Thread.Title, Owner: row.Thread.Owner, Labels: row.Thread.Labels,
-		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt,
+		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt, Expired: row.State == spool.ParkExpired,
 	}
 	for _, run := range row.Runs {
 		asked.Path = append(asked.Path, run.Agent)

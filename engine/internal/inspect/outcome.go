@@ -9,7 +9,7 @@ import (
 // Outcome returns the current outcome of a run.
 func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutcome, error) {
 	o := spool.RunOutcome{
-		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error,
+		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error, Expired: run.Expired,
 		Parks: []spool.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
 		EnqueuedAt: run.EnqueuedAt, EndedAt: run.EndedAt,
 	}

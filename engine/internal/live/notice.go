@@ -144,7 +144,7 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
 			return walk.PositionedFrame{}, err
 		}
-		change.EnqueuedAt = run.EnqueuedAt
+		change.EnqueuedAt, change.Expired = run.EnqueuedAt, run.Expired
 		if thread.State != spool.Queued {
 			change.StartedAt = run.StartedAt
 		}

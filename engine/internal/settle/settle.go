@@ -43,7 +43,7 @@ func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 	}
 	return spool.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
-		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
+		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Expired: r.Expired, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
 		HostState: r.HostState, Output: output,
 	}
 }

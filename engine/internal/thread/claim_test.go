@@ -231,24 +231,24 @@ func TestClaimParked(t *testing.T) {
 			job hitl-expiry:r:c1 DueAt=1h0m0s`},
 		{"whose question has expired", expired, claims(spool.JobExpiry, 0), `
 			carry r:2 from 5
-			thread State=RUNNING Fence=2 LeaseUntil=2h1m0s
-			run r State=RUNNING Segments=2 WorkerSince=2h0m0s
+			thread State=RUNNING Expired={Questions=1 Since=1h0m0s} Fence=2 LeaseUntil=2h1m0s
+			run r State=RUNNING Expired={Questions=1 Since=1h0m0s} Segments=2 WorkerSince=2h0m0s
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			+ entry 5 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			park c1 State=expired
 			- job hitl-expiry:r:c1`},
 		{"whose question has expired, and was stopped", and(expired, with("r", stopAsked)), claims(spool.JobExpiry, 0), `
 			carry r:2 from 5
-			thread State=RUNNING Fence=2 LeaseUntil=2h1m0s
-			run r State=RUNNING Segments=2 WorkerSince=2h0m0s
+			thread State=RUNNING Expired={Questions=1 Since=1h0m0s} Fence=2 LeaseUntil=2h1m0s
+			run r State=RUNNING Expired={Questions=1 Since=1h0m0s} Segments=2 WorkerSince=2h0m0s
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			+ entry 5 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			park c1 State=expired
 			- job hitl-expiry:r:c1`},
 		{"that fails, because a question has expired", and(asked(question("c1"), fails), late), claims(spool.JobExpiry, 0), `
 			nobody has answered in time, decided
-			thread State=FAILED Fence=2
-			run r State=FAILED StopReason=failed Error=nobody answered the call of send in time EndedAt=2h0m0s
+			thread State=FAILED Expired={Questions=2 Since=1h0m0s} Fence=2
+			run r State=FAILED StopReason=failed Error=nobody answered the call of send in time EndedAt=2h0m0s Expired={Questions=2 Since=1h0m0s}
 			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={responded:false,cancelled:true,reason:timeout}} {Type=tool-result ToolCallID=c2 ToolName=send Result={responded:false,cancelled:true,reason:timeout}}] RunID=r
 			+ entry 5 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			+ entry 6 Type=INPUT_EXPIRED Payload={toolCallId:c2,onExpiry:fail} RunID=r
@@ -258,8 +258,8 @@ func TestClaimParked(t *testing.T) {
 			- job hitl-expiry:r:c2`},
 		{"that fails, with a settle hook", and(settles, asked(fails), late), claims(spool.JobExpiry, 0), `
 			nobody has answered in time, settle r saved 0-0
-			thread Fence=2 LeaseUntil=2h1m0s
-			run r Ending={State=FAILED Reason=failed Error=nobody answered the call of send in time Closed=true}
+			thread Expired={Questions=1 Since=1h0m0s} Fence=2 LeaseUntil=2h1m0s
+			run r Expired={Questions=1 Since=1h0m0s} Ending={State=FAILED Reason=failed Error=nobody answered the call of send in time Closed=true}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2,onExpiry:fail} RunID=r
 			park c2 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2h1m0s State=delayed

@@ -42,7 +42,7 @@ func expire(tx *Tx, parks []spool.Park, c *spool.Changes) (x expiry, err error) 
 	return x, nil
 }
 
-// expirePark warns about, extends or expires an open park if the park is due.
+// expirePark warns about, extends or expires an open park if the park is due. The caller stores the thread and the run.
 func expirePark(tx *Tx, p *spool.Park, c *spool.Changes) error {
 	t, payload := advancePark(p, tx.Now)
 	if t == "" {
@@ -50,7 +50,13 @@ func expirePark(tx *Tx, p *spool.Park, c *spool.Changes) error {
 	}
 	tx.replacePark(c, *p)
 	c.Entries = append(c.Entries, spool.NewEntry(t, tx.Run.ID, payload))
-	if t != spool.EntryInputExtended {
+	switch t {
+	case spool.EntryInputExpired:
+		tx.Run.Expired = tx.Run.Expired.And(p.ExpiresAt)
+		tx.Thread.Expired = tx.Run.Expired
+		return nil
+	case spool.EntryInputExtended:
+	default:
 		return nil
 	}
 	// Clients that do not know INPUT_EXTENDED get the question again.
@@ -107,7 +113,11 @@ func expireNow(tx *Tx) (x expiry, parks []spool.Park, c spool.Changes, err error
 	if parks, err = tx.Parks(); err != nil {
 		return x, nil, c, err
 	}
+	before := tx.Run.Expired
 	x, err = expire(tx, parks, &c)
+	if tx.Run.Expired != before {
+		c.Thread, c.Runs = &tx.Thread, []spool.RunRow{tx.Run}
+	}
 	if x.moves() {
 		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0))
 	}

@@ -20,6 +20,12 @@ func reclaims(s *scene) string {
 	})
 }
 
+// marked is a run with questions that nobody answered in time.
+func marked(s *scene) {
+	with("r", func(r *spool.RunRow) { r.Expired = spool.Expired{Questions: 2, Since: s.Now()} })(s)
+	s.Rows.Thread.Expired = s.Rows.Runs[0].Expired
+}
+
 // redispatches is what a sweep does with a run that has no job.
 func redispatches(s *scene) string {
 	return s.on(func(tx *Tx) (string, error) { return "redispatched", Redispatch(tx) })
@@ -56,18 +62,24 @@ func TestReclaim(t *testing.T) {
 			it waits`},
 		{"at the end of a question from before there were actions", and(asks(fails), func(s *scene) { s.Rows.Parks[0].Expiry = spool.Expiry{} }, after(time.Hour)), reclaims, `
 			it can go on
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2} RunID=r
 			park c2 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c2`},
 		{"at the end", and(parked, after(time.Hour)), reclaims, `
 			it can go on
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"at the end, for the first of two", and(asks(question("c1"), extends2()), after(time.Hour)), reclaims, `
 			it waits
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 5 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			- job hitl-expiry:r:c1`},
@@ -85,12 +97,16 @@ func TestReclaim(t *testing.T) {
 			job hitl-expiry:r:c1 DueAt=1h48m0s`},
 		{"at the end of the last extension", and(asks(last), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Hour)), reclaims, `
 			it can go on
+			thread Expired={Questions=1 Since=2h0m0s}
+			run r Expired={Questions=1 Since=2h0m0s}
 			+ entry 6 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=2h0m0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"at the end of a question that fails the run", and(asks(fails, extends), after(time.Hour)), reclaims, `
 			it can go on
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 5 Type=INPUT_EXPIRED Payload={toolCallId:c2,onExpiry:fail} RunID=r
 			+ entry 6 Type=INPUT_EXTENDED Payload={toolCallId:c1,expiresAt:2h0m0s,onExpiry:extend} RunID=r
 			+ entry 7 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:2h0m0s,onExpiry:extend} RunID=r
@@ -101,6 +117,8 @@ func TestReclaim(t *testing.T) {
 			- job hitl-expiry:r:c2`},
 		{"behind a tool that is not done", and(asks(question("c1"), pendingCall("c3")), after(time.Hour)), reclaims, `
 			it can go on
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 5 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
@@ -139,6 +157,8 @@ func TestRedispatch(t *testing.T) {
 			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=1h0m0s State=delayed`},
 		{"a parked run whose question has expired", and(parked, jobless, after(time.Hour)), redispatches, `
 			redispatched
+			thread Expired={Questions=1 Since=1h0m0s}
+			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready`},

@@ -109,7 +109,7 @@ func endingBelow(ending spool.Ending) spool.Ending {
 }
 
 func closeLastSegment(tx *Tx, ending spool.Ending) *spool.Entry {
-	var ended spool.RunEnded
+	ended := spool.RunEnded{Expired: tx.Run.Expired}
 	switch ending.State {
 	case spool.Cancelled:
 		ended.Status = spool.SegmentStopped
@@ -127,7 +127,7 @@ func closeLastSegment(tx *Tx, ending spool.Ending) *spool.Entry {
 		ended.Output = value
 	}
 	return tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{
-		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason, Output: ended.Output,
+		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason, Output: ended.Output, Expired: ended.Expired,
 	}, ended)
 }
 

@@ -57,6 +57,12 @@ func TestFinish(t *testing.T) {
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=1s WallTime=1s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1`},
+		{"completed, with a question that nobody answered", and(running, marked), finishes(complete), `
+			ok
+			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,expired:{questions:2,since:0s},offset:1-1} end
+			thread State=COMPLETED LeaseUntil=-
+			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=-
+			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished,expired:{questions:2,since:0s}} RunID=r Stream=r:1 After=1-1`},
 		{"failed", running, finishes(fail), `
 			ok
 			item after 1 {type:RUN_ERROR,status:error,error:no,offset:1-1} end

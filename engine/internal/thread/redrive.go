@@ -58,7 +58,7 @@ func startSuccessor(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	tx.Run = successor(failed, id)
 	tx.Run.Nonce = tx.Random.Nonce()
 	tx.Run.EnqueuedAt, tx.Run.StartedAt = tx.Now, tx.Now
-	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
+	tx.ownThread()
 	return tx.Write(spool.Changes{
 		Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)},
 	})

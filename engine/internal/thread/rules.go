@@ -21,6 +21,8 @@ type Rules struct {
 	MaxWaiting int
 	// MaxBudget bounds the budget to which an answer may raise a run's budget.
 	MaxBudget spool.Budget
+	// ClientToolTTL is how long a call of the client's tool waits for the client.
+	ClientToolTTL time.Duration
 	// ParkTTL is how long a park stays open if neither tool nor request says otherwise.
 	ParkTTL time.Duration
 	Retry   config.RetryOptions

@@ -95,7 +95,7 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 	if err := tx.move(spool.Queued); err != nil {
 		return nil, err
 	}
-	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
+	tx.ownThread()
 	edits := s.EditMessageID != ""
 	if edits {
 		if err := tx.Write(spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}); err != nil {

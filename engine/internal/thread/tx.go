@@ -96,6 +96,11 @@ func (tx *Tx) IsNested() bool { return tx.root != nil }
 // Stopping reports whether the dispatched run was asked to stop.
 func (tx *Tx) Stopping() bool { return !tx.Root().Run.StopAt.IsZero() }
 
+// ownThread makes the run the owner of the thread, whose row shows the model and the mark of its owner.
+func (tx *Tx) ownThread() {
+	tx.Thread.RunID, tx.Thread.Model, tx.Thread.Expired = tx.Run.ID, tx.Run.Model, tx.Run.Expired
+}
+
 // Parks returns the parks of the tree whose calls have no result yet.
 func (tx *Tx) Parks() ([]spool.Park, error) {
 	all, err := tx.Store.Parks(tx.Root().Run.ID)

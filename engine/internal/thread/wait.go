@@ -236,7 +236,7 @@ func startWaiting(tx *Tx) error {
 	}
 	turn := tx.Message(spool.RoleUser, wait.Content)
 	turn.ClientMessageID = wait.ClientMessageID
-	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
+	tx.ownThread()
 	tx.Run.QueuePosition = 0
 	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position, Steers: wait.Steers}
 	return tx.save(spool.Changes{Messages: []*spool.Message{turn}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)}})

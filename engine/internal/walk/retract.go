@@ -140,7 +140,7 @@ func (w *Walker) whole(ctx context.Context, id spool.StreamID) (page spool.Strea
 func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []PositionedFrame {
 	past := w.shared && p.Thread.RunID != p.Run.ID
 	if past { // the notice of the next run comes after the frame
-		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
+		p.Thread.State, p.Thread.RunID, p.Thread.Expired = p.Run.State, p.Run.ID, p.Run.Expired
 	}
 	snap := p.Snapshot(w.At.Seq)
 	if !gone {

@@ -146,6 +146,8 @@ func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: tools}},
 		Models: map[string]spool.Model{"m": m},
 		Log:    slog.New(slog.DiscardHandler),
+
+		ParkTTL: 15 * time.Minute, // for days, workers would poll every second
 	}
 }
 

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ type expireTest struct{ *engineTest }
 var expireTests = map[string]func(s expireTest){
 	"Warned":       testExpireWarned,
 	"Times":        testExpireTimes,
+	"Defaults":     testExpireDefaults,
+	"Marked":       testExpireMarked,
 	"Fail":         testExpireFail,
 	"FailSettled":  testExpireFailSettled,
 	"FailSiblings": testExpireFailSiblings,
@@ -95,6 +98,86 @@ func testExpireTimes(s expireTest) {
 		"60m INPUT_EXPIRING c1", "60m INPUT_EXPIRED c1", "100m INPUT_EXPIRING c2", "120m INPUT_EXPIRED c2")
 }
 
+// testExpireDefaults checks how long people and clients have if nothing says so, and when the warnings come.
+func testExpireDefaults(s expireTest) {
+	d := newDying(1)
+	d.Name = "die"
+	m := spooltest.NewModel(spooltest.Use(show("c1"), spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "die"}))
+	c := s.config(m, approved("send", `"sent"`), d.Tool)
+	c.ParkTTL = 0
+	p := s.process(c)
+	s.startAs(p.Engine, chat, showing())
+	receive(s, d.called, bubbleWait, "the call of the tool")
+	p.kill()
+	close(d.gate)
+	s.working(c)
+	s.becomes(spool.WaitingForInput)
+	const day = 24 * time.Hour
+	for _, p := range s.parksOf(chat, "r1") {
+		want := spool.Expiry{Then: spool.ExpireDeny, TTL: 7 * day, Warn: time.Hour}
+		if p.Reason == spool.ParkClientTool {
+			want.TTL, want.Warn = 15*time.Minute, 3*time.Minute
+		}
+		if p.Expiry != want || p.ExpiresAt.Sub(p.CreatedAt) != want.TTL {
+			s.Errorf("%s has %+v, want %+v", p.Reason, p.Expiry, want)
+		}
+	}
+	s.same("questions", len(s.parksOf(chat, "r1")), 3)
+}
+
+// testExpireMarked has a run that completes although nobody answered its question. The run keeps the mark, and
+// the thread has it until its next run.
+func testExpireMarked(s expireTest) {
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done"), spooltest.Say("again"))
+	e := s.working(s.config(m, approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	want := spool.Expired{Questions: 1, Since: approveTest(s).park().ExpiresAt}
+	o, err := e.Outcome(context.Background(), chat, "r1")
+	if err != nil {
+		s.Fatal(err)
+	}
+	var ended spool.RunEnded
+	for _, entry := range s.entriesOf(chat) {
+		if entry.Type == spool.EntryRunEnded {
+			_ = json.Unmarshal(entry.Payload, &ended)
+		}
+	}
+	for name, got := range map[string]spool.Expired{
+		"run": s.run("r1").Expired, "thread": s.thread().Expired, "outcome": o.Expired, "end of the segment": ended.Expired,
+	} {
+		if got.Questions != 1 || !got.Since.Equal(want.Since) {
+			s.Errorf("the %s has the mark %+v, want %+v", name, got, want)
+		}
+	}
+	s.lines("listed", s.expired(e), "thread chat", "run r1", "question c1 true")
+	s.start(e, "r2", "again")
+	s.ended(spool.Completed)
+	s.lines("listed after the next run", s.expired(e), "run r1", "question c1 true")
+}
+
+// expired returns what the lists of expired questions have.
+func (s expireTest) expired(e *engine.Engine) (lines []string) {
+	s.Helper()
+	ctx := context.Background()
+	threads, err := e.Threads(ctx, chat.Tenant, spool.ThreadQuery{Expired: true})
+	runs, err2 := e.Runs(ctx, chat.Tenant, spool.RunQuery{Expired: true})
+	page, err3 := e.Inbox(ctx, chat.Tenant, spool.ParkQuery{State: spool.ParkExpired})
+	if err := errors.Join(err, err2, err3); err != nil {
+		s.Fatal(err)
+	}
+	for _, t := range threads {
+		lines = append(lines, "thread "+string(t.ID))
+	}
+	for _, r := range runs {
+		lines = append(lines, "run "+string(r.ID))
+	}
+	for _, q := range page.Questions {
+		lines = append(lines, fmt.Sprintf("question %s %t", q.ToolCallID, q.Expired))
+	}
+	return lines
+}
+
 const unanswered = "nobody answered the call of send in time"
 
 func testExpireFail(s expireTest) {
@@ -130,6 +213,9 @@ func testExpireFailSettled(s expireTest) {
 	s.ended(spool.Failed)
 	if len(settled) != 1 || settled[0].State != spool.Failed || settled[0].Error != unanswered {
 		s.Errorf("settled: %+v", settled)
+	}
+	if settled[0].Expired.Questions != 1 || s.thread().Expired.Questions != 1 {
+		s.Errorf("the marks are %+v and %+v", settled[0].Expired, s.thread().Expired)
 	}
 	if m.Asked() != 1 || s.run("r1").Error != unanswered {
 		s.Errorf("the model was asked %d times: %+v", m.Asked(), s.run("r1"))

@@ -176,6 +176,7 @@ type Limits struct {
 	RunMaxAttempts  int
 	StopPoll        time.Duration
 	HITLTTL         time.Duration
+	ClientToolTTL   time.Duration
 	StreamGrace     time.Duration
 	StreamFlush     time.Duration
 	Lease           time.Duration

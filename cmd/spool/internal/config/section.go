@@ -180,7 +180,7 @@ func expiry(v value) spool.Expiry {
 func limits(v value) Limits {
 	f := v.fields(append([]string{
 		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait", "disconnect_grace",
-		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace", "stream_flush",
+		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "client_tool_ttl", "stream_grace", "stream_flush",
 		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
 	}, slices.Concat(sharesFields, memoryFields)...)...)
 	if answer, step := f["max_answer_bytes"].integer(), f["max_step_bytes"].integer(); step > 0 && step < answer {
@@ -202,6 +202,7 @@ func limits(v value) Limits {
 		RunMaxAttempts:  f["run_max_attempts"].integer(),
 		StopPoll:        f["stop_poll"].duration(),
 		HITLTTL:         f["hitl_ttl"].duration(),
+		ClientToolTTL:   f["client_tool_ttl"].duration(),
 		StreamGrace:     f["stream_grace"].duration(),
 		StreamFlush:     f["stream_flush"].duration(),
 		Lease:           f["lease"].duration(),

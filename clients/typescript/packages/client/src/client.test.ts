@@ -52,8 +52,8 @@ describe("the operations", () => {
     ["usage", (c) => c.usage("t1"), "GET /base/api/agent/usage?threadId=t1"],
     [
       "threads",
-      (c) => c.threads({ title: "a", labels: { k: "v", l: "w" }, limit: 2 }),
-      "GET /base/api/threads?limit=2&q=a&label=k%3Av&label=l%3Aw",
+      (c) => c.threads({ title: "a", labels: { k: "v", l: "w" }, expired: true, limit: 2 }),
+      "GET /base/api/threads?expired=true&limit=2&q=a&label=k%3Av&label=l%3Aw",
     ],
     [
       "updateThread",

@@ -175,6 +175,8 @@ export interface ThreadFilter extends CallOptions {
   /** Threads whose title contains this. */
   title?: string;
   state?: string;
+  /** Only threads whose last run has questions that nobody answered in time. */
+  expired?: boolean;
   owner?: string;
   labels?: Readonly<Record<string, string>>;
   updatedAfter?: string;
@@ -190,6 +192,8 @@ export interface InboxFilter extends CallOptions {
   agent?: string;
   tool?: string;
   reason?: string;
+  /** `open`: those that wait. `expired`: those that nobody answered in time, the last one first. Defaults to `open`. */
+  state?: string;
   startedBy?: string;
   owner?: string;
   /** The oldest first, or those that expire soonest. Defaults to the oldest. */

@@ -28,7 +28,7 @@ export const defaultRoutes: Routes = {
 };
 
 /** Parameters of a URL. One that is undefined, null or "" is left out; a list is repeated. */
-export type Params = Record<string, string | number | readonly string[] | null | undefined>;
+export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 /** Returns the URL with the parameters behind it, in their order. */
 export function withQuery(url: string, params: Params): string {

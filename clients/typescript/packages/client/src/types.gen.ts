@@ -1243,6 +1243,8 @@ export interface components {
             enqueuedAt?: string;
             /** @description Why it failed, for a person. */
             error?: string;
+            /** @description The questions that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /** @description The run's id. */
             id: string;
             /**
@@ -1365,6 +1367,19 @@ export interface components {
              * @description The value of after for the next page. It is present even if this page has few events. Left out: this is the last page.
              */
             next?: number;
+        };
+        Expired: {
+            /**
+             * Format: int64
+             * @description How many questions nobody answered in time.
+             * @example 1
+             */
+            questions: number;
+            /**
+             * Format: date-time
+             * @description The end of the time to answer the first of them.
+             */
+            since: string;
         };
         FallbackContent: {
             /**
@@ -1523,7 +1538,7 @@ export interface components {
         Inbox: {
             /** @description The value of after for the next page. Left out: this is the last page. */
             next?: string;
-            /** @description The questions that wait for an answer. */
+            /** @description The questions. */
             questions: components["schemas"]["Question"][];
         };
         InboxAnswer: {
@@ -2475,6 +2490,8 @@ export interface components {
             digest?: string;
             /** @description Whether the person who started the run may not answer. */
             distinctApprover?: boolean;
+            /** @description Whether nobody answered until expiresAt. Left out: somebody can answer. */
+            expired?: boolean;
             /**
              * Format: date-time
              * @description The end of the time to answer.
@@ -2945,6 +2962,8 @@ export interface components {
             enqueuedAt?: string;
             /** @description Why it failed, for a person. */
             error?: string;
+            /** @description The questions that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /** @description The run's id. */
             id: string;
             /**
@@ -3072,6 +3091,8 @@ export interface components {
         RunEnded: {
             /** @description Why, for a person. */
             error?: string;
+            /** @description The questions of the run that nobody answered in time. Left out: none, or the run goes on. */
+            expired?: components["schemas"]["Expired"];
             /** @description The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has. */
             output?: unknown;
             /**
@@ -3148,6 +3169,8 @@ export interface components {
         RunFinishedItem: {
             /** @description The cost of the whole run. Left out: no price is known. */
             costs?: components["schemas"]["Money"][];
+            /** @description The questions of the run that nobody answered in time. Left out: none, or the run goes on. */
+            expired?: components["schemas"]["Expired"];
             /** @description The run's stop reason. Left out: nothing cut the run short. */
             finishReason?: string;
             /**
@@ -3193,6 +3216,8 @@ export interface components {
             enqueuedAt?: string;
             /** @description Why it failed, for a person. */
             error?: string;
+            /** @description The questions of the run that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /** @description The last saved answer of the model. Left out: there is none yet, or an edit or a rollback has replaced the turn. */
             message?: components["schemas"]["Message"];
             /** @description The JSON value that the run was asked for. Left out: the run was not asked for one, or has not completed. */
@@ -3565,6 +3590,8 @@ export interface components {
             enqueuedAt?: string;
             /** @description Why it failed, for a person. */
             error?: string;
+            /** @description The questions of the run that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /** @description The last saved answer of the model. Left out: there is none yet, or an edit or a rollback has replaced the turn. */
             message?: components["schemas"]["Message"];
             /** @description The JSON value that the run was asked for. Left out: the run was not asked for one, or has not completed. */
@@ -3626,6 +3653,8 @@ export interface components {
             enqueuedAt?: string;
             /** @description Why it failed, for a person. */
             error?: string;
+            /** @description The questions of the run that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /** @description The runs that wait for the thread, the next one first. */
             queue?: components["schemas"]["QueuedRun"][];
             /** @description The run. */
@@ -4033,6 +4062,8 @@ export interface components {
              * @description When it was made.
              */
             createdAt: string;
+            /** @description The questions of its last run that nobody answered in time. Left out: none. */
+            expired?: components["schemas"]["Expired"];
             /**
              * @description The thread's id.
              * @example t1
@@ -4733,6 +4764,8 @@ export interface components {
              * @enum {string}
              */
             state?: "QUEUED" | "RUNNING" | "WAITING_FOR_INPUT" | "COMPLETED" | "CANCELLED" | "FAILED";
+            /** @description Only runs with questions that nobody answered. */
+            expired?: boolean;
             /** @description Only runs that ended for this reason. */
             stopReason?: string;
             /** @description Only runs of this agent. */

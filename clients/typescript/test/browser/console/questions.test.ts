@@ -87,6 +87,32 @@ test("a tool of the client", async () => {
   desk.untroubled();
 });
 
+test("a question that nobody answers", async () => {
+  const world = await World.start("console-expired", { limits: "hitl_ttl: 1s" });
+  world.model.script = play({
+    mail: [new Tape().call("c1", "send_email", email).end(), new Tape().say("Nobody was there.").end()],
+  });
+  const desk = await Desk.open(world);
+  await desk.send("mail");
+  await desk.page.getByText("Nobody was there.").waitFor();
+  await desk.says(/^Nobody answered until/);
+  await desk.page
+    .locator(".call")
+    .getByText(/^Nobody answered until/)
+    .waitFor();
+  await desk.page.getByLabel("State of the threads").selectOption("expired");
+  await desk.page.locator(".rows").getByText("nobody answered").waitFor();
+  await desk.look("expired");
+  await desk.go("#/inbox");
+  await desk.page.getByRole("tab", { name: "Expired" }).click();
+  await desk.page
+    .locator(".inbox-list")
+    .getByText(/^nobody answered until/)
+    .waitFor();
+  await desk.look("inbox-expired");
+  desk.untroubled();
+});
+
 test("a call whose outcome nobody knows", async () => {
   const world = await World.start("console-unknown");
   world.model.script = play({

@@ -11,6 +11,7 @@ import { askOf } from "../thread/why.js";
 import { ago, bytes, duration, glance, since, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
+import { Expired } from "./expired.js";
 import { dropFromInbox, keyOf, moreOfInbox, setInboxFilter, useInbox } from "./store.js";
 
 /** Sends an answer to a question. */
@@ -43,6 +44,22 @@ function simple(question: Question): boolean {
 }
 
 export default function InboxScreen(): ReactNode {
+  const [expired, setExpired] = useState(false);
+  const tab = (name: string, shows: boolean) => (
+    <button type="button" role="tab" aria-selected={expired === shows} onClick={() => setExpired(shows)}>
+      {name}
+    </button>
+  );
+  const tabs = (
+    <div className="tabs" role="tablist" aria-label="Which questions">
+      {tab("Waiting", false)}
+      {tab("Expired", true)}
+    </div>
+  );
+  return expired ? <Expired tabs={tabs} /> : <Waiting tabs={tabs} />;
+}
+
+function Waiting({ tabs }: { tabs: ReactNode }): ReactNode {
   const { questions, hasMore, loading, error } = useInbox();
   const [currentKey, setCurrentKey] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -129,6 +146,7 @@ export default function InboxScreen(): ReactNode {
   return (
     <div className="inbox">
       <nav className="inbox-list" aria-label="Questions">
+        {tabs}
         <Filters />
         {error !== null && <Problem>{messageOf(error)}</Problem>}
         {picked.length > 0 && (

@@ -2,6 +2,7 @@
 import { isActive, type State } from "@spool/client";
 import { type ReactNode, useState } from "react";
 import { to } from "../route.js";
+import { unanswered } from "../thread/why.js";
 import { count, duration, moment, money } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
@@ -109,6 +110,9 @@ function Facts({ detail }: { detail: Detail }): ReactNode {
   }
   if (run.stopReason !== undefined) {
     rows.push(["ended", run.stopReason.replaceAll("_", " ")]);
+  }
+  if (run.expired !== undefined) {
+    rows.push(["expired", unanswered(run.expired, Date.now())]);
   }
   if (detail.waitsFor !== undefined) {
     rows.push(["waits for", `a limit of the provider: ${detail.waitsFor}`]);

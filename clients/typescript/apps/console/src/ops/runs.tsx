@@ -18,7 +18,7 @@ export function Runs(): ReactNode {
   const [problem, setProblem] = useState("");
   const query = {
     depth: 0,
-    ...(state !== "" && { state: state as (typeof states)[number] }),
+    ...(state === "expired" ? { expired: true } : state !== "" && { state: state as (typeof states)[number] }),
     ...(agent.trim() !== "" && { agent: agent.trim() }),
   };
   const key = JSON.stringify(query);
@@ -46,6 +46,7 @@ export function Runs(): ReactNode {
               {one.toLowerCase().replaceAll("_", " ")}
             </option>
           ))}
+          <option value="expired">nobody answered</option>
         </select>
         <input
           aria-label="Only this agent"

@@ -72,7 +72,7 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
     <article className="answer" data-id={message.id} aria-label="message of the agent" aria-busy={streaming}>
       {message.parts.map((part, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
-        <PartView key={i} part={part} live={streaming && i === message.parts.length - 1} />
+        <PartView key={i} part={part} runId={message.runId} live={streaming && i === message.parts.length - 1} />
       ))}
     </article>
   );
@@ -80,10 +80,12 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
 
 function PartView({
   part,
+  runId,
   plain = false,
   live = false,
 }: {
   part: ShownPart;
+  runId?: string | undefined;
   plain?: boolean;
   live?: boolean;
 }): ReactNode {
@@ -100,7 +102,7 @@ function PartView({
         </details>
       );
     case "tool-call":
-      return <ToolCard call={part} />;
+      return <ToolCard call={part} runId={runId} />;
     case "image":
       return <Attached place={part.image} name="image" mediaType={part.mimeType ?? "image/*"} image />;
     case "file":

@@ -8,6 +8,7 @@ import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
 import { RunMark } from "./marks.js";
 import { Message } from "./message.js";
 import { isObject } from "./schema.js";
+import { unanswered } from "./why.js";
 
 const words: Record<ShownToolCall["state"], string> = {
   streaming: "being written",
@@ -19,7 +20,7 @@ const words: Record<ShownToolCall["state"], string> = {
   cancelled: "cancelled",
 };
 
-export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
+export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string | undefined }): ReactNode {
   const [open, setOpen] = useState(false);
   const [nestedOpen, setNestedOpen] = useState(call.state === "running" || call.state === "waiting");
   const artifacts = call.result === undefined ? [] : artifactsOf(call.result);
@@ -52,6 +53,7 @@ export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
           {glance(call.result, 160)}
         </div>
       )}
+      {isTimeout(call.result) && <Unanswered runId={runId} />}
       {!open && call.state === "error" && <div className="call-glance bad">{errorOf(call.result)}</div>}
       {!open && artifacts.map((artifact) => <ArtifactView key={artifact.id} artifact={artifact} />)}
       {call.agentId !== undefined && (
@@ -59,6 +61,17 @@ export function ToolCard({ call }: { call: ShownToolCall }): ReactNode {
       )}
     </div>
   );
+}
+
+function isTimeout(result: unknown): boolean {
+  return isObject(result) && result.responded === false && result.reason === "timeout";
+}
+
+/** The run knows until when somebody could answer, if this is its only such question. */
+function Unanswered({ runId }: { runId: string | undefined }): ReactNode {
+  const expired = useRun(runId ?? "")?.expired;
+  const known = expired?.questions === 1 ? unanswered(expired, Date.now()) : "Nobody answered in time";
+  return <div className="call-glance faint">{known}</div>;
 }
 
 function errorOf(result: unknown): string {

@@ -1,5 +1,6 @@
 import { emptyView, type Park, type ThreadView, type ViewRun } from "@spool/client";
 import { expect, test } from "vitest";
+import { moment } from "../ui/format.js";
 import { whyOf } from "./why.js";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
@@ -27,6 +28,31 @@ test.each<[string, ThreadView, string | null]>([
     "approval",
     view({ parks: [park({ expiresAt: "2026-01-01T15:00:00Z" })] }, "WAITING_FOR_INPUT"),
     "Waits for someone to approve send; expires in 3 h 0 min.",
+  ],
+  [
+    "nobody answered",
+    view(
+      { runs: [{ ...run, state: "COMPLETED", expired: { questions: 1, since: "2026-01-01T03:05:00Z" } }] },
+      "COMPLETED",
+    ),
+    `Nobody answered until ${moment("2026-01-01T03:05:00Z", now)}.`,
+  ],
+  [
+    "nobody answered, and it failed",
+    view(
+      {
+        runs: [
+          {
+            ...run,
+            state: "FAILED",
+            error: "nobody answered the call of send in time",
+            expired: { questions: 2, since: "2026-01-01T03:05:00Z" },
+          },
+        ],
+      },
+      "FAILED",
+    ),
+    `Failed: nobody answered the call of send in time. Nobody answered 2 questions, the first until ${moment("2026-01-01T03:05:00Z", now)}.`,
   ],
   [
     "another person",

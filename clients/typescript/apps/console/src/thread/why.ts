@@ -1,6 +1,6 @@
-// Why a run waits, or why it ended as it did, in one sentence.
-import type { Park, ThreadView } from "@spool/client";
-import { count, duration, money } from "../ui/format.js";
+// Why a run waits, or why it ended as it did, in a sentence or two.
+import type { Park, ThreadView, ViewRun } from "@spool/client";
+import { count, duration, moment, money } from "../ui/format.js";
 import { isObject } from "./schema.js";
 
 /** What a question is about, in a few words. */
@@ -43,8 +43,24 @@ function left(at: string, now: number): string {
   return duration(Math.max(0, new Date(at).getTime() - now));
 }
 
-/** Returns the sentence, or null if there is nothing to say: the run works, or is done. */
+/** Says that nobody answered questions of a run in time. */
+export function unanswered({ questions, since }: NonNullable<ViewRun["expired"]>, now: number): string {
+  const until = `until ${moment(since, now)}`;
+  return questions === 1 ? `Nobody answered ${until}` : `Nobody answered ${questions} questions, the first ${until}`;
+}
+
+/** Returns what there is to say, or null if there is nothing: the run works, or is done. */
 export function whyOf(view: ThreadView, now: number): string | null {
+  const why = stateOf(view, now);
+  const expired = view.runs.find((one) => one.depth === 0 && one.stopReason !== "steered")?.expired;
+  if (expired === undefined) {
+    return why;
+  }
+  const said = `${unanswered(expired, now)}.`;
+  return why === null ? said : `${why.replace(/[^.!?]$/, "$&.")} ${said}`;
+}
+
+function stateOf(view: ThreadView, now: number): string | null {
   // A message that steered another run has a run of its own, which is over at once.
   const run = view.runs.find((one) => one.depth === 0 && one.stopReason !== "steered");
   const state = view.thread.state;

@@ -16,6 +16,7 @@ const states = [
   ["COMPLETED", "Done"],
   ["FAILED", "Failed"],
   ["CANCELLED", "Stopped"],
+  ["expired", "Nobody answered"],
 ] as const;
 
 /** How often the list is read again while it is shown. */
@@ -30,7 +31,12 @@ export function ThreadList({ current, changed }: { current: string | null; chang
   const [query, setQuery] = useState("");
   const [state, setState] = useState("");
   const title = useDeferredValue(query.trim());
-  const list = useThreads({ limit: 50, refreshMs, ...(title !== "" && { title }), ...(state !== "" && { state }) });
+  const list = useThreads({
+    limit: 50,
+    refreshMs,
+    ...(title !== "" && { title }),
+    ...(state === "expired" ? { expired: true } : state !== "" && { state }),
+  });
   const now = useNow(5);
   const { refresh } = list;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the shown thread does changes the list
@@ -65,6 +71,7 @@ export function ThreadList({ current, changed }: { current: string | null; chang
               <span className="row-title clip">{thread.title || thread.id}</span>
               <span className="row-line">
                 <ListedMark thread={thread} />
+                {thread.expired !== undefined && <span className="tag warn">nobody answered</span>}
                 <time dateTime={thread.updatedAt}>{ago(thread.updatedAt, now)}</time>
               </span>
             </a>

@@ -146,8 +146,10 @@ export class Fold {
       .reverse()
       .map(({ run }) => run);
     const queue = active ? this.#queue() : [];
+    const { expired: _, ...thread } = this.#thread;
+    const expired = this.#runs[this.#places.get(this.#runId) ?? -1]?.run.expired; // the thread has the mark of its run
     return {
-      thread: { ...this.#thread, updatedAt: this.#at },
+      thread: { ...thread, ...(expired && { expired }), updatedAt: this.#at },
       messages: this.#shown.messages,
       runs: this.#shown.runs,
       lastEventSeq: this.#seq > 0 ? this.#seq : -1,

@@ -5,7 +5,7 @@ import { isActive } from "../wire.js";
 import { answered } from "./answer.js";
 import { withDrafts } from "./draft.js";
 import { parkedNested, toldRun } from "./run.js";
-import { merged, shared, without } from "./share.js";
+import { merged, same, shared, without } from "./share.js";
 import { type AnyEvent, noWaits, withPark, withWait } from "./wait.js";
 
 /** The view after an entry that it does not have, or a notice. */
@@ -82,7 +82,7 @@ function startedRun(view: ThreadView, runId: string, p: AnyEvent["payload"], at:
  * The view after the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
  */
 function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefined): ThreadView {
-  const { runId, status, error } = p;
+  const { runId, status, error, expired } = p;
   const run = view.runs.find((r) => r.id === runId);
   const present = runId === view.reading.runId;
   if (!runId || (present && !isActive(run?.state as State))) return view;
@@ -98,7 +98,7 @@ function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefin
     state = "FAILED"; // another attempt ends with an entry too
   }
   if (!state || run?.state === state) return view; // the run goes on, or a snapshot says more
-  return toldRun(view, runId, { state, stopReason, error }, at);
+  return toldRun(view, runId, { state, stopReason, error, expired }, at);
 }
 
 /** The view in another state. */
@@ -106,7 +106,8 @@ function withState(view: ThreadView, c: StateChange): ThreadView {
   const active = isActive(c.state);
   const runId = c.runId ?? "";
   const parks = without(view.parks, (p) => !active || (runId !== "" && p.runId !== runId));
-  const thread = view.thread.state === c.state ? view.thread : { ...view.thread, state: c.state };
+  const told = merged(view.thread, { state: c.state, expired: c.expired });
+  const thread = same(view.thread, told) ? view.thread : told;
   let next: ThreadView = { ...view, thread, parks, queue: queueOf(view.queue, c.queue ?? []) };
   next = !active ? noWaits(next, "") : runId ? noWaits(next, runId) : next;
   if (!runId) return next;
@@ -119,6 +120,7 @@ function withState(view: ThreadView, c: StateChange): ThreadView {
     state: c.state,
     stopReason: c.stopReason,
     error: c.error,
+    expired: c.expired,
     enqueuedAt: c.enqueuedAt ?? run?.enqueuedAt,
     startedAt: c.startedAt ?? run?.startedAt,
     endedAt: c.endedAt,
