@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
@@ -117,9 +118,9 @@ func (c Controller) wrong(ctx context.Context, asked *LinkQuestion, err error) P
 
 // decision is an answer with a link.
 type decision struct {
-	Approved bool            `json:"approved"`
-	Reason   string          `json:"reason"`
-	Payload  json.RawMessage `json:"payload"`
+	Approved bool
+	Reason   string
+	Payload  json.RawMessage
 }
 
 var (
@@ -168,20 +169,19 @@ func readJSON(text []byte) (d decision, err error) {
 	if err := spool.CheckArguments("the body", text); err != nil {
 		return d, err
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil || fields == nil {
+	if !strictjson.IsObject(text) {
 		return d, spool.Errorf(spool.Invalid, "the body must be a JSON object")
 	}
-	switch string(fields["approved"]) {
-	case "true":
-		d.Approved = true
-	case "false":
-	default:
+	var said struct {
+		Approved *bool           `json:"approved"`
+		Reason   string          `json:"reason"`
+		Payload  json.RawMessage `json:"payload"`
+	}
+	if err := strictjson.Decode("", text, &said); err != nil {
+		return d, err
+	}
+	if said.Approved == nil {
 		return d, spool.Errorf(spool.Invalid, "approved must be true or false")
 	}
-	if reason := fields["reason"]; reason != nil && json.Unmarshal(reason, &d.Reason) != nil {
-		return d, spool.Errorf(spool.Invalid, "reason must be a string")
-	}
-	d.Payload = fields["payload"]
-	return d, nil
+	return decision{*said.Approved, said.Reason, said.Payload}, nil
 }
