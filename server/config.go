@@ -130,6 +130,9 @@ type Limits struct {
 	// FailedLogins is how many requests with wrong credentials an address may send within 15 min. After that,
 	// the answers to such requests are delayed, each one longer, up to 5 s. Requests with valid credentials
 	// are never delayed. Zero: no delays.
+	// EventsPerMinute bounds the durable events in any minute. Each 8 KiB of a payload counts as one, and the last
+	// part of it too. A further one gets a 429. Zero: no limit.
+	EventsPerMinute int
 	FailedLogins int
 	// OpenStreams bounds the event streams that are open at the same time. A further one gets a 429. Zero: no
 	// limit.
@@ -140,8 +143,8 @@ type Limits struct {
 }
 
 func (l Limits) check() error {
-	if l.OpenStreams < 0 || l.StartsPerMinute < 0 || l.FailedLogins < 0 {
-		return spool.Errorf(spool.Invalid, "Config.Limits.FailedLogins, OpenStreams and StartsPerMinute must not be negative")
+	if min(l.EventsPerMinute, l.FailedLogins, l.OpenStreams, l.StartsPerMinute) < 0 {
+		return spool.Errorf(spool.Invalid, "Config.Limits.EventsPerMinute, FailedLogins, OpenStreams and StartsPerMinute must not be negative")
 	}
 	return nil
 }

@@ -108,8 +108,8 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 		Stream:   engine.StreamOptions{FlushEvery: -1},
 		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
 		WhenBusy: bounds.WhenBusy, Artifacts: artifacts,
-		Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
-		Log:    log,
+		Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond}, StrictProviderOptions: bounds.StrictProviderOptions,
+		Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

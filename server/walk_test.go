@@ -41,7 +41,7 @@ type walkCase struct {
 var walk = map[string][]walkCase{
 	"startRun": { // makes a thread of b's own, and is walked last
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x","editMessageId":"MESSAGE"}`, owner: 409, other: 409},
-		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 202, other: 202},
+		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 409, other: 202},
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x"}`, owner: 409, other: 202},
 	},
 	"getRunOutcome": {

@@ -13,7 +13,7 @@ const (
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, place, root_id, nested, cost_micros, currency, allowance`
-	RunStateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
+	RunStateColumns = `engine_state, start_key, start_hash, nonce, scopes, host_state, provider_options, client`
 	WholeRunColumns = RunColumns + ", " + RunStateColumns
 )
 
@@ -41,7 +41,7 @@ func ScanRun(r Row) spool.RunRow {
 func ScanWholeRun(r Row) spool.RunRow {
 	run := ScanRun(r)
 	run.RunState = decode[storedState](r, "the run's state").state()
-	run.StartKey, run.Nonce, run.Scopes = r.Text(), r.Text(), scanScopes(r)
+	run.StartKey, run.StartHash, run.Nonce, run.Scopes = r.Text(), r.Text(), r.Text(), scanScopes(r)
 	run.HostState, run.ProviderOptions = r.JSON(), r.JSON()
 	run.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
 	return run

@@ -39,7 +39,8 @@ values interrupt and rollback also need the scope stop. With steer, the message 
 that run in steers.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
-(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
+(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), another start had the Idempotency-Key
+(` + "`key_reused`" + `, with the thread and the run of that start), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
 
 A 503 with the reason ` + "`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
 try again.`

@@ -38,6 +38,8 @@ type Config struct {
 	CORS   CORS
 	// BasePath is the prefix of all paths. Empty: no prefix.
 	BasePath string
+	// StrictOptions refuses starts with provider options that their agent does not allow.
+	StrictOptions bool
 	// PublicURL is the scheme and host under which clients reach the server. Empty: unknown.
 	PublicURL string
 	Queue     Queue
@@ -172,6 +174,7 @@ type Limits struct {
 	StartsPerMinute int
 	FailedLogins    int
 	RunMaxAttempts  int
+	EventsPerMinute int
 	StopPoll        time.Duration
 	HITLTTL         time.Duration
 	StreamGrace     time.Duration
