@@ -82,7 +82,7 @@ type Response struct {
 	// By is the subject that answers. Empty: not known. A park with a distinct approver then refuses
 	// the answer.
 	By string
-	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the
+	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the record and the
 	// audit log. Empty: By has sent it.
 	Via string
 	// ViaBy is the subject that has let By answer in the way of Via, for the audit log. A park with a distinct

@@ -51,7 +51,9 @@ func (t table) Routes(r *rest.Routes) {
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts, Console: t.config.Console}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
-	questions := inbox.Controller{Engine: t.engine, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Log: t.config.Log}
+	questions := inbox.Controller{
+		Engine: t.engine, Auth: t.auth, Approvers: t.config.LinkApprovers, Base: t.config.PublicURL + t.config.BasePath, Log: t.config.Log,
+	}
 	probes := probe.New(t.checks(), t.drain)
 	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
@@ -68,6 +70,8 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[inbox.ListInput, inbox.Inbox](r, "/api/agent/inbox", questions.List, t.op("listInbox", ScopeApprove)...)
 	rest.Post[inbox.InboxAnswers, inbox.InboxResults](r, "/api/agent/inbox/answers", questions.Answer, t.op("answerInbox", ScopeApprove, long)...)
 	rest.Post[inbox.InboxLinkRequest, inbox.InboxLink](r, "/api/agent/inbox/links", questions.Link, t.op("createInboxLink", ScopeApprove, inbox.LinkFails)...)
+	rest.Get[inbox.LinksInput, inbox.InboxLinks](r, "/api/agent/inbox/links", questions.Links, t.op("listInboxLinks", ScopeApprove)...)
+	rest.Delete[inbox.RevokeInput, spool.QuestionLink](r, "/api/agent/inbox/links", questions.Revoke, t.op("revokeInboxLink", ScopeApprove, rest.Fails(notFound))...)
 	rest.Get[inbox.LinkInput, inbox.Page](r, inbox.PathLink, questions.Show, rest.Name(opShowLink), rest.NoAuth(), rest.Hidden())
 	rest.Post[inbox.DecisionInput, inbox.Page](r, inbox.PathLink, questions.Decide, rest.Name(opUseLink), rest.NoAuth(), rest.Hidden(), long)
 
@@ -173,15 +177,15 @@ var (
 	historyMayLack = rest.Tolerate(append(tolerances(), rest.AbsentFields)...)
 )
 
-// conflict is the answer to a refused request: the result of the operation, with a reason.
-func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }
-
-// noScope is the scope of endpoints without authentication.
 // warns documents the header with what a start has ignored.
 func warns(statuses ...int) rest.RouteOption {
 	return rest.SendsHeader("X-Spool-Warning", "What was ignored of the request, for a person. Left out: nothing.", statuses...)
 }
 
+// conflict is the answer to a refused request: the result of the operation, with a reason.
+func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }
+
+// noScope is the scope of endpoints without authentication.
 const noScope Scope = ""
 
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.

@@ -259,6 +259,7 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 	s.server.CORSOrigins, s.server.CORSAllowCredentials = c.CORS.Origins, c.CORS.AllowCredentials
 	s.server.CORSAllowHeaders, s.server.CORSExposeHeaders = c.CORS.AllowHeaders, c.CORS.ExposeHeaders
 	s.server.StreamTokenTTL = c.StreamTokenTTL
+	s.server.LinkApprovers = c.LinkApprovers
 	s.server.MaxWait = c.Limits.MaxWait
 	for _, key := range c.StreamTokenKeys {
 		s.server.StreamTokenKeys = append(s.server.StreamTokenKeys, []byte(key))

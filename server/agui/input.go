@@ -220,6 +220,7 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 		EditedArgs json.RawMessage `json:"editedArgs"`
 		Reason     string          `json:"reason"`
 		Digest     string          `json:"digest"`
+		Arguments  json.RawMessage `json:"arguments"`
 	}
 	isObject := strictjson.IsObject(e.Payload)
 	if isObject {
@@ -229,6 +230,8 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	}
 	err := strictjson.Decode("", e.Payload, &said)
 	switch {
+	case isObject && err == nil && said.Approved != nil && said.Arguments != nil: // the call would run with its own
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: arguments is a field of another form of answer: editedArgs has those of an edited call", e.InterruptID)
 	case isObject && err == nil && said.Approved != nil:
 		return Answer{
 			ToolCallID: e.InterruptID, Approved: *said.Approved, Payload: said.Payload, Args: said.EditedArgs,

@@ -162,8 +162,11 @@ type Answers struct {
 
 // AnswerDetail is more about an answer than a client of the AI SDK can say in its message.
 type AnswerDetail struct {
-	Payload   json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
-	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own."                                                json:"arguments,omitempty"`
+	Payload json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
+	// EditedArgs is the field of AG-UI, and is refused: the call would run with its own arguments.
+	EditedArgs json.RawMessage `hidden:"true" json:"editedArgs,omitempty"`
+
+	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own." json:"arguments,omitempty"`
 }
 
 // Answers returns the answers to open parks, with the details of each. Other answers do not count: the client sends
@@ -171,7 +174,10 @@ type AnswerDetail struct {
 // saw it.
 func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]AnswerDetail) (Answers, error) {
 	a := Answers{Copied: make(map[spool.ToolCallID]Part), details: details}
-	for id := range details {
+	for id, detail := range details {
+		if detail.EditedArgs != nil {
+			return a, spool.Errorf(spool.Invalid, "answers.%s.editedArgs is a field of another form of answer: arguments has those of an edited call", id)
+		}
 		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool { return part.ToolCallID == id && part.State == stateAnswered }) {
 			return a, spool.Errorf(spool.Invalid, "answers: the last message has no answer for the call %q", id)
 		}

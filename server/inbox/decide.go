@@ -82,6 +82,15 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 	key := g.Key()
 	call.Concerns(ctx, key, "")
 	acting = engine.WithActor(ctx, engine.Actor{Subject: g.Approver, Tenant: g.Tenant})
+	if !mayApprove(c.Approvers, g.Approver) {
+		return g, ctx, nil, auth.ErrLinkExpired
+	}
+	switch _, err = c.Engine.Link(acting, g.Tenant, g.ID); {
+	case spool.CodeOf(err) == spool.NotFound:
+		return g, ctx, nil, auth.ErrLinkExpired
+	case err != nil:
+		return g, ctx, nil, call.About(ctx, err, key, "")
+	}
 	thread, err := c.Engine.Thread(acting, key)
 	var q spool.Question
 	if err == nil {
@@ -150,6 +159,11 @@ func readDecision(body rest.Upload) (d decision, err error) {
 			return d, spool.Errorf(spool.Invalid, "%s must be given only once", name)
 		}
 	}
+	for _, name := range []string{"approved", "arguments", "editedArgs", "digest", "threadId", "toolCallId"} {
+		if form.Has(name) {
+			return d, call.NotHere(name, "the form of a link has decision, reason and payload")
+		}
+	}
 	switch form.Get("decision") {
 	case "approve":
 		d.Approved = true
@@ -173,11 +187,28 @@ func readJSON(text []byte) (d decision, err error) {
 		return d, spool.Errorf(spool.Invalid, "the body must be a JSON object")
 	}
 	var said struct {
+		call.OtherAnswer
+
+		Arguments  json.RawMessage `json:"arguments"`
+		Digest     json.RawMessage `json:"digest"`
+		ThreadID   json.RawMessage `json:"threadId"`
+		ToolCallID json.RawMessage `json:"toolCallId"`
+
 		Approved *bool           `json:"approved"`
 		Reason   string          `json:"reason"`
 		Payload  json.RawMessage `json:"payload"`
 	}
 	if err := strictjson.Decode("", text, &said); err != nil {
+		return d, err
+	}
+	for name, value := range map[string]json.RawMessage{
+		"arguments": said.Arguments, "digest": said.Digest, "threadId": said.ThreadID, "toolCallId": said.ToolCallID,
+	} {
+		if value != nil {
+			return d, call.NotHere(name, "a link answers its own question, with approved, reason and payload")
+		}
+	}
+	if err := said.Check(); err != nil {
 		return d, err
 	}
 	if said.Approved == nil {

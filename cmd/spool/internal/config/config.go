@@ -31,15 +31,17 @@ type Config struct {
 	// StreamTokenKeys verify the tokens of streams, and the first one signs them. Empty: the process
 	// makes a random key.
 	StreamTokenKeys []string
+	// LinkApprovers are the possible approvers of links to questions. Nil: anybody.
+	LinkApprovers []string
 	// StreamTokenTTL is zero if the file has none.
 	StreamTokenTTL time.Duration
 	// Egress are the private hosts, addresses and ranges that tools may reach.
 	Egress []string
 	CORS   CORS
-	// BasePath is the prefix of all paths. Empty: no prefix.
-	BasePath string
 	// StrictOptions refuses starts with provider options that their agent does not allow.
 	StrictOptions bool
+	// BasePath is the prefix of all paths. Empty: no prefix.
+	BasePath string
 	// PublicURL is the scheme and host under which clients reach the server. Empty: unknown.
 	PublicURL string
 	Queue     Queue
@@ -172,9 +174,9 @@ type Limits struct {
 	OpenStreams     int
 	MaxWait         time.Duration
 	StartsPerMinute int
+	EventsPerMinute int
 	FailedLogins    int
 	RunMaxAttempts  int
-	EventsPerMinute int
 	StopPoll        time.Duration
 	HITLTTL         time.Duration
 	StreamGrace     time.Duration

@@ -121,6 +121,7 @@ auth:
   trusted_proxies: [10.0.0.0/8, "::1"]
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
+  link_approvers: [ann, "*@example.com"]
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
 server: {base_path: /v1/, public_url: "https://agents.example/", provider_options: strict}
 cors: {origins: ["http://localhost:5173"], allow_credentials: true, allow_headers: [X-Tenant], expose_headers: [X-Request-ID]}
@@ -219,7 +220,7 @@ func TestParse(t *testing.T) {
 		},
 		OwnThreads:      true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
-		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
+		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute, LinkApprovers: []string{"ann", "*@example.com"},
 		Egress:   []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
 		BasePath: "/v1", PublicURL: "https://agents.example", StrictOptions: true,
 		CORS: config.CORS{
@@ -450,8 +451,8 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"OriginCookies":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\ncors: {origins: ['*'], allow_credentials: true}", "spool.yaml:2: cors.origins[0]: \"*\" cannot go with allow_credentials, as every web page could use what its reader is logged in to"},
 	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
+	"StrictOptions":   {"server: {provider_options: warn}", "spool.yaml:1: server.provider_options: must be ignore or strict"},
 	"PublicURL":       {"server: {public_url: agents.example}", "spool.yaml:1: server.public_url: must be an http or https URL"},
-	"StrictOptions":   {"server: {provider_options: warn}", "spool.yaml:1: server.provider_options: must be ignore or strict: warn"},
 	"PublicURLQuery":  {"server: {public_url: 'https://agents.example/v1?a=b'}", "spool.yaml:1: server.public_url: may only have a scheme, a host and a path, such as \"https://agents.example\""},
 	"PublicURLBase":   {"server: {public_url: 'https://agents.example/v1/', base_path: /v1}", "spool.yaml:1: server.public_url: must not end with base_path, which comes after it"},
 	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\": it has to begin with a slash: /v1"},
