@@ -223,6 +223,10 @@ type HITLResponse struct {
 	Approved   bool       `json:"approved"`
 	// AnsweredBy is the subject who answered. Empty: the host does not know it.
 	AnsweredBy string `json:"answeredBy,omitempty"`
+	// Via and ViaBy are those of [Response]: "link" and the subject that made the link. Empty: the subject has answered
+	// with credentials of its own.
+	Via   string `json:"via,omitempty"`
+	ViaBy string `json:"viaBy,omitempty"`
 	// Reason is the reason, in the words of the person who answered.
 	Reason string `json:"reason,omitempty"`
 	// Arguments are the arguments that the call runs with instead of the requested ones. Nil: the

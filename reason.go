@@ -9,6 +9,8 @@ const (
 	ReasonQueueFull = "queue_full"
 	// ReasonRunIDUsed: the tenant has a run with that id.
 	ReasonRunIDUsed = "run_id_used"
+	// ReasonKeyReused: another start has been accepted under the idempotency key.
+	ReasonKeyReused = "key_reused"
 	// ReasonNotFound: the thread, the message to edit or the branch to restore does not exist.
 	ReasonNotFound = "not_found"
 	// ReasonNotEditable: the message to edit is not the user's, or what waits is not a call

@@ -38,13 +38,14 @@ type StartRequest struct {
 	// tools can be limited to them: see [Access]. Empty: none.
 	Scopes []string
 	// IdempotencyKey makes every later start of the tenant with the same key repeat the answer of the
-	// accepted one. Empty: none.
+	// accepted one. A start that asks for something else is refused with [ReasonKeyReused]. Empty: none.
 	IdempotencyKey string
 	// Budget bounds the run together with its nested runs. A zero field is taken from the agent, or else from
 	// the configuration.
 	Budget Budget
 	// ProviderOptions is a JSON object of up to 16 KiB that is merged into the run's requests to its
-	// provider, over the Extra of its agent. Each key must be among the agent's ProviderOptions. Runs that
+	// provider, over the Extra of its agent. A key that is not among the agent's ProviderOptions is ignored, or
+	// refused by a strict engine. Runs that
 	// this one spawns get the same. Empty: none.
 	ProviderOptions json.RawMessage
 	// Output asks for a JSON value as the final answer, instead of the agent's Output: see [Agent.Output]. Its
@@ -81,7 +82,7 @@ type Response struct {
 	// By is the subject that answers. Empty: not known. A park with a distinct approver then refuses
 	// the answer.
 	By string
-	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the
+	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the record and the
 	// audit log. Empty: By has sent it.
 	Via string
 	// ViaBy is the subject that has let By answer in the way of Via, for the audit log. A park with a distinct

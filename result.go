@@ -9,7 +9,8 @@ import (
 type RunResult struct {
 	Accepted bool     `doc:"Whether the run was accepted." example:"true" json:"accepted"`
 	ThreadID ThreadID `doc:"The thread, also a new one."   example:"t1"   json:"threadId"`
-	RunID    RunID    `doc:"The run that was accepted."    example:"r1"   json:"runId,omitempty"`
+	// RunID is the run that was accepted, or for [ReasonKeyReused] the run of the idempotency key.
+	RunID RunID `doc:"The run that was accepted, or that the Idempotency-Key belongs to." example:"r1" json:"runId,omitempty"`
 	// State is QUEUED for an accepted run.
 	State State `doc:"QUEUED for an accepted run." example:"QUEUED" json:"state,omitempty"`
 	// Position is the run's position in the queue of the thread, from 1, which is the next run. Zero: the run
@@ -19,8 +20,10 @@ type RunResult struct {
 	// the thread was free.
 	Steers RunID `doc:"The active run that the message is for. Left out: the start is no steer, or the thread was free." json:"steers,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted run.
-	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
+	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,key_reused,not_found,not_editable" json:"reason,omitempty"`
 	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
+	// Warning says which part of an accepted request was ignored. Empty: none.
+	Warning string `doc:"What was ignored of the request, for a person. Left out: nothing." json:"warning,omitempty"`
 	// RetryAfter is how long to wait before the same start again, if the server was too busy. Zero:
 	// it was not.
 	RetryAfter time.Duration `json:"-"`

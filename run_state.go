@@ -18,6 +18,9 @@ type RunRow struct {
 type RunState struct {
 	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
 	StartKey string `json:"-"`
+	// StartHash identifies the request of the start: another request with the same StartKey is refused. Empty: there is
+	// no StartKey, or it is of an older version.
+	StartHash string `json:"-"`
 	// HostState is a JSON object that the host gave to the start, for the tools of the run and for the settle
 	// hook. The engine does not read it. A run that this one spawns gets the same. Nil: none.
 	HostState json.RawMessage `json:"-"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -116,6 +117,31 @@ type InboxLink struct {
 	// URL begins with the path if the server does not know its public URL.
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expiresAt"`
+	// ID names the link for [Client.RevokeLink].
+	ID spool.LinkID `json:"linkId"`
+}
+
+// Links lists the links that the caller has made, or those of all makers of its tenant for an admin. It has no links that
+// have expired or were revoked.
+func (c *Client) Links(ctx context.Context) iter.Seq2[spool.QuestionLink, error] {
+	const size = 100
+	return pages(func(after string) ([]spool.QuestionLink, string, error) {
+		list, err := do[struct {
+			Links []spool.QuestionLink `json:"links"`
+		}](ctx, c, get(inboxPath+"/links", "limit", number(size), "after", after))
+		next := ""
+		if len(list.Links) == size {
+			next = string(list.Links[size-1].ID)
+		}
+		return list.Links, next, err
+	})
+}
+
+// RevokeLink ends a link before its time. It returns a [spool.NotFound] error for a link that is over, and for one of
+// another maker unless the caller is an admin.
+func (c *Client) RevokeLink(ctx context.Context, id spool.LinkID) error {
+	_, err := do[spool.QuestionLink](ctx, c, request{method: http.MethodDelete, path: inboxPath + "/links", query: url.Values{"linkId": {string(id)}}})
+	return err
 }
 
 // CreateLink returns a link with which the approver answers one question in a browser. It returns a [spool.NotFound]

@@ -27,7 +27,8 @@ type RunRequest struct {
 	// EditMessageID is the turn to replace. It and all messages after it become a branch. Empty: none.
 	EditMessageID spool.MessageID `json:"editMessageId,omitempty"`
 	// IdempotencyKey lets the request arrive twice: a start with a key that was used before gets the first
-	// accepted answer again. [Client.Run] then also repeats the request after a failure. Empty: the request
+	// accepted answer again, and a start that asks for something else is refused with
+	// [spool.ReasonKeyReused]. [Client.Run] then also repeats the request after a failure. Empty: the request
 	// is sent once.
 	IdempotencyKey string `json:"-"`
 	// Labels are the labels of a thread that the start creates.

@@ -70,6 +70,9 @@ type Config struct {
 	SingleProcess bool
 	// Stream says how run streams are written, and how clients follow them.
 	Stream StreamOptions
+	// StrictProviderOptions refuses a start whose ProviderOptions have a key that the agent does not allow. Defaults to
+	// false: such keys are ignored, and the result has a warning.
+	StrictProviderOptions bool
 	// Telemetry says where spans and metrics go. Defaults to none.
 	Telemetry Telemetry
 	// WhenBusy says what a start does on a thread with an active run, if neither the start nor its

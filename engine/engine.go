@@ -121,7 +121,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, Take: e.take, AfterStop: e.runner.AfterStop,
-		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil,
+		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil, StrictOptions: c.StrictProviderOptions,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
 	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: c.Artifacts}

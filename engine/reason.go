@@ -7,6 +7,7 @@ const (
 	ReasonActiveRun        = spool.ReasonActiveRun
 	ReasonQueueFull        = spool.ReasonQueueFull
 	ReasonRunIDUsed        = spool.ReasonRunIDUsed
+	ReasonKeyReused        = spool.ReasonKeyReused
 	ReasonNotFound         = spool.ReasonNotFound
 	ReasonNotEditable      = spool.ReasonNotEditable
 	ReasonNotRestorable    = spool.ReasonNotRestorable

@@ -10,9 +10,8 @@ const (
 	// JSON does the browser ask the server first.
 	AnyContentType Tolerance = 1 << iota
 	// LooseValues reads body values as encoding/json does. Null means an absent field. Invalid
-	// Unicode becomes U+FFFD, and a text may have NUL characters. JSON that the program
-	// decodes itself may have repeated keys. An integer still must not have a fraction or an
-	// exponent.
+	// Unicode becomes U+FFFD, and a text may have NUL characters. An integer still must not
+	// have a fraction or an exponent.
 	LooseValues
 	// AbsentFields accepts an object without its required fields. They have their zero values,
 	// and the program has to check the fields that it needs.
@@ -31,8 +30,8 @@ const (
 // arguments, Tolerate removes the inherited tolerances.
 //
 // Two mistakes are always refused, because they would let a value bypass a check: a key that
-// occurs twice in an object, and a key that differs from a known one only in upper and lower
-// case.
+// occurs twice in an object, also in JSON that the program decodes itself, and a key that
+// differs from a known one only in upper and lower case.
 func Tolerate(all ...Tolerance) Option {
 	set := tolerates
 	for _, t := range all {

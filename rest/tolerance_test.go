@@ -59,7 +59,7 @@ func TestTolerate(t *testing.T) {
 		"ContentType": {rest.AnyContentType, "/", `{"name":"a"}`, http.Header{"Content-Type": {"text/plain"}}, `"name":"a"`},
 		"Null":        {rest.LooseValues, "/", `{"name":"a","count":null,"raw":null}`, nil, `"raw":null`},
 		"Unicode":     {rest.LooseValues, "/", `{"name":"\ud800\u0000"}`, nil, "\"name\":\"\uFFFD\\u0000\""},
-		"Raw":         {rest.LooseValues, "/", `{"name":"a","raw":{"b":1,"b":2}}`, nil, `"raw":{"b":1,"b":2}`},
+		"Raw":         {rest.LooseValues, "/", `{"name":"a","raw":{"b":"\u0000"}}`, nil, `"raw":{"b":"\u0000"}`},
 		"Absent":      {rest.AbsentFields, "/", `{}`, nil, `"name":""`},
 		"Repeated":    {rest.LooseParameters, "/?q=a&q=b&tag=&tag=c", `{"name":"a"}`, nil, `"Query":"a","Tags":["c"]`},
 		"Header":      {rest.LooseParameters, "/", `{"name":"a"}`, http.Header{"X-Key": {"a", "b"}}, `"Key":"a"`},
@@ -84,7 +84,8 @@ func TestTolerateHasBounds(t *testing.T) {
 	all := rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.BrokenQuery)
 	for body, want := range map[string]string{
 		`{"name":"a","name":"b"}`: "duplicate_key", `{"name":"a","NAME":"b"}`: "key_case_mismatch", `{"name":null}`: "missing",
-		`{"name":null,"name":"b"}`: "duplicate_key", `null`: "model_type", `{"name":"a","count":1e2}`: "int_from_float", `{"name":1}`: "string_type",
+		`{"name":"a","raw":[{"b":{"c":1,"c":2}}]}`: "duplicate_key",
+		`{"name":null,"name":"b"}`:                 "duplicate_key", `null`: "model_type", `{"name":"a","count":1e2}`: "int_from_float", `{"name":1}`: "string_type",
 	} {
 		if got := (mild{}).send(t, "/", body, nil, all); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Body.String(), `"kind":"`+want+`"`) {
 			t.Errorf("%s: %d %s, want %s", body, got.Code, got.Body, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 )
 
@@ -210,7 +211,7 @@ func badInputs() map[string]badInput {
 func TestBadInput(t *testing.T) { //nolint:tparallel // what came of all cases is looked at after them
 	t.Parallel()
 
-	b := setup(t, server.Config{MaxBodyBytes: 4096, QueueVerifier: verifier{}})
+	b := setupOver(t, server.Config{MaxBodyBytes: 4096, QueueVerifier: verifier{}}, engine.Config{StrictProviderOptions: true})
 	if got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"kept","prompt":"hello","runId":"r1"}`); got.status != http.StatusAccepted {
 		t.Fatalf("start: %+v", got)
 	}

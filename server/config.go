@@ -115,6 +115,9 @@ type Config struct {
 	// SignIns lets people sign in to servers of tools: it serves their browsers below [signin.Path]. An
 	// *mcp.SignIns is one. Defaults to none.
 	SignIns signin.SignIns
+	// LinkApprovers are the subjects that may be the approver of a link to a question. "*@example.com" stands for all
+	// subjects with that end. Nil: any subject.
+	LinkApprovers []string
 	// StreamTokenKeys sign and check the tokens that open a stream, and the URLs of artifacts. Each is random and has 32
 	// bytes or more. The first key signs; further keys are for key rotation. Processes behind
 	// one address need the same keys. Defaults to a new key of the process, so that a restart
@@ -135,6 +138,9 @@ type Config struct {
 // subject count together, and so do all callers of a server without an Authenticator. Each process counts by
 // itself.
 type Limits struct {
+	// EventsPerMinute bounds the durable events in any minute. Each 8 KiB of a payload counts as one, and the last
+	// part of it too. A further one gets a 429. Zero: no limit.
+	EventsPerMinute int
 	// FailedLogins is how many requests with wrong credentials an address may send within 15 min. After that,
 	// the answers to such requests are delayed, each one longer, up to 5 s. Requests with valid credentials
 	// are never delayed. Zero: no delays.
@@ -148,8 +154,8 @@ type Limits struct {
 }
 
 func (l Limits) check() error {
-	if l.OpenStreams < 0 || l.StartsPerMinute < 0 || l.FailedLogins < 0 {
-		return spool.Errorf(spool.Invalid, "Config.Limits.FailedLogins, OpenStreams and StartsPerMinute must not be negative")
+	if min(l.EventsPerMinute, l.FailedLogins, l.OpenStreams, l.StartsPerMinute) < 0 {
+		return spool.Errorf(spool.Invalid, "Config.Limits.EventsPerMinute, FailedLogins, OpenStreams and StartsPerMinute must not be negative")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -458,5 +459,139 @@ func TestInboxAnswers(t *testing.T) {
 	}
 	if got := b.as(t, readOnlyA, http.MethodPost, answersPath, `{"answers":[`+good+`]}`); got.status != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", got.status, got.body)
+	}
+}
+
+// A field of another form of answer is not ignored: the call would run in another way than the person has said.
+func TestAnswersOfOtherForms(t *testing.T) {
+	t.Parallel()
+
+	b := keyed(t)
+	b.asks(t, tokenA, "t1")
+	q := b.question(t, tokenA, "t1")
+	link := b.link(t, tokenA, "t1", "cleo")
+	ids := fmt.Sprintf(`"threadId":"t1","toolCallId":%q,"digest":%q,"approved":true`, q.ToolCallID, q.Digest)
+	resume := func(payload string) string {
+		return fmt.Sprintf(`{"threadId":"t1","runId":"r9","messages":[],"resume":[{"interruptId":%q,"status":"resolved","payload":{"approved":true,%s}}]}`, q.ToolCallID, payload)
+	}
+	chat := fmt.Sprintf(`{"id":"t1","messages":[{"id":%q,"role":"assistant","parts":[{"type":"tool-send","toolCallId":%q,"state":"approval-responded","approval":{"id":"%s#%s","approved":true}}]}],"answers":{%q:{"editedArgs":{"to":"x"}}}}`,
+		q.RunID, q.ToolCallID, q.ToolCallID, q.Digest, q.ToolCallID)
+	for _, c := range []struct{ path, body, field string }{
+		{link, `{"approved":true,"arguments":{"to":"x"}}`, "arguments"},
+		{link, `{"approved":true,"editedArgs":{"to":"x"}}`, "editedArgs"},
+		{link, `{"approved":true,"decision":"deny"}`, "decision"},
+		{link, `{"approved":true,"digest":"sha256:0"}`, "digest"},
+		{link, `{"approved":true,"threadId":"t2"}`, "threadId"},
+		{link, `{"approved":true,"toolCallId":"c2"}`, "toolCallId"},
+		{respondPath, `{` + ids + `,"editedArgs":{"to":"x"}}`, "editedArgs"},
+		{respondPath, `{` + ids + `,"decision":"deny"}`, "decision"},
+		{answersPath, `{"answers":[{` + ids + `,"editedArgs":{"to":"x"}}]}`, "answers[0].editedArgs"},
+		{aguiPath, resume(`"arguments":{"to":"x"}`), "arguments"},
+		{chatPath, chat, "editedArgs"},
+	} {
+		got := b.do(t, call{method: http.MethodPost, path: c.path, token: tokenA, body: c.body, header: map[string]string{"Accept": "application/json"}})
+		if got.status != http.StatusBadRequest || !strings.Contains(got.body, c.field+" is a field of another form of answer") {
+			t.Errorf("%s %s: %d %s", c.path, c.body, got.status, got.body)
+		}
+	}
+	for _, field := range []string{"approved", "arguments", "editedArgs"} {
+		if got := b.posts(t, link, url.Values{"decision": {"approve"}, field: {"x"}}); got.status != http.StatusBadRequest {
+			t.Errorf("a form with %s: %d %s", field, got.status, got.body)
+		}
+	}
+	if _, page := b.inbox(t, tokenA, "?threadId=t1"); len(page.Questions) != 1 {
+		t.Fatal("the question has an answer")
+	}
+	got := b.do(t, call{
+		method: http.MethodPost, path: link, body: `{"approved":true,"later":1}`, header: map[string]string{"Accept": "application/json"},
+	})
+	if got.status != http.StatusOK {
+		t.Errorf("an unknown field: %d %s", got.status, got.body)
+	}
+	if record := b.as(t, tokenA, http.MethodGet, recordPath+"?threadId=t1", "").body; !strings.Contains(record, `"answeredBy":"cleo","via":"link","viaBy":"anna"`) {
+		t.Errorf("the record: %s", record)
+	}
+}
+
+// A link is listed and revoked by its maker and by an admin, and seen by nobody else.
+func TestInboxLinks(t *testing.T) {
+	t.Parallel()
+
+	const approver = "approver-token-of-a"
+	auth, err := server.Tokens([]server.Token{
+		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
+		{Token: approver, Principal: server.Principal{Tenant: "a", Subject: "otto", Scopes: []server.Scope{server.ScopeRead, server.ScopeApprove}}},
+		{Token: secondA, Principal: server.Principal{Tenant: "a", Subject: "rita", Scopes: []server.Scope{server.ScopeRead, server.ScopeApprove}}},
+		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "otto", Scopes: server.AllScopes()}},
+		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "sue", Scopes: []server.Scope{server.ScopeApprove}, Until: time.Now().Add(2 * time.Minute)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, server.Config{Authenticator: auth, StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}, LinkApprovers: []string{"cleo", "*@example.com"}})
+	b.work(t)
+	b.asks(t, tokenA, "t1")
+	links := []string{b.link(t, approver, "t1", "cleo"), b.link(t, approver, "t1", "ann@example.com"), b.link(t, tokenA, "t1", "cleo")}
+	listed := func(token, query string) []spool.QuestionLink {
+		return into[struct{ Links []spool.QuestionLink }](t, b.as(t, token, http.MethodGet, linksPath+query, "")).Links
+	}
+	own, all := listed(approver, ""), listed(tokenA, "")
+	if len(own) == 2 {
+		if page := listed(approver, "?limit=1&after="+string(own[0].ID)); len(page) != 1 || page[0].ID != own[1].ID {
+			t.Errorf("the next page: %+v", page)
+		}
+	}
+	slices.SortFunc(own, func(a, b spool.QuestionLink) int { return a.CreatedAt.Compare(b.CreatedAt) }) // ids have milliseconds
+	if len(own) != 2 || own[0].Approver != "cleo" || own[0].MadeBy != "otto" || own[0].ThreadID != "t1" || own[0].CreatedAt.IsZero() || own[1].Approver != "ann@example.com" || len(all) != 3 {
+		t.Fatalf("the maker's %+v\nthe admin's %+v", own, all)
+	}
+	if len(listed(secondA, "")) > 0 || len(listed(tokenB, "")) > 0 {
+		t.Error("somebody else has links")
+	}
+	revoke := func(token string, link spool.QuestionLink) int {
+		return b.as(t, token, http.MethodDelete, linksPath+"?linkId="+string(link.ID), "").status
+	}
+	for _, token := range []string{secondA, tokenB} {
+		if got := revoke(token, own[0]); got != http.StatusNotFound {
+			t.Errorf("%s revokes: %d", token, got)
+		}
+	}
+	for i, token := range []string{approver, tokenA} {
+		if got := b.shows(t, links[i], "text/html"); got.status != http.StatusOK {
+			t.Fatalf("before: %d %s", got.status, got.body)
+		}
+		if got := revoke(token, own[i]); got != http.StatusOK {
+			t.Errorf("%s revokes: %d", token, got)
+		}
+		if got := b.posts(t, links[i], url.Values{"decision": {"approve"}}); got.status != http.StatusGone || saysWhat(got.body) {
+			t.Errorf("a revoked link: %d %s", got.status, got.body)
+		}
+		if got := revoke(token, own[i]); got != http.StatusNotFound {
+			t.Errorf("%s revokes again: %d", token, got)
+		}
+	}
+	q := b.question(t, tokenA, "t1")
+	for approver, want := range map[string]int{"cleo": 200, "bob@example.com": 200, "@example.com": 403, "eve": 403, "bob@example.com.evil": 403, "*@example.com": 200} {
+		got := b.as(t, tokenA, http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":%q}`, q.ToolCallID, approver))
+		if got.status != want {
+			t.Errorf("for %s: %d %s", approver, got.status, got.body)
+		}
+	}
+
+	// A link ends with the credentials that made it: when they end, and when the token of its maker is gone.
+	short := into[linkAnswer](t, b.as(t, readOnlyA, http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"cleo"}`, q.ToolCallID)))
+	if left := time.Until(short.ExpiresAt); left > 2*time.Minute || left < time.Minute {
+		t.Errorf("a link of credentials that end lasts %s", left)
+	}
+	last := b.link(t, approver, "t1", "cleo")
+	err = auth.Replace([]server.Token{{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.posts(t, last, url.Values{"decision": {"approve"}}); got.status != http.StatusGone || saysWhat(got.body) {
+		t.Errorf("the link of a token that is gone: %d %s", got.status, got.body)
+	}
+	if got := b.posts(t, links[2], url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
+		t.Errorf("the link of a token that stays: %d %s", got.status, got.body)
 	}
 }

@@ -71,6 +71,32 @@ func TestStartsPerMinute(t *testing.T) {
 	}
 }
 
+// A subject may publish so many durable events, and takes nothing from another. A long one counts as several.
+func TestEventsPerMinute(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{Limits: server.Limits{EventsPerMinute: 5}})
+	b.starts(t, tokenA, "t1")
+	publish := func(token, thread string, bytes int, durable bool) answer {
+		return b.as(t, token, http.MethodPost, eventsPath, fmt.Sprintf(`{"threadId":%q,"type":"note","durable":%t,"payload":%q}`, thread, durable, strings.Repeat("x", bytes)))
+	}
+	const refused = `{"error":"too many durable events: 5 a minute are allowed, and each 8 KiB of a payload counts as one","code":"limit"}`
+	for _, bytes := range []int{1, 20_000, 100} { // 1, 3 and 1
+		if got := publish(tokenA, "t1", bytes, true); got.status != http.StatusOK {
+			t.Errorf("%d bytes: %d %s", bytes, got.status, got.body)
+		}
+	}
+	if got := publish(tokenA, "t1", 1, true); got.status != http.StatusTooManyRequests || got.body != refused || got.waits() < 1 || got.waits() > 60 {
+		t.Errorf("the next event: %d %v %s", got.status, got.header, got.body)
+	}
+	if got := publish(tokenA, "t1", 1, false); got.status != http.StatusAccepted {
+		t.Errorf("a live event: %d %s", got.status, got.body)
+	}
+	if got := publish(secondA, "t1", 1, true); got.status != http.StatusOK {
+		t.Errorf("another subject: %d %s", got.status, got.body)
+	}
+}
+
 // Retry-After is true: who waits that long is let in, and who waits less is not.
 func TestStartsPerMinuteRetry(t *testing.T) {
 	t.Parallel()
@@ -272,7 +298,7 @@ func TestLimitsNegative(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{})
-	for _, l := range []server.Limits{{OpenStreams: -1}, {StartsPerMinute: -1}} {
+	for _, l := range []server.Limits{{OpenStreams: -1}, {StartsPerMinute: -1}, {EventsPerMinute: -1}, {FailedLogins: -1}} {
 		if _, err := server.New(b.engine, server.Config{Insecure: true, Limits: l}); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%+v: %v", l, err)
 		}

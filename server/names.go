@@ -19,6 +19,8 @@ type (
 	Principal = access.Principal
 	// Authenticator identifies the caller of a request. It is safe for concurrent use.
 	Authenticator = access.Authenticator
+	// Voucher is an [Authenticator] that still knows later whether credentials are good.
+	Voucher = access.Voucher
 	// Token is a bearer token and its principal.
 	Token = access.Token
 	// TokenList is an [Authenticator] with a list of bearer tokens.

@@ -110,10 +110,16 @@ func TestOwnThreads(t *testing.T) {
 			method: http.MethodPost, path: runPath, token: token, header: map[string]string{"Idempotency-Key": "one-for-all"},
 			body: `{"threadId":"` + thread + `","prompt":"hello"}`,
 		})
+		if token == teamToken { // the admin and the team share the tenant's keys
+			if got.status != http.StatusConflict || !strings.Contains(got.body, `"reason":"key_reused"`) {
+				t.Fatalf("%s: %d %s", thread, got.status, got.body)
+			}
+			continue
+		}
 		if got.status != http.StatusAccepted {
 			t.Fatalf("%s: %d %s", thread, got.status, got.body)
 		}
-		if token == tokenA { // the admin and the team share the tenant's keys
+		if token == tokenA {
 			b.do(t, call{method: http.MethodPost, path: controlPath, token: token, body: `{"threadId":"` + thread + `"}`})
 		}
 	}

@@ -39,7 +39,10 @@ type table struct {
 // Routes implements [rest.Controller].
 func (t table) Routes(r *rest.Routes) {
 	starts := runs.NewStarts(t.config.Limits.StartsPerMinute, t.config.HostState)
-	run := runs.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log}
+	run := runs.Controller{
+		Engine: t.engine, Streams: t.streams, Starts: starts, Events: runs.NewEvents(t.config.Limits.EventsPerMinute),
+		MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log,
+	}
 	chat := aisdkapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
 	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Absences: t.absent, Log: t.config.Log}
 	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
@@ -49,23 +52,27 @@ func (t table) Routes(r *rest.Routes) {
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts, Console: t.config.Console}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}
-	questions := inbox.Controller{Engine: t.engine, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Log: t.config.Log}
+	questions := inbox.Controller{
+		Engine: t.engine, Auth: t.auth, Approvers: t.config.LinkApprovers, Base: t.config.PublicURL + t.config.BasePath, Log: t.config.Log,
+	}
 	probes := probe.New(t.checks(), t.drain)
 	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
 	rest.Post[runs.StartInput, runs.StartAnswer](r, "/api/agent/run", run.Start, t.op("startRun", ScopeWrite,
-		accepted, runs.StartEnded, runs.StartRefused, runs.StartLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
+		accepted, warns(http.StatusOK, http.StatusAccepted), runs.StartEnded, runs.StartRefused, runs.StartLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
 	rest.Get[runs.OutcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.Outcome, t.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
 	rest.Post[runs.ControlRequest, engine.StopResult](r, "/api/agent/control", run.Stop, t.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
 	rest.Post[runs.CompactRequest, engine.CompactResult](r, "/api/agent/compact", run.Compact, t.op("compactThread", ScopeWrite,
 		conflict[engine.CompactResult](), rest.Fails(tooMany, storageFull))...)
 	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, t.op("publishEvent", ScopeWrite,
-		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
+		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, tooMany, storageFull), long)...)
 	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
 
 	rest.Get[inbox.ListInput, inbox.Inbox](r, "/api/agent/inbox", questions.List, t.op("listInbox", ScopeApprove)...)
 	rest.Post[inbox.InboxAnswers, inbox.InboxResults](r, "/api/agent/inbox/answers", questions.Answer, t.op("answerInbox", ScopeApprove, long)...)
 	rest.Post[inbox.InboxLinkRequest, inbox.InboxLink](r, "/api/agent/inbox/links", questions.Link, t.op("createInboxLink", ScopeApprove, inbox.LinkFails)...)
+	rest.Get[inbox.LinksInput, inbox.InboxLinks](r, "/api/agent/inbox/links", questions.Links, t.op("listInboxLinks", ScopeApprove)...)
+	rest.Delete[inbox.RevokeInput, spool.QuestionLink](r, "/api/agent/inbox/links", questions.Revoke, t.op("revokeInboxLink", ScopeApprove, rest.Fails(notFound))...)
 	rest.Get[inbox.LinkInput, inbox.Page](r, inbox.PathLink, questions.Show, rest.Name(opShowLink), rest.NoAuth(), rest.Hidden())
 	rest.Post[inbox.DecisionInput, inbox.Page](r, inbox.PathLink, questions.Decide, rest.Name(opUseLink), rest.NoAuth(), rest.Hidden(), long)
 
@@ -77,11 +84,11 @@ func (t table) Routes(r *rest.Routes) {
 	}
 
 	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui", agent.Run, t.op("runAgent", ScopeWrite,
-		conflict[aguiapi.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+		conflict[aguiapi.AgentRefusal](), warns(http.StatusOK), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
 	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui/connect", agent.Connect, t.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
 
 	rest.Post[aisdkapi.Input, aisdkapi.Answer](r, "/api/chat", chat.Post, t.op("postChat", ScopeWrite,
-		conflict[aisdkapi.ChatRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+		conflict[aisdkapi.ChatRefusal](), warns(http.StatusOK), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
 	rest.Get[aisdkapi.MessagesInput, aisdkapi.ChatMessages](r, "/api/chat/{id}", chat.Messages, t.op("getChat", ScopeRead)...)
 	rest.Get[aisdkapi.StreamInput, aisdkapi.Answer](r, "/api/chat/{id}/stream", chat.Stream, t.op("resumeChat", ScopeRead,
 		rest.Returns[rest.NoContent](http.StatusNoContent), rest.Fails(tooMany))...)
@@ -170,6 +177,11 @@ var (
 	// messages do not count.
 	historyMayLack = rest.Tolerate(append(tolerances(), rest.AbsentFields)...)
 )
+
+// warns documents the header with what a start has ignored.
+func warns(statuses ...int) rest.RouteOption {
+	return rest.SendsHeader("X-Spool-Warning", "What was ignored of the request, for a person. Left out: nothing.", statuses...)
+}
 
 // conflict is the answer to a refused request: the result of the operation, with a reason.
 func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }

@@ -77,6 +77,12 @@ func TestRunIdempotencyKey(t *testing.T) {
 			t.Errorf("again with %s: %d %s, want %s", key, again.status, again.body, first.body)
 		}
 	}
+	reused := b.do(t, call{
+		method: http.MethodPost, path: runPath, token: tokenA, body: `{"threadId":"t1","prompt":"another"}`, header: map[string]string{"Idempotency-Key": "k1"},
+	})
+	if want := strings.NewReplacer(`"accepted":true`, `"accepted":false`, `"state":"QUEUED"`, `"reason":"key_reused","error":"This Idempotency-Key belongs to another start"`).Replace(first.body); reused.status != http.StatusConflict || reused.body != want {
+		t.Errorf("another body: %d %s, want %s", reused.status, reused.body, want)
+	}
 	if other := start("k2", "t1"); other.status != http.StatusConflict {
 		t.Errorf("another key: %d %s", other.status, other.body)
 	}
@@ -156,4 +162,32 @@ func toolCallID(t *testing.T, all []message) string {
 	}
 	t.Fatal("nothing parked")
 	return ""
+}
+
+// What the agent does not allow of the provider options is ignored, and the answer says so: in its body, and in a header
+// for a stream, which has no body of its own.
+func TestProviderOptionsWarning(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.work(t)
+	const warning = `ignored of providerOptions, because the configuration of the agent "assistant" does not allow it: "seed"`
+	for name, got := range map[string]answer{
+		"run":   b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello","providerOptions":{"seed":7}}`),
+		"chat":  b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t2", chatTurn, `,"providerOptions":{"seed":7}`)),
+		"ag-ui": b.as(t, tokenA, http.MethodPost, aguiPath, aguiInput("t3", says+`,"forwardedProps":{"spool":{"providerOptions":{"seed":7}}}`)),
+	} {
+		if got.status >= http.StatusBadRequest || got.header.Get("X-Spool-Warning") != warning {
+			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
+		}
+		if name == "run" && !strings.Contains(got.body, `"warning":"ignored of providerOptions`) {
+			t.Errorf("%s", got.body)
+		}
+	}
+	if got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t4","prompt":"hello"}`); got.header.Get("X-Spool-Warning") != "" || strings.Contains(got.body, "warning") {
+		t.Errorf("without options: %v %s", got.header, got.body)
+	}
+	if !strings.Contains(b.logged.String(), "a start asked for what its agent does not allow") {
+		t.Errorf("the log: %s", b.logged)
+	}
 }

@@ -109,8 +109,8 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
 		WhenBusy: bounds.WhenBusy, Artifacts: artifacts,
 		Worker:  engine.WorkerOptions{Poll: 50 * time.Millisecond},
-		ParkTTL: 15 * time.Minute, // less than a link may last
-		Log:     log,
+		ParkTTL: 15 * time.Minute, StrictProviderOptions: bounds.StrictProviderOptions, // ParkTTL is less than a link may last
+		Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -307,3 +307,37 @@ func TestStreamTokenReadsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A stream token and its stream end with the credentials that made the token: when they go, and when they allow something
+// else.
+func TestStreamTokenEndsWithMaker(t *testing.T) {
+	t.Parallel()
+
+	who := func(subject string, scopes ...server.Scope) server.Principal {
+		return server.Principal{Tenant: "a", Subject: subject, Scopes: scopes}
+	}
+	stays := server.Token{Token: tokenA, Principal: who("anna", server.AllScopes()...)}
+	auth, err := server.Tokens([]server.Token{stays, {Token: secondA, Principal: who("alan", server.ScopeRead)}, {Token: readOnlyA, Principal: who("rita", server.ScopeRead)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, server.Config{Authenticator: auth})
+	b.starts(t, tokenA, "t1")
+	gone, changed, kept := b.streamToken(t, secondA, "t1"), b.streamToken(t, readOnlyA, "t1"), b.streamToken(t, tokenA, "t1")
+	watch := b.stream(t, call{path: tokenURL("t1", gone)})
+	watch.until(t, state(spool.Queued))
+	if err := auth.Replace([]server.Token{stays, {Token: readOnlyA, Principal: who("rita", server.ScopeRead, server.ScopeWrite)}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, more := watch.next(t); !more {
+			break
+		}
+	}
+	for _, token := range []string{gone, changed} {
+		if got := b.do(t, call{method: http.MethodGet, path: tokenURL("t1", token)}); got.status != http.StatusUnauthorized || got.body != badStreamToken {
+			t.Errorf("a token whose maker is gone or changed: %d %s", got.status, got.body)
+		}
+	}
+	b.stream(t, call{path: tokenURL("t1", kept)}).until(t, state(spool.Queued))
+}

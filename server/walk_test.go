@@ -41,7 +41,7 @@ type walkCase struct {
 var walk = map[string][]walkCase{
 	"startRun": { // makes a thread of b's own, and is walked last
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x","editMessageId":"MESSAGE"}`, owner: 409, other: 409},
-		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 202, other: 202},
+		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 409, other: 202},
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x"}`, owner: 409, other: 202},
 	},
 	"getRunOutcome": {
@@ -70,6 +70,8 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approver":"anna"}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","toolCallId":"none","approver":"anna"}`, owner: 404, other: 404},
 	},
+	"listInboxLinks":  {{owner: 200, other: 200}, {query: "after=x&limit=5", owner: 200, other: 200}},
+	"revokeInboxLink": {{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404}},
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},
@@ -265,7 +267,14 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	if err != nil {
 		t.Fatal(err)
 	}
+	link, err := b.engine.AddLink(t.Context(), "a", spool.QuestionLink{
+		ThreadID: "kept", ToolCallID: spool.ToolCallID(asked), Approver: marker, MadeBy: "anna", ExpiresAt: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return walked{b, strings.NewReplacer(
+		"LINK", string(link.ID),
 		"ARTIFACT", string(artifact.ID), "THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
 		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK", url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
 		"TOKEN", b.streamToken(t, tokenA, "dead"),

@@ -152,7 +152,7 @@ func furniture(tx spool.Tx) spool.Changes {
 				Allowance: &spool.Allowance{},
 			},
 			RunState: spool.RunState{
-				StartKey: "k", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`), Nonce: "nonce", Scopes: []string{"s"},
+				StartKey: "k", StartHash: "h", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`), Nonce: "nonce", Scopes: []string{"s"},
 				Client: &spool.ClientInput{}, Saved: spool.Offset{Fence: 2, N: 9}, Deaths: 1, Draft: &spool.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
 			},
 		}},

@@ -53,7 +53,7 @@ func fullRun(s *storeTest) spool.RunRow {
 			Schema:  &spool.OutputSchema{Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`)},
 			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),
 		},
-		StartKey: "key", SettledAt: at(6), SettleClaim: at(7),
+		StartKey: "key", StartHash: "hash", SettledAt: at(6), SettleClaim: at(7),
 		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why", Closed: true},
 		Wait: &spool.Wait{
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",

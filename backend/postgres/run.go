@@ -77,7 +77,7 @@ const (
 		expired_questions = ?, expired_since = ?, engine_state = ?`
 	// setGiven sets those that come from the start. They may be large, and PostgreSQL would write a large text
 	// again even if it is the same.
-	setGiven = `, start_key = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
+	setGiven = `, start_key = ?, start_hash = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
 
 	ofRun = " WHERE tenant = ? AND id = ? AND " + ofThread
 )

@@ -8,19 +8,19 @@ import (
 )
 
 // givenRun has the columns of a run that come from the start.
-type givenRun struct{ startKey, nonce, scopes, hostState, options, client string }
+type givenRun struct{ startKey, startHash, nonce, scopes, hostState, options, client string }
 
 // givenOf returns the columns of a run with the JSON of what its client has brought.
 func givenOf(r *spool.RunRow, client json.RawMessage) givenRun {
 	return givenRun{
-		startKey: r.StartKey, nonce: r.Nonce, scopes: string(form.EncodeScopes(r.Scopes)),
+		startKey: r.StartKey, startHash: r.StartHash, nonce: r.Nonce, scopes: string(form.EncodeScopes(r.Scopes)),
 		hostState: string(r.HostState), options: string(r.ProviderOptions), client: string(client),
 	}
 }
 
 // args returns the values of the columns in the order of [form.RunStateColumns], without the first.
 func (g *givenRun) args() []any {
-	return []any{g.startKey, g.nonce, g.scopes, g.hostState, g.options, g.client}
+	return []any{g.startKey, g.startHash, g.nonce, g.scopes, g.hostState, g.options, g.client}
 }
 
 // storedRun has the stored values with which an update of a run is compared.

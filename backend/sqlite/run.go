@@ -90,7 +90,7 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
-		text.State, r.StartKey, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client,
+		text.State, r.StartKey, r.StartHash, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -138,7 +138,7 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 		return err
 	}
 	next := storedOf(r)
-	set, args := updateRun, make([]any, 0, 40)
+	set, args := updateRun, make([]any, 0, 41)
 	if old.moved(&next) {
 		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID, r.Expired.Questions, r.Expired.Since)
 	}
@@ -147,7 +147,7 @@ func (t *tx) updateRun(r *spool.RunRow) error {
 			r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 			r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 			r.Segments, text.Nested, r.CostMicros, r.Currency, text.Allowance,
-			r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client, text.State,
+			r.StartHash, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client, text.State,
 			t.key.Tenant, r.ID, t.key.ID)...)
 	switch {
 	case isUnique(err):
@@ -183,7 +183,7 @@ const (
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?,
-		nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?, engine_state = ?
+		start_hash = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?, engine_state = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`
 )
 

@@ -32,7 +32,7 @@ func TestServeLimits(t *testing.T) {
 	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.OpenStreams < 1000 || set.engine.Limits.QueueDepth < 10_000 || set.engine.Limits.TenantDepth >= set.engine.Limits.QueueDepth {
+	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.EventsPerMinute < 100 || l.OpenStreams < 1000 || set.engine.Limits.QueueDepth < 10_000 || set.engine.Limits.TenantDepth >= set.engine.Limits.QueueDepth {
 		t.Errorf("without a configuration: limits %+v, depth %d", l, set.engine.Limits.QueueDepth)
 	}
 

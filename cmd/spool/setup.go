@@ -99,6 +99,7 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	s.missing = missingPrograms(c.MCP, o.role)
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
 	s.server.PublicURL = c.PublicURL
+	s.engine.StrictProviderOptions = c.StrictOptions
 	s.server.Console = console.Handler()
 	if s.signIns != nil {
 		s.server.SignIns = s.signIns
@@ -159,6 +160,7 @@ const (
 	maxTenantDepth  = 50_000
 	openStreams     = 10_000
 	startsPerMinute = 6_000
+	eventsPerMinute = 600
 	failedLogins    = 10
 )
 
@@ -256,11 +258,13 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 	s.server = server.Config{BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
 		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
+		EventsPerMinute: cmp.Or(c.Limits.EventsPerMinute, eventsPerMinute),
 		FailedLogins:    cmp.Or(c.Limits.FailedLogins, failedLogins),
 	}}
 	s.server.CORSOrigins, s.server.CORSAllowCredentials = c.CORS.Origins, c.CORS.AllowCredentials
 	s.server.CORSAllowHeaders, s.server.CORSExposeHeaders = c.CORS.AllowHeaders, c.CORS.ExposeHeaders
 	s.server.StreamTokenTTL = c.StreamTokenTTL
+	s.server.LinkApprovers = c.LinkApprovers
 	s.server.MaxWait, s.server.DisconnectGrace = c.Limits.MaxWait, c.Limits.DisconnectGrace
 	for _, key := range c.StreamTokenKeys {
 		s.server.StreamTokenKeys = append(s.server.StreamTokenKeys, []byte(key))

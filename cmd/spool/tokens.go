@@ -76,15 +76,22 @@ func stampOf(path string) (stamp, error) {
 
 // Authenticate implements [server.Authenticator].
 func (f *tokenFile) Authenticate(r *http.Request) (server.Principal, error) {
-	now, last := f.now().UnixNano(), f.looked.Load()
-	if now-last >= int64(tokensEvery) && f.looked.CompareAndSwap(last, now) {
-		f.look(r.Context())
-	}
+	f.look(r.Context())
 	return f.TokenList.Authenticate(r)
 }
 
-// look reads the file again if it changed.
+// Vouch implements [server.Voucher].
+func (f *tokenFile) Vouch(ctx context.Context, credentials string) (context.Context, bool) {
+	f.look(ctx)
+	return f.TokenList.Vouch(ctx, credentials)
+}
+
+// look reads the file again if it changed, and nobody has looked just now.
 func (f *tokenFile) look(ctx context.Context) {
+	now, last := f.now().UnixNano(), f.looked.Load()
+	if now-last < int64(tokensEvery) || !f.looked.CompareAndSwap(last, now) {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, err := stampOf(f.path)

@@ -1,5 +1,6 @@
 // Package strictjson finds keys of JSON objects that two readers may understand differently: a key that
-// occurs twice in an object, and a key that has a field's name in another letter case.
+// occurs twice in an object, and a key that has a field's name in another letter case. [Decode] is for JSON
+// from outside what [json.Unmarshal] is for saved JSON.
 //
 // [encoding/json] accepts both. It keeps the last of several values, and matches names without regard
 // to case. So if a check looks at one spelling, the value of the other spelling is not checked.
@@ -11,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -26,10 +28,36 @@ func Check(text []byte, into any) error {
 	return s.value(reflect.TypeOf(into), "")
 }
 
+// Decode decodes text into the value that into points to. It returns a [spool.Invalid] error that names the
+// first value of a wrong type below path, and the first key that [Check] refuses. On an error, the value is
+// not changed.
+func Decode(path string, text []byte, into any) error {
+	if !json.Valid(text) {
+		return spool.Errorf(spool.Invalid, "%s is not JSON", path)
+	}
+	s := scanner{text: text, types: true}
+	if err := s.value(reflect.TypeOf(into), path); err != nil {
+		return err
+	}
+	if json.Unmarshal(text, into) != nil {
+		return spool.Errorf(spool.Invalid, "%s is not valid", path)
+	}
+	return nil
+}
+
+// IsObject reports whether text, which must be valid JSON, is an object.
+func IsObject(text []byte) bool {
+	s := scanner{text: text}
+	s.space()
+	return s.peek() == '{'
+}
+
 // scanner walks over valid JSON. It stores no values.
 type scanner struct {
 	text []byte
 	at   int
+	// types is true if values of wrong types are refused.
+	types bool
 }
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
@@ -44,6 +72,9 @@ func (s *scanner) value(t reflect.Type, path string) error {
 		t = nil
 	}
 	s.space()
+	if want := s.wrong(t); want != "" {
+		return spool.Errorf(spool.Invalid, "%s must be %s", path, want)
+	}
 	switch c := s.peek(); {
 	case c == '{' && t != nil && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map):
 		return s.object(t, path)
@@ -53,6 +84,39 @@ func (s *scanner) value(t reflect.Type, path string) error {
 		s.skip()
 		return nil
 	}
+}
+
+// wrong returns what the value at the current position must be, or "" if [json.Unmarshal] takes it for t.
+func (s *scanner) wrong(t reflect.Type) string {
+	c := s.peek()
+	if !s.types || t == nil || c == 'n' {
+		return ""
+	}
+	number := c == '-' || '0' <= c && c <= '9'
+	switch t.Kind() {
+	case reflect.String:
+		return unless(c == '"', "a string")
+	case reflect.Bool:
+		return unless(c == 't' || c == 'f', "true or false")
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		end := scanner{text: s.text, at: s.at}
+		end.skip()
+		_, err := strconv.ParseInt(string(s.text[s.at:end.at]), 10, t.Bits())
+		return unless(number && err == nil, "an integer")
+	case reflect.Struct, reflect.Map:
+		return unless(c == '{', "an object")
+	case reflect.Slice, reflect.Array:
+		return unless(c == '[', "an array")
+	default:
+		return ""
+	}
+}
+
+func unless(right bool, want string) string {
+	if right {
+		return ""
+	}
+	return want
 }
 
 func (s *scanner) object(t reflect.Type, path string) error {

@@ -47,6 +47,40 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// What is decoded has the right types and no doubtful key, and what is refused changes nothing.
+func TestDecode(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		`{"approved":true,"count":-3,"parts":[{"url":"a"},null],"options":{"a":{}},"payload":7,"other":[]}`: "",
+		`{"approved":null,"parts":null}`:       "",
+		`{"approved":"yes"}`:                   "in.approved must be true or false",
+		`{"count":1.5}`:                        "in.count must be an integer",
+		`{"count":99999999999999999999}`:       "in.count must be an integer",
+		`{"count":"1"}`:                        "in.count must be an integer",
+		`{"parts":[{"url":"a"},{"url":[{}]}]}`: "in.parts[1].url must be a string",
+		`{"parts":[[]]}`:                       "in.parts[0] must be an object",
+		`{"parts":{}}`:                         "in.parts must be an array",
+		`{"options":{"a":1}}`:                  "in.options.a must be an object",
+		`{"options":[]}`:                       "in.options must be an object",
+		`[]`:                                   "in must be an object",
+		`{"parts":[{"url":"a","URL":"b"}]}`:    `in.parts[0].url must be spelled exactly so, not "URL"`,
+		`{"approved":true,`:                    "in is not JSON",
+		``:                                     "in is not JSON",
+	} {
+		var got answer
+		err := strictjson.Decode("in", []byte(text), &got)
+		if said := spool.MessageOf(err); err != nil && (said != want || spool.CodeOf(err) != spool.Invalid || got.Approved != nil || got.Parts != nil) || err == nil && want != "" {
+			t.Errorf("%s: %v, want %q, and got %+v", text, err, want, got)
+		}
+	}
+	for text, want := range map[string]bool{" {}": true, "[{}]": false, "": false, "null": false, `"{"`: false} {
+		if strictjson.IsObject([]byte(text)) != want {
+			t.Errorf("%s: is an object: %t", text, !want)
+		}
+	}
+}
+
 // A text that is taken has one meaning: what decodes it gives the same when keys are compared
 // exactly. Nothing that is no JSON makes the check fail otherwise than by an error.
 func FuzzCheck(f *testing.F) {

@@ -56,6 +56,8 @@ type Principal struct {
 	// Until is when the credentials end, and with them the streams that they have opened.
 	// Zero: never.
 	Until time.Time
+	// Credentials identifies the credentials for a [Voucher]. Empty: nobody vouches for them.
+	Credentials string
 	// Valid ends when the credentials are withdrawn, and with them the streams that they have
 	// opened. Nil: they never are.
 	Valid context.Context //nolint:containedctx // the lifetime of the credentials, which is no call's
@@ -89,6 +91,14 @@ type Authenticator interface {
 	// text is logged and not sent. If a source of identities does not answer, it returns an
 	// [spool.Unavailable] error.
 	Authenticate(r *http.Request) (Principal, error)
+}
+
+// Voucher is an [Authenticator] that still knows later whether credentials are good. The links and the tokens that a
+// principal has made end with its credentials then. With another authenticator they end at [Principal.Until].
+type Voucher interface {
+	Authenticator
+	// Vouch returns the Valid of the principal with these Credentials, and false if they are not good any more.
+	Vouch(ctx context.Context, credentials string) (valid context.Context, ok bool)
 }
 
 // Anonymous returns an authenticator for which every caller is the tenant, with all

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -81,6 +82,8 @@ func (l *TokenList) Replace(list []Token) error {
 type hashedToken struct {
 	hash      [sha256.Size]byte
 	principal Principal
+	// credentials is a hash of both, which changes with either.
+	credentials string
 	// valid ends when withdraw is called, because the list no longer has the token.
 	valid    context.Context //nolint:containedctx // the lifetime of the token
 	withdraw context.CancelFunc
@@ -114,6 +117,9 @@ func hashToken(i int, t Token) (hashedToken, error) {
 			return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
 		}
 	}
+	p := t.Principal
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %q %q %q %t %t %d", out.hash, p.Tenant, p.Subject, p.Scopes, p.Operator, p.AllThreads, p.Until.UnixNano()))
+	out.credentials = hex.EncodeToString(sum[:16])
 	return out, nil
 }
 
@@ -139,8 +145,18 @@ func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
 		return Principal{}, spool.Errorf(spool.Unauthorized, "the bearer token is not valid")
 	}
 	p := known[found].principal
-	p.Valid = known[found].valid
+	p.Valid, p.Credentials = known[found].valid, known[found].credentials
 	return p, nil
+}
+
+// Vouch implements [Voucher].
+func (l *TokenList) Vouch(_ context.Context, credentials string) (context.Context, bool) {
+	for _, t := range *l.known.Load() {
+		if t.credentials == credentials && !ended(t.principal.Until) {
+			return t.valid, true
+		}
+	}
+	return nil, false
 }
 
 // ended reports whether a time, unless it is zero, has come.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/server/projection"
 )
 
@@ -89,7 +90,7 @@ func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
 // result reads the message as the result of a call of a client's tool.
 func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
 	var text string
-	if len(m.Content) > 0 && json.Unmarshal(m.Content, &text) != nil {
+	if len(m.Content) > 0 && strictjson.Decode("", m.Content, &text) != nil {
 		return ClientResult{}, spool.Errorf(spool.Invalid, "messages: the content of the result of %q must be a string", m.ToolCallID)
 	}
 	r := ClientResult{ToolCallID: m.ToolCallID, Digest: of.Digest, nested: of.AgentID != nil}

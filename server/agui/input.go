@@ -2,6 +2,7 @@ package agui
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,12 +84,15 @@ func (in *RunAgentInput) Turn() (*Turn, error) {
 	if spool.CheckID("id", last.ID) != nil {
 		turn.ID = ""
 	}
-	if json.Unmarshal(last.Content, &turn.Text) == nil {
+	if strictjson.Decode("", last.Content, &turn.Text) == nil {
 		return turn, nil
 	}
-	var parts []Part
-	if err := json.Unmarshal(last.Content, &parts); err != nil {
+	if strictjson.Decode("", last.Content, &[]json.RawMessage{}) != nil {
 		return nil, spool.Errorf(spool.Invalid, "messages: the content of the last one must be a string or an array of parts")
+	}
+	var parts []Part
+	if err := strictjson.Decode(fmt.Sprintf("messages[%d].content", len(in.Messages)-1), last.Content, &parts); err != nil {
+		return nil, err
 	}
 	return turn, turn.read(parts)
 }
@@ -147,18 +151,15 @@ type Wishes struct {
 
 // Wishes returns the options under this server's key of the forwarded properties.
 func (in *RunAgentInput) Wishes() (Wishes, error) {
-	var props map[string]json.RawMessage
-	var w Wishes
-	_ = json.Unmarshal(in.ForwardedProps, &props) // anything else than an object has no fields
-	if props[stateKey] == nil {
-		return w, nil
+	var props struct {
+		Spool Wishes `json:"spool"` // stateKey
 	}
-	if err := json.Unmarshal(props[stateKey], &w); err != nil {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps, whenBusy, providerOptions and onDisconnect", stateKey)
+	if strictjson.IsObject(in.ForwardedProps) { // anything else has no fields
+		if err := strictjson.Decode("forwardedProps", in.ForwardedProps, &props); err != nil {
+			return Wishes{}, err
+		}
 	}
-	if err := strictjson.Check(props[stateKey], w); err != nil {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s: %s", stateKey, spool.MessageOf(err))
-	}
+	w := props.Spool
 	if !slices.Contains([]string{"", "continue", onDisconnectStop}, w.OnDisconnect) {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.onDisconnect must be continue or stop", stateKey)
 	}
@@ -225,20 +226,25 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 		EditedArgs json.RawMessage `json:"editedArgs"`
 		Reason     string          `json:"reason"`
 		Digest     string          `json:"digest"`
+		Arguments  json.RawMessage `json:"arguments"`
 	}
-	isObject := json.Unmarshal(e.Payload, new(map[string]json.RawMessage)) == nil && string(e.Payload) != "null"
+	isObject := strictjson.IsObject(e.Payload)
 	if isObject {
 		if err := strictjson.Check(e.Payload, said); err != nil {
 			return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: %s", e.InterruptID, spool.MessageOf(err))
 		}
 	}
-	err := json.Unmarshal(e.Payload, &said)
+	err := strictjson.Decode("", e.Payload, &said)
 	switch {
+	case isObject && err == nil && said.Approved != nil && said.Arguments != nil: // the call would run with its own
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: arguments is a field of another form of answer: editedArgs has those of an edited call", e.InterruptID)
 	case isObject && err == nil && said.Approved != nil:
 		return Answer{
 			ToolCallID: e.InterruptID, Approved: *said.Approved, Payload: said.Payload, Args: said.EditedArgs,
 			Reason: said.Reason, Digest: said.Digest,
 		}, nil
+	case isObject && err != nil && to.needsDecision():
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: %s", e.InterruptID, spool.MessageOf(err))
 	case to.needsDecision():
 		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q must be an object whose approved is true or false", e.InterruptID)
 	case isObject && hasAny(e.Payload, "approved", "editedArgs"):
@@ -257,7 +263,7 @@ func (i Interrupt) needsDecision() bool {
 // hasAny reports whether a JSON object has one of the keys.
 func hasAny(object json.RawMessage, keys ...string) bool {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &fields) // the caller has checked that it is an object
+	_ = strictjson.Decode("", object, &fields) // the caller has checked that it is an object
 	return slices.ContainsFunc(keys, func(key string) bool { return fields[key] != nil })
 }
 

@@ -72,7 +72,7 @@ func argsText(args json.RawMessage) string {
 // resultText returns the value of a JSON string, and any other JSON as text.
 func resultText(v json.RawMessage) string {
 	var text string
-	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil {
+	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil { //nolint:forbidigo // a saved string
 		return text
 	}
 	return string(v)

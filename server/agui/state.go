@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 )
 
 // stateKey is this server's key in a client's state and in metadata.
@@ -25,8 +26,7 @@ const (
 
 // UseOf returns how to treat the state that a client sent.
 func UseOf(state json.RawMessage) StateUse {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(state, &object) != nil || object == nil {
+	if !strictjson.IsObject(state) {
 		return NoState
 	}
 	return SharedState

@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/server/projection"
 )
 
@@ -38,19 +40,25 @@ type PostPart struct {
 	} `json:"approval"`
 }
 
-// ReadPost reads the last message of a client. It returns an [spool.Invalid] error for a malformed one.
-func ReadPost(messages []json.RawMessage) (Post, error) {
-	var p Post
-	if len(messages) == 0 {
-		return p, spool.Errorf(spool.Invalid, "messages must have at least the message that is sent")
+// ReadPost reads the last message of a client, a zero Post if there is none. It returns an [spool.Invalid] error for a
+// malformed one.
+func ReadPost(messages []json.RawMessage) (p Post, err error) {
+	if last := len(messages) - 1; last >= 0 {
+		err = strictjson.Decode("messages["+strconv.Itoa(last)+"]", messages[last], &p)
 	}
-	if err := json.Unmarshal(messages[len(messages)-1], &p); err != nil {
-		return p, spool.Errorf(spool.Invalid, "messages: the last one is not a message of the AI SDK, with id, role and parts")
+	return p, err
+}
+
+// CheckRole returns an [spool.Invalid] error unless the message is a user's or an assistant's.
+func (p Post) CheckRole() error {
+	switch p.Role {
+	case spool.RoleUser, spool.RoleAssistant:
+		return nil
+	case "":
+		return spool.Errorf(spool.Invalid, "messages must have at least the message that is sent, with its role")
+	default:
+		return spool.Errorf(spool.Invalid, "messages: the last one has the role %q; it must be user or assistant", p.Role)
 	}
-	if p.Role != spool.RoleUser && p.Role != spool.RoleAssistant {
-		return p, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; it must be user or assistant", p.Role)
-	}
-	return p, nil
 }
 
 // Turn returns the text and the attachments of a user's message.
@@ -154,8 +162,11 @@ type Answers struct {
 
 // AnswerDetail is more about an answer than a client of the AI SDK can say in its message.
 type AnswerDetail struct {
-	Payload   json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
-	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own."                                                json:"arguments,omitempty"`
+	Payload json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
+	// EditedArgs is the field of AG-UI, and is refused: the call would run with its own arguments.
+	EditedArgs json.RawMessage `hidden:"true" json:"editedArgs,omitempty"`
+
+	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own." json:"arguments,omitempty"`
 }
 
 // Answers returns the answers to open parks, with the details of each. Other answers do not count: the client sends
@@ -163,7 +174,10 @@ type AnswerDetail struct {
 // saw it.
 func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]AnswerDetail) (Answers, error) {
 	a := Answers{Copied: make(map[spool.ToolCallID]Part), details: details}
-	for id := range details {
+	for id, detail := range details {
+		if detail.EditedArgs != nil {
+			return a, spool.Errorf(spool.Invalid, "answers.%s.editedArgs is a field of another form of answer: arguments has those of an edited call", id)
+		}
 		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool { return part.ToolCallID == id && part.State == stateAnswered }) {
 			return a, spool.Errorf(spool.Invalid, "answers: the last message has no answer for the call %q", id)
 		}

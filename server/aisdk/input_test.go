@@ -115,13 +115,27 @@ func TestTurn(t *testing.T) {
 	if diff := cmp.Diff(want, attachments); diff != "" || text != "one\ntwo" || err != nil {
 		t.Errorf("%q %v %s", text, err, diff)
 	}
-	for _, bad := range []string{``, `[]`, `{"role":"system"}`, `1`} {
+	for bad, want := range map[string]string{
+		``:                              `messages must have at least the message that is sent, with its role`,
+		`{}`:                            `messages must have at least the message that is sent, with its role`,
+		`{"role":"system"}`:             `messages: the last one has the role "system"; it must be user or assistant`,
+		`[]`:                            `messages[0] must be an object`,
+		`1`:                             `messages[0] must be an object`,
+		`{"role":"user","parts":{}}`:    `messages[0].parts must be an array`,
+		`{"role":"user","parts":[[]]}`:  `messages[0].parts[0] must be an object`,
+		`{"role":"user","Role":"user"}`: `messages[0].role must be spelled exactly so, not "Role"`,
+		`{"role":"assistant","parts":[{"approval":{"approved":"yes"}}]}`: `messages[0].parts[0].approval.approved must be true or false`,
+	} {
 		var messages []json.RawMessage
 		if bad != "" {
 			messages = []json.RawMessage{[]byte(bad)}
 		}
-		if _, err := aisdk.ReadPost(messages); spool.CodeOf(err) != spool.Invalid {
-			t.Errorf("%s: %v", bad, err)
+		post, err := aisdk.ReadPost(messages)
+		if err == nil {
+			err = post.CheckRole()
+		}
+		if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
+			t.Errorf("%s: %v, want %s", bad, err, want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func newSubagent(id spool.ToolCallID, args json.RawMessage) *Subagent {
 		Name         string `json:"name"`
 		Instructions string `json:"instructions"`
 	}
-	_ = json.Unmarshal(args, &in) // a call with other arguments has an error as its result
+	_ = json.Unmarshal(args, &in) //nolint:forbidigo // saved arguments; a call with others has an error as its result
 	return &Subagent{ToolCallID: id, Name: in.Name, Prompt: in.Instructions, Status: statusRunning}
 }
 
@@ -49,7 +49,7 @@ type spawnResult struct {
 }
 
 func spawned(result json.RawMessage) (r spawnResult, ok bool) {
-	return r, json.Unmarshal(result, &r) == nil && r.AgentID != ""
+	return r, json.Unmarshal(result, &r) == nil && r.AgentID != "" //nolint:forbidigo // a saved result
 }
 
 // end applies the result of the call.
@@ -63,7 +63,7 @@ func (s *Subagent) end(result json.RawMessage) {
 		s.Status, s.Error = statusFailed, said.error
 	case ok:
 		s.Status = statusCompleted
-		if json.Unmarshal(r.Result, &s.Text) != nil {
+		if json.Unmarshal(r.Result, &s.Text) != nil { //nolint:forbidigo // a saved result
 			s.Text = string(r.Result)
 		}
 	default:
@@ -81,7 +81,7 @@ type said struct {
 // readResult reads the forms of a result that the engine itself makes.
 func readResult(result json.RawMessage) said {
 	var plain string
-	if json.Unmarshal(result, &plain) == nil {
+	if json.Unmarshal(result, &plain) == nil { //nolint:forbidigo // a saved result
 		failure, _ := strings.CutPrefix(plain, "error: ")
 		if failure == plain {
 			return said{}
@@ -89,11 +89,11 @@ func readResult(result json.RawMessage) said {
 		return said{error: failure}
 	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(result, &fields) != nil {
+	if json.Unmarshal(result, &fields) != nil { //nolint:forbidigo // a saved result
 		return said{}
 	}
 	text := func(key string) (s string) {
-		_ = json.Unmarshal(fields[key], &s) // another form is the tool's own
+		_ = json.Unmarshal(fields[key], &s) //nolint:forbidigo // a saved result; another form is the tool's own
 		return s
 	}
 	has := func(key string) bool { return string(fields[key]) == "true" }

@@ -17,12 +17,14 @@ const triggerRegenerate = "regenerate-message"
 // read does what a post says, and returns what the client sees.
 func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatRequest, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
 	post, err := aisdk.ReadPost(in.Messages)
-	if len(in.Answers) > 0 && (in.Trigger == triggerRegenerate || err == nil && post.Role != spool.RoleAssistant) {
-		return aisdk.Options{}, nil, spool.Errorf(spool.Invalid, "answers is only for a post whose last message is the assistant's")
+	if err == nil && in.Trigger != triggerRegenerate {
+		err = post.CheckRole()
 	}
 	switch {
-	case err != nil && in.Trigger != triggerRegenerate:
+	case err != nil:
 		return aisdk.Options{}, nil, err
+	case len(in.Answers) > 0 && (in.Trigger == triggerRegenerate || post.Role != spool.RoleAssistant):
+		return aisdk.Options{}, nil, spool.Errorf(spool.Invalid, "answers is only for a post whose last message is the assistant's")
 	case in.Trigger == triggerRegenerate:
 		return c.regenerate(ctx, key, in, post)
 	case post.Role == spool.RoleAssistant:

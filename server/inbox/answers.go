@@ -20,6 +20,8 @@ type InboxAnswers struct { //nolint:revive // the document has the name
 
 // InboxAnswer is the answer to one question of a list.
 type InboxAnswer struct { //nolint:revive // as above
+	call.OtherAnswer
+
 	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"         required:"true"`
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       required:"true"`
 	Digest     string           `doc:"The digest of the question. An answer to anything else does not count."                               json:"digest"              required:"true"`
@@ -41,6 +43,9 @@ func (in *InboxAnswers) Validate(context.Context) error {
 		}
 		if err := spool.CheckID(name("toolCallId"), string(a.ToolCallID)); err != nil {
 			return err
+		}
+		if err := a.Check(); err != nil {
+			return spool.Errorf(spool.Invalid, "answers[%d].%s", i, spool.MessageOf(err))
 		}
 		if a.Digest == "" {
 			return spool.Errorf(spool.Invalid, "%s is required", name("digest"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
@@ -81,6 +82,15 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 	key := g.Key()
 	call.Concerns(ctx, key, "")
 	acting = engine.WithActor(ctx, engine.Actor{Subject: g.Approver, Tenant: g.Tenant})
+	if !mayApprove(c.Approvers, g.Approver) {
+		return g, ctx, nil, auth.ErrLinkExpired
+	}
+	switch _, err = c.Engine.Link(acting, g.Tenant, g.ID); {
+	case spool.CodeOf(err) == spool.NotFound:
+		return g, ctx, nil, auth.ErrLinkExpired
+	case err != nil:
+		return g, ctx, nil, call.About(ctx, err, key, "")
+	}
 	thread, err := c.Engine.Thread(acting, key)
 	var q spool.Question
 	if err == nil {
@@ -117,9 +127,9 @@ func (c Controller) wrong(ctx context.Context, asked *LinkQuestion, err error) P
 
 // decision is an answer with a link.
 type decision struct {
-	Approved bool            `json:"approved"`
-	Reason   string          `json:"reason"`
-	Payload  json.RawMessage `json:"payload"`
+	Approved bool
+	Reason   string
+	Payload  json.RawMessage
 }
 
 var (
@@ -149,6 +159,11 @@ func readDecision(body rest.Upload) (d decision, err error) {
 			return d, spool.Errorf(spool.Invalid, "%s must be given only once", name)
 		}
 	}
+	for _, name := range []string{"approved", "arguments", "editedArgs", "digest", "threadId", "toolCallId"} {
+		if form.Has(name) {
+			return d, call.NotHere(name, "the form of a link has decision, reason and payload")
+		}
+	}
 	switch form.Get("decision") {
 	case "approve":
 		d.Approved = true
@@ -168,20 +183,36 @@ func readJSON(text []byte) (d decision, err error) {
 	if err := spool.CheckArguments("the body", text); err != nil {
 		return d, err
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil || fields == nil {
+	if !strictjson.IsObject(text) {
 		return d, spool.Errorf(spool.Invalid, "the body must be a JSON object")
 	}
-	switch string(fields["approved"]) {
-	case "true":
-		d.Approved = true
-	case "false":
-	default:
+	var said struct {
+		call.OtherAnswer
+
+		Arguments  json.RawMessage `json:"arguments"`
+		Digest     json.RawMessage `json:"digest"`
+		ThreadID   json.RawMessage `json:"threadId"`
+		ToolCallID json.RawMessage `json:"toolCallId"`
+
+		Approved *bool           `json:"approved"`
+		Reason   string          `json:"reason"`
+		Payload  json.RawMessage `json:"payload"`
+	}
+	if err := strictjson.Decode("", text, &said); err != nil {
+		return d, err
+	}
+	for name, value := range map[string]json.RawMessage{
+		"arguments": said.Arguments, "digest": said.Digest, "threadId": said.ThreadID, "toolCallId": said.ToolCallID,
+	} {
+		if value != nil {
+			return d, call.NotHere(name, "a link answers its own question, with approved, reason and payload")
+		}
+	}
+	if err := said.Check(); err != nil {
+		return d, err
+	}
+	if said.Approved == nil {
 		return d, spool.Errorf(spool.Invalid, "approved must be true or false")
 	}
-	if reason := fields["reason"]; reason != nil && json.Unmarshal(reason, &d.Reason) != nil {
-		return d, spool.Errorf(spool.Invalid, "reason must be a string")
-	}
-	d.Payload = fields["payload"]
-	return d, nil
+	return decision{*said.Approved, said.Reason, said.Payload}, nil
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Controller has the endpoints. All fields but Base are required.
+// Controller has the endpoints. All fields but Base and Approvers are required.
 type Controller struct {
 	Engine *engine.Engine
 	// Auth signs and opens links.
 	Auth *auth.Auth
+	// Approvers are the subjects for whom there may be links: see mayApprove.
+	Approvers []string
 	// Base is the beginning of the URL of each endpoint. Empty: it is not known, and there is no base path.
 	Base string
 	Log  *slog.Logger

@@ -69,6 +69,8 @@ func hidden(r rune) bool {
 type InboxLink struct { //nolint:revive // as above
 	URL       string    `doc:"The link. It begins with the path if the server does not know its public URL." example:"https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x" json:"url"`
 	ExpiresAt time.Time `doc:"When the link expires."                                                        json:"expiresAt"`
+	// ID names the link for a list and for its end.
+	ID spool.LinkID `doc:"The link, to revoke it." json:"linkId"`
 }
 
 var errSameApprover = spool.Errorf(spool.Conflict, "This request is for somebody else than who started the run")
@@ -79,6 +81,9 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
+	if !mayApprove(c.Approvers, in.Approver) {
+		return InboxLink{}, call.About(ctx, spool.Errorf(spool.Forbidden, "approver: the configuration allows no links for this subject"), key, "")
+	}
 	acting := call.Acting(ctx)
 	thread, err := c.Engine.Thread(acting, key)
 	if err != nil {
@@ -97,13 +102,19 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 	if err != nil {
 		return InboxLink{}, call.About(ctx, err, key, "")
 	}
-	until := access.Earlier(time.Now().Add(in.lasts), asked.ExpiresAt).Truncate(time.Second)
-	token, until := c.Auth.SignLink(p, auth.LinkGrant{
-		Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver, MadeBy: p.Subject,
+	until := access.Earlier(access.Earlier(time.Now().Add(in.lasts), asked.ExpiresAt), p.Until).Truncate(time.Second).UTC()
+	link, err := c.Engine.AddLink(acting, p.Tenant, spool.QuestionLink{
+		ThreadID: key.ID, ToolCallID: in.ToolCallID, Approver: in.Approver, MadeBy: p.Subject, ExpiresAt: until,
+	})
+	if err != nil {
+		return InboxLink{}, call.About(ctx, err, key, "")
+	}
+	token := c.Auth.SignLink(p, auth.LinkGrant{
+		ID: link.ID, Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver, MadeBy: p.Subject,
 		Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
 	})
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
-	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until}, nil
+	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until, link.ID}, nil
 }
 
 // distinct reports whether all subjects are known and none of them is the starter.
@@ -117,4 +128,4 @@ func distinct(starter string, others ...string) bool {
 }
 
 // LinkFails are the statuses of a request for a link besides the link.
-var LinkFails = rest.Fails(http.StatusNotFound, http.StatusConflict)
+var LinkFails = rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusConflict)

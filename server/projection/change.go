@@ -171,7 +171,7 @@ func (n Nested) Inner() (agent spool.AgentID, inner spool.Item, err error) {
 		return "", inner, unreadable(n.Item, err)
 	}
 	if n.Item.Type == spool.ItemSubagentEvent {
-		if err := json.Unmarshal(e.Event, &inner); err != nil {
+		if err := json.Unmarshal(e.Event, &inner); err != nil { //nolint:forbidigo // an item of the engine's
 			return "", inner, unreadable(n.Item, err)
 		}
 		inner.Offset = n.Item.Offset

@@ -40,7 +40,7 @@ func customEntry(e spool.Entry) Custom {
 }
 
 func decode(e spool.Entry, into any) error {
-	if err := json.Unmarshal(e.Payload, into); err != nil {
+	if err := json.Unmarshal(e.Payload, into); err != nil { //nolint:forbidigo // a saved entry
 		return &spool.Error{Code: spool.Internal, Message: "a " + string(e.Type) + " entry cannot be read", Err: err}
 	}
 	return nil

@@ -33,7 +33,7 @@ func parksOf(s *spool.Snapshot, run spool.RunID) (open Parks) {
 
 func (p *Parks) add(payload json.RawMessage) {
 	var in spool.InputRequired
-	if json.Unmarshal(payload, &in) != nil {
+	if json.Unmarshal(payload, &in) != nil { //nolint:forbidigo // a saved entry
 		return
 	}
 	for i, known := range *p {
@@ -56,8 +56,8 @@ func (p *Parks) apply(e spool.Entry) bool {
 		p.add(e.Payload)
 		return true
 	case spool.EntryHITLResponse, spool.EntryInputExpired:
-		var over spool.InputExpired // an answer has the call in the same field
-		if json.Unmarshal(e.Payload, &over) == nil {
+		var over spool.InputExpired                  // an answer has the call in the same field
+		if json.Unmarshal(e.Payload, &over) == nil { //nolint:forbidigo // a saved entry
 			p.remove(over.ToolCallID)
 		}
 		return true

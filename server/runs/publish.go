@@ -39,6 +39,11 @@ func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResu
 	who := call.By(ctx)
 	key := who.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
+	if in.Durable {
+		if err := c.Events.Take(ctx, who, in.Payload); err != nil {
+			return PublishResult{}, call.About(ctx, err, key, "")
+		}
+	}
 	entry, err := c.Engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload, engine.PublishOptions{Durable: in.Durable, By: who.Subject})
 	if err != nil {
 		return PublishResult{}, call.About(ctx, err, key, "")

@@ -11,6 +11,8 @@ import (
 
 // RespondRequest is the body of an answer to a park.
 type RespondRequest struct {
+	call.OtherAnswer
+
 	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
 	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
@@ -25,7 +27,10 @@ func (in *RespondRequest) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	return call.CheckToolCall(in.ToolCallID)
+	if err := call.CheckToolCall(in.ToolCallID); err != nil {
+		return err
+	}
+	return in.Check()
 }
 
 // Respond answers POST /api/agent/respond: 200 with the result if the answer counts; 409 with the result if

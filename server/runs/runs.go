@@ -16,6 +16,7 @@ type Controller struct {
 	Engine  *engine.Engine
 	Streams *stream.Streams
 	Starts  *Starts
+	Events  *Events
 	// MaxWait bounds how long a request waits for a run.
 	MaxWait time.Duration
 	// Draining ends when requests must stop waiting.

@@ -19,7 +19,7 @@ import (
 type StartInput struct {
 	waitInput
 
-	IdempotencyKey string      `doc:"A key of your own. A start with a key that was used before gets the first accepted answer again." example:"order-1234" header:"Idempotency-Key"`
+	IdempotencyKey string      `doc:"A key of your own. A start that comes again with its key gets the first accepted answer again, and another start with the key a 409." example:"order-1234" header:"Idempotency-Key"`
 	Body           *RunRequest `required:"true"`
 }
 

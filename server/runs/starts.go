@@ -53,7 +53,11 @@ func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey,
 		return engine.RunResult{}, err
 	}
 	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
-	return e.Run(call.Acting(ctx), key, start)
+	result, err := e.Run(call.Acting(ctx), key, start)
+	if result.Warning != "" { // an event stream has no other place for it
+		rest.ResponseOf(ctx).Header().Set("X-Spool-Warning", result.Warning)
+	}
+	return result, err
 }
 
 // state returns the host's state for a run of the caller.

@@ -140,14 +140,14 @@ func TestScanOfBrokenJSON(t *testing.T) {
 	}{
 		"allowance": {28, func(r Row) { ScanRun(r) }, "the run's budget cannot be read"},
 		"answer":    {8, func(r Row) { ScanPark(r) }, "a park's answer cannot be read"},
-		"client":    {37, func(r Row) { ScanWholeRun(r) }, "what the run's client has brought cannot be read"},
+		"client":    {38, func(r Row) { ScanWholeRun(r) }, "what the run's client has brought cannot be read"},
 		"expiry":    {14, func(r Row) { ScanPark(r) }, "a park's expiry cannot be read"},
 		"frames":    {17, func(r Row) { ScanPark(r) }, "a park's frames cannot be read"},
 		"labels":    {12, func(r Row) { ScanThread(r) }, "the thread's labels cannot be read"},
 		"message":   {3, func(r Row) { ScanMessage(r, "t") }, "a message cannot be read"},
 		"nested":    {25, func(r Row) { ScanRun(r) }, "the nested run cannot be read"},
 		"preview":   {5, func(r Row) { ScanBranch(r) }, "a message cannot be read"},
-		"scopes":    {34, func(r Row) { ScanWholeRun(r) }, "the run's scopes cannot be read"},
+		"scopes":    {35, func(r Row) { ScanWholeRun(r) }, "the run's scopes cannot be read"},
 		"state":     {31, func(r Row) { ScanWholeRun(r) }, "the run's state cannot be read"},
 	} {
 		r := &values{t: t, all: make([]any, c.at+1)}

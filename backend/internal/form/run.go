@@ -14,7 +14,7 @@ const (
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, place, root_id, nested, cost_micros, currency, allowance,
 	expired_questions, expired_since`
-	RunStateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
+	RunStateColumns = `engine_state, start_key, start_hash, nonce, scopes, host_state, provider_options, client`
 	WholeRunColumns = RunColumns + ", " + RunStateColumns
 )
 
@@ -43,7 +43,7 @@ func ScanRun(r Row) spool.RunRow {
 func ScanWholeRun(r Row) spool.RunRow {
 	run := ScanRun(r)
 	run.RunState = decode[storedState](r, "the run's state").state()
-	run.StartKey, run.Nonce, run.Scopes = r.Text(), r.Text(), scanScopes(r)
+	run.StartKey, run.StartHash, run.Nonce, run.Scopes = r.Text(), r.Text(), r.Text(), scanScopes(r)
 	run.HostState, run.ProviderOptions = r.JSON(), r.JSON()
 	run.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
 	return run

@@ -21,7 +21,7 @@ func TestRunEncoded(t *testing.T) {
 			},
 			RunState: spool.RunState{
 				Revision: "v1", Scopes: []string{"a", `b"c`}, HostState: json.RawMessage(`{"h":1}`), ProviderOptions: json.RawMessage(`{}`),
-				Client: &spool.ClientInput{Context: []spool.ClientContext{{}}}, StartKey: "k", Nonce: "n",
+				Client: &spool.ClientInput{Context: []spool.ClientContext{{}}}, StartKey: "k", StartHash: "h", Nonce: "n",
 			},
 		},
 		"Plain scopes": {RunState: spool.RunState{Scopes: []string{"a", "b,c", ""}}},
@@ -34,10 +34,10 @@ func TestRunEncoded(t *testing.T) {
 		if name == "Bare" && len(e.State)+len(e.Nested)+len(e.Allowance)+len(e.Client)+len(EncodeScopes(run.Scopes)) > 0 {
 			t.Errorf("a run without anything is stored as %s", e)
 		}
-		columns := make([]any, 38)
+		columns := make([]any, 39)
 		columns[25], columns[28] = e.Nested, e.Allowance
-		columns[29], columns[30], columns[31], columns[32], columns[33], columns[34] = 2, 3, e.State, run.StartKey, run.Nonce, EncodeScopes(run.Scopes)
-		columns[35], columns[36], columns[37] = run.HostState, run.ProviderOptions, e.Client
+		columns[29], columns[30], columns[31], columns[32], columns[33] = 2, 3, e.State, run.StartKey, run.StartHash
+		columns[34], columns[35], columns[36], columns[37], columns[38] = run.Nonce, EncodeScopes(run.Scopes), run.HostState, run.ProviderOptions, e.Client
 		for i, c := range columns {
 			if text, ok := c.(json.RawMessage); ok && text == nil {
 				columns[i] = nil

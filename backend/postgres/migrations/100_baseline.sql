@@ -100,8 +100,7 @@ CREATE TABLE spool.run (
     provider_options    text    NOT NULL, -- JSON, as it was given
     client              text    NOT NULL, -- JSON
     engine_state        text    NOT NULL, -- JSON: spool.RunState
-    -- Nothing writes this yet: a hash of the start's body, which must be the same when start_key comes again.
-    start_hash          text    NOT NULL DEFAULT '',
+    start_hash          text    NOT NULL DEFAULT '', -- of the request with start_key
     -- The run's questions that nobody answered in time, as in thread.
     expired_questions   bigint  NOT NULL DEFAULT 0,
     expired_since       bigint  NOT NULL DEFAULT 0,

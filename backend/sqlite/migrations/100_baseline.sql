@@ -109,8 +109,7 @@ CREATE TABLE run (
     provider_options    TEXT    NOT NULL, -- JSON, as it was given
     client              TEXT    NOT NULL, -- JSON
     engine_state        TEXT    NOT NULL, -- JSON: spool.RunState
-    -- Nothing writes this yet: a hash of the start's body, which must be the same when start_key comes again.
-    start_hash          TEXT    NOT NULL DEFAULT '',
+    start_hash          TEXT    NOT NULL DEFAULT '', -- of the request with start_key
     -- The run's questions that nobody answered in time, as in thread.
     expired_questions   INTEGER NOT NULL DEFAULT 0,
     expired_since       INTEGER NOT NULL DEFAULT 0,

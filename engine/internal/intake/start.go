@@ -40,7 +40,9 @@ type Handler struct {
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
 	MaxPromptBytes int
-	Budget         config.BudgetOptions
+	// StrictOptions refuses provider options that the agent does not allow, which are ignored otherwise.
+	StrictOptions bool
+	Budget        config.BudgetOptions
 	// Priced says that model calls have prices.
 	Priced bool
 }
@@ -85,7 +87,8 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 // accepted, the returned function does the work that follows the commit.
 func (h *Handler) start(
 	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
-) (spool.RunResult, func(), error) {
+) (result spool.RunResult, follow func(), err error) {
+	again := repeatOf(ctx, key.ID, r)
 	if err := h.checkIDs(&key, &r); err != nil {
 		return spool.RunResult{}, nil, err
 	}
@@ -93,12 +96,19 @@ func (h *Handler) start(
 	if err != nil {
 		return spool.RunResult{}, nil, err
 	}
-	agent, files, err := h.checkStart(key, &r)
+	agent, files, warning, err := h.checkStart(key, &r)
 	if err != nil {
 		return spool.RunResult{}, nil, err
 	}
-	r.IdempotencyKey = actor.StartKey(actor.Of(ctx), r.IdempotencyKey)
-	if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+	if warning != "" {
+		h.Concerning(key, r.RunID).WarnContext(ctx, "a start asked for what its agent does not allow", "warning", warning)
+		defer func() { result.Warning = warning }()
+	}
+	if again.key != "" {
+		r.Agent, r.IdempotencyKey = agent.Name, again.key
+		again.meant = hashOf(r)
+	}
+	if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
 		return first, nil, err
 	}
 	if err := h.CheckRoom(ctx, key.Tenant); err != nil {
@@ -117,6 +127,7 @@ func (h *Handler) start(
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
+	request.Run.StartHash = again.hash()
 	request.Content = append(request.Content, files...)
 	request.Take = worker.forTicket
 	request.Run.Held = held
@@ -138,7 +149,7 @@ func (h *Handler) start(
 		return result, func() { h.accepted(ctx, key, r.RunID, out, worker) }, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
-		if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+		if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
 			return first, nil, err
 		}
 		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil
@@ -159,23 +170,6 @@ func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.R
 	if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the start is accepted even if this fails
 		h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 	}
-}
-
-// started returns the result of the start that was accepted under an idempotency key, if any.
-func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
-	if startKey == "" {
-		return spool.RunResult{}, false, nil
-	}
-	runs, err := h.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, StartKey: startKey, Whole: true, Limit: 1})
-	if err != nil || len(runs) == 0 {
-		return spool.RunResult{}, false, err
-	}
-	run := runs[0]
-	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
-	if run.Wait != nil {
-		result.Position, result.Steers = run.Wait.Position, run.Wait.Steers
-	}
-	return result, true, nil
 }
 
 // transitionOf returns a validated request in the form that the transition takes.
@@ -228,14 +222,15 @@ func (h *Handler) checkIDs(key *spool.ThreadKey, r *spool.StartRequest) error {
 	return nil
 }
 
-// checkStart fills in a request's other defaults and validates it. Files are the parts of its attachments.
-func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, err error) {
+// checkStart fills in a request's other defaults and validates it. Files are the parts of its attachments, and the
+// warning says what it has left out.
+func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, warning string, err error) {
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	agent = h.Registry.For(r.Agent, key.Tenant, r.Scopes)
 	if agent == nil {
-		return nil, nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
+		return nil, nil, "", spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
 	}
 	if r.Model == "" {
 		r.Model = agent.Model
@@ -244,40 +239,38 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent 
 		r.WhenBusy = spool.BusyReject
 	}
 	if !h.Registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
-		return nil, nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
+		return nil, nil, "", spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
 	switch {
 	case r.Prompt == "" && len(r.Attachments) == 0:
-		return nil, nil, spool.Errorf(spool.Invalid, "prompt is required")
+		return nil, nil, "", spool.Errorf(spool.Invalid, "prompt is required")
 	case len(r.Prompt) > h.MaxPromptBytes:
-		return nil, nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", h.MaxPromptBytes)
+		return nil, nil, "", spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", h.MaxPromptBytes)
 	case !utf8.ValidString(r.Prompt):
-		return nil, nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
+		return nil, nil, "", spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
 	case !r.WhenBusy.Known():
-		return nil, nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
+		return nil, nil, "", spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
 	case r.MaxSteps < 0:
-		return nil, nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
+		return nil, nil, "", spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
 	if err := budget.CheckStart(r.Budget, h.Priced); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	r.Budget = r.Budget.Or(agent.Budget).Or(h.Budget.Default).Within(h.Budget.Max)
 	if err := spool.CheckHostState(r.HostState); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	options, err := registry.AllowedOptions(agent, r.ProviderOptions)
-	if err != nil {
-		return nil, nil, err
+	if r.ProviderOptions, warning, err = registry.AllowedOptions(agent, r.ProviderOptions, h.StrictOptions); err != nil {
+		return nil, nil, "", err
 	}
-	r.ProviderOptions = options
 	if err := registry.CheckStartOutput(agent, r.Output); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if r.Client, err = agent.Permitted(spool.RunRow{Run: spool.Run{Tenant: key.Tenant}, RunState: spool.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	files, err = h.Attachments.Parts(r.Attachments)
-	return agent, files, err
+	return agent, files, warning, err
 }
 
 // contentOf returns the text of a user turn.

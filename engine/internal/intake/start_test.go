@@ -91,7 +91,7 @@ func newDesk(t *testing.T) *desk {
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
 			Take:           func(spool.Job) *Taking { return nil },
 			AfterStop:      func(context.Context, spool.ThreadKey, thread.Stopped) error { return nil },
-			MaxPromptBytes: 10, Budget: config.BudgetOptions{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
+			MaxPromptBytes: 10, StrictOptions: true, Budget: config.BudgetOptions{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
 		},
 		rows: rows, store: s, key: key, r: spool.StartRequest{Prompt: "hello", RunID: "r", IdempotencyKey: "k"},
 	}
@@ -229,7 +229,7 @@ func TestDefaultsOfAStart(t *testing.T) {
 			Content: spool.TextContent(" hi\nyou"), Title: "hi", WhenBusy: spool.BusyReject,
 		}
 		c.want(&want)
-		agent, _, err := d.checkStart(d.key, &r)
+		agent, _, _, err := d.checkStart(d.key, &r)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

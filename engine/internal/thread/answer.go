@@ -113,7 +113,7 @@ func answered(tx *Tx, park spool.Park, r Response, last bool, c spool.Changes) e
 		c.Effects = append(c.Effects, again)
 	}
 	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryHITLResponse, tx.Root().Run.ID, spool.HITLResponse{
-		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
+		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By, Via: r.Via, ViaBy: r.ViaBy,
 		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
 	}))
 	noteAnswer(tx, park, r)

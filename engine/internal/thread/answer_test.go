@@ -106,7 +106,7 @@ func TestAnswer(t *testing.T) {
 			unchanged answered, same_approver: This request is for somebody else than who started the run`},
 		{"somebody else's question, by another subject's link", asks(distinct), answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "eve" })), `
 			answered, delivered, resumed, note answer of r by bob {via:link,viaBy:eve}
-			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
+			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
@@ -181,7 +181,7 @@ func TestAnswer(t *testing.T) {
 			"a question of a revision, by a link", asks(changed(func(p *spool.Park) { p.Revision = "v1" })),
 			answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "eve" })), `
 			answered, delivered, resumed, note answer of r by bob {revision:v1,via:link,viaBy:eve}
-			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:3168} RunID=r
+			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:3168} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:3168 By=bob}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -15,6 +16,7 @@ var providerOptionsTests = map[string]func(s *engineTest){
 	"Reaches": testProviderOptionsReaches,
 	"Redrive": testProviderOptionsRedrive,
 	"Refused": testProviderOptionsRefused,
+	"Ignored": testProviderOptionsIgnored,
 }
 
 // testProviderOptionsReaches gives options to a run that fails an attempt, spawns, parks, and continues
@@ -105,6 +107,7 @@ func testProviderOptionsRefused(s *engineTest) {
 	other := c.Agents[0]
 	other.Name, other.ProviderOptions = "strict", nil
 	c.Agents = append(c.Agents, other)
+	c.StrictProviderOptions = true
 	e := s.engine(c)
 	for _, bad := range []struct{ agent, options, want string }{
 		{"", `{"seed":7,"temperature":1}`, `providerOptions.temperature is not allowed by the configuration of the agent "a"`},
@@ -122,5 +125,27 @@ func testProviderOptionsRefused(s *engineTest) {
 	}
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("a refused start has made a thread: %v", err)
+	}
+}
+
+// testProviderOptionsIgnored asks for options that the agent does not allow, of an engine that is not strict. The run has
+// the others, and the result says what was left out.
+func testProviderOptionsIgnored(s *engineTest) {
+	c := s.config(echo())
+	c.Agents[0].ProviderOptions = []string{"seed"}
+	e := s.engine(c)
+	for i, ask := range []struct{ options, kept, warning string }{
+		{`{"seed":7}`, `{"seed":7}`, ""},
+		{`{"temperature":1,"seed":7,"model":"x"}`, `{"seed":7}`, `ignored of providerOptions, because the configuration of the agent "a" does not allow it: "model", "temperature"`},
+		{`{"Seed":7}`, "", `ignored of providerOptions, because the configuration of the agent "a" does not allow it: "Seed"`},
+	} {
+		key := threadKey(spool.ThreadID("options" + strconv.Itoa(i)))
+		for range 2 { // the second is the first one again
+			r, err := e.Run(context.Background(), key, engine.StartRequest{Prompt: "go", IdempotencyKey: string(key.ID), ProviderOptions: json.RawMessage(ask.options)})
+			if err != nil || !r.Accepted || r.Warning != ask.warning {
+				s.Errorf("%s: %+v, %v", ask.options, r, err)
+			}
+			s.same("the options", string(s.runsOf(key)[0].ProviderOptions), ask.kept)
+		}
 	}
 }

@@ -104,6 +104,12 @@ func testStartIdempotencyKey(s *engineTest) {
 	if err != nil || len(threads) != 1 {
 		s.Errorf("threads: %+v, %v", threads, err)
 	}
+	wrong, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "y", IdempotencyKey: "k"})
+	if err != nil {
+		s.Error(err)
+	}
+	wrong.Error = ""
+	s.same("another start with the key", wrong, engine.RunResult{ThreadID: first.ThreadID, RunID: first.RunID, Reason: engine.ReasonKeyReused})
 	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"})
 	if other.RunID == first.RunID {
 		s.Error("the key of another tenant was answered")

@@ -111,9 +111,7 @@ func (c *compiler) shape(n *node, name string, s *Schema, format string) error {
 	switch name {
 	case "":
 		n.kind, n.use = kindAny, decoded
-		if c.loose {
-			n.use = ignored
-		} else if n.foreign {
+		if c.loose || n.foreign {
 			n.use = kept
 		}
 

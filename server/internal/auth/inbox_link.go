@@ -13,6 +13,7 @@ const inboxLinkUse = "spool inbox link 1\n"
 
 // LinkGrant is the content of a link to one question.
 type LinkGrant struct {
+	ID     spool.LinkID     `json:"l"`
 	Tenant spool.Tenant     `json:"t"`
 	Thread spool.ThreadID   `json:"i"`
 	Call   spool.ToolCallID `json:"c"`
@@ -22,6 +23,8 @@ type LinkGrant struct {
 	// server without authentication.
 	Approver string `json:"a"`
 	MadeBy   string `json:"b,omitempty"`
+	// Credentials are those of the maker.
+	Credentials string `json:"k,omitempty"`
 	// Until is when the link expires, in Unix seconds.
 	Until int64 `json:"e"`
 	// Made is when the thread was made, in microseconds since 1970. A thread that is made again under the same id has
@@ -35,15 +38,14 @@ func (g LinkGrant) Key() spool.ThreadKey { return spool.ThreadKey{Tenant: g.Tena
 // Expires returns when the link expires.
 func (g LinkGrant) Expires() time.Time { return time.Unix(g.Until, 0).UTC() }
 
-// SignLink returns the token of a link, and when it expires: at g.Until, but not after the end of the credentials of the
-// principal that makes it. The first key signs, and any of them may have signed.
-func (a *Auth) SignLink(p access.Principal, g LinkGrant) (string, time.Time) {
-	g.Until = access.Earlier(g.Expires(), p.Until.Truncate(time.Second)).Unix()
-	return a.seal(inboxLinkUse, g), g.Expires()
+// SignLink returns the token of a link of the principal. The first key signs, and any of them may have signed.
+func (a *Auth) SignLink(p access.Principal, g LinkGrant) string {
+	g.Credentials = p.Credentials
+	return a.seal(inboxLinkUse, g)
 }
 
-// OpenLink returns what the token of a link says, if it has not expired. It returns [ErrLink] for a token that no key
-// has signed, and [ErrLinkExpired].
+// OpenLink returns what the token of a link says. It returns [ErrLink] for a token that no key has signed, and
+// [ErrLinkExpired] for a link that has expired, or whose maker's credentials are not good any more.
 func (a *Auth) OpenLink(r *http.Request, token string) (g LinkGrant, err error) {
 	payload, signed := a.sealed(inboxLinkUse, token)
 	if !signed {
@@ -52,7 +54,7 @@ func (a *Auth) OpenLink(r *http.Request, token string) (g LinkGrant, err error) 
 	if err := readGrant(payload, &g); err != nil {
 		return LinkGrant{}, ErrLink
 	}
-	if !time.Now().Before(g.Expires()) {
+	if _, vouched := a.vouch(r.Context(), g.Credentials); !vouched || !time.Now().Before(g.Expires()) {
 		return LinkGrant{}, ErrLinkExpired
 	}
 	return g, nil

@@ -11,29 +11,25 @@ import (
 	"github.com/spoolhq/spool/server/access"
 )
 
-// A link works until its time, which is signed, and not longer than the credentials of the subject that has made it. A
-// key that only checks opens it too.
+// A link works until its time, which is signed. A key that only checks opens it too.
 func TestInboxLinkExpires(t *testing.T) {
 	t.Parallel()
 
 	a, _ := signing(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	grant := LinkGrant{Tenant: "a", Thread: "t1", Call: "c1", Digest: "sha256:1", Approver: "cleo", MadeBy: "anna", Until: time.Now().Add(time.Hour).Unix(), Made: 7}
-	token, until := a.SignLink(access.Principal{Tenant: "a"}, grant)
-	if got, err := a.OpenLink(r, token); err != nil || got != grant || !until.Equal(grant.Expires()) {
-		t.Errorf("%+v until %s, %v", got, until, err)
-	}
-	if _, until := a.SignLink(access.Principal{Until: time.Now().Add(time.Minute)}, grant); time.Until(until) > time.Minute {
-		t.Errorf("it lasts until %s", until)
+	token := a.SignLink(access.Principal{Tenant: "a"}, grant)
+	if got, err := a.OpenLink(r, token); err != nil || got != grant {
+		t.Errorf("%+v, %v", got, err)
 	}
 	past := grant
 	past.Until = time.Now().Unix()
-	token, _ = a.SignLink(access.Principal{}, past)
+	token = a.SignLink(access.Principal{}, past)
 	if got, err := a.OpenLink(r, token); spool.CodeOf(err) != spool.Gone || got != (LinkGrant{}) {
 		t.Errorf("an expired link: %+v, %v", got, err)
 	}
 
-	token, _ = a.SignLink(access.Principal{}, grant)
+	token = a.SignLink(access.Principal{}, grant)
 	a.keys = [][]byte{bytes.Repeat([]byte("n"), 32), a.keys[0]}
 	if _, err := a.OpenLink(r, token); err != nil {
 		t.Errorf("a link of the key before: %v", err)
@@ -49,7 +45,7 @@ func TestInboxLinkExpires(t *testing.T) {
 			t.Errorf("a token of another use: %v", err)
 		}
 	}
-	link, _ := a.SignLink(access.Principal{}, grant)
+	link := a.SignLink(access.Principal{}, grant)
 	if _, signed := a.sealed(artifactURLUse, link); signed {
 		t.Error("a link opens an artifact")
 	}

@@ -39,6 +39,8 @@ type streamGrant struct {
 	// Made is when the thread was made, in microseconds since 1970. A thread that is made again
 	// under the same id has another one.
 	Made int64 `json:"m"`
+	// Credentials are those of the principal that got the token.
+	Credentials string `json:"c,omitempty"`
 }
 
 // tokenKeys returns the keys that sign and check tokens and URLs: those of the configuration, or one of the process's own.
@@ -59,13 +61,14 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 }
 
 // StreamToken returns a token that opens the stream of one thread for the principal, and when it ends, which
-// is not after the end of the principal's own credentials. The first key signs, and any of them may have
+// is not after the end of the principal's own credentials, or when these are withdrawn. The first key signs, and any of them may have
 // signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of the same id
 // is made.
 func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, time.Time) {
 	until := access.Earlier(time.Now().Add(a.config.TokenTTL).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
 		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
+		Credentials: p.Credentials,
 	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], streamTokenUse, payload)), until
@@ -97,7 +100,7 @@ func (a *Auth) open(token string, thread spool.ThreadID) (g streamGrant, err err
 		return g, wrongStreamToken()
 	}
 	text, err := base64.RawURLEncoding.DecodeString(payload)
-	if err != nil || json.Unmarshal(text, &g) != nil {
+	if err != nil || json.Unmarshal(text, &g) != nil { //nolint:forbidigo // signed by this server
 		return g, wrongStreamToken()
 	}
 	if g.Thread != thread || !time.Now().Before(time.Unix(g.Until, 0)) {
@@ -135,6 +138,10 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 		return nil, refusedStreamToken(g.auth.Failed(r, FailedStream, err))
 	}
 	who := &call.Caller{Principal: grant.principal(), Ends: time.Unix(grant.Until, 0)}
+	var vouched bool
+	if who.Valid, vouched = g.auth.vouch(r.Context(), grant.Credentials); !vouched {
+		return nil, refusedStreamToken(wrongStreamToken())
+	}
 	thread, err := g.auth.config.Engine.Thread(call.ActingAs(r.Context(), who.Principal), who.Key(grant.Thread))
 	switch {
 	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.Made:

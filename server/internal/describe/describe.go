@@ -39,7 +39,8 @@ values interrupt and rollback also need the scope stop. With steer, the message 
 that run in steers.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
-(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
+(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), another start had the Idempotency-Key
+(` + "`key_reused`" + `, with the thread and the run of that start), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
 
 A 503 with the reason ` + "`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
 try again.`
@@ -70,8 +71,13 @@ refused (` + "`already_answered`" + `) and changes nothing.`
 	aboutInboxLink = `Makes a link with which one person answers one question, without other credentials. The link shows the question as a page,
 and its form answers: opening the link changes nothing. The link is bound to the digest of the question and to the approver, in whose name it
 answers: send it to nobody else. It stops working with the first answer to the question, from wherever it comes, when the question changes or
-does not wait any more, and when it expires. The audit log says which subject made the link. For a question that the person who started the
-run may not answer, that person can neither make the link nor be its approver.`
+does not wait any more, when it expires or is revoked, and with the credentials that made it. The record and the audit log say which subject
+made the link. For a question that the person who started the run may not answer, that person can neither make the link nor be its approver.`
+
+	aboutInboxLinks = `The links that the caller has made, and for the scope admin those of the whole tenant, without links that have expired or
+were revoked. The URL of a link is not stored.`
+
+	aboutRevokeLink = `Ends a link before its time. Its maker may do that, and an admin.`
 
 	aboutPublish = `Publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
 follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the answer
@@ -183,6 +189,8 @@ var words = map[string]Words{
 	"listInbox":         {"Inbox", "List the questions that wait", aboutInbox},
 	"answerInbox":       {"Inbox", "Answer several questions", aboutInboxAnswers},
 	"createInboxLink":   {"Inbox", "Get a link to one question", aboutInboxLink},
+	"listInboxLinks":    {"Inbox", "List links to questions", aboutInboxLinks},
+	"revokeInboxLink":   {"Inbox", "Revoke a link to a question", aboutRevokeLink},
 	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
 	"beginSignIn":       {"Runs", "Sign in to a server of tools", aboutSignIn},
 	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
@@ -266,15 +274,18 @@ var answerTexts = map[string]map[string]string{
 	"answerInbox":   {"200": "The results. They say which answers count."},
 	"createInboxLink": {
 		"200": "The link. It lets anybody answer the question: keep it out of logs.",
+		"403": "The credentials lack the scope, or the configuration allows no links for this approver.",
 		"404": "Nothing waits for an answer to this call, or the thread does not exist or belongs to another tenant.",
 		"409": "The question has changed, or is for somebody else.",
 	},
-	"publishEvent": {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
-	"listEvents":   {"200": "The page."},
-	"getHistory":   {"200": "The snapshot."},
-	"streamThread": {"200": "The frames, each sent at once."},
-	"getUsage":     {"200": "The counts."},
-	"getArtifact":  {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
+	"listInboxLinks":  {"200": "The links."},
+	"revokeInboxLink": {"200": "The link that opens nothing any more.", "404": "There is no such link, it is over, or somebody else made it."},
+	"publishEvent":    {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
+	"listEvents":      {"200": "The page."},
+	"getHistory":      {"200": "The snapshot."},
+	"streamThread":    {"200": "The frames, each sent at once."},
+	"getUsage":        {"200": "The counts."},
+	"getArtifact":     {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
 	"uploadArtifact": {
 		"201": "The artifact is on disk.", "404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
 		"413": "The file is larger than the server stores.", "415": "The body has a Content-Encoding.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
@@ -353,7 +364,7 @@ var (
 			"400": failure("answers[1].digest is required", spool.Invalid),
 		},
 		"createInboxLink": {
-			"200": object{"url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:19:05Z"},
+			"200": object{"url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:19:05Z", "linkId": "0a1b2c3d4e5f6071.link_06gzt8jh3b9x6mwq5xt6wvpebg"},
 			"400": failure(`expiresIn must be a duration from 1m to 24h, such as "2h"`, spool.Invalid),
 			"404": failure("Nothing waits for this answer", spool.NotFound),
 			"409": failure("This request is not the one that was shown", spool.Conflict),

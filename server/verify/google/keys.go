@@ -152,7 +152,7 @@ func parseKeys(text []byte) (*jwt.VerificationKeySet, error) {
 			Kty, Use, Alg, N, E string
 		}
 	}
-	if err := json.Unmarshal(text, &set); err != nil {
+	if err := json.Unmarshal(text, &set); err != nil { //nolint:forbidigo // the keys of Google's own server
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	out := &jwt.VerificationKeySet{}

@@ -27,7 +27,7 @@ func (c *Config) auth(v value) {
 	if !v.present() {
 		return
 	}
-	f := v.fields("tokens", "threads", "trusted_proxies", "stream_token_keys", "stream_token_ttl")
+	f := v.fields("tokens", "threads", "trusted_proxies", "stream_token_keys", "stream_token_ttl", "link_approvers")
 	c.Tokens = tokens(f["tokens"])
 	c.OwnThreads = ownThreads(f["threads"])
 	for _, t := range c.Tokens {
@@ -38,6 +38,7 @@ func (c *Config) auth(v value) {
 	for _, item := range f["trusted_proxies"].items() {
 		c.TrustedProxies = append(c.TrustedProxies, item.addresses())
 	}
+	c.LinkApprovers = f["link_approvers"].optionalWords()
 	if keys := f["stream_token_keys"]; keys.present() {
 		c.StreamTokenKeys = keys.optionalWords()
 		for i, item := range keys.items() {

@@ -31,11 +31,15 @@ type Config struct {
 	// StreamTokenKeys verify the tokens of streams, and the first one signs them. Empty: the process
 	// makes a random key.
 	StreamTokenKeys []string
+	// LinkApprovers are the possible approvers of links to questions. Nil: anybody.
+	LinkApprovers []string
 	// StreamTokenTTL is zero if the file has none.
 	StreamTokenTTL time.Duration
 	// Egress are the private hosts, addresses and ranges that tools may reach.
 	Egress []string
 	CORS   CORS
+	// StrictOptions refuses starts with provider options that their agent does not allow.
+	StrictOptions bool
 	// BasePath is the prefix of all paths. Empty: no prefix.
 	BasePath string
 	// PublicURL is the scheme and host under which clients reach the server. Empty: unknown.
@@ -172,6 +176,7 @@ type Limits struct {
 	// DisconnectGrace is negative if runs go on without their clients.
 	DisconnectGrace time.Duration
 	StartsPerMinute int
+	EventsPerMinute int
 	FailedLogins    int
 	RunMaxAttempts  int
 	StopPoll        time.Duration

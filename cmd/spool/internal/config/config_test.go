@@ -121,8 +121,9 @@ auth:
   trusted_proxies: [10.0.0.0/8, "::1"]
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
+  link_approvers: [ann, "*@example.com"]
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
-server: {base_path: /v1/, public_url: "https://agents.example/"}
+server: {base_path: /v1/, public_url: "https://agents.example/", provider_options: strict}
 cors: {origins: ["http://localhost:5173"], allow_credentials: true, allow_headers: [X-Tenant], expose_headers: [X-Request-ID]}
 queue:
   verify:
@@ -131,7 +132,7 @@ queue:
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
-limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 50000000, max_answer_bytes: 1048576, max_step_bytes: 2097152, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, bytes_per_tenant: 1000000000, concurrency: 12, running_per_tenant: 6, wall_time: 90m, open_streams: 8, max_wait: 45s, disconnect_grace: 0s, starts_per_minute: 7, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 48h, client_tool_ttl: 5m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", retry_after_max: 20m, stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 50000000, max_answer_bytes: 1048576, max_step_bytes: 2097152, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, bytes_per_tenant: 1000000000, concurrency: 12, running_per_tenant: 6, wall_time: 90m, open_streams: 8, max_wait: 45s, disconnect_grace: 0s, starts_per_minute: 7, events_per_minute: 3, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 48h, client_tool_ttl: 5m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", retry_after_max: 20m, stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
 prices: prices.json
@@ -219,9 +220,9 @@ func TestParse(t *testing.T) {
 		},
 		OwnThreads:      true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
-		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
+		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute, LinkApprovers: []string{"ann", "*@example.com"},
 		Egress:   []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
-		BasePath: "/v1", PublicURL: "https://agents.example",
+		BasePath: "/v1", PublicURL: "https://agents.example", StrictOptions: true,
 		CORS: config.CORS{
 			Origins: []string{"http://localhost:5173"}, AllowCredentials: true,
 			AllowHeaders: []string{"X-Tenant"}, ExposeHeaders: []string{"X-Request-ID"},
@@ -236,7 +237,7 @@ func TestParse(t *testing.T) {
 		Limits: config.Limits{
 			Shares:         config.Shares{Concurrency: 12, RunningPerTenant: 6, MaxTenantDepth: 4, MaxTenantBytes: 1000000000, MaxWallTime: 90 * time.Minute},
 			Memory:         config.Memory{BodyMemory: 100000000, SnapshotMemory: 50000000},
-			MaxPromptBytes: 262144, MaxAnswerBytes: 1048576, MaxStepBytes: 2097152, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, MaxWait: 45 * time.Second, DisconnectGrace: -1, StartsPerMinute: 7, FailedLogins: 6, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 48 * time.Hour, ClientToolTTL: 5 * time.Minute,
+			MaxPromptBytes: 262144, MaxAnswerBytes: 1048576, MaxStepBytes: 2097152, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, MaxWait: 45 * time.Second, DisconnectGrace: -1, StartsPerMinute: 7, EventsPerMinute: 3, FailedLogins: 6, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 48 * time.Hour, ClientToolTTL: 5 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, AuditRetention: -1, RetryBackoff: 2 * time.Second, RetryAfterMax: 20 * time.Minute,
 		},
 		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},
@@ -451,6 +452,7 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"OriginCookies":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\ncors: {origins: ['*'], allow_credentials: true}", "spool.yaml:2: cors.origins[0]: \"*\" cannot go with allow_credentials, as every web page could use what its reader is logged in to"},
 	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
+	"StrictOptions":   {"server: {provider_options: warn}", "spool.yaml:1: server.provider_options: must be ignore or strict"},
 	"PublicURL":       {"server: {public_url: agents.example}", "spool.yaml:1: server.public_url: must be an http or https URL"},
 	"PublicURLQuery":  {"server: {public_url: 'https://agents.example/v1?a=b'}", "spool.yaml:1: server.public_url: may only have a scheme, a host and a path, such as \"https://agents.example\""},
 	"PublicURLBase":   {"server: {public_url: 'https://agents.example/v1/', base_path: /v1}", "spool.yaml:1: server.public_url: must not end with base_path, which comes after it"},

@@ -38,9 +38,12 @@ func (d *decoder) config(root value) *Config {
 		f["models"].problemf("is required: the agents have no model to use")
 	}
 	c.auth(f["auth"])
-	at := f["server"].fields("base_path", "public_url")
+	at := f["server"].fields("base_path", "public_url", "provider_options")
 	c.BasePath = basePath(at["base_path"])
 	c.PublicURL = publicURL(at["public_url"], c.BasePath)
+	options := at["provider_options"].optionalWord()
+	at["provider_options"].among(options, "ignore", "strict")
+	c.StrictOptions = options == "strict"
 	c.Context = contextOf(f["context"], c)
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())
@@ -180,7 +183,7 @@ func expiry(v value) spool.Expiry {
 func limits(v value) Limits {
 	f := v.fields(append([]string{
 		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait", "disconnect_grace",
-		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "client_tool_ttl", "stream_grace", "stream_flush",
+		"starts_per_minute", "events_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "client_tool_ttl", "stream_grace", "stream_flush",
 		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
 	}, slices.Concat(sharesFields, memoryFields)...)...)
 	if answer, step := f["max_answer_bytes"].integer(), f["max_step_bytes"].integer(); step > 0 && step < answer {
@@ -198,6 +201,7 @@ func limits(v value) Limits {
 		MaxWait:         f["max_wait"].duration(),
 		DisconnectGrace: durationOrNone(f["disconnect_grace"], "to let runs go on", "10s"),
 		StartsPerMinute: f["starts_per_minute"].integer(),
+		EventsPerMinute: f["events_per_minute"].integer(),
 		FailedLogins:    f["failed_logins"].integer(),
 		RunMaxAttempts:  f["run_max_attempts"].integer(),
 		StopPoll:        f["stop_poll"].duration(),

@@ -1457,6 +1457,8 @@ export interface components {
             digest?: string;
             reason?: string;
             toolCallId: string;
+            via?: string;
+            viaBy?: string;
         };
         HandedOver: {
             /** @description The agent that had the thread. */
@@ -1579,6 +1581,8 @@ export interface components {
              * @description When the link expires.
              */
             expiresAt: string;
+            /** @description The link, to revoke it. */
+            linkId: string;
             /**
              * @description The link. It begins with the path if the server does not know its public URL.
              * @example https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x
@@ -1608,6 +1612,10 @@ export interface components {
              * @example call_1
              */
             toolCallId: string;
+        };
+        InboxLinks: {
+            /** @description The links, the oldest of each maker first. Fewer than the limit: there are no more. */
+            links: components["schemas"]["QuestionLink"][];
         };
         InboxResult: {
             /**
@@ -2559,6 +2567,37 @@ export interface components {
              */
             toolName: string;
         };
+        QuestionLink: {
+            /**
+             * @description Who answers with the link.
+             * @example ann@example.com
+             */
+            approver: string;
+            /**
+             * Format: date-time
+             * @description When the link was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the link expires.
+             */
+            expiresAt: string;
+            /** @description The link, to revoke it. */
+            linkId: string;
+            /** @description Who made the link. Left out: nobody is known. */
+            madeBy?: string;
+            /**
+             * @description The thread that waits.
+             * @example t1
+             */
+            threadId: string;
+            /**
+             * @description The call that waits.
+             * @example call_1
+             */
+            toolCallId: string;
+        };
         QueueStats: {
             /**
              * Format: int64
@@ -3397,9 +3436,9 @@ export interface components {
              * @description Why the run was refused, for a program.
              * @enum {string}
              */
-            reason?: "active_run" | "queue_full" | "run_id_used" | "not_found" | "not_editable";
+            reason?: "active_run" | "queue_full" | "run_id_used" | "key_reused" | "not_found" | "not_editable";
             /**
-             * @description The run that was accepted.
+             * @description The run that was accepted, or that the Idempotency-Key belongs to.
              * @example r1
              */
             runId?: string;
@@ -3415,6 +3454,8 @@ export interface components {
              * @example t1
              */
             threadId: string;
+            /** @description What was ignored of the request, for a person. Left out: nothing. */
+            warning?: string;
         };
         RunStarted: {
             /**

@@ -1,0 +1,78 @@
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+)
+
+// repeat recognizes a start that comes again under its idempotency key.
+type repeat struct {
+	// key is the idempotency key as the store has it. Empty: the start has none.
+	key string
+	// thread and run are the ids that the request names, if any.
+	thread spool.ThreadID
+	run    spool.RunID
+	// sent and meant are the hashes of the request without and with its defaults. A default may change between two
+	// attempts of a client, and a client may write a default out.
+	sent, meant string
+}
+
+// repeatOf returns the repeat of a request without its defaults.
+func repeatOf(ctx context.Context, thread spool.ThreadID, r spool.StartRequest) repeat {
+	if r.IdempotencyKey == "" {
+		return repeat{}
+	}
+	return repeat{key: actor.StartKey(actor.Of(ctx), r.IdempotencyKey), thread: thread, run: r.RunID, sent: hashOf(r)}
+}
+
+// hash returns what the store keeps with the key.
+func (p repeat) hash() string {
+	if p.key == "" {
+		return ""
+	}
+	return p.sent + "." + p.meant
+}
+
+// of reports whether the run is that of the same request. A run of an older version has no hash, and is.
+func (p repeat) of(run spool.RunRow) bool {
+	sent, meant, hashed := strings.Cut(run.StartHash, ".")
+	return !hashed ||
+		(p.sent == sent || p.meant == meant) && (p.thread == "" || p.thread == run.ThreadID) && (p.run == "" || p.run == run.ID)
+}
+
+// started returns the result of the start that was accepted under the idempotency key, if any.
+func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (spool.RunResult, bool, error) {
+	if p.key == "" {
+		return spool.RunResult{}, false, nil
+	}
+	runs, err := h.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, StartKey: p.key, Whole: true, Limit: 1})
+	if err != nil || len(runs) == 0 {
+		return spool.RunResult{}, false, err
+	}
+	run := runs[0]
+	if !p.of(run) {
+		return spool.RunResult{
+			ThreadID: run.ThreadID, RunID: run.ID, Reason: spool.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start",
+		}, true, nil
+	}
+	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
+	if run.Wait != nil {
+		result.Position, result.Steers = run.Wait.Position, run.Wait.Steers
+	}
+	return result, true, nil
+}
+
+// hashOf returns a hash of what a client asks for, without the ids of the thread and the run.
+func hashOf(r spool.StartRequest) string {
+	r.RunID, r.IdempotencyKey = "", ""
+	r.HostState, r.By, r.Scopes, r.MayNotStop = nil, "", nil, false // the host says them
+	text, _ := json.Marshal(r)                                      //nolint:errchkjson // JSON that is none is refused later
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}

@@ -1,0 +1,64 @@
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// A start with a known key is answered as the first one if it is the same, or means the same. Otherwise it is refused
+// with the run of the key.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	first := newDesk(t)
+	if result, err := first.Start(t.Context(), first.key, first.r); err != nil || !result.Accepted {
+		t.Fatal(result, err)
+	}
+	runs := first.rows.Rows.Runs
+	run := runs[len(runs)-1]
+	if run.StartKey != "k" || run.StartHash == "" {
+		t.Fatalf("saved: %+v", run.RunState)
+	}
+	for name, c := range map[string]struct {
+		change func(d *desk)
+		reused bool
+	}{
+		"same":              {func(*desk) {}, false},
+		"no ids":            {func(d *desk) { d.key.ID, d.r.RunID = "", "" }, false},
+		"defaults":          {func(d *desk) { d.r.Agent, d.r.Model, d.r.Budget.ToolCalls = "a", "m", 9 }, false},
+		"other defaults":    {func(d *desk) { d.Budget.Default = spool.Budget{Tokens: 40} }, false},
+		"by somebody else":  {func(d *desk) { d.r.By, d.r.Scopes, d.r.HostState = "bob", []string{"x"}, json.RawMessage(`{"a":1}`) }, false},
+		"who may not stop":  {func(d *desk) { d.r.MayNotStop = true }, false},
+		"before there were": {func(d *desk) { d.r.Prompt, d.store.started[0].StartHash = "other", "" }, false},
+		"prompt":            {func(d *desk) { d.r.Prompt = "other" }, true},
+		"thread":            {func(d *desk) { d.key.ID = "other" }, true},
+		"run":               {func(d *desk) { d.r.RunID = "other" }, true},
+		"steps":             {func(d *desk) { d.r.MaxSteps = 1 }, true},
+		"tokens":            {func(d *desk) { d.r.Budget.Tokens = 7 }, true},
+		"options":           {func(d *desk) { d.r.ProviderOptions = json.RawMessage(`{"seed":1}`) }, true},
+		"edit":              {func(d *desk) { d.r.EditMessageID = "m1" }, true},
+		"title":             {func(d *desk) { d.r.Title = "t" }, true},
+		"labels":            {func(d *desk) { d.r.Labels = map[string]string{"a": "b"} }, true},
+		"whenBusy":          {func(d *desk) { d.r.WhenBusy = spool.BusyEnqueue }, true},
+		"its own id":        {func(d *desk) { d.r.ClientMessageID = "mine" }, true},
+		"attachment": {func(d *desk) {
+			d.r.Attachments = []spool.Attachment{{URL: "https://h.example/a", MediaType: "image/png"}}
+		}, true},
+	} {
+		d := newDesk(t)
+		d.store.started = []spool.RunRow{run}
+		c.change(d)
+		want := spool.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: spool.Queued}
+		if c.reused {
+			want = spool.RunResult{ThreadID: "c", RunID: "r", Reason: spool.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start"}
+		}
+		got, err := d.Start(context.Background(), d.key, d.r)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s (-want +got):\n%s%v", name, diff, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package inbox
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// LinksInput asks for a page of links.
+type LinksInput struct {
+	Limit int          `default:"50"                                    doc:"The size of a page." maximum:"1000"               minimum:"1"   query:"limit"`
+	After spool.LinkID `doc:"The field linkId of the last link before." maxLength:"128"           pattern:"^[A-Za-z0-9._:-]+$" query:"after"`
+}
+
+// InboxLinks are links that neither have expired nor were revoked.
+type InboxLinks struct { //nolint:revive // the document has the name
+	Links []spool.QuestionLink `doc:"The links, the oldest of each maker first. Fewer than the limit: there are no more." json:"links"`
+}
+
+// Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an admin.
+func (c Controller) Links(ctx context.Context, in LinksInput) (InboxLinks, error) {
+	p := call.By(ctx)
+	q := engine.LinkQuery{After: in.After, Limit: in.Limit}
+	if !p.May(access.ScopeAdmin) {
+		q.MadeBy = &p.Subject
+	}
+	links, err := c.Engine.Links(call.Acting(ctx), p.Tenant, q)
+	return InboxLinks{links}, call.About(ctx, err, p.Key(""), "")
+}
+
+// RevokeInput names a link.
+type RevokeInput struct {
+	LinkID spool.LinkID `doc:"The link." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"`
+}
+
+// Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a link.
+func (c Controller) Revoke(ctx context.Context, in RevokeInput) (spool.QuestionLink, error) {
+	p := call.By(ctx)
+	acting := call.Acting(ctx)
+	link, err := c.Engine.Link(acting, p.Tenant, in.LinkID)
+	if err == nil && link.MadeBy != p.Subject && !p.May(access.ScopeAdmin) {
+		err = spool.Errorf(spool.NotFound, "Link not found")
+	}
+	if err == nil {
+		err = c.Engine.RemoveLink(acting, p.Tenant, in.LinkID)
+	}
+	return link, call.About(ctx, err, p.Key(link.ThreadID), "")
+}
+
+// mayApprove reports whether the list of approvers has a subject. An element "*@example.com" stands for all subjects with
+// that end. No list has everybody.
+func mayApprove(list []string, subject string) bool {
+	for _, one := range list {
+		end, all := strings.CutPrefix(one, "*")
+		if one == subject || all && len(subject) > len(end) && strings.HasSuffix(subject, end) {
+			return true
+		}
+	}
+	return len(list) == 0
+}
