@@ -399,6 +399,7 @@ CREATE TABLE spool.job (
     agent     text    COLLATE "C" NOT NULL,
     model     text    NOT NULL,
     segment   bigint  NOT NULL,
+    subject   text    COLLATE "C" NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     text    COLLATE "C" NOT NULL,
     payload   text    NOT NULL,               -- JSON, of an event
     first_due bigint  NOT NULL,
@@ -417,10 +418,13 @@ CREATE INDEX job_run ON spool.job (tenant, thread_id, run_id);
 
 CREATE INDEX job_first_due ON spool.job (tenant, first_due, id);
 
--- What a claim reads: the jobs of a lane in due order, the jobs that each tenant has in it, and those in flight.
+-- What a claim reads: the jobs of a lane in due order, the jobs that each tenant and each of its subjects has in it, and
+-- those in flight.
 CREATE INDEX job_due ON spool.job (queue, lane, due_at, id);
 
 CREATE INDEX job_tenant_due ON spool.job (queue, lane, tenant, due_at, id);
+
+CREATE INDEX job_subject_due ON spool.job (queue, lane, tenant, subject, due_at, id);
 
 CREATE INDEX job_claimed ON spool.job (tenant, due_at) WHERE claimed;
 
@@ -434,6 +438,7 @@ CREATE TABLE spool.job_dead (
     agent     text   NOT NULL,
     model     text   NOT NULL,
     segment   bigint NOT NULL,
+    subject   text   COLLATE "C" NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     text   NOT NULL,
     payload   text   NOT NULL, -- JSON
     due_at    bigint NOT NULL, -- when it was due for the first time

@@ -409,6 +409,7 @@ CREATE TABLE job (
     agent     TEXT    NOT NULL,
     model     TEXT    NOT NULL,
     segment   INTEGER NOT NULL,
+    subject   TEXT    NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     TEXT    NOT NULL, -- '' for the default one
     lane      TEXT    NOT NULL, -- by which a worker selects jobs within a queue: see lane.go
     payload   TEXT    NOT NULL, -- JSON, of an event
@@ -425,12 +426,15 @@ CREATE INDEX job_run ON job (tenant, thread_id, run_id);
 
 CREATE INDEX job_first_due ON job (tenant, first_due, id);
 
--- What a claim reads: those in flight, the jobs of a lane in due order, and the jobs that each tenant has in it.
-CREATE INDEX job_claimed ON job (tenant, due_at) WHERE claimed = 1;
+-- What a claim reads: those in flight, the jobs of a lane in due order, and the jobs that each tenant and each of its
+-- subjects has in it.
+CREATE INDEX job_claimed ON job (tenant, subject, due_at) WHERE claimed = 1;
 
 CREATE INDEX job_due ON job (queue, lane, due_at, id);
 
 CREATE INDEX job_tenant_due ON job (queue, lane, tenant, due_at, id);
+
+CREATE INDEX job_subject_due ON job (queue, lane, tenant, subject, due_at, id);
 
 CREATE TABLE job_dead (
     tenant    TEXT    NOT NULL,
@@ -443,6 +447,7 @@ CREATE TABLE job_dead (
     agent     TEXT    NOT NULL,
     model     TEXT    NOT NULL,
     segment   INTEGER NOT NULL,
+    subject   TEXT    NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     TEXT    NOT NULL,
     payload   TEXT    NOT NULL, -- JSON
     due_at    INTEGER NOT NULL, -- when it was due for the first time
