@@ -83,6 +83,8 @@ type Entry struct {
 	CreatedAt time.Time       `doc:"When it happened."                                                                                       json:"createdAt"`
 	// RunID is the run that the entry belongs to, if any.
 	RunID RunID `doc:"The run that it belongs to, if any." json:"runId,omitempty"`
+	// Published is true for an event that an application has published, and for no other entry.
+	Published bool `doc:"True for an event of an application, and for no other." json:"published,omitempty"`
 	// PublishedBy is the subject who published an application's event. Empty: not known, or not
 	// an application's event.
 	PublishedBy string `doc:"The subject who published it." json:"publishedBy,omitempty"`

@@ -172,8 +172,7 @@ CREATE TABLE spool.entry (
     after_n           bigint NOT NULL,
     published_by      text   NOT NULL, -- the subject or the tool that published an event of an application; '' for
     published_by_tool text   NOT NULL, -- an entry of the engine, and for an event of the program itself
-    -- Nothing writes this yet: true for an event of an application, also of the program itself.
-    published         boolean NOT NULL DEFAULT false,
+    published         boolean NOT NULL DEFAULT false, -- whether it is an event of an application
     CONSTRAINT entry_pkey PRIMARY KEY (tenant, thread_id, seq)
 );
 

@@ -178,8 +178,7 @@ CREATE TABLE entry (
     after_n           INTEGER NOT NULL,
     published_by      TEXT    NOT NULL, -- the subject or the tool that published an event of an application; '' for
     published_by_tool TEXT    NOT NULL, -- an entry of the engine, and for an event of the program itself
-    -- Nothing writes this yet: 1 for an event of an application, also of the program itself.
-    published         INTEGER NOT NULL DEFAULT 0,
+    published         INTEGER NOT NULL DEFAULT 0, -- 1 for an event of an application
     PRIMARY KEY (tenant, thread_id, seq)
 ) STRICT, WITHOUT ROWID;
 

@@ -224,6 +224,8 @@ export interface components {
             type: string;
         };
         AgentPublisher: {
+            /** @description True for an event of an application. */
+            published: boolean;
             /** @description The subject who published the event. */
             publishedBy?: string;
             /** @description The tool that published it. */
@@ -534,6 +536,8 @@ export interface components {
             createdAt: string;
             /** @description Any JSON. */
             payload: unknown;
+            /** @description Always true. No other event has it. */
+            published: boolean;
             /** @description The subject who published it. */
             publishedBy?: string;
             /** @description The tool whose call published it. */
@@ -1355,7 +1359,7 @@ export interface components {
              */
             error: string;
         };
-        /** @description An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types (ApplicationEvent). Ignore a type that you do not know. */
+        /** @description An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types and the mark published (ApplicationEvent). Ignore a type that you do not know. */
         Event: components["schemas"]["RunStartedEvent"] | components["schemas"]["RunEndedEvent"] | components["schemas"]["InputRequiredEvent"] | components["schemas"]["InputExpiringEvent"] | components["schemas"]["InputExtendedEvent"] | components["schemas"]["InputExpiredEvent"] | components["schemas"]["CallPendingEvent"] | components["schemas"]["HitlResponseEvent"] | components["schemas"]["MessagesDroppedEvent"] | components["schemas"]["MessagesRestoredEvent"] | components["schemas"]["SteeredEvent"] | components["schemas"]["ContextCompactedEvent"] | components["schemas"]["TokenBudgetExhaustedEvent"] | components["schemas"]["CostBudgetExhaustedEvent"] | components["schemas"]["ToolCallBudgetExhaustedEvent"] | components["schemas"]["TimeBudgetExhaustedEvent"] | components["schemas"]["TimeLimitReachedEvent"] | components["schemas"]["StorageLimitReachedEvent"] | components["schemas"]["OutputRejectedEvent"] | components["schemas"]["ModelFallbackEvent"] | components["schemas"]["HandedOverEvent"] | components["schemas"]["RunRefusedEvent"] | components["schemas"]["StateChangeEvent"] | components["schemas"]["MessageAppendedEvent"] | components["schemas"]["ThreadDeletedEvent"];
         EventPage: {
             /** @description The events, in the order of their seq. */
