@@ -1742,6 +1742,8 @@ export interface components {
             toolCallId?: string;
         };
         InputRequired: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The nested run that asks. Null: the run's own agent. */
             agentId: string | null;
             /** @description Any JSON: the arguments of the call, or the content that its tool shows. */
@@ -1814,6 +1816,8 @@ export interface components {
         };
         /** @description A call waits for an answer. */
         InputRequiredItem: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The nested run that asks. Null: the run's own agent. */
             agentId: string | null;
             /** @description Any JSON: the arguments of the call, or the content that its tool shows. */
@@ -2457,6 +2461,8 @@ export interface components {
             tenant?: string;
         };
         Question: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The agent of the run. */
             agent: string;
             /** @description The nested run that asks. Null: the run's own agent. */
@@ -3465,7 +3471,7 @@ export interface components {
             url: string;
         };
         Snapshot: {
-            /** @description The entries of the unfinished run, without those about calls that no longer wait. */
+            /** @description The entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no longer wait. */
             activeEvents: components["schemas"]["Event"][];
             /** @description Only in the snapshot of one run: the message before those of the run. */
             afterMessageId?: string;
