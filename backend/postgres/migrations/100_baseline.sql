@@ -46,9 +46,10 @@ CREATE TABLE spool.thread (
     CONSTRAINT thread_pkey PRIMARY KEY (tenant, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
-CREATE INDEX thread_updated ON spool.thread (tenant, updated_at, id);
+-- A list, and with the title what a search of titles reads: it needs no row of a thread without the text.
+CREATE INDEX thread_updated ON spool.thread (tenant, updated_at, id) INCLUDE (title);
 
-CREATE INDEX thread_owner ON spool.thread (tenant, owner, updated_at, id) WHERE owner <> '';
+CREATE INDEX thread_owner ON spool.thread (tenant, owner, updated_at, id) INCLUDE (title) WHERE owner <> '';
 
 -- What the sweeper walks.
 CREATE INDEX thread_active ON spool.thread (updated_at)

@@ -54,7 +54,8 @@ CREATE TABLE thread (
     PRIMARY KEY (tenant, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX thread_updated ON thread (tenant, updated_at, id);
+-- A list, and with the title what a search of titles reads: it needs no row of a thread without the text.
+CREATE INDEX thread_updated ON thread (tenant, updated_at, id, title);
 
 -- What the sweeper walks.
 CREATE INDEX thread_active ON thread (lease_until)
@@ -64,7 +65,7 @@ CREATE INDEX thread_active ON thread (lease_until)
 CREATE INDEX thread_idle ON thread (updated_at)
     WHERE state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED');
 
-CREATE INDEX thread_owner ON thread (tenant, owner, updated_at, id) WHERE owner <> '';
+CREATE INDEX thread_owner ON thread (tenant, owner, updated_at, id, title) WHERE owner <> '';
 
 CREATE TABLE run (
     tenant              TEXT    NOT NULL,
