@@ -83,6 +83,8 @@ type Entry struct {
 	CreatedAt time.Time       `doc:"When it happened."                                                                                       json:"createdAt"`
 	// RunID is the run that the entry belongs to, if any.
 	RunID RunID `doc:"The run that it belongs to, if any." json:"runId,omitempty"`
+	// Published is true for an event that an application has published, and for no other entry.
+	Published bool `doc:"True for an event of an application, and for no other." json:"published,omitempty"`
 	// PublishedBy is the subject who published an application's event. Empty: not known, or not
 	// an application's event.
 	PublishedBy string `doc:"The subject who published it." json:"publishedBy,omitempty"`
@@ -165,6 +167,9 @@ type InputRequired struct {
 	// Nested is the nested run that asks. Nil: the main agent asks.
 	Nested *NestedCaller `doc:"The nested run that asks."                                                        json:"nested,omitempty" nullable:"false"`
 	Reason string        `doc:"Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word." example:"approval"      json:"reason"`
+	// About is the reason of the question in an entry or an item whose Reason is [ParkApproval] so that every client
+	// shows it: see [InputRequired.InRecord]. Empty elsewhere.
+	About string `doc:"Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question." json:"about,omitempty"`
 	// Revision is the revision of the dispatched run's agent that asks. Empty: the park is of an older version.
 	Revision RevisionID `doc:"The revision of the run's agent that asks." json:"revision,omitempty"`
 	// Digest identifies the question: see [Park.DigestOf].
@@ -177,6 +182,24 @@ type InputRequired struct {
 	OnExpiry ExpiryAction `doc:"What happens at that time. Left out: the run goes on without the call." enum:"fail,extend" json:"onExpiry,omitempty"`
 	// DistinctApprover says that the person who started the run may not answer: see [Park].
 	DistinctApprover bool `doc:"Whether the person who started the run may not answer." json:"distinctApprover,omitempty"`
+}
+
+// InRecord returns the question as entries and items have it. The engine's own questions, [ParkOutcomeUnknown] and
+// [ParkBudget], are answered like an approval. They have its reason there, so that a client that knows no other one
+// shows them, and their own one as About.
+func (q InputRequired) InRecord() InputRequired {
+	if q.Reason == ParkOutcomeUnknown || q.Reason == ParkBudget {
+		q.Reason, q.About = ParkApproval, q.Reason
+	}
+	return q
+}
+
+// FromRecord is the reverse of [InputRequired.InRecord].
+func (q InputRequired) FromRecord() InputRequired {
+	if q.About != "" {
+		q.Reason, q.About = q.About, ""
+	}
+	return q
 }
 
 // NestedCaller is a nested run that asks.

@@ -95,9 +95,9 @@ type Snapshot struct {
 	Runs []Run `doc:"Its newest runs, the newest first." json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.
 	LastEventSeq int64 `doc:"The last seq of the record, -1 when there is none." json:"lastEventSeq"`
-	// ActiveEvents are the record entries of the unfinished run, without those about calls that no
+	// ActiveEvents are the record entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no
 	// longer wait for an answer.
-	ActiveEvents []Entry `doc:"The entries of the unfinished run, without those about calls that no longer wait." json:"activeEvents"`
+	ActiveEvents []Entry `doc:"The entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no longer wait." json:"activeEvents"`
 	// Queue has the runs that wait for the thread, the next one first.
 	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first. Left out: none waits." json:"queue,omitempty"`
 	// Stream is the run stream of the latest segment, until its RUN_ENDED entry and, while storage

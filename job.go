@@ -45,6 +45,9 @@ type Job struct {
 	// Segment is the segment that the ticket is for. A ticket for an earlier segment does
 	// nothing. Zero: any segment.
 	Segment int `doc:"The segment that the job is for. Leave it out: any." json:"segment,omitempty"`
+	// Subject is the subject that started the run, or "" if it is not known. Workers share the slots of a tenant
+	// among its subjects. Jobs without a subject count as those of one.
+	Subject string `json:"-"`
 	// Queue is the named queue that the job is in. Empty: the default one.
 	Queue string `doc:"The named queue of the job. Leave it out: the default one." json:"queue,omitempty"`
 	// Payload is the JSON of an event of the outbox. Nil for the ticket of a run.
@@ -161,8 +164,8 @@ type QueueStats struct {
 type ClaimQuery struct {
 	// Limit bounds how many jobs are taken. Zero: none.
 	Limit int
-	// Reserved is how many of Limit are only for tenants that have no job in flight. Defaults
-	// to none.
+	// Reserved is how many of Limit are only for tenants and subjects that have less than their share: see
+	// [ClaimQuery.Kept]. Defaults to none.
 	Reserved int
 	// PerTenant bounds how many jobs of a tenant are in flight, including those of other workers. Zero: no
 	// bound.
@@ -190,6 +193,43 @@ func (q ClaimQuery) ServedAt(tenant Tenant) time.Time {
 	return q.Served(tenant)
 }
 
+// ClaimLoad describes the tenant and the subject of a due job when a claim may take the job. The jobs in flight
+// are those at all workers, and those that the claim has taken before.
+type ClaimLoad struct {
+	// Tenant and Subject are how many jobs the tenant has in flight, and how many of them the subject has.
+	Tenant, Subject int
+	// TenantShare and SubjectShare are the shares of the tenant and of the subject: see [ClaimQuery.TenantShare]
+	// and [ClaimQuery.SubjectShare].
+	TenantShare, SubjectShare int
+}
+
+// TenantShare returns the share of each tenant that has a job in flight or a due one: an equal part of the
+// jobs in flight and of the free slots that are not reserved.
+func (q ClaimQuery) TenantShare(inFlight, tenants int) int {
+	return max(1, (inFlight+q.Limit-q.Reserved)/max(1, tenants))
+}
+
+// SubjectShare returns the share of each subject of a tenant that has a job in flight or a due one.
+func (q ClaimQuery) SubjectShare(tenantShare, subjects int) int {
+	return max(1, tenantShare/max(1, subjects))
+}
+
+// Kept returns how many of the free slots a job must leave free. A tenant without a job in flight may take the
+// last slot. So may a tenant that has one and is below its share; with more jobs it must leave more, up to half
+// of the reserved slots. The other half is out of reach for a tenant that has its share, unless the subject is
+// below its own one. All other jobs leave the reserved slots free.
+func (q ClaimQuery) Kept(l ClaimLoad) int {
+	half := (q.Reserved + 1) / 2
+	switch {
+	case l.Tenant < max(1, l.TenantShare):
+		return min(max(0, l.Tenant-1), half)
+	case l.Subject < l.SubjectShare:
+		return min(half+max(0, l.Subject-1), q.Reserved)
+	default:
+		return q.Reserved
+	}
+}
+
 // WaitingTenant is a tenant that has a due job.
 type WaitingTenant struct {
 	Tenant Tenant
@@ -198,6 +238,18 @@ type WaitingTenant struct {
 	// DueAt is when the oldest of its due jobs became due.
 	DueAt time.Time
 }
+
+// WaitingSubject is a subject that has a due job.
+type WaitingSubject struct {
+	Subject string
+	// InFlight is how many jobs the subject has in flight, at all workers.
+	InFlight int
+}
+
+// MaxSubjects bounds how many subjects [Stats.Subjects] has. If a tenant has many due jobs, a claim compares at least
+// that many of its subjects, those with the smallest names in the order of bytes, and the oldest jobs of the tenant. So
+// no subject waits longer than in one queue for all.
+const MaxSubjects = 64
 
 // AckKind is what a worker tells the queue about a delivery.
 type AckKind string

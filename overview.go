@@ -69,7 +69,8 @@ type StatsQuery struct {
 	Tally bool
 	// Queue asks for the counts of jobs.
 	Queue bool
-	// Waiting asks for the tenants that have due jobs, whatever Tenant is.
+	// Waiting asks for the tenants that have due jobs, whatever Tenant is, and for the subjects of Tenant that
+	// have some.
 	Waiting bool
 	// Storage asks for what the store measures about itself.
 	Storage bool
@@ -82,6 +83,9 @@ type Stats struct {
 	// Waiting has the tenants with due jobs, in the order of their oldest due job. Its cost does not grow with
 	// the jobs of a tenant.
 	Waiting []WaitingTenant
+	// Subjects has the subjects of the query's tenant with due jobs, in the order of their names, up to
+	// [MaxSubjects].
+	Subjects []WaitingSubject
 	// Storage has what the store measures about itself.
 	Storage []Gauge
 }

@@ -65,13 +65,15 @@ type Store interface {
 	// Stats returns sums, each as one consistent state. A tenant without any data is not an error.
 	Stats(ctx context.Context, q StatsQuery) (Stats, error)
 
-	// Claim takes up to q.Limit due jobs and leases them. It chooses them one by one. The next
-	// job is of the tenant with the fewest jobs in flight, those of this claim included. Between
-	// equal tenants the earliest time of q.Served decides, and then the job that has been due
-	// longest. Within a tenant the job that has been due longest comes first, and of jobs with
-	// the same due time the one with the smaller id. A job is in flight from its claim until an
-	// [Ack] ends the delivery, or its lease lapses. Several claims at the same time may each choose as
-	// if the other had not taken anything yet, but never take the same job.
+	// Claim takes up to q.Limit due jobs and leases them. It chooses them one by one, of the jobs for which more
+	// slots are free than [ClaimQuery.Kept] says. The next job is one that must leave the fewest slots free, and
+	// of those one of the tenant with the fewest jobs in flight, those of this claim included. Between equal
+	// tenants the earliest time of q.Served decides, then the subject with the fewest jobs in flight, then the
+	// job that has been due longest, and then the one with the smaller id. Within a tenant the subject with the
+	// fewest jobs in flight comes first. If a tenant has due jobs of more than [MaxSubjects] subjects, a claim
+	// may compare some of them. A job is in flight from its claim until an [Ack] ends the delivery, or its lease
+	// lapses. Several claims at the same time may each choose as if the other had not taken anything yet, but
+	// never take the same job.
 	//
 	// The DueAt of each job is when it became due. Claim does not wait. If it takes nothing, it
 	// returns an empty slice and the time at which the next job becomes due, or the zero time if

@@ -17,9 +17,9 @@ type JobResult struct {
 
 // WorkOptions are the options of a worker.
 type WorkOptions struct {
-	// Concurrency is how many segments run at once. The last free slot is kept for a tenant that has no slot,
-	// so one tenant alone runs one segment less. A fourth of this number is added for tenants without a slot.
-	// With 1, tenants take turns. Defaults to 16.
+	// Concurrency is how many segments run at once. A tenant alone has all of them. One more and a fourth of this
+	// number are added for tenants and subjects that have less than their share: an equal part of what those with
+	// work have. With 1, nothing is added, and tenants and subjects take turns. Defaults to 16.
 	Concurrency int
 	// PerTenant bounds how many segments of one tenant run at once, in this worker and all
 	// others of the queue. Defaults to no bound.

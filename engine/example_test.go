@@ -257,7 +257,7 @@ func ExampleEngine_Respond_budget() {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
-	fmt.Println(asked.Reason, string(asked.Arguments))
+	fmt.Println(asked.About, string(asked.Arguments))
 
 	more := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget": 5000}`)}
 	fmt.Println(encoded(e.Respond(ctx, hello, more)))

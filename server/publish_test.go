@@ -80,7 +80,7 @@ func TestPublish(t *testing.T) {
 	// Between two runs AG-UI has no place for an event: it comes with the next one.
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
 	var seen strings.Builder
-	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]},"metadata":{"spool":{"publishedBy":"anna"}}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null,"metadata":{"spool":{"publishedBy":"anna"}}`) {
+	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]},"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) {
 		m, ok := agui.next(t)
 		if !ok {
 			t.Fatalf("the AG-UI stream has ended: %s", seen.String())

@@ -169,8 +169,8 @@ func furniture(tx spool.Tx) spool.Changes {
 			{RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n}, Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"}},
 		},
 		Delta: new(fullDelta("<é>", at)),
-		Jobs:  []spool.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: spool.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m"}},
-		Dead:  []spool.QueuedJob{{Job: spool.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at}, Attempts: 4, Cause: "why"}},
+		Jobs:  []spool.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: spool.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m", Subject: "ann"}},
+		Dead:  []spool.QueuedJob{{Job: spool.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at, Subject: "ann"}, Attempts: 4, Cause: "why"}},
 	}
 }
 

@@ -28,6 +28,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 			var p spool.InputRequired
 			_ = json.Unmarshal(e.Payload, &p)
 			at := runCall{e.RunID, p.ToolCallID}
+			p = p.FromRecord()
 			asked[at] = p
 			gated[at] = gated[at] || p.Reason == spool.ParkApproval
 		case spool.EntryHITLResponse:

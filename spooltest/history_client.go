@@ -59,6 +59,8 @@ type said struct {
 	text, reasoning string
 	calls           []spool.ToolCallID
 	results         map[spool.ToolCallID]json.RawMessage
+	// landed has the calls of results in the order in which they came.
+	landed []spool.ToolCallID
 }
 
 func (s said) empty() bool { return s.text == "" && s.reasoning == "" && len(s.calls) == 0 }
@@ -256,6 +258,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 			now.results = make(map[spool.ToolCallID]json.RawMessage)
 		}
 		now.results[r.ToolCallID] = r.Result
+		now.landed = append(slices.Clip(now.landed), r.ToolCallID)
 		s.says(who, now)
 	case spool.ItemStepFinished:
 		var f spool.StepFinished
@@ -367,12 +370,14 @@ func runOf(run spool.RunID, who spool.AgentID) spool.RunID {
 func (v *view) compare() {
 	saved := make(map[spool.RunID][]said)
 	results := make(map[runCall]json.RawMessage) // branches may have calls of one id
+	places := make(map[runCall]savedPlace)
 	for _, m := range v.saved() {
 		if m.Role == spool.RoleAssistant {
 			saved[m.RunID] = append(saved[m.RunID], saidBy(m))
 		}
-		for _, p := range m.ToolResults() {
+		for i, p := range m.ToolResults() {
 			results[runCall{m.RunID, p.ToolCallID}] = p.Result
+			places[runCall{m.RunID, p.ToolCallID}] = savedPlace{m.ID, i}
 		}
 	}
 	for _, d := range v.Threads {
@@ -397,6 +402,12 @@ func (v *view) compare() {
 	}
 	for run, turns := range v.shown {
 		for _, turn := range turns {
+			for i := 1; i < len(turn.landed); i++ {
+				before, after := places[runCall{run, turn.landed[i-1]}], places[runCall{run, turn.landed[i]}]
+				if before.message == after.message && before.at > after.at {
+					v.wrongf("client-text", v.where, "run %s shows the result of call %s before that of %s, and they are saved the other way around", run, turn.landed[i-1], turn.landed[i])
+				}
+			}
 			for id, result := range turn.results {
 				if want, ok := results[runCall{run, id}]; !ok || !bytes.Equal(compare.Canonical(result), compare.Canonical(want)) {
 					v.wrongf("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
@@ -404,6 +415,12 @@ func (v *view) compare() {
 			}
 		}
 	}
+}
+
+// savedPlace is the place of a result among those of its message.
+type savedPlace struct {
+	message spool.MessageID
+	at      int
 }
 
 // saved returns all messages that the thread has ever had, as far as they are known.

@@ -128,9 +128,9 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 	recorded := make(map[spool.ToolCallID]int)
 	for _, e := range d.Entries {
 		var p struct {
-			ToolCallID spool.ToolCallID
-			Reason     string
-			Approved   bool
+			ToolCallID    spool.ToolCallID
+			Reason, About string
+			Approved      bool
 		}
 		before := extended
 		extended = nil
@@ -149,7 +149,7 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			if asked && (before == nil || *before != at) {
 				c.wrongf("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
 			}
-			open[at] = p.Reason
+			open[at] = cmp.Or(p.About, p.Reason)
 			continue
 		}
 		if !asked {

@@ -10,7 +10,7 @@ import (
 func testQueueDeadLetter(q *queueTest) {
 	want := spool.Job{
 		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
-		Segment: 3, Key: "key", DueAt: q.clock.Now(),
+		Segment: 3, Subject: "ann", Key: "key", DueAt: q.clock.Now(),
 	}
 	q.enqueue(want)
 	q.ok("release", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckRelease}))

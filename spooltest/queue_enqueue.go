@@ -16,7 +16,7 @@ func testQueueEmpty(q *queueTest) {
 func testQueueRoundTrip(q *queueTest) {
 	want := spool.Job{
 		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
-		Segment: 3, Key: "key", DueAt: q.clock.Now(),
+		Segment: 3, Subject: "ann", Key: "key", DueAt: q.clock.Now(),
 	}
 	q.enqueue(want)
 	d := q.claimOne()

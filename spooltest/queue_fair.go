@@ -105,9 +105,80 @@ func testQueueReserved(q *queueTest) {
 	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
 	q.same("of another tenant", of, "b")
 	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 9})
-	q.same("all places are reserved", of, "")
+	q.same("all places are reserved, for the tenant below its share", of, "b")
 	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 1})
-	q.same("the rest", of, "ba")
+	q.same("the rest", of, "a")
+}
+
+// testQueueShare checks that a tenant with jobs in flight may take reserved slots while it is below its share, and
+// must leave some of them to the next tenant.
+func testQueueShare(q *queueTest) {
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = strconv.Itoa(i)
+	}
+	q.addOf("many", many...)
+	_, taken := q.take(spool.ClaimQuery{Limit: 21, Reserved: 5})
+	q.same("alone", len(taken), 16)
+	q.addOf("b", "1", "2", "3", "4", "5")
+	of, _ := q.take(spool.ClaimQuery{Limit: 5, Reserved: 5})
+	q.same("of the reserved slots", of, "bbb")
+	q.addOf("c", "1")
+	of, _ = q.take(spool.ClaimQuery{Limit: 2, Reserved: 5})
+	q.same("of the next tenant", of, "c")
+	q.addOf("d", "1", "2")
+	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 5})
+	q.same("the last slot", of, "d")
+}
+
+// subjectsOf returns the subjects of jobs.
+func subjectsOf(jobs []spool.Delivery) string {
+	return compare.Joined(jobs, func(d spool.Delivery) string { return d.Subject })
+}
+
+// addFor enqueues jobs of a subject, as addOf does.
+func (q *queueTest) addFor(subject string, n int) {
+	q.Helper()
+	for i := range n {
+		j := job(subject + strconv.Itoa(i))
+		j.Tenant, j.Subject = "a", subject
+		q.enqueue(j)
+		q.clock.Advance(time.Microsecond)
+	}
+}
+
+// testQueueSubjects checks that the subjects of a tenant share its slots as tenants share those of the workers: the one
+// with the fewest jobs in flight is next, also behind a backlog that no claim reads, and some of the reserved slots are
+// for subjects below their share.
+func testQueueSubjects(q *queueTest) {
+	q.addFor("u", 300)
+	q.addFor("v", 2)
+	for i := range 3 {
+		q.addFor(string(rune('w'+i)), 1)
+	}
+	_, taken := q.take(spool.ClaimQuery{Limit: 4})
+	q.same("the first four", subjectsOf(taken), "uvwx")
+	_, taken = q.take(spool.ClaimQuery{Limit: 4})
+	q.same("the next four", subjectsOf(taken), "yuvu")
+	_, taken = q.take(spool.ClaimQuery{Limit: 13, Reserved: 5})
+	q.same("up to the reserved slots", subjectsOf(taken), strings.Repeat("u", 8))
+	waiting := func() (lines []string) {
+		q.Helper()
+		stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Waiting: true, Tenant: "a"})
+		q.ok("waiting", err)
+		for _, s := range stats.Subjects {
+			lines = append(lines, fmt.Sprint(s.Subject, s.InFlight))
+		}
+		return lines
+	}
+	q.addFor("q", 5)
+	q.same("who waits", waiting(), []string{"q0", "u11"})
+	_, taken = q.take(spool.ClaimQuery{Limit: 5, Reserved: 5})
+	q.same("of the reserved slots", subjectsOf(taken), "qq")
+	q.addOf("b", "1", "2", "3", "4")
+	of, _ := q.take(spool.ClaimQuery{Limit: 3, Reserved: 5})
+	q.same("of another tenant", of, "bb")
+	q.same("who still waits", waiting(), []string{"q2", "u11"})
 }
 
 // testQueuePerTenant checks the bound on a tenant's jobs in flight.

@@ -27,6 +27,8 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"Fair":               testQueueFair,
 		"Served":             testQueueServed,
 		"FairBacklog":        testQueueFairBacklog,
+		"FairShare":          testQueueShare,
+		"FairSubjects":       testQueueSubjects,
 		"Reserved":           testQueueReserved,
 		"PerTenant":          testQueuePerTenant,
 		"Waiting":            testQueueWaiting,

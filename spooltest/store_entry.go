@@ -14,7 +14,7 @@ func testStoreEntryRoundTrip(s *storeTest) {
 	key := thread("t")
 	full := spool.Entry{
 		Type: spool.EntryRunStarted, RunID: "r", Payload: json.RawMessage(`{"a":"<“b”>","n":12345678901234567890}`),
-		Stream: "r:1", After: spool.Offset{Fence: 2, N: 3}, PublishedBy: "anna", PublishedByTool: "export",
+		Stream: "r:1", After: spool.Offset{Fence: 2, N: 3}, Published: true, PublishedBy: "anna", PublishedByTool: "export",
 	}
 	plain := spool.Entry{Type: "OWN", Payload: json.RawMessage(`null`)}
 	s.write(key, func(tx spool.Tx) error {

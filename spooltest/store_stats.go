@@ -40,7 +40,7 @@ func testStoreStats(s *storeTest) {
 		"the storage":       {spool.StatsQuery{Storage: true}, spool.Stats{}},
 		"everything": {
 			spool.StatsQuery{Tenant: tenant, Tally: true, Queue: true, Waiting: true, Storage: true},
-			spool.Stats{Tally: tally, Queue: queue, Waiting: waiting},
+			spool.Stats{Tally: tally, Queue: queue, Waiting: waiting, Subjects: []spool.WaitingSubject{{}}},
 		},
 	} {
 		s.same(name, stats(c.q), c.want)

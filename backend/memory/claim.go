@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/fair"
 )
 
-// Claim claims due jobs. Tenants with the fewest jobs in flight come first.
+// Claim implements [spool.Store].
 func (s store) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
@@ -17,34 +18,32 @@ func (s store) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Deliv
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	var due []*job
+	claim := fair.New(query)
+	var due []spool.Delivery
 	var next time.Time
-	inFlight := make(map[spool.Tenant]int)
-	served := make(map[spool.Tenant]time.Time)
-	for _, j := range s.jobs {
+	for id, j := range s.jobs {
 		if j.inFlight && j.due.After(now) {
-			inFlight[j.Tenant]++
+			claim.InFlight(j.Tenant, j.Subject, 1)
 		}
 		switch {
 		case !wanted(j.Job, query):
 		case !j.due.After(now):
-			due = append(due, j)
-			if _, known := served[j.Tenant]; !known {
-				served[j.Tenant] = query.ServedAt(j.Tenant)
-			}
+			d := spool.Delivery{Job: j.Job, JobID: id}
+			d.DueAt = j.due
+			due = append(due, d)
 		case next.IsZero() || j.due.Before(next):
 			next = j.due
 		}
 	}
+	slices.SortFunc(due, func(a, b spool.Delivery) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID))
+	})
+	for _, d := range due {
+		claim.Due(d)
+	}
 	var taken []spool.Delivery
-	for len(taken) < query.Limit {
-		j := nextFair(due, inFlight, served, query, query.Limit-len(taken))
-		if j == nil {
-			break
-		}
-		due = slices.DeleteFunc(due, func(other *job) bool { return other == j })
-		inFlight[j.Tenant]++
-		taken = append(taken, s.take(j, now.Add(query.Lease)))
+	for _, d := range claim.Take() {
+		taken = append(taken, s.take(s.jobs[d.JobID], now.Add(query.Lease)))
 	}
 	if len(taken) > 0 {
 		next = time.Time{}
@@ -59,22 +58,6 @@ func wanted(j spool.Job, q spool.ClaimQuery) bool {
 		return false
 	}
 	return q.Agents == nil || !j.NeedsAgent() || slices.Contains(q.Agents, j.Agent)
-}
-
-// nextFair returns the next job to claim, or nil. Free is how many more jobs the claim may take.
-func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *job) {
-	for _, j := range due {
-		has := inFlight[j.Tenant]
-		switch {
-		case q.PerTenant > 0 && has >= q.PerTenant, has > 0 && free <= q.Reserved:
-		case next == nil, cmp.Or(
-			cmp.Compare(has, inFlight[next.Tenant]), served[j.Tenant].Compare(served[next.Tenant]),
-			j.due.Compare(next.due), cmp.Compare(j.id, next.id),
-		) < 0:
-			next = j
-		}
-	}
-	return next
 }
 
 // take leases a job. The caller must hold mu.

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ func (s store) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats
 	}
 	if q.Waiting {
 		stats.Waiting = s.waiting()
+		stats.Subjects = s.waitingSubjects(q.Tenant)
 	}
 	return stats, nil
 }
@@ -95,4 +97,23 @@ func (m *memory) waiting() (waiting []spool.WaitingTenant) {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
 	})
 	return waiting
+}
+
+// waitingSubjects lists the subjects of a tenant that have due jobs. The caller must hold mu.
+func (m *memory) waitingSubjects(tenant spool.Tenant) (waiting []spool.WaitingSubject) {
+	now := m.now()
+	due, inFlight := make(map[string]bool), make(map[string]int)
+	for _, j := range m.jobs {
+		switch state := j.state(now); {
+		case tenant == "" || j.Tenant != tenant:
+		case state == spool.JobReady:
+			due[j.Subject] = true
+		case state == spool.JobInFlight:
+			inFlight[j.Subject]++
+		}
+	}
+	for _, subject := range slices.Sorted(maps.Keys(due)) {
+		waiting = append(waiting, spool.WaitingSubject{Subject: subject, InFlight: inFlight[subject]})
+	}
+	return waiting[:min(len(waiting), spool.MaxSubjects)]
 }

@@ -21,11 +21,11 @@ func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, 
 	if err != nil || len(parts) == 0 || q.Limit <= 0 {
 		return []spool.Delivery{}, next, err
 	}
-	parts = first(parts, q)
+	parts, share := first(parts, q)
 	if len(parts) == 0 { // all tenants have their share
 		return []spool.Delivery{}, next, nil
 	}
-	return db.take(ctx, q, parts)
+	return db.take(ctx, q, parts, share)
 }
 
 // part is the due jobs that a tenant has in a lane.
@@ -36,6 +36,11 @@ type part struct {
 	oldest   time.Time
 	inFlight int // of the tenant, in all lanes
 	served   time.Time
+
+	// Of all jobs in flight: their number, and that of their tenants.
+	allInFlight, busyTenants int
+	// many is true if there may be more due jobs than a claim reads of each part.
+	many bool
 }
 
 // compare orders tenants: by the fewest jobs in flight, then by the earliest served, then by the oldest job.
@@ -60,33 +65,45 @@ func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*par
 }
 
 func scanPart(r *row) *part {
-	return &part{queue: r.Text(), lane: r.Text(), tenant: spool.Tenant(r.Text()), oldest: r.Time(), inFlight: r.Int()}
+	return &part{
+		queue: r.Text(), lane: r.Text(), tenant: spool.Tenant(r.Text()), oldest: r.Time(), inFlight: r.Int(), allInFlight: r.Int(), busyTenants: r.Int(), many: r.Bool(),
+	}
 }
 
 // first returns the parts of the tenants that come first, enough for the claim and for what other claims take
-// at the same time.
-func first(parts []*part, q spool.ClaimQuery) []*part {
+// at the same time. Share is the share of each tenant.
+func first(parts []*part, q spool.ClaimQuery) (found []*part, share int) {
 	of := make(map[spool.Tenant]*part)
+	idle := 0
 	var tenants []*part // one of each, with the oldest job
 	for _, p := range parts {
-		if q.PerTenant > 0 && p.inFlight >= q.PerTenant || p.inFlight > 0 && q.Limit <= q.Reserved {
-			continue
-		}
 		known := of[p.tenant]
 		if known == nil {
 			known = &part{tenant: p.tenant, oldest: p.oldest, inFlight: p.inFlight, served: q.ServedAt(p.tenant)}
 			of[p.tenant], tenants = known, append(tenants, known)
+			if p.inFlight == 0 {
+				idle++
+			}
 		}
 		if p.oldest.Before(known.oldest) {
 			known.oldest = p.oldest
 		}
 		p.served = known.served
 	}
+	share = q.TenantShare(parts[0].allInFlight, parts[0].busyTenants+idle)
+	tenants = slices.DeleteFunc(tenants, func(t *part) bool {
+		least := q.Kept(spool.ClaimLoad{Tenant: t.inFlight, TenantShare: share, SubjectShare: 1})
+		out := q.PerTenant > 0 && t.inFlight >= q.PerTenant || q.Limit <= least
+		if out {
+			delete(of, t.tenant)
+		}
+		return out
+	})
 	slices.SortFunc(tenants, (*part).compare)
 	for _, late := range tenants[min(len(tenants), spare(q.Limit)):] {
 		delete(of, late.tenant)
 	}
-	return slices.DeleteFunc(parts, func(p *part) bool { return of[p.tenant] == nil })
+	return slices.DeleteFunc(parts, func(p *part) bool { return of[p.tenant] == nil }), share
 }
 
 // spare returns how many candidates a claim looks at. Each of the first q.Limit tenants has a job, so the
@@ -94,10 +111,10 @@ func first(parts []*part, q spool.ClaimQuery) []*part {
 func spare(limit int) int { return 2*limit + 16 }
 
 // take leases jobs of the parts. If others have taken them, it returns when the next job becomes due.
-func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part) (taken []spool.Delivery, next time.Time, err error) {
+func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part, share int) (taken []spool.Delivery, next time.Time, err error) {
 	taken = []spool.Delivery{}
 	lanes, args := lanes(q)
-	batch := append(db.claimBatch(q, parts, &taken), statement{
+	batch := append(db.claimBatch(q, parts, share, &taken), statement{
 		sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: append([]any{db.clockArg()}, args...),
 		scan: func(r *row) { next = r.Time() },
 	})
@@ -111,7 +128,7 @@ func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part) (take
 }
 
 // claimBatch returns the statements that lease jobs of the parts.
-func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, taken *[]spool.Delivery) (batch []statement) {
+func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, share int, taken *[]spool.Delivery) (batch []statement) {
 	queues, lanes, tenants := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	served := make([]int64, len(parts))
 	for i, p := range parts {
@@ -123,8 +140,8 @@ func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, taken *[]spool.Deliv
 	return append(batch, statement{
 		sql: takeJobs,
 		args: []any{
-			db.clockArg(), queues, lanes, tenants, served, spare(q.Limit), q.PerTenant, q.PerTenant,
-			q.Limit, q.Limit - q.Reserved, spare(q.Limit), q.Lease.Microseconds(),
+			db.clockArg(), share, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit), queues, lanes, tenants, served,
+			spare(q.Limit), parts[0].many, 4 * spool.MaxSubjects, q.Limit, q.Lease.Microseconds(),
 		},
 		scan: each(taken, scanDelivery),
 	})

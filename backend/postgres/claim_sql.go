@@ -57,8 +57,12 @@ const dueParts = `, due_first AS MATERIALIZED (
 		UNION ALL
 		SELECT h.queue, h.lane, h.tenant, (SELECT min(j.due_at) FROM spool.job j WHERE j.queue = h.queue AND j.lane = h.lane AND j.tenant = h.tenant)
 		FROM holder h WHERE h.tenant IS NOT NULL
+	), flight AS (
+		SELECT tenant FROM spool.job WHERE claimed AND due_at > (SELECT now FROM clock)
 	)
-	SELECT p.queue, p.lane, p.tenant, p.due_at, ` + inFlight + ` FROM part p WHERE p.due_at <= (SELECT now FROM clock)`
+	SELECT p.queue, p.lane, p.tenant, p.due_at, ` + inFlight + `,
+		(SELECT count(*) FROM flight), (SELECT count(DISTINCT tenant) FROM flight), (SELECT yes FROM many)
+	FROM part p WHERE p.due_at <= (SELECT now FROM clock)`
 
 // inFlight counts the jobs in flight of the tenant of p. Their number is at most that of the workers' slots.
 const inFlight = `(SELECT count(*) FROM spool.job c WHERE c.tenant = p.tenant AND c.claimed AND c.due_at > (SELECT now FROM clock))`
@@ -69,30 +73,62 @@ const nextDue = ` SELECT coalesce(min(j.due_at), 0) FROM lane l CROSS JOIN LATER
 		ORDER BY due_at, id LIMIT 1
 	) j`
 
-// takeJobs leases jobs. It ranks the due jobs of each part: the jobs in flight of the tenant when this one is
-// taken, then when the tenant was served, then when the job became due. That is the order in which taking them
-// one by one would choose them. Jobs that another claim is taking at the same time are skipped, and the next ones
-// in the order take their places.
+// dueJobs are the conditions of the due jobs of a part.
+const dueJobs = "j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant AND j.due_at <= (SELECT now FROM clock)"
+
+// takeJobs leases jobs. It ranks the due jobs of each part: how many slots the job must leave free, the jobs in flight
+// of the tenant when this one is taken, when the tenant was served, the jobs in flight of the subject, and when the job
+// became due. That is the order in which taking them one by one would choose them. A later job in it leaves no fewer
+// slots free, so those that may be taken come first. Jobs that another claim is taking at the same time are skipped, and
+// the next ones in the order take their places.
 //
-// The jobs for tenants without one in flight come first. The others get what is left of the limit without the
-// reserved places.
-const takeJobs = "WITH " + clock + `, part AS MATERIALIZED (
+// Of a tenant with many jobs it also looks at those of its first subjects, with one index lookup for each. The first
+// term of the recursion is empty for a tenant with few jobs.
+const takeJobs = "WITH " + clock + `, param AS (
+		SELECT ?::bigint AS tenant_share, ?::bigint AS reserved, ?::bigint AS per_tenant, ?::bigint AS free, ?::bigint AS spare
+	), part AS MATERIALIZED (
 		SELECT p.queue, p.lane, p.tenant, p.served
 		FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[]) AS p (queue, lane, tenant, served)
-	), busy AS MATERIALIZED (
-		SELECT p.tenant, ` + inFlight + ` AS n FROM (SELECT DISTINCT tenant FROM part) p
-	), due AS (
-		SELECT p.tenant, p.served, j.id, j.due_at, row_number() OVER (PARTITION BY p.tenant ORDER BY j.due_at, j.id) - 1 AS before
-		FROM part p CROSS JOIN LATERAL (
-			SELECT id, due_at FROM spool.job WHERE queue = p.queue AND lane = p.lane AND tenant = p.tenant AND due_at <= (SELECT now FROM clock)
-			ORDER BY due_at, id LIMIT ?
+	), flight AS MATERIALIZED (
+		SELECT c.tenant, c.subject, count(*) AS n FROM spool.job c
+		WHERE c.tenant IN (SELECT tenant FROM part) AND c.claimed AND c.due_at > (SELECT now FROM clock) GROUP BY c.tenant, c.subject
+	), due AS MATERIALIZED (
+		SELECT p.tenant, p.served, j.id, j.due_at, j.subject FROM part p CROSS JOIN LATERAL (
+			(SELECT j.id, j.due_at, j.subject FROM spool.job j WHERE ` + dueJobs + ` ORDER BY j.due_at, j.id LIMIT ?)
+			UNION
+			(WITH RECURSIVE person (subject) AS (
+				SELECT (SELECT min(j.subject) FROM spool.job j WHERE j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant) WHERE ?
+				UNION ALL
+				SELECT (
+					SELECT min(j.subject) FROM spool.job j
+					WHERE j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant AND j.subject > person.subject
+				) FROM person WHERE person.subject IS NOT NULL
+			)
+			SELECT f.id, f.due_at, f.subject FROM (SELECT subject FROM person WHERE subject IS NOT NULL LIMIT ?) s CROSS JOIN LATERAL (
+				SELECT j.id, j.due_at, j.subject FROM spool.job j WHERE ` + dueJobs + ` AND j.subject = s.subject
+				ORDER BY j.due_at, j.id LIMIT ?
+			) f)
 		) j
+	), crowd AS (
+		SELECT tenant, count(*) AS n FROM (SELECT tenant, subject FROM due UNION SELECT tenant, subject FROM flight) p GROUP BY tenant
+	), own AS (
+		SELECT d.*, coalesce(f.n, 0) + row_number() OVER (PARTITION BY d.tenant, d.subject ORDER BY d.due_at, d.id) - 1 AS mine
+		FROM due d LEFT JOIN flight f ON f.tenant = d.tenant AND f.subject = d.subject
+	), loaded AS (
+		SELECT o.*, greatest(1, q.tenant_share / p.n) AS own_share, coalesce((SELECT sum(f.n) FROM flight f WHERE f.tenant = o.tenant), 0)
+			+ row_number() OVER (PARTITION BY o.tenant ORDER BY o.mine, o.due_at, o.id) - 1 AS level
+		FROM own o JOIN crowd p ON p.tenant = o.tenant CROSS JOIN param q
+	), bound AS (
+		SELECT l.*, CASE
+			WHEN l.level < q.tenant_share THEN least(greatest(l.level - 1, 0), (q.reserved + 1) / 2)
+			WHEN l.mine < l.own_share THEN least((q.reserved + 1) / 2 + greatest(l.mine - 1, 0), q.reserved)
+			ELSE q.reserved END AS kept
+		FROM loaded l CROSS JOIN param q WHERE q.per_tenant = 0 OR l.level < q.per_tenant
 	), ranked AS (
-		SELECT d.id, b.n + d.before AS level, row_number() OVER (ORDER BY b.n + d.before, d.served, d.due_at, d.id) AS place
-		FROM due d JOIN busy b ON b.tenant = d.tenant WHERE ?::bigint = 0 OR b.n + d.before < ?::bigint
+		SELECT b.id, b.kept, row_number() OVER (ORDER BY b.kept, b.level, b.served, b.mine, b.due_at, b.id) AS place FROM bound b
 	), chosen AS MATERIALIZED (
-		SELECT array_agg(id ORDER BY place) AS ids, least(?::bigint, greatest(?::bigint, count(*) FILTER (WHERE level = 0))) AS most
-		FROM ranked WHERE place <= ?::bigint
+		SELECT array_agg(r.id ORDER BY r.place) AS ids, count(*) FILTER (WHERE r.place <= q.free - r.kept) AS most
+		FROM ranked r CROSS JOIN param q WHERE r.place <= q.spare
 	), locked AS MATERIALIZED (
 		SELECT j.id, j.due_at, array_position((SELECT ids FROM chosen), j.id) AS place FROM spool.job j
 		WHERE j.id = ANY ((SELECT ids FROM chosen)::bigint[]) AND j.due_at <= (SELECT now FROM clock)

@@ -37,7 +37,7 @@ func enqueue(t *testing.T, db *DB, tenant spool.Tenant, agent string, n int) {
 	t.Helper()
 	err := db.run(testwait.Context(t, "jobs"), statement{
 		sql: `INSERT INTO spool.job (` + jobColumns + `, id, due_at, first_due)
-			SELECT ?, 't', 'r' || n, n || ?, 'start', ?, '', 0, '', '', hashtext(?) * 100000::bigint + n, ` + serverNow + ` - 1000 + n, 0
+			SELECT ?, 't', 'r' || n, n || ?, 'start', ?, '', 0, '', '', '', hashtext(?) * 100000::bigint + n, ` + serverNow + ` - 1000 + n, 0
 			FROM generate_series(1, ?) AS g (n)`,
 		args: []any{tenant, agent, agent, string(tenant) + "/" + agent, n},
 	})
@@ -205,7 +205,7 @@ func TestClaimBoundWaits(t *testing.T) {
 	}
 	defer func() { _ = first.Rollback(ctx) }()
 	var taken []spool.Delivery
-	if err := (pgxLink{first, db}).send(ctx, db.claimBatch(q, parts, &taken)); err != nil || len(taken) != 1 {
+	if err := (pgxLink{first, db}).send(ctx, db.claimBatch(q, parts, 1, &taken)); err != nil || len(taken) != 1 {
 		t.Fatalf("claimed %d jobs (%v), want one", len(taken), err)
 	}
 	enqueue(t, db, "a", "older", 1)

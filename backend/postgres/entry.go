@@ -26,7 +26,7 @@ func (t *tx) addEntries(entries []*spool.Entry) {
 		e.ThreadID, e.Seq, e.CreatedAt = t.key.ID, t.row.LastSeq+1, t.now
 		t.write("INSERT INTO spool.entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, "+places(form.EntryColumns)+")",
 			t.key.Tenant, t.key.ID, e.Seq, string(e.Type), e.RunID, e.Payload, e.CreatedAt,
-			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool)
+			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool, e.Published)
 		t.row.LastSeq = e.Seq
 		t.grow(form.EntrySize + len(e.Payload))
 	}

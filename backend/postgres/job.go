@@ -7,13 +7,13 @@ import (
 )
 
 // jobColumns are the columns of a [spool.Job] in the tables job and job_dead, without when it is due.
-const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, queue, payload`
+const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, subject, queue, payload`
 
 func scanJob(r *row) spool.Job {
 	return spool.Job{
 		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
 		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(),
-		Queue: r.Text(), Payload: r.JSON(),
+		Subject: r.Text(), Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 
@@ -24,7 +24,7 @@ func jobArgs(key spool.ThreadKey, j *spool.Job) []any {
 	if thread == "" {
 		thread = j.ThreadID
 	}
-	return []any{key.Tenant, thread, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, j.Queue, j.Payload}
+	return []any{key.Tenant, thread, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, j.Subject, j.Queue, j.Payload}
 }
 
 // dueAt returns when a job of a transaction is due.
@@ -67,9 +67,9 @@ func writeJobs(t *tx, c *spool.Changes) error {
 // insertJob adds a job, unless the tenant has one with the same key. Two processes may make the same id: then
 // the transaction has collided, and is tried again.
 const insertJob = "INSERT INTO spool.job (" + jobColumns + `, id, due_at, first_due, claimed, token, attempts)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 
 const insertDead = "INSERT INTO spool.job_dead (" + jobColumns + `, id, due_at, attempts, cause, died_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 var errNoDeadJob = &spool.Error{Code: spool.NotFound, Message: "Dead job not found"}

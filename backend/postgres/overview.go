@@ -24,14 +24,14 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 	return threads, err
 }
 
+// threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
+// threads with the text.
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	var where form.Conditions
+	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
+	var where, rest form.Conditions // those that the index has, and the others
 	where.And("tenant = ?", q.Tenant)
 	if q.Owner != "" { // the literal is the condition of the index
 		where.And("owner = ? AND owner <> ''", q.Owner)
-	}
-	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
-		where.And("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
 	}
 	if !q.Before.IsZero() {
 		where.And("(updated_at, id) < (?, ?)", q.Before, q.BeforeID)
@@ -39,20 +39,30 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 	if q.Expired { // the condition of the index
 		where.And(form.Marked)
 	}
-	if q.State != "" {
-		where.And("state = ?", q.State)
-	}
-	if q.Title != "" { // lower() changes ASCII letters only, because of the column's collation
-		where.And("position(? IN lower(title)) > 0", asciiLower(q.Title))
-	}
 	if !q.UpdatedAfter.IsZero() {
 		where.And("updated_at > ?", q.UpdatedAfter)
 	}
 	if !q.UpdatedBefore.IsZero() {
 		where.And("updated_at < ?", form.RoundedUp(q.UpdatedBefore))
 	}
-	return "SELECT " + form.ThreadColumns + " FROM spool.thread WHERE " + where.Text + " ORDER BY updated_at DESC, id DESC LIMIT ?",
-		append(where.Args, bound(q.Limit))
+	rest.And("tenant = ?", q.Tenant)
+	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
+		rest.And("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
+	}
+	if q.State != "" {
+		rest.And("state = ?", q.State)
+	}
+	if q.Title == "" {
+		return columns + "spool.thread WHERE " + where.Text + " AND " + rest.Text + newest + limit,
+			append(append(where.Args, rest.Args...), bound(q.Limit))
+	}
+	where.And("position(? IN lower(title)) > 0", asciiLower(q.Title)) // lower() changes ASCII letters only, because of the column's collation
+	found, args := "SELECT id AS found FROM spool.thread WHERE "+where.Text+newest, where.Args
+	if len(q.Labels) == 0 && q.State == "" { // else the limit is for those that are left
+		found, args = found+limit, append(args, bound(q.Limit))
+	}
+	return columns + "(" + found + ") f JOIN spool.thread ON id = found WHERE " + rest.Text + newest + limit,
+		append(append(args, rest.Args...), bound(q.Limit))
 }
 
 // asciiLower returns a text with its upper-case ASCII letters in lower case.

@@ -33,7 +33,7 @@ INSERT INTO spool.message SELECT 'a', 't' || n, 1, 'm', '', 'user', '"text"', n,
 INSERT INTO spool.branch VALUES ('a', 'big', 14999, 'm14999', '', 1);
 INSERT INTO spool.branch SELECT 'a', 't' || n, 1, '', '', 1 FROM generate_series(1, 20000) n;
 INSERT INTO spool.job (` + jobColumns + `, id, due_at, first_due)
-	SELECT 'b', 't' || n, 'r' || n, 'j' || n, 'start', 'agent', 'm', 1, '', '', n, n, n FROM generate_series(1, 20000) n;
+	SELECT 'b', 't' || n, 'r' || n, 'j' || n, 'start', 'agent', 'm', 1, '', '', '', n, n, n FROM generate_series(1, 20000) n;
 INSERT INTO spool.entry SELECT 'a', 'big', n, CASE n % 1000 WHEN 0 THEN 'RARE' ELSE 'OFTEN' END, 'r' || n / 10, '1', n, '', 0, 0, '', ''
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.usage SELECT 'a', 'big', n, 'r' || n / 10, '', 'agent', 'step', 1, 'm', 'm', '', 'finished', 1, 1, 1, 1, 1, NULL, NULL, NULL, '', '', '', n

@@ -53,15 +53,17 @@ func (db *DB) statementsOfClaim(q spool.ClaimQuery) map[string]statement {
 		all["next due job, "+name] = statement{sql: "WITH RECURSIVE " + clock + ", " + table + nextDue, args: args}
 	}
 	all["claim"] = statement{sql: takeJobs, args: []any{
-		nil,
+		nil, 4, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit),
 		[]string{"", "", ""},
 		[]string{"=a", "=a", "=a"},
 		[]string{"a", "t1", "t2"},
 		[]int64{0, 0, 0},
-		spare(q.Limit), q.PerTenant, q.PerTenant, q.Limit, q.Limit, spare(q.Limit), 60_000_000,
+		spare(q.Limit), true, 4 * spool.MaxSubjects, q.Limit, 60_000_000,
 	}}
 	var waiting []spool.WaitingTenant
 	all["waiting"] = db.waitingTenants(&waiting)
+	var subjects []spool.WaitingSubject
+	all["waiting subjects"] = db.waitingSubjects("a", &subjects)
 	query, args := db.jobQuery(spool.JobQuery{Tenant: "a", Limit: 20})
 	all["list"] = statement{sql: query, args: args}
 	all["done"] = statement{sql: "DELETE FROM spool.job WHERE id = ? AND token = ? AND tenant = ?", args: []any{1, 1, "a"}}

@@ -55,6 +55,38 @@ func (db *DB) waitingTenants(waiting *[]spool.WaitingTenant) statement {
 	}
 }
 
+// waitingSubjects returns the statement that lists the subjects of a tenant with due jobs, in the same way.
+func (db *DB) waitingSubjects(tenant spool.Tenant, waiting *[]spool.WaitingSubject) statement {
+	return statement{
+		sql: "WITH RECURSIVE " + clock + `, lane (queue, lane) AS (
+				(SELECT queue, lane FROM spool.job ORDER BY queue, lane LIMIT 1)
+				UNION ALL
+				SELECT j.queue, j.lane FROM lane l CROSS JOIN LATERAL (
+					SELECT queue, lane FROM spool.job WHERE (queue, lane) > (l.queue, l.lane) ORDER BY queue, lane LIMIT 1
+				) j
+			), person (queue, lane, subject) AS (
+				SELECT l.queue, l.lane, (SELECT min(j.subject) FROM spool.job j WHERE j.queue = l.queue AND j.lane = l.lane AND j.tenant = ?) FROM lane l
+				UNION ALL
+				SELECT p.queue, p.lane, (
+					SELECT min(j.subject) FROM spool.job j
+					WHERE j.queue = p.queue AND j.lane = p.lane AND j.tenant = ? AND j.subject > p.subject
+				) FROM person p WHERE p.subject IS NOT NULL
+			), listed AS (
+				SELECT queue, lane, subject FROM person WHERE subject IS NOT NULL LIMIT ?
+			)
+			SELECT s.subject, (
+				SELECT count(*) FROM spool.job c
+				WHERE c.tenant = ? AND c.subject = s.subject AND c.claimed AND c.due_at > (SELECT now FROM clock)
+			) FROM listed s WHERE (
+				SELECT min(j.due_at) FROM spool.job j WHERE j.queue = s.queue AND j.lane = s.lane AND j.tenant = ? AND j.subject = s.subject
+			) <= (SELECT now FROM clock) GROUP BY s.subject ORDER BY s.subject LIMIT ?`,
+		args: []any{db.clockArg(), tenant, tenant, 4 * spool.MaxSubjects, tenant, tenant, spool.MaxSubjects},
+		scan: each(waiting, func(r *row) spool.WaitingSubject {
+			return spool.WaitingSubject{Subject: r.Text(), InFlight: r.Int()}
+		}),
+	}
+}
+
 // stats adds the sums of the queue that a query asks for to the statements of [DB.Stats].
 func (db *DB) statsOfQueue(q spool.StatsQuery, stats *spool.Stats) (batch []statement) {
 	if q.Queue {
@@ -62,6 +94,9 @@ func (db *DB) statsOfQueue(q spool.StatsQuery, stats *spool.Stats) (batch []stat
 	}
 	if q.Waiting {
 		batch = append(batch, db.waitingTenants(&stats.Waiting))
+		if q.Tenant != "" {
+			batch = append(batch, db.waitingSubjects(q.Tenant, &stats.Subjects))
+		}
 	}
 	return slices.Clip(batch)
 }

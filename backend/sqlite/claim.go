@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/internal/fair"
 )
 
 // claimWindow is the smallest number of due jobs that a claim reads, in due order. If no more jobs are
@@ -62,11 +63,11 @@ func (t *tx) claim(q spool.ClaimQuery, l lanes) ([]spool.Delivery, error) {
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	shares, err := t.shares(q, l)
-	if err != nil {
+	claim := fair.New(q)
+	if err := t.collect(claim, q, l); err != nil {
 		return nil, err
 	}
-	taken := shareOut(shares, q)
+	taken := claim.Take()
 	for _, d := range taken {
 		err := t.write("UPDATE job SET due_at = ?, claimed = 1, token = ?, attempts = ? WHERE id = ?",
 			t.now.Add(q.Lease), d.Token, d.Attempt, d.JobID)
@@ -77,65 +78,42 @@ func (t *tx) claim(q spool.ClaimQuery, l lanes) ([]spool.Delivery, error) {
 	return taken, nil
 }
 
-// share is a tenant with due jobs.
-type share struct {
-	tenant   spool.Tenant
-	inFlight int
-	// served is the time at which the worker last got a job of the tenant.
-	served time.Time
-	// oldest is the time at which the tenant's first job became due.
-	oldest time.Time
-	// lanes are those in which the tenant has due jobs.
-	lanes []lane
-	// due has those of the tenant's due jobs that the claim may need, the oldest first.
-	due []spool.Delivery
-}
-
-// compare orders tenants: by the fewest jobs in flight, then by the earliest served, then by the oldest
-// job.
-func (s *share) compare(other *share) int {
-	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.served.Compare(other.served), s.oldest.Compare(other.oldest))
-}
-
 // anyDue returns due jobs of the lanes, in no order.
 const anyDue = " SELECT " + jobColumns + `, id, token, attempts
 	FROM wanted CROSS JOIN job INDEXED BY job_due ON queue = q AND lane = l AND due_at <= ? LIMIT ?`
 
-// shares returns tenants that have due jobs, at least as many as the claim can serve.
-func (t *tx) shares(q spool.ClaimQuery, l lanes) ([]*share, error) {
+// collect reads the jobs in flight and the due jobs, as many as the claim may need.
+func (t *tx) collect(claim *fair.Claim, q spool.ClaimQuery, l lanes) error {
 	window := max(claimWindow, 2*q.Limit)
 	first, err := t.dueJobs(func(scan func(r *row) error) error {
 		return l.query(t.query, anyDue, scan, t.now, window)
 	})
 	if err != nil || len(first) == 0 {
-		return nil, err
+		return err
 	}
-	inFlight, err := t.inFlight()
+	inFlight := make(map[spool.Tenant]int)
+	err = t.query(claimedOfEach, func(r *row) error {
+		tenant, subject, n := spool.Tenant(r.Text()), r.Text(), r.Int()
+		claim.InFlight(tenant, subject, n)
+		inFlight[tenant] += n
+		return nil
+	}, t.now)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(first) < window { // these are all due jobs
-		return byTenant(first, inFlight, q), nil
+	if len(first) == window { // there may be more
+		return t.collectOfMany(claim, q, l, inFlight)
 	}
-	return t.sharesOfMany(q, l, inFlight)
+	for _, d := range first {
+		claim.Due(d)
+	}
+	return nil
 }
 
-func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int, q spool.ClaimQuery) (shares []*share) {
-	of := make(map[spool.Tenant]*share)
-	for _, d := range due {
-		s := of[d.Tenant]
-		if s == nil {
-			s = &share{tenant: d.Tenant, inFlight: inFlight[d.Tenant], served: q.ServedAt(d.Tenant), oldest: d.DueAt}
-			of[d.Tenant], shares = s, append(shares, s)
-		}
-		s.due = append(s.due, d)
-	}
-	return shares
-}
-
-// claimedOfEach counts the claimed jobs by tenant. Their number is at most the number of the workers'
+// claimedOfEach counts the claimed jobs by tenant and subject. Their number is at most the number of the workers'
 // slots.
-const claimedOfEach = "SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant"
+const claimedOfEach = `SELECT tenant, subject, count(*) FROM job INDEXED BY job_claimed
+	WHERE claimed = 1 AND due_at > ? GROUP BY tenant, subject`
 
 // oldestOfEach returns the tenants with a due job in each of the lanes, and the time at which their oldest
 // job there became due.
@@ -151,60 +129,119 @@ const oldestOfEach = `, holder(q, l, tenant) AS (
 	)
 	SELECT q, l, tenant, due FROM oldest WHERE due <= ?`
 
-func (t *tx) inFlight() (map[spool.Tenant]int, error) {
-	counts := make(map[spool.Tenant]int)
-	err := t.query(claimedOfEach, func(r *row) error {
-		counts[spool.Tenant(r.Text())] = r.Int()
-		return nil
-	}, t.now)
-	return counts, err
+// holder is a tenant with due jobs.
+type holder struct {
+	tenant   spool.Tenant
+	inFlight int
+	served   time.Time
+	// oldest is the time at which the tenant's first job became due.
+	oldest time.Time
+	// lanes are those in which the tenant has due jobs.
+	lanes []lane
 }
 
-// sharesOfMany reads the oldest job of each tenant, and then the jobs of the tenants that come first.
-// It reads at most q.Limit jobs of a tenant from a lane, even if the tenant has many more.
-func (t *tx) sharesOfMany(q spool.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) ([]*share, error) {
-	of := make(map[spool.Tenant]*share)
+// collectOfMany reads the oldest job of each tenant, and then the jobs of the tenants that come first.
+func (t *tx) collectOfMany(claim *fair.Claim, q spool.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) error {
+	of := make(map[spool.Tenant]*holder)
 	err := l.query(t.query, oldestOfEach, func(r *row) error {
 		in := lane{r.Text(), r.Text()}
 		tenant, due := spool.Tenant(r.Text()), r.Time()
-		s := of[tenant]
-		if s == nil {
-			s = &share{tenant: tenant, inFlight: inFlight[tenant], served: q.ServedAt(tenant), oldest: due}
-			of[tenant] = s
+		h := of[tenant]
+		if h == nil {
+			h = &holder{tenant: tenant, inFlight: inFlight[tenant], served: q.ServedAt(tenant), oldest: due}
+			of[tenant] = h
+			claim.Waits(tenant)
 		}
-		s.lanes = append(s.lanes, in)
-		if due.Before(s.oldest) {
-			s.oldest = due
+		h.lanes = append(h.lanes, in)
+		if due.Before(h.oldest) {
+			h.oldest = due
 		}
 		return nil
 	}, t.now)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	shares := slices.SortedFunc(maps.Values(of), (*share).compare)
-	shares = slices.DeleteFunc(shares, func(s *share) bool { return q.PerTenant > 0 && s.inFlight >= q.PerTenant })
-	shares = shares[:min(len(shares), q.Limit)] // each of these has a job, so the following tenants get nothing
-	for _, s := range shares {
-		if s.due, err = t.dueOfTenant(s, q.Limit); err != nil {
-			return nil, err
+	first := slices.SortedFunc(maps.Values(of), func(a, b *holder) int {
+		return cmp.Or(cmp.Compare(a.inFlight, b.inFlight), a.served.Compare(b.served), a.oldest.Compare(b.oldest))
+	})
+	first = slices.DeleteFunc(first, func(h *holder) bool { return q.PerTenant > 0 && h.inFlight >= q.PerTenant })
+	for _, h := range first[:min(len(first), q.Limit)] { // each of these has a job, so the following tenants get nothing
+		due, err := t.dueOfTenant(h, q.Limit)
+		if err != nil {
+			return err
+		}
+		for _, d := range due {
+			claim.Due(d)
 		}
 	}
-	return shares, nil
+	return nil
 }
 
-// dueOfTenant reads the oldest jobs of a tenant.
-func (t *tx) dueOfTenant(s *share, limit int) ([]spool.Delivery, error) {
-	return t.dueJobs(func(scan func(r *row) error) error {
-		for _, in := range s.lanes {
+// dueOfTenant reads the oldest jobs of a tenant, and if there are more, those of each of its first subjects.
+func (t *tx) dueOfTenant(h *holder, limit int) ([]spool.Delivery, error) {
+	due, err := t.dueJobs(func(scan func(r *row) error) error {
+		for _, in := range h.lanes {
 			err := t.query("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
 				WHERE queue = ? AND lane = ? AND tenant = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, scan,
-				in.queue, in.name, s.tenant, t.now, limit)
+				in.queue, in.name, h.tenant, t.now, limit)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil || len(due) < limit {
+		return due, err
+	}
+	var parts []part
+	if err := readParts(t.query, listed(h.lanes), h.tenant, t.now, &parts); err != nil {
+		return nil, err
+	}
+	due = slices.DeleteFunc(due, func(d spool.Delivery) bool {
+		return slices.ContainsFunc(parts, func(p part) bool { return p.subject == d.Subject })
+	})
+	more, err := t.dueJobs(func(scan func(r *row) error) error {
+		for _, p := range parts {
+			err := t.query("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_subject_due
+				WHERE queue = ? AND lane = ? AND tenant = ? AND subject = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, scan,
+				p.lane.queue, p.lane.name, h.tenant, p.subject, t.now, limit)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return append(due, more...), err
+}
+
+// part is the due jobs that a subject has in a lane.
+type part struct {
+	lane    lane
+	subject string
+}
+
+// subjectsOfLanes returns the subjects of a tenant with a due job in each of the lanes, with one index lookup for
+// each. The bound is of rows that it looks at, and a lane has one that names no subject.
+const subjectsOfLanes = `, person(q, l, subject) AS (
+		SELECT q, l, (SELECT min(subject) FROM job INDEXED BY job_subject_due WHERE queue = q AND lane = l AND tenant = ?) FROM wanted
+		UNION ALL
+		SELECT q, l, (
+			SELECT min(subject) FROM job INDEXED BY job_subject_due
+			WHERE queue = q AND lane = l AND tenant = ? AND subject > person.subject
+		) FROM person WHERE person.subject IS NOT NULL
+		LIMIT ?
+	)
+	SELECT q, l, subject FROM person WHERE subject IS NOT NULL AND (
+		SELECT min(due_at) FROM job INDEXED BY job_subject_due
+		WHERE queue = q AND lane = l AND tenant = ? AND job.subject = person.subject
+	) <= ?`
+
+// readParts reads the parts of a tenant.
+func readParts(query queryFunc, l lanes, tenant spool.Tenant, at time.Time, parts *[]part) error {
+	return l.query(query, subjectsOfLanes, func(r *row) error {
+		*parts = append(*parts, part{lane{r.Text(), r.Text()}, r.Text()})
+		return nil
+	}, tenant, tenant, 4*spool.MaxSubjects, tenant, at)
 }
 
 // dueJobs returns the jobs that read scans as the deliveries that a claim makes of them, the oldest first.
@@ -217,28 +254,4 @@ func (t *tx) dueJobs(read func(scan func(r *row) error) error) (due []spool.Deli
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID))
 	})
 	return due, err
-}
-
-// shareOut takes jobs one by one, in the order described at [spool.Store.Claim].
-func shareOut(shares []*share, q spool.ClaimQuery) (taken []spool.Delivery) {
-	for len(taken) < q.Limit {
-		var next *share
-		for _, s := range shares {
-			switch {
-			case len(s.due) == 0, q.PerTenant > 0 && s.inFlight >= q.PerTenant,
-				s.inFlight > 0 && q.Limit-len(taken) <= q.Reserved:
-			case next == nil || s.compare(next) < 0:
-				next = s
-			}
-		}
-		if next == nil {
-			break
-		}
-		taken = append(taken, next.due[0])
-		next.inFlight++
-		if next.due = next.due[1:]; len(next.due) > 0 {
-			next.oldest = next.due[0].DueAt
-		}
-	}
-	return taken
 }

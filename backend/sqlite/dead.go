@@ -59,9 +59,9 @@ func (t *tx) takeDead(id int64) error {
 // addDead adds a dead job of the thread.
 func (t *tx) addDead(d *spool.QueuedJob) error {
 	return t.write("INSERT INTO job_dead ("+deadColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, t.due(&d.Job), d.Queue, d.Payload,
+		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, t.due(&d.Job), d.Subject, d.Queue, d.Payload,
 		spool.NewJobID(), d.Attempts, d.Cause, t.now, t.key.Tenant)
 }
 

@@ -75,6 +75,15 @@ func lanesOf(q spool.ClaimQuery) lanes {
 	return lanes{listedLanes, []any{names(queues), names(wanted)}}
 }
 
+// listed returns the lanes of the list, and those with the queue of one and the name of another.
+func listed(list []lane) lanes {
+	queues, wanted := make([]string, len(list)), make([]string, len(list))
+	for i, l := range list {
+		queues[i], wanted[i] = l.queue, l.name
+	}
+	return lanes{listedLanes, []any{names(queues), names(wanted)}}
+}
+
 // names returns the JSON of a list, in which each name is once.
 func names(list []string) json.RawMessage {
 	list = slices.Clone(list)
@@ -83,7 +92,10 @@ func names(list []string) json.RawMessage {
 	return text
 }
 
+// queryFunc runs a statement that reads.
+type queryFunc func(query string, scan func(r *row) error, args ...any) error
+
 // query runs a statement that begins with the lanes.
-func (l lanes) query(run func(query string, scan func(r *row) error, args ...any) error, rest string, scan func(r *row) error, args ...any) error {
+func (l lanes) query(run queryFunc, rest string, scan func(r *row) error, args ...any) error {
 	return run(l.with+rest, scan, append(slices.Clip(l.args), args...)...)
 }

@@ -63,7 +63,9 @@ func (p plan) check(t *testing.T) {
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
 		{"AND root_id = ? AND root_id", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
-		{"FROM thread INDEXED BY thread_owner", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
+		{"thread_owner WHERE tenant = ? AND owner = ? AND owner <> '' AND (updated_at", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
+		{"SELECT id AS found FROM thread", "USING COVERING INDEX thread_"},
+		{"CROSS JOIN thread ON", "SEARCH thread USING PRIMARY KEY (tenant=? AND id=?)"},
 		{"FROM thread WHERE tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"FROM wanted CROSS JOIN job INDEXED BY job_due", "job_due (queue=? AND lane=? AND due_at<?"},
 		{"SELECT min(due) FROM", "job_due (queue=? AND lane=? AND due_at>?"},
@@ -72,6 +74,10 @@ func (p plan) check(t *testing.T) {
 		{"SELECT min(queue) FROM job", "job_due (queue>?)"},
 		{"FROM job INDEXED BY job_claimed", "job_claimed"},
 		{"FROM job INDEXED BY job_tenant_due\n", "job_tenant_due (queue=? AND lane=? AND tenant=? AND due_at<?"},
+		{"AND subject = ? AND due_at <= ?", "job_subject_due (queue=? AND lane=? AND tenant=? AND subject=? AND due_at<?"},
+		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=?)"},
+		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject>?"},
+		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject=?"},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=?)"},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant>?"},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant=?"},
@@ -79,7 +85,7 @@ func (p plan) check(t *testing.T) {
 		{"INDEXED BY thread_active", "thread_active (lease_until<?"},
 		{"INDEXED BY thread_idle", "thread_idle (updated_at<?"},
 		{"AND job.run_id > ''", "job_run (tenant=? AND thread_id=? AND run_id>?"},
-		{"INDEXED BY thread_updated", "thread_updated (tenant=? AND updated_at<?"},
+		{"INDEXED BY thread_updated WHERE tenant = ? AND state IN", "thread_updated (tenant=? AND updated_at<?"},
 		{"FROM job NOT INDEXED", "INTEGER PRIMARY KEY (rowid=?)"},
 		{"DELETE FROM job WHERE tenant = ? AND thread_id = ?", "job_run (tenant=? AND thread_id=? AND run_id>?"},
 		{"FROM job_dead INDEXED BY job_dead_id", "job_dead_id (tenant=? AND id=?"},
@@ -111,11 +117,11 @@ func (p plan) check(t *testing.T) {
 	if strings.Contains(p.steps, "TEMP B-TREE") && !strings.Contains(p.query, "FROM park WHERE") &&
 		!strings.Contains(p.query, "FROM effect") && !strings.Contains(p.query, "FROM usage_line") &&
 		!strings.Contains(p.query, "INDEXED BY run_thread") && !strings.Contains(p.query, "INDEXED BY thread_active") &&
-		!strings.Contains(p.query, "INDEXED BY job_run") && !strings.Contains(p.query, "INDEXED BY job_dead_thread") {
+		!strings.Contains(p.query, "CROSS JOIN thread ON") && !strings.Contains(p.query, "INDEXED BY job_run") && !strings.Contains(p.query, "INDEXED BY job_dead_thread") {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
 	// Stats counts; a claim goes through what its own query has found.
-	found := strings.NewReplacer("SCAN holder", "", "SCAN json_each", "", "SCAN wanted", "", "SCAN queues", "", "SCAN lanes", "")
+	found := strings.NewReplacer("SCAN (subquery-1)", "", "SCAN holder", "", "SCAN person", "", "SCAN json_each", "", "SCAN wanted", "", "SCAN queues", "", "SCAN lanes", "")
 	if strings.Contains(found.Replace(p.steps), "SCAN") && !strings.Contains(p.query, "count(*)") {
 		t.Errorf("%s\nreads a whole table: %s", p.query, p.steps)
 	}
@@ -260,6 +266,8 @@ func useEverything(t *testing.T, db *DB) {
 		{},
 		{Before: time.Now(), BeforeID: "t"},
 		{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()},
+		{Title: "t"},
+		{Owner: "o", Title: "t"},
 		{Owner: "o", Before: time.Now(), BeforeID: "t"},
 		{Labels: map[string]string{"k": "v"}},
 		{Expired: true, Before: time.Now(), BeforeID: "t"},

@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool/backend/internal/form"
 )
 
-const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, queue, payload`
+const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, subject, queue, payload`
 
 func scanJob(r *row) spool.Job {
 	return spool.Job{
 		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
 		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(), DueAt: r.Time(),
-		Queue: r.Text(), Payload: r.JSON(),
+		Subject: r.Text(), Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 
@@ -49,8 +49,8 @@ func (t *tx) enqueueClaimed(j *spool.ClaimedJob) error {
 // the given time.
 func (t *tx) insertJob(d spool.Delivery, until time.Time) error {
 	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
-		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Queue, d.Payload,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
+		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Subject, d.Queue, d.Payload,
 		d.JobID, t.due(&d.Job), laneOf(&d.Job), d.Token > 0, d.Token, d.Attempt)
 }
 

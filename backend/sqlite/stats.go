@@ -22,7 +22,8 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (s spool.Stats, err
 	if q.Waiting {
 		reads = append(reads,
 			func(c *conn) error { return readWaiting(c, &s.Waiting, at) },
-			func(c *conn) error { return readInFlight(c, s.Waiting, at) })
+			func(c *conn) error { return readSubjects(c, &s.Subjects, q.Tenant, at) },
+			func(c *conn) error { return readInFlight(c, &s, q.Tenant, at) })
 	}
 	switch len(reads) {
 	case 0:
@@ -106,15 +107,34 @@ func readWaiting(c *conn, waiting *[]spool.WaitingTenant, at time.Time) error {
 	return err
 }
 
-// readInFlight counts the jobs in flight of waiting tenants.
-func readInFlight(c *conn, waiting []spool.WaitingTenant, at time.Time) error {
-	if len(waiting) == 0 {
+// readSubjects reads the subjects of a tenant that have due jobs.
+func readSubjects(c *conn, subjects *[]spool.WaitingSubject, tenant spool.Tenant, at time.Time) error {
+	var parts []part
+	if tenant != "" {
+		if err := readParts(c.query, everyLane, tenant, at, &parts); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.subject, b.subject) })
+	parts = slices.CompactFunc(parts, func(a, b part) bool { return a.subject == b.subject })
+	for _, p := range parts[:min(len(parts), spool.MaxSubjects)] {
+		*subjects = append(*subjects, spool.WaitingSubject{Subject: p.subject})
+	}
+	return nil
+}
+
+// readInFlight counts the jobs in flight of waiting tenants, and of the waiting subjects of a tenant.
+func readInFlight(c *conn, s *spool.Stats, of spool.Tenant, at time.Time) error {
+	if len(s.Waiting) == 0 {
 		return nil
 	}
 	return c.query(claimedOfEach, func(r *row) error {
-		tenant := spool.Tenant(r.Text())
-		if i := slices.IndexFunc(waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
-			waiting[i].InFlight = r.Int()
+		tenant, subject, n := spool.Tenant(r.Text()), r.Text(), r.Int()
+		if i := slices.IndexFunc(s.Waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
+			s.Waiting[i].InFlight += n
+		}
+		if i := slices.IndexFunc(s.Subjects, func(w spool.WaitingSubject) bool { return w.Subject == subject }); i >= 0 && tenant == of {
+			s.Subjects[i].InFlight += n
 		}
 		return nil
 	}, at)

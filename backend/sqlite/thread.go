@@ -180,45 +180,60 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 	return threads, err
 }
 
+// threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
+// threads with the text.
 func threadQuery(q spool.ThreadQuery) (query string, args []any) {
-	from := "thread"
-	if q.Expired && q.Owner == "" {
+	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
+	from, where, args := threadsInOrder(q)
+	rest, more := threadsOnly(q)
+	if q.Title == "" {
+		return columns + from + where + rest + newest + limit, append(append(args, more...), bound(q.Limit))
+	}
+	found := "SELECT id AS found FROM " + from + where + ` AND title LIKE ? ESCAPE '\'` + newest
+	args = append(args, "%"+likeEscaper.Replace(q.Title)+"%")
+	if rest == "" { // else the limit is for those that are left
+		found, args = found+limit, append(args, bound(q.Limit))
+	}
+	return columns + "(" + found + ") CROSS JOIN thread ON tenant = ? AND id = found WHERE true" + rest + newest + limit,
+		append(append(append(args, q.Tenant), more...), bound(q.Limit))
+}
+
+// threadsInOrder returns the table of a list, with its index, and the conditions that the index has.
+func threadsInOrder(q spool.ThreadQuery) (from, where string, args []any) {
+	from, where, args = "thread", " WHERE tenant = ?", []any{q.Tenant}
+	switch {
+	case q.Owner != "": // the literal is the condition of the index
+		from, where, args = "thread INDEXED BY thread_owner", where+" AND owner = ? AND owner <> ''", append(args, q.Owner)
+	case q.Expired:
 		from = "thread INDEXED BY thread_expired"
+	case q.Title != "":
+		from = "thread INDEXED BY thread_updated"
 	}
-	query = "SELECT " + form.ThreadColumns + " FROM " + from + " WHERE tenant = ?"
-	args = []any{q.Tenant}
-	if q.Owner != "" { // the literal is the condition of the index
-		query = "SELECT " + form.ThreadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
-		args = append(args, q.Owner)
+	if !q.Before.IsZero() {
+		where, args = where+" AND (updated_at, id) < (?, ?)", append(args, q.Before, q.BeforeID)
 	}
-	query += strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
+	if !q.UpdatedAfter.IsZero() {
+		where, args = where+" AND updated_at > ?", append(args, q.UpdatedAfter)
+	}
+	if !q.UpdatedBefore.IsZero() {
+		where, args = where+" AND updated_at < ?", append(args, form.RoundedUp(q.UpdatedBefore))
+	}
+	if q.Expired { // the condition of the index
+		where += " AND " + form.Marked
+	}
+	return from, where, args
+}
+
+// threadsOnly returns the conditions of a list that no index has.
+func threadsOnly(q spool.ThreadQuery) (where string, args []any) {
+	where = strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
 		args = append(args, key, q.Labels[key])
 	}
-	if !q.Before.IsZero() {
-		query += " AND (updated_at, id) < (?, ?)"
-		args = append(args, q.Before, q.BeforeID)
-	}
-	if q.Expired { // the condition of the index
-		query += " AND " + form.Marked
-	}
 	if q.State != "" {
-		query += " AND state = ?"
-		args = append(args, q.State)
+		where, args = where+" AND state = ?", append(args, q.State)
 	}
-	if q.Title != "" {
-		query += ` AND title LIKE ? ESCAPE '\'`
-		args = append(args, "%"+likeEscaper.Replace(q.Title)+"%")
-	}
-	if !q.UpdatedAfter.IsZero() {
-		query += " AND updated_at > ?"
-		args = append(args, q.UpdatedAfter)
-	}
-	if !q.UpdatedBefore.IsZero() {
-		query += " AND updated_at < ?"
-		args = append(args, form.RoundedUp(q.UpdatedBefore))
-	}
-	return query + " ORDER BY updated_at DESC, id DESC LIMIT ?", append(args, bound(q.Limit))
+	return where, args
 }
 
 // likeEscaper escapes a text so that LIKE matches it literally, except for the case of ASCII letters.

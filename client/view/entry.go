@@ -65,7 +65,7 @@ func decoded[P any](e spool.Entry, apply func(P)) error {
 func (t *Thread) applyPark(e spool.Entry) error {
 	switch e.Type {
 	case spool.EntryInputRequired:
-		return decoded(e, func(in spool.InputRequired) { t.ask(Park{in, e.RunID, e.CreatedAt}) })
+		return decoded(e, func(in spool.InputRequired) { t.ask(Park{in.FromRecord(), e.RunID, e.CreatedAt}) })
 	case spool.EntryInputExtended:
 		return decoded(e, func(in spool.InputExtended) {
 			for i := range t.parks {

@@ -160,8 +160,8 @@ func parked(t *testing.T, questions ...spool.InputRequired) *script {
 	}
 	c.step(1, "", "tool-calls")
 	for _, q := range questions {
-		c.entry(spool.EntryInputRequired, q)
-		c.item(spool.ItemInputRequired, q)
+		c.entry(spool.EntryInputRequired, q.InRecord())
+		c.item(spool.ItemInputRequired, q.InRecord())
 	}
 	c.end(spool.SegmentParked, "", 0)
 	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
@@ -197,8 +197,8 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	c.begin(2)
 	second := question("call_1", spool.ParkOutcomeUnknown)
 	second.Occurrence, second.Digest = 2, "sha256:0d2a"
-	c.entry(spool.EntryInputRequired, second)
-	c.item(spool.ItemInputRequired, second)
+	c.entry(spool.EntryInputRequired, second.InRecord())
+	c.item(spool.ItemInputRequired, second.InRecord())
 	c.end(spool.SegmentParked, "", 0)
 	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("the outcome of a call is unknown, and it asks for the second time"))
@@ -208,8 +208,8 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	c = hello(t)
 	c.say("b1", "More costs more.")
 	c.step(1, "", "tool-calls")
-	c.entry(spool.EntryInputRequired, budget)
-	c.item(spool.ItemInputRequired, budget)
+	c.entry(spool.EntryInputRequired, budget.InRecord())
+	c.item(spool.ItemInputRequired, budget.InRecord())
 	c.end(spool.SegmentParked, "", 0)
 	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("a run asks for a larger budget"))

@@ -89,7 +89,7 @@ var Tables = []*Table{
 const AuditEntries = 1000
 
 // jobColumns are the columns that the tables of jobs share. Ids are left out: a store gives its own.
-const jobColumns = "thread_id run_id key kind agent model segment:i queue payload"
+const jobColumns = "thread_id run_id key kind agent model segment:i subject queue payload"
 
 // kinds has the suffixes of the columns in a call of table. A column without one is a text.
 var kinds = map[string]Kind{"": Text, "i": Int, "n": MaybeInt, "b": Bool, "m": MaybeBool, "l": Labels}

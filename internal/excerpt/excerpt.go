@@ -15,6 +15,9 @@ const MaxRuns = 100
 // Entries returns the entries of a run without those about calls that wait no longer: about questions that were answered
 // or expired, and about work that is done. If a call has asked more than once, it keeps only the call's last question. The
 // function park returns the state of a call's park.
+//
+// Nor does it return MESSAGES_DROPPED. The messages of a snapshot are those behind it, and no entry follows it that would
+// add the new turn: a client that applies it to these messages would take the turn away.
 func Entries(all []spool.Entry, park func(call spool.ToolCallID) spool.ParkState) []spool.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
@@ -24,6 +27,9 @@ func Entries(all []spool.Entry, park func(call spool.ToolCallID) spool.ParkState
 	}
 	left := make([]spool.Entry, 0, len(all))
 	for _, e := range all {
+		if e.Type == spool.EntryMessagesDropped {
+			continue
+		}
 		if state := whileParked(e.Type); state != "" {
 			if call := CallOf(e.Payload); park(call) != state || e.Seq < last[call] {
 				continue

@@ -92,7 +92,11 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.Nested: // a client does not get the messages of nested runs
 		return append(to, custom(string(c.Item.Type), c.Item.Data)), nil
 	case projection.Custom:
-		return append(to, custom(c.Name, c.Value).publishedBy(c.PublishedBy, c.PublishedByTool)), nil
+		event := custom(c.Name, c.Value)
+		if c.Published {
+			event = event.publishedBy(c.PublishedBy, c.PublishedByTool)
+		}
+		return append(to, event), nil
 	case projection.Steered:
 		return append(to, custom(string(spool.EntrySteered), c.Payload)), nil
 	case projection.SegmentFailed:

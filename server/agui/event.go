@@ -179,15 +179,13 @@ type ToolResult struct {
 type Custom struct {
 	Name  string          `doc:"The name of the event."         json:"name"`
 	Value json.RawMessage `doc:"The event's content: any JSON." json:"value"`
-	// Metadata names the publisher of an application's event. Nil: the publisher is not known.
+	// Metadata marks an application's event, and names its publisher. Nil: it is not an application's event.
 	Metadata *Metadata[Publisher] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
-// publishedBy returns the event with its publisher, a subject or a tool.
+// publishedBy returns the event of an application, with its publisher: a subject or a tool.
 func (e Custom) publishedBy(subject, tool string) Custom {
-	if subject != "" || tool != "" {
-		e.Metadata = &Metadata[Publisher]{Publisher{subject, tool}}
-	}
+	e.Metadata = &Metadata[Publisher]{Publisher{true, subject, tool}}
 	return e
 }
 

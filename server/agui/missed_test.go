@@ -38,7 +38,7 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 			for line := range strings.Lines(string(v.seen())) {
 				if _, event, ok := strings.Cut(line, `"CUSTOM","name":"`); ok {
 					name, rest, _ := strings.Cut(event, `"`)
-					if got = append(got, name); !strings.Contains(rest, `"value":1,"metadata":{"spool":{"publishedBy":"anna"}}`) {
+					if got = append(got, name); !strings.Contains(rest, `"value":1,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) {
 						t.Errorf("the event %s", line)
 					}
 				}

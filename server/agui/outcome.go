@@ -74,8 +74,9 @@ type OwnRun struct {
 	RunID spool.RunID `doc:"The server's id of the run, if the client has its own id for it." json:"runId"`
 }
 
-// Publisher is the publisher of an event.
+// Publisher is the publisher of an application's event.
 type Publisher struct {
+	Published       bool   `doc:"True for an event of an application." json:"published"`
 	PublishedBy     string `doc:"The subject who published the event." json:"publishedBy,omitempty"`
 	PublishedByTool string `doc:"The tool that published it."          json:"publishedByTool,omitempty"`
 }

@@ -184,6 +184,8 @@ type Custom struct {
 	Name string
 	// Value is any JSON. It may be empty.
 	Value json.RawMessage
+	// Published is true for an event of an application.
+	Published bool
 	// PublishedBy and PublishedByTool name the publisher. Empty: unknown.
 	PublishedBy, PublishedByTool string
 }

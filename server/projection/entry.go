@@ -36,7 +36,7 @@ func (p *Projection) entry(e spool.Entry) error {
 
 // customEntry returns the change of an entry that has none of its own.
 func customEntry(e spool.Entry) Custom {
-	return Custom{string(e.Type), e.Payload, e.PublishedBy, e.PublishedByTool}
+	return Custom{string(e.Type), e.Payload, e.Published, e.PublishedBy, e.PublishedByTool}
 }
 
 func decode(e spool.Entry, into any) error {

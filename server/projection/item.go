@@ -44,7 +44,7 @@ func (p *Projection) itemIn(item spool.Item) error {
 		if err := item.Decode(&c); err != nil {
 			return unreadable(item, err)
 		}
-		p.out.add(Custom{c.Name, c.Value, c.PublishedBy, c.PublishedByTool})
+		p.out.add(Custom{c.Name, c.Value, true, c.PublishedBy, c.PublishedByTool})
 		return nil
 	}
 	if item.Type.Content() {

@@ -36,6 +36,7 @@ func (p *Parks) add(payload json.RawMessage) {
 	if json.Unmarshal(payload, &in) != nil { //nolint:forbidigo // a saved entry
 		return
 	}
+	in = in.FromRecord()
 	for i, known := range *p {
 		if known.ToolCallID == in.ToolCallID { // a newer question of the same call
 			(*p)[i] = in

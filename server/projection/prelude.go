@@ -81,7 +81,7 @@ func (p *Projection) addMissed(s *spool.Snapshot, have *spool.Cursor) {
 		return
 	}
 	for _, e := range s.ActiveEvents {
-		if e.Seq > have.Seq && spool.CheckEventType(e.Type) == nil {
+		if e.Seq > have.Seq && e.Published {
 			p.out.add(customEntry(e))
 		}
 	}

@@ -159,7 +159,7 @@ func (t *conversation) judgeUnknown(entries []spool.Entry) {
 	for _, e := range entries {
 		var p struct {
 			ToolCallID spool.ToolCallID
-			Reason     string
+			About      string
 			Approved   bool
 			Segment    int
 			Status     spool.SegmentStatus
@@ -179,7 +179,7 @@ func (t *conversation) judgeUnknown(entries []spool.Entry) {
 			}
 			delete(unknown, p.ToolCallID)
 		case spool.EntryInputRequired:
-			if p.Reason != spool.ParkOutcomeUnknown {
+			if p.About != spool.ParkOutcomeUnknown {
 				continue
 			}
 			unknown[p.ToolCallID] = true

@@ -46,9 +46,10 @@ CREATE TABLE spool.thread (
     CONSTRAINT thread_pkey PRIMARY KEY (tenant, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
-CREATE INDEX thread_updated ON spool.thread (tenant, updated_at, id);
+-- A list, and with the title what a search of titles reads: it needs no row of a thread without the text.
+CREATE INDEX thread_updated ON spool.thread (tenant, updated_at, id) INCLUDE (title);
 
-CREATE INDEX thread_owner ON spool.thread (tenant, owner, updated_at, id) WHERE owner <> '';
+CREATE INDEX thread_owner ON spool.thread (tenant, owner, updated_at, id) INCLUDE (title) WHERE owner <> '';
 
 CREATE INDEX thread_expired ON spool.thread (tenant, updated_at, id) WHERE expired_questions > 0;
 
@@ -175,8 +176,7 @@ CREATE TABLE spool.entry (
     after_n           bigint NOT NULL,
     published_by      text   NOT NULL, -- the subject or the tool that published an event of an application; '' for
     published_by_tool text   NOT NULL, -- an entry of the engine, and for an event of the program itself
-    -- Nothing writes this yet: true for an event of an application, also of the program itself.
-    published         boolean NOT NULL DEFAULT false,
+    published         boolean NOT NULL DEFAULT false, -- whether it is an event of an application
     CONSTRAINT entry_pkey PRIMARY KEY (tenant, thread_id, seq)
 );
 
@@ -405,6 +405,7 @@ CREATE TABLE spool.job (
     agent     text    COLLATE "C" NOT NULL,
     model     text    NOT NULL,
     segment   bigint  NOT NULL,
+    subject   text    COLLATE "C" NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     text    COLLATE "C" NOT NULL,
     payload   text    NOT NULL,               -- JSON, of an event
     first_due bigint  NOT NULL,
@@ -423,10 +424,13 @@ CREATE INDEX job_run ON spool.job (tenant, thread_id, run_id);
 
 CREATE INDEX job_first_due ON spool.job (tenant, first_due, id);
 
--- What a claim reads: the jobs of a lane in due order, the jobs that each tenant has in it, and those in flight.
+-- What a claim reads: the jobs of a lane in due order, the jobs that each tenant and each of its subjects has in it, and
+-- those in flight.
 CREATE INDEX job_due ON spool.job (queue, lane, due_at, id);
 
 CREATE INDEX job_tenant_due ON spool.job (queue, lane, tenant, due_at, id);
+
+CREATE INDEX job_subject_due ON spool.job (queue, lane, tenant, subject, due_at, id);
 
 CREATE INDEX job_claimed ON spool.job (tenant, due_at) WHERE claimed;
 
@@ -440,6 +444,7 @@ CREATE TABLE spool.job_dead (
     agent     text   NOT NULL,
     model     text   NOT NULL,
     segment   bigint NOT NULL,
+    subject   text   COLLATE "C" NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     text   NOT NULL,
     payload   text   NOT NULL, -- JSON
     due_at    bigint NOT NULL, -- when it was due for the first time

@@ -57,7 +57,8 @@ CREATE TABLE thread (
     PRIMARY KEY (tenant, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX thread_updated ON thread (tenant, updated_at, id);
+-- A list, and with the title what a search of titles reads: it needs no row of a thread without the text.
+CREATE INDEX thread_updated ON thread (tenant, updated_at, id, title);
 
 -- What the sweeper walks.
 CREATE INDEX thread_active ON thread (lease_until)
@@ -67,7 +68,7 @@ CREATE INDEX thread_active ON thread (lease_until)
 CREATE INDEX thread_idle ON thread (updated_at)
     WHERE state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED');
 
-CREATE INDEX thread_owner ON thread (tenant, owner, updated_at, id) WHERE owner <> '';
+CREATE INDEX thread_owner ON thread (tenant, owner, updated_at, id, title) WHERE owner <> '';
 
 CREATE INDEX thread_expired ON thread (tenant, updated_at, id) WHERE expired_questions > 0;
 
@@ -184,8 +185,7 @@ CREATE TABLE entry (
     after_n           INTEGER NOT NULL,
     published_by      TEXT    NOT NULL, -- the subject or the tool that published an event of an application; '' for
     published_by_tool TEXT    NOT NULL, -- an entry of the engine, and for an event of the program itself
-    -- Nothing writes this yet: 1 for an event of an application, also of the program itself.
-    published         INTEGER NOT NULL DEFAULT 0,
+    published         INTEGER NOT NULL DEFAULT 0, -- 1 for an event of an application
     PRIMARY KEY (tenant, thread_id, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -418,6 +418,7 @@ CREATE TABLE job (
     agent     TEXT    NOT NULL,
     model     TEXT    NOT NULL,
     segment   INTEGER NOT NULL,
+    subject   TEXT    NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     TEXT    NOT NULL, -- '' for the default one
     lane      TEXT    NOT NULL, -- by which a worker selects jobs within a queue: see lane.go
     payload   TEXT    NOT NULL, -- JSON, of an event
@@ -434,12 +435,15 @@ CREATE INDEX job_run ON job (tenant, thread_id, run_id);
 
 CREATE INDEX job_first_due ON job (tenant, first_due, id);
 
--- What a claim reads: those in flight, the jobs of a lane in due order, and the jobs that each tenant has in it.
-CREATE INDEX job_claimed ON job (tenant, due_at) WHERE claimed = 1;
+-- What a claim reads: those in flight, the jobs of a lane in due order, and the jobs that each tenant and each of its
+-- subjects has in it.
+CREATE INDEX job_claimed ON job (tenant, subject, due_at) WHERE claimed = 1;
 
 CREATE INDEX job_due ON job (queue, lane, due_at, id);
 
 CREATE INDEX job_tenant_due ON job (queue, lane, tenant, due_at, id);
+
+CREATE INDEX job_subject_due ON job (queue, lane, tenant, subject, due_at, id);
 
 CREATE TABLE job_dead (
     tenant    TEXT    NOT NULL,
@@ -452,6 +456,7 @@ CREATE TABLE job_dead (
     agent     TEXT    NOT NULL,
     model     TEXT    NOT NULL,
     segment   INTEGER NOT NULL,
+    subject   TEXT    NOT NULL DEFAULT '', -- who started the run, '' for nobody known
     queue     TEXT    NOT NULL,
     payload   TEXT    NOT NULL, -- JSON
     due_at    INTEGER NOT NULL, -- when it was due for the first time

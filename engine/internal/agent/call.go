@@ -45,8 +45,6 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 	close(begun)
 	for _, p := range l.plan {
 		switch {
-		case p.saved:
-			l.announce(ctx, p)
 		case p.runs() && p.spawns:
 			running++
 			at, done := turn{before: begun}, make(chan struct{})
@@ -63,6 +61,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			}()
 		}
 	}
+	l.announceInOrder(ctx)
 	l.resultRoom = l.stepRoom()
 	var again *attemptError
 	for ; running > 0; running-- {
@@ -80,6 +79,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			if err := l.accept(ctx, o, running == 1 && again == nil); err != nil {
 				return nil, false, err
 			}
+			l.announceInOrder(ctx)
 		}
 	}
 	if again != nil { // the other calls are done and saved, and the next segment continues from there
@@ -114,8 +114,7 @@ func storableJSON(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// accept stores an outcome and announces its result. The step's last outcome is saved with the
-// step.
+// accept stores an outcome. The step's last outcome is saved with the step.
 func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
 	switch {
@@ -133,10 +132,7 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	}
 	l.fitResult(p)
 	switch {
-	case p.spawns: // the nested run has the result
-		l.announce(ctx, p)
-		return nil
-	case last:
+	case p.spawns, last: // the nested run has the result, or the step will
 		return nil
 	}
 	state := spool.EffectDone
@@ -153,7 +149,6 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 		return err
 	}
 	p.saved = true
-	l.announce(ctx, p)
 	return nil
 }
 
@@ -223,12 +218,20 @@ func toolMessage(err error) string {
 	return err.Error()
 }
 
-func (l *calls) announce(ctx context.Context, p *plannedCall) {
-	if p.announced {
-		return
+// announceInOrder announces the durable results up to the first call whose result comes later in this step, so that
+// the results stand live in the order in which they are saved. A call that waits has no result in this step.
+func (l *calls) announceInOrder(ctx context.Context) {
+	for _, p := range l.plan {
+		durable := p.saved || p.spawns && p.result != nil
+		switch {
+		case p.announced > 0, p.result == nil && !p.runs():
+		case !durable:
+			return
+		default:
+			p.announced = lastAnnounced(l.plan) + 1
+			l.events.Item(ctx, spool.ItemToolResult, p.item())
+		}
 	}
-	p.announced = true
-	l.events.Item(ctx, spool.ItemToolResult, p.item())
 }
 
 func (p *plannedCall) item() spool.ToolResulted {
@@ -251,7 +254,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 			cancelUnfinished(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
 		}
 		for _, p := range l.plan {
-			if p.result != nil && !p.announced {
+			if p.result != nil && p.announced == 0 {
 				tx.Item(spool.ItemToolResult, p.item())
 			}
 		}
@@ -307,11 +310,14 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 		if p.waits {
 			c.Effects = append(c.Effects, p.effect(spool.EffectWaiting))
 		}
-		if p.result == nil {
-			continue
+		if p.result != nil {
+			landed(tx, &c, p)
 		}
-		results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
-		landed(tx, &c, p)
+	}
+	for _, p := range asAnnounced(plan) {
+		if p.result != nil {
+			results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
+		}
 	}
 	if err := tx.Write(c); err != nil {
 		return nil, err
@@ -320,6 +326,28 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 		return thread.SaveStep(tx, step.draft.Message.Content, results, step.usage, string(spool.FinishToolCalls))
 	}
 	return thread.SaveResults(tx, results)
+}
+
+// asAnnounced returns the plan in the order in which the stream has the results, in which they are saved. That is the
+// order of the calls, unless a call was to wait and was then stopped. The results that the stream gets with the step
+// come last.
+func asAnnounced(plan []*plannedCall) []*plannedCall {
+	last := lastAnnounced(plan) + 1
+	place := func(p *plannedCall) int {
+		if p.announced == 0 {
+			return last
+		}
+		return p.announced
+	}
+	return slices.SortedStableFunc(slices.Values(plan), func(a, b *plannedCall) int { return cmp.Compare(place(a), place(b)) })
+}
+
+// lastAnnounced returns the number of results that the stream has.
+func lastAnnounced(plan []*plannedCall) (n int) {
+	for _, p := range plan {
+		n = max(n, p.announced)
+	}
+	return n
 }
 
 // landed notes in the effect ledger, and in the call's park, that a call has its result.

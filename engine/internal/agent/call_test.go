@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,12 +104,13 @@ func TestAccept(t *testing.T) {
 		p := s.planned("look", func(p *plannedCall) { p.spawns = c.spawns })
 		s.plan, s.resultRoom, c.o.planned = []*plannedCall{p}, 100, p
 		s.check(s.accept(t.Context(), c.o, c.last))
+		s.announceInOrder(t.Context())
 		var effect spool.EffectState
 		for _, e := range s.rows.Rows.Effects {
 			effect = e.State
 		}
-		if got := p.says(); got != c.want || effect != c.effect || len(s.rows.Rows.Parks) != c.parks || p.announced != c.announced {
-			t.Errorf("%s: %s, the ledger has %q, %d parks, announced %t", name, got, effect, len(s.rows.Rows.Parks), p.announced)
+		if got := p.says(); got != c.want || effect != c.effect || len(s.rows.Rows.Parks) != c.parks || (p.announced > 0) != c.announced {
+			t.Errorf("%s: %s, the ledger has %q, %d parks, announced %d", name, got, effect, len(s.rows.Rows.Parks), p.announced)
 		}
 	}
 	s := desk(t, spool.RunRow{})
@@ -288,5 +290,38 @@ func TestAllowCalls(t *testing.T) {
 	refused := allowCalls(tx, plan)
 	if len(refused) != 2 || refused[0] != plan[3] || refused[1] != plan[4] || tx.Run.Allowance.Refused != 2 {
 		t.Errorf("%d calls are refused: %+v", len(refused), tx.Run.Allowance)
+	}
+}
+
+// Results are announced in the order of the calls. A call that is still running, or whose result is saved with the step,
+// holds up those behind it, and one that waits for an answer does not.
+func TestAnnounceInOrder(t *testing.T) {
+	t.Parallel()
+	s := desk(t, spool.RunRow{})
+	value := json.RawMessage("7")
+	running := s.planned("look")
+	parked := s.planned("look", func(p *plannedCall) { p.park = &spool.Park{} })
+	saved := func() *plannedCall {
+		return s.planned("look", func(p *plannedCall) { p.result, p.saved = value, true })
+	}
+	refused := s.planned("look", func(p *plannedCall) { p.result = value })
+	s.plan = []*plannedCall{parked, saved(), running, saved(), refused, saved()}
+	places := func() (all []int) {
+		s.announceInOrder(t.Context())
+		for _, p := range s.plan {
+			all = append(all, p.announced)
+		}
+		return all
+	}
+	if got := places(); !slices.Equal(got, []int{0, 1, 0, 0, 0, 0}) {
+		t.Errorf("while a call runs, the places are %v", got)
+	}
+	running.result, running.saved = value, true
+	if got := places(); !slices.Equal(got, []int{0, 1, 2, 3, 0, 0}) {
+		t.Errorf("then the places are %v", got)
+	}
+	parked.result = value // it was stopped
+	if order := asAnnounced(s.plan); order[0] != s.plan[1] || order[3] != parked || order[5] != s.plan[5] {
+		t.Error("the results are not saved in the order in which they are announced")
 	}
 }

@@ -28,8 +28,9 @@ type plannedCall struct {
 	begun bool
 	// ran is true once the tool was called.
 	ran bool
-	// announced is true once the stream has the result.
-	announced bool
+	// announced numbers the results of the plan as the stream has them, from 1. Zero: the stream does not have
+	// the result yet.
+	announced int
 	// saved is true once the effect ledger has the result.
 	saved bool
 	// spawns is true for a spawn call.

@@ -30,7 +30,7 @@ func Events(v spool.View, q spool.EventQuery) (spool.EventPage, error) {
 	page := spool.EventPage{Events: []spool.Entry{}}
 	entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})
 	for i, entry := range entries {
-		if entry.Type.Reserved() {
+		if !entry.Published {
 			continue
 		}
 		page.Events = append(page.Events, entry)

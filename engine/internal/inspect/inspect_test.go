@@ -207,7 +207,10 @@ func TestEvents(t *testing.T) {
 		for i := range int64(5000) {
 			e := spool.Entry{Seq: i + 1, Type: spool.EntryRunStarted}
 			if i == 0 || i == 1 || i == 4 || i == 2500 {
-				e.Type = "MINE"
+				e.Type, e.Published = "MINE", true
+			}
+			if i == 2 {
+				e.Type = "OF_A_NEWER_SERVER"
 			}
 			rows.Entries = append(rows.Entries, e)
 		}

@@ -101,6 +101,9 @@ func appendEntry(b []byte, e *spool.Entry) []byte {
 		b = append(b, e.RunID...)
 		b = append(b, '"')
 	}
+	if e.Published {
+		b = append(b, `,"published":true`...)
+	}
 	if e.PublishedBy != "" { // a subject may contain any characters
 		b = append(b, `,"publishedBy":`...)
 		b = append(b, toolresult.JSON(e.PublishedBy)...)

@@ -51,12 +51,12 @@ func TestPublish(t *testing.T) {
 	}{
 		{"live", spool.Queued, "", false, nil, "r", wakes{spool.WakeNotice}, ""},
 		{"live, of a thread at rest", spool.Completed, "", false, nil, "", wakes{spool.WakeNotice}, ""},
-		{"durable", spool.Queued, "", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
-		{"durable, about the run", spool.Queued, "r", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
-		{"durable, of a thread at rest", spool.Completed, "", true, nil, "", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} PublishedBy=ann"},
+		{"durable", spool.Queued, "", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{"durable, about the run", spool.Queued, "r", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{"durable, of a thread at rest", spool.Completed, "", true, nil, "", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} Published=true PublishedBy=ann"},
 		{"durable, while a worker has the thread", spool.Running, "", true, func(tx *maptx.Tx) {
 			tx.Rows.Thread.LeaseUntil = maptx.Start.Add(1)
-		}, "r", wakes{spool.WakeRecord, spool.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann"},
+		}, "r", wakes{spool.WakeRecord, spool.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
 		{"about a run that has ended", spool.Queued, "old", true, nil, "conflict: runId is a run that has ended", nil, ""},
 		{"live, about a run that has ended", spool.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil, ""},
 		{"about a run of another thread", spool.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil, ""},
@@ -94,7 +94,7 @@ func TestPublishInSegment(t *testing.T) {
 	if _, err := p.Publish(t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	want := "+ entry 1 Type=A Payload={a:1} RunID=r PublishedBy=ann Stream=r:2 After=2-0"
+	want := "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann Stream=r:2 After=2-0"
 	if diff := cmp.Diff([]any{want, []spool.WakeKind{spool.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -15,9 +15,9 @@ type Publisher struct{ Subject, Tool string }
 // event.
 const maxPublisher = 200
 
-// Sign writes the publisher into the entry.
+// Sign marks the entry as an event of an application, and writes the publisher into it.
 func (p Publisher) Sign(e *spool.Entry) {
-	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.Subject, ""), p.Tool
+	e.Published, e.PublishedBy, e.PublishedByTool = true, strings.ToValidUTF8(p.Subject, ""), p.Tool
 	if len(e.PublishedBy) > maxPublisher {
 		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
 	}

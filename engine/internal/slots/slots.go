@@ -1,5 +1,5 @@
-// Package slots shares a worker's slots fairly among tenants. It asks the store which tenants are
-// waiting.
+// Package slots shares a worker's slots fairly among tenants, and those of a tenant among its subjects. It asks
+// the store which of them are waiting.
 package slots
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A worker has WorkOptions.Concurrency slots and a quarter more. All tenants share them, except one of
-// the first and all of the second: these are reserved for tenants without an active segment, so that a
-// new tenant finds a slot even if other tenants have taken all shared slots. But a slow run of a new tenant keeps a reserved slot from the
-// next new tenant. Therefore tenants above their fair share give slots back: a segment hands its run
-// back after a saved step, and a later segment continues the run.
+// A worker has WorkOptions.Concurrency slots for all, and reserves one more and a quarter of them: for tenants and
+// subjects below their share, so that these find a slot even if others have taken all of the first. The claim keeps to
+// that, see [spool.ClaimQuery.Kept]. But a slow run of a tenant in a reserved slot keeps the slot from the next one.
+// Therefore those above their share give slots back: a segment hands its run back after a saved step, and a later
+// segment continues the run.
 
 // minHold is the shortest time for which a segment keeps its slot, so that runs with short steps do not
 // change slots all the time.
@@ -25,7 +25,7 @@ const minHold = time.Second
 // Slots are the slots of a worker. Each executes one job at a time.
 type Slots struct {
 	slots int
-	// reserved is how many of the free slots are only for tenants without an active segment.
+	// reserved is how many of the slots are for tenants and subjects below their share.
 	reserved  int
 	perTenant int
 
@@ -35,6 +35,8 @@ type Slots struct {
 	leaving int
 	// active counts, by tenant, the taken slots that are not leaving.
 	active map[spool.Tenant]int
+	// bySubject divides active by subjects.
+	bySubject map[spool.Tenant]map[string]int
 	// served maps recent tenants to the time when they last got or released a slot.
 	served map[spool.Tenant]time.Time
 }
@@ -44,14 +46,17 @@ const maxServed = 1024
 
 // New returns the slots of a worker.
 func New(o spool.WorkOptions) *Slots {
-	s := &Slots{slots: o.Concurrency, perTenant: o.PerTenant, active: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
-	if o.Concurrency == 1 {
-		return s
+	s := &Slots{
+		slots: o.Concurrency, perTenant: o.PerTenant,
+		active: make(map[spool.Tenant]int), bySubject: make(map[spool.Tenant]map[string]int), served: make(map[spool.Tenant]time.Time),
 	}
-	s.reserved = 1
-	if o.Deliver == nil { // a delivered job is over as soon as the receiver has it
-		more := (o.Concurrency + 3) / 4
-		s.slots, s.reserved = s.slots+more, s.reserved+more
+	switch {
+	case o.Concurrency == 1:
+	case o.Deliver != nil: // a delivered job is over as soon as the receiver has it
+		s.reserved = 1
+	default:
+		s.reserved = 1 + (o.Concurrency+3)/4
+		s.slots += s.reserved
 	}
 	return s
 }
@@ -88,42 +93,61 @@ func (s *Slots) Acquire(j spool.Job) *Slot {
 	return s.acquire(j)
 }
 
-// AcquireShared gives a tenant one of the slots that all tenants share, or returns nil if none is free. The slot's
-// job follows with [Slot.Use].
-func (s *Slots) AcquireShared(tenant spool.Tenant) *Slot {
+// AcquireShared gives a job that is about to be written one of the slots that are not reserved, or returns nil if none
+// is free. The job follows with [Slot.Use].
+func (s *Slots) AcquireShared(j spool.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slots-s.taken <= s.reserved {
 		return nil
 	}
-	return s.acquire(spool.Job{Tenant: tenant})
+	return s.acquire(j)
 }
 
 // acquire gives a job a slot. The caller must hold mu.
 func (s *Slots) acquire(j spool.Job) *Slot {
+	slot := &Slot{all: s, tenant: j.Tenant, subject: j.Subject, due: j.DueAt, since: time.Now()}
 	s.taken++
-	s.active[j.Tenant]++
+	s.addActive(slot, 1)
 	s.serve(j.Tenant)
-	return &Slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
+	return slot
 }
 
-// removeActive subtracts one from the tenant's active slots. The caller must hold mu.
-func (s *Slots) removeActive(tenant spool.Tenant) {
-	s.serve(tenant)
-	if s.active[tenant]--; s.active[tenant] == 0 {
-		delete(s.active, tenant)
+// addActive changes the number of active slots of a slot's tenant and subject. The caller must hold mu.
+func (s *Slots) addActive(of *Slot, n int) {
+	subjects := s.bySubject[of.tenant]
+	if subjects == nil {
+		subjects = make(map[string]int)
+		s.bySubject[of.tenant] = subjects
 	}
+	s.active[of.tenant] += n
+	if subjects[of.subject] += n; subjects[of.subject] == 0 {
+		delete(subjects, of.subject)
+	}
+	if s.active[of.tenant] == 0 {
+		delete(s.active, of.tenant)
+		delete(s.bySubject, of.tenant)
+	}
+}
+
+// leave notes that a slot is not active any more. The caller must hold mu.
+func (s *Slots) leave(of *Slot) {
+	s.serve(of.tenant)
+	s.addActive(of, -1)
 }
 
 // free returns how many slots will be free once the leaving segments are gone. The caller must hold mu.
 func (s *Slots) free() int { return s.slots - s.taken + s.leaving }
 
-// full reports whether no slot is free for a tenant with an active segment.
-func (s *Slots) full() bool {
+// full reports whether a tenant that has its share finds no slot.
+func (s *Slots) full(tenant spool.Tenant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.free() <= s.reserved
+	return s.free() <= s.reserved || s.perTenant > 0 && s.active[tenant] >= s.perTenant
 }
+
+// kept is [spool.ClaimQuery.Kept] of this worker.
+func (s *Slots) kept(l spool.ClaimLoad) int { return spool.ClaimQuery{Reserved: s.reserved}.Kept(l) }
 
 // fairShare divides the slots among the tenants that have active slots or wait. The caller must hold
 // mu.
@@ -138,20 +162,32 @@ func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
 }
 
 // mustYield reports whether a tenant above its share must release a slot: either only the reserved slot
-// for the next new tenant is free, or a tenant below its share waits and only reserved slots are free.
-// The caller must hold mu.
-func (s *Slots) mustYield(share int, waiting []spool.WaitingTenant) bool {
+// for the next new tenant is free, or a tenant that has less waits and finds no slot. The tenants may have jobs in
+// flight at other workers, too. The caller must hold mu.
+func (s *Slots) mustYield(tenant spool.Tenant, share int, waiting []spool.WaitingTenant) bool {
 	if s.free() <= 1 && s.reserved > 0 {
 		return true
 	}
+	own := s.inFlight(tenant, waiting)
 	for _, t := range waiting {
 		bound := s.perTenant > 0 && t.InFlight >= s.perTenant
-		// A tenant with nothing in flight takes a reserved slot instead.
-		if !bound && t.InFlight > 0 && t.InFlight < share && s.free() <= s.reserved {
+		kept := s.kept(spool.ClaimLoad{Tenant: t.InFlight, TenantShare: max(share, own)})
+		if t.Tenant != tenant && !bound && t.InFlight+1 < own && s.free() <= kept {
 			return true
 		}
 	}
 	return false
+}
+
+// inFlight returns how many jobs a tenant has in flight, as far as the worker knows. The caller must hold mu.
+func (s *Slots) inFlight(tenant spool.Tenant, waiting []spool.WaitingTenant) int {
+	n := s.active[tenant]
+	for _, t := range waiting {
+		if t.Tenant == tenant {
+			n = max(n, t.InFlight)
+		}
+	}
+	return n
 }
 
 // takesTurns reports whether a tenant within its share releases a slot. It does so if all slots are
@@ -169,10 +205,37 @@ func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) b
 	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
+// yieldsToSubject reports whether a subject releases a slot to another one of its tenant, which waits and finds no
+// slot. It does so if it has at least two more than the other one, so that the other one does not give the slot back at
+// once. If the other one has none, a subject releases its only slot, too: they take turns. The caller must hold mu.
+func (s *Slots) yieldsToSubject(of *Slot, share int, stats spool.Stats) bool {
+	subjects := s.bySubject[of.tenant]
+	own, people, most := subjects[of.subject], len(subjects), 0
+	for _, n := range subjects {
+		most = max(most, n)
+	}
+	for _, w := range stats.Subjects {
+		if subjects[w.Subject] == 0 {
+			people++
+		}
+	}
+	load := spool.ClaimLoad{Tenant: s.inFlight(of.tenant, stats.Waiting), TenantShare: share, SubjectShare: max(1, share/people)}
+	bound := s.perTenant > 0 && load.Tenant >= s.perTenant
+	for _, w := range stats.Subjects {
+		load.Subject = w.InFlight
+		finds := !bound && s.free() > s.kept(load)
+		if w.Subject != of.subject && !finds && (w.InFlight+1 < own || w.InFlight == 0 && own == most) {
+			return true
+		}
+	}
+	return false
+}
+
 // Slot is the slot of one job. A nil Slot stands for a segment outside a worker.
 type Slot struct {
-	all    *Slots
-	tenant spool.Tenant
+	all     *Slots
+	tenant  spool.Tenant
+	subject string
 	// due is the time at which the job became due. It orders the job among its tenant's jobs.
 	due     time.Time
 	since   time.Time
@@ -186,26 +249,25 @@ func (s *Slot) Use(j spool.Job) { s.due, s.since = j.DueAt, time.Now() }
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the
 // slot counts as leaving until Keep or Release.
 func (s *Slot) Wanted(ctx context.Context, store spool.Store) (due time.Time, wanted bool, err error) {
-	if s == nil || time.Since(s.since) < minHold || !s.all.full() {
+	if s == nil || time.Since(s.since) < minHold || !s.all.full(s.tenant) {
 		return time.Time{}, false, nil
 	}
-	stats, err := store.Stats(ctx, spool.StatsQuery{Waiting: true})
+	stats, err := store.Stats(ctx, spool.StatsQuery{Waiting: true, Tenant: s.tenant})
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	waiting := stats.Waiting
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
-	share := s.all.fairShare(waiting)
+	share := s.all.fairShare(stats.Waiting)
 	if s.all.active[s.tenant] > share {
-		wanted = s.all.mustYield(share, waiting)
+		wanted = s.all.mustYield(s.tenant, share, stats.Waiting)
 	} else {
-		wanted = s.all.takesTurns(s.tenant, waiting)
+		wanted = s.all.takesTurns(s.tenant, stats.Waiting)
 	}
-	if wanted {
+	if wanted = wanted || s.all.yieldsToSubject(s, share, stats); wanted {
 		s.leaving = true
 		s.all.leaving++
-		s.all.removeActive(s.tenant)
+		s.all.leave(s)
 	}
 	return s.due, wanted, nil
 }
@@ -216,9 +278,10 @@ func (s *Slot) Keep() {
 	defer s.all.mu.Unlock()
 	s.leaving = false
 	s.all.leaving--
-	s.all.active[s.tenant]++
+	s.all.addActive(s, 1)
 }
 
+// Release gives the slot back to the worker.
 func (s *Slot) Release() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
@@ -226,6 +289,6 @@ func (s *Slot) Release() {
 	if s.leaving {
 		s.all.leaving--
 	} else {
-		s.all.removeActive(s.tenant)
+		s.all.leave(s)
 	}
 }

@@ -17,17 +17,18 @@ import (
 type waitingStore struct {
 	spool.Store
 
-	waiting []spool.WaitingTenant
-	err     error
-	asked   int
+	waiting  []spool.WaitingTenant
+	subjects []spool.WaitingSubject
+	err      error
+	asked    int
 }
 
 func (s *waitingStore) Stats(_ context.Context, q spool.StatsQuery) (spool.Stats, error) {
-	if q != (spool.StatsQuery{Waiting: true}) {
-		return spool.Stats{}, errors.New("more is asked for than the tenants")
+	if q != (spool.StatsQuery{Waiting: true, Tenant: "a"}) && q != (spool.StatsQuery{Waiting: true, Tenant: "b"}) {
+		return spool.Stats{}, errors.New("more is asked for than the tenants and the subjects of one")
 	}
 	s.asked++
-	return spool.Stats{Waiting: s.waiting}, s.err
+	return spool.Stats{Waiting: s.waiting, Subjects: s.subjects}, s.err
 }
 
 // waitingOf returns a store with waiting tenants, the longest waiting first. Each is written as its
@@ -56,21 +57,23 @@ func TestSlotWanted(t *testing.T) {
 		of      spool.Tenant
 		wanted  bool
 	}{
-		"a tenant alone":             {work: map[spool.Tenant]int{"a": 15}, queue: waitingOf("a15"), of: "a"},
-		"one comes, who has a slot":  {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15"), of: "a"},
-		"one of many waits":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "a", wanted: true},
-		"it has its share":           {work: map[spool.Tenant]int{"a": 8, "b": 7}, queue: waitingOf("a8", "b7"), of: "a"},
+		"a tenant alone":             {work: map[spool.Tenant]int{"a": 16}, queue: waitingOf("a16"), of: "a"},
+		"one comes, who has a slot":  {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16"), of: "a"},
+		"one of two waits":           {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16", "b1"), of: "a"},
+		"one of four waits":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "a", wanted: true},
+		"more at other workers":      {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a60", "b20"), of: "a", wanted: true},
+		"it has its share":           {work: map[spool.Tenant]int{"a": 8, "b": 8}, queue: waitingOf("a8", "b8"), of: "a"},
 		"its worker has room":        {work: map[spool.Tenant]int{"a": 9, "b": 2}, queue: waitingOf("a9", "b2"), of: "a"},
-		"it is not the one":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "b"},
-		"the last place":             {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
-		"two places":                 {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a15"), of: "a"},
-		"the one that waits is full": {options: spool.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("b1"), of: "a"},
+		"it is not the one":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "b"},
+		"the last place":             {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
+		"two places":                 {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a16"), of: "a"},
+		"the one that waits is full": {options: spool.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
 		"one slot":                   {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
 		"one slot, older jobs":       {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
 		"one slot, no other tenant":  {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
 		"elsewhere at work":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
 		"the queue is away":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
-		"others have more":           {options: spool.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 2}, queue: waitingOf("c0"), of: "a"},
+		"others have more":           {options: spool.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +127,7 @@ func TestSlotWantedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := New(spool.WorkOptions{Concurrency: 4})
 		var many []*Slot
-		for range 3 {
+		for range 4 {
 			many = append(many, all.Acquire(spool.Job{Tenant: "a"}))
 		}
 		for _, tenant := range []spool.Tenant{"b", "c"} {
@@ -148,18 +151,69 @@ func TestSlotWantedOnce(t *testing.T) {
 	})
 }
 
-// TestSlots checks the number of slots, and how many are reserved for tenants without an active
-// segment.
+// TestSlotWantedBySubject saves a step of the subject u, in a tenant whose other subjects wait.
+func TestSlotWantedBySubject(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		options spool.WorkOptions
+		work    map[string]int
+		waiting []spool.WaitingSubject
+		wanted  bool
+	}{
+		"a subject alone":           {work: map[string]int{"u": 16}, waiting: []spool.WaitingSubject{{Subject: "u", InFlight: 16}}},
+		"another finds a slot":      {work: map[string]int{"u": 16}, waiting: []spool.WaitingSubject{{Subject: "v"}}},
+		"another has all it may":    {work: map[string]int{"u": 16, "v": 2}, waiting: []spool.WaitingSubject{{Subject: "v", InFlight: 2}}, wanted: true},
+		"both have their share":     {work: map[string]int{"u": 8, "v": 8}, waiting: []spool.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}}},
+		"another has one less":      {work: map[string]int{"u": 9, "v": 8}, waiting: []spool.WaitingSubject{{Subject: "v", InFlight: 8}}},
+		"the tenant's bound":        {options: spool.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"the tenant's bound of one": {options: spool.WorkOptions{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"one slot":                  {options: spool.WorkOptions{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"it is not the one":         {options: spool.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []spool.WaitingSubject{{Subject: "v"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				if test.options.Concurrency == 0 {
+					test.options.Concurrency = 16
+				}
+				all := New(test.options)
+				var own *Slot
+				sum := 0
+				for subject, n := range test.work {
+					sum += n
+					for range n {
+						s := all.Acquire(spool.Job{Tenant: "a", Subject: subject})
+						if subject == "u" {
+							own = s
+						}
+					}
+				}
+				<-time.After(minHold)
+				queue := &waitingStore{waiting: []spool.WaitingTenant{{Tenant: "a", InFlight: sum}}, subjects: test.waiting}
+				if _, wanted, err := own.Wanted(t.Context(), queue); wanted != test.wanted || err != nil {
+					t.Errorf("wanted: %t, %v, want %t", wanted, err, test.wanted)
+				}
+				own.Release()
+				if n := all.bySubject["a"]["u"]; n != test.work["u"]-1 || all.leaving != 0 {
+					t.Errorf("the subject has %d at work, want %d; %d are leaving", n, test.work["u"]-1, all.leaving)
+				}
+			})
+		})
+	}
+}
+
+// TestSlots checks the number of slots, and how many of them are reserved.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 
 	push := func(context.Context, spool.Delivery) (spool.JobResult, error) { return spool.JobResult{}, nil }
 	for o, want := range map[*spool.WorkOptions]spool.ClaimQuery{
 		{Concurrency: 1}:                 {Limit: 1},
-		{Concurrency: 2}:                 {Limit: 3, Reserved: 2},
-		{Concurrency: 4}:                 {Limit: 5, Reserved: 2},
-		{Concurrency: 5, PerTenant: 3}:   {Limit: 7, Reserved: 3, PerTenant: 3},
-		{Concurrency: 16}:                {Limit: 20, Reserved: 5},
+		{Concurrency: 2}:                 {Limit: 4, Reserved: 2},
+		{Concurrency: 4}:                 {Limit: 6, Reserved: 2},
+		{Concurrency: 5, PerTenant: 3}:   {Limit: 8, Reserved: 3, PerTenant: 3},
+		{Concurrency: 16}:                {Limit: 21, Reserved: 5},
 		{Concurrency: 16, Deliver: push}: {Limit: 16, Reserved: 1},
 	} {
 		q := New(*o).Query(0)

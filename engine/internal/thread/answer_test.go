@@ -54,13 +54,13 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"no", asks(digested), answers(Response{ToolCallID: "c1", Payload: []byte(`{"why":1}`)}), `
 			answered, delivered, resumed, note answer of r
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:false,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Digest=sha256:2531 Payload={why:1}}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"one of two questions", asks(digested, another), answers(yes), `
 			answered, delivered, note answer of r by bob
@@ -73,14 +73,14 @@ func TestAnswer(t *testing.T) {
 			+ entry 6 Type=HITL_RESPONSE Payload={toolCallId:c2,approved:false} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
 			park c2 State=answered Answer={}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1
 			- job hitl-expiry:r:c2`},
 		{"a call that does not wait, and one that does", asks(digested), answers(Response{ToolCallID: "c3"}, yes), `
 			answered, no_park: No matching pending input request, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"twice", and(asks(digested, another), answered1), answers(yes), `
 			unchanged answered, already_answered: This request was already answered`},
@@ -90,7 +90,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=59m59.999999999s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=59m59.999999999s State=ready
 			- job hitl-expiry:r:c1`},
 		{"a run that has failed, because nobody answered another call", and(asks(digested, fails), func(s *scene) {
 			s.Rows.Parks[1].State = spool.ParkExpired
@@ -108,7 +108,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob {via:link,viaBy:eve}
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{
 			"somebody else's question, of a run that nobody known has started", and(asks(distinct), func(s *scene) { s.Rows.Runs[0].StartedBy = "" }),
@@ -121,7 +121,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 6 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h1m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h1m0s State=ready
 			- job hitl-expiry:r:c1`,
 		},
 		{"a question from before there were digests, with one", asks(question("c1")), answers(with(func(r *Response) { r.Digest = digested.Digest })), `
@@ -130,7 +130,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"with another digest", asks(digested), answers(with(func(r *Response) { r.Digest = again.Digest })), `
 			unchanged answered, changed: This request is not the one that was shown`},
@@ -142,19 +142,19 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:5ad7} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:5ad7 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"with other arguments", asks(digested), answers(with(func(r *Response) { r.Args = []byte(`{"to":2}`) })), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,arguments:{to:2},digest:sha256:3a2b} RunID=r
 			park c1 State=answered Answer={Approved=true Args={to:2} Reason=fine Digest=sha256:3a2b By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"with the same arguments", asks(digested), answers(with(func(r *Response) { r.Args = []byte(`{ "to": 1 }`) })), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{
 			"with arguments of a call that cannot be edited", asks(changed(func(p *spool.Park) { p.Reason = "own" })),
@@ -166,7 +166,7 @@ func TestAnswer(t *testing.T) {
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:442e} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:442e By=bob}
 			+ effect c1 RunID=r Step=1 ToolCallID=c1 State=void
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{
 			"that a call of unknown outcome may not run again", asks(changed(func(p *spool.Park) { p.Reason = spool.ParkOutcomeUnknown })),
@@ -174,7 +174,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:false,digest:sha256:442e} RunID=r
 			park c1 State=answered Answer={Digest=sha256:442e}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`,
 		},
 		{
@@ -183,7 +183,7 @@ func TestAnswer(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob {revision:v1,via:link,viaBy:eve}
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:3168} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:3168 By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`,
 		},
 	})
@@ -209,7 +209,7 @@ func TestAnswerBudget(t *testing.T) {
 			run r Allowance={Budget={Tokens=200} Spent={Tokens=100} Parks=1}
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:budget2,approved:true,answeredBy:bob,digest:sha256} RunID=r
 			park budget2 State=answered Answer={Approved=true Digest=sha256 Payload={tokenBudget:200} By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:budget2`},
 		{"not more", usedUp, raise(`{"tokenBudget":100}`, true), `
 			error: payload.tokenBudget must be larger than the 100 that are spent`},
@@ -221,7 +221,7 @@ func TestAnswerBudget(t *testing.T) {
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:budget2,approved:false,answeredBy:bob,digest:sha256} RunID=r
 			park budget2 State=answered Answer={Digest=sha256 Payload={} By=bob}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:budget2`},
 	})
 }

@@ -149,14 +149,14 @@ func TestClaimLost(t *testing.T) {
 			run r State=QUEUED WallTime=1m0s WorkerSince=- Deaths=2
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m1s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m1s State=delayed`},
 		{"the third of ten: it backs off", and(died(2, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }), claims(spool.JobReclaim, 0), `
 			several workers died in the run's step: it waits, and then runs isolated, close r:1 at 0-0, wake the workers
 			thread State=QUEUED Fence=2 LeaseUntil=-
 			run r State=QUEUED WallTime=1m0s WorkerSince=- Deaths=3
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m1s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m1s State=delayed`},
 		{"the second of ten: it goes on", and(died(1, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }), claims(spool.JobReclaim, 0), `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
@@ -170,7 +170,7 @@ func TestClaimLost(t *testing.T) {
 			run r State=QUEUED WallTime=1m0s WorkerSince=- IsolatedDeaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m2s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m2s State=delayed`},
 		{"isolated, too often", died(2, 1), func(s *scene) string {
 			return s.claim(ClaimRequest{Job: spool.Job{RunID: "r", Key: "mine", Kind: spool.JobReclaim, DueAt: s.At}})
 		}, `
@@ -179,21 +179,21 @@ func TestClaimLost(t *testing.T) {
 			run r State=FAILED StopReason=failed Error=4 workers died in the same step EndedAt=2m0s WallTime=1m0s WorkerSince=- IsolatedDeaths=2
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
+			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
 		{"isolated, too often, with a settle hook", and(settles, died(2, 1)), claims(spool.JobReclaim, 0), `
 			the run has ended with its worker, settle r saved 0-0, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r WallTime=1m0s WorkerSince=- IsolatedDeaths=2 Ending={State=FAILED Reason=failed Error=4 workers died in the same step Closed=true}
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=3m0s State=delayed
-			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=3m0s State=delayed
+			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
 		{"isolated, too often, and stopped", and(died(2, 1), drafted, with("r", stopAsked)), claims(spool.JobReclaim, 0), `
 			the run has ended with its worker, decided, close r:1 at 0-0
 			thread State=CANCELLED Fence=2 LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=2m0s InputTokens=3 TotalTokens=3 Draft=- WallTime=1m0s WorkerSince=- IsolatedDeaths=2
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
-			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
+			+ dead 1 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=dead Attempts=4 Cause=4 workers died in the same step`},
 		{"and backed off: it runs isolated", and(died(1, 0), claimed("r")), claims(spool.JobReclaim, 0), `
 			carry r:2 from 3
 			thread State=RUNNING Fence=3 LeaseUntil=3m0s
@@ -262,7 +262,7 @@ func TestClaimParked(t *testing.T) {
 			run r Expired={Questions=1 Since=1h0m0s} Ending={State=FAILED Reason=failed Error=nobody answered the call of send in time Closed=true}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2,onExpiry:fail} RunID=r
 			park c2 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2h1m0s State=delayed
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2h1m0s State=delayed
 			- job hitl-expiry:r:c2`},
 		{"whose answers are there", and(parked, answered1), claims(spool.JobResume, 2), `
 			carry r:2 from 5

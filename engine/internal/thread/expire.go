@@ -61,7 +61,7 @@ func expirePark(tx *Tx, p *spool.Park, c *spool.Changes) error {
 	}
 	// Clients that do not know INPUT_EXTENDED get the question again.
 	required, err := tx.InputRequired(tx.Store, *p)
-	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required.InRecord()))
 	return err
 }
 

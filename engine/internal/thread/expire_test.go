@@ -66,7 +66,7 @@ func TestReclaim(t *testing.T) {
 			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2} RunID=r
 			park c2 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c2`},
 		{"at the end", and(parked, after(time.Hour)), reclaims, `
 			it can go on
@@ -74,7 +74,7 @@ func TestReclaim(t *testing.T) {
 			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"at the end, for the first of two", and(asks(question("c1"), extends2()), after(time.Hour)), reclaims, `
 			it waits
@@ -101,7 +101,7 @@ func TestReclaim(t *testing.T) {
 			run r Expired={Questions=1 Since=2h0m0s}
 			+ entry 6 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=2h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=2h0m0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"at the end of a question that fails the run", and(asks(fails, extends), after(time.Hour)), reclaims, `
 			it can go on
@@ -113,7 +113,7 @@ func TestReclaim(t *testing.T) {
 			park c2 State=expired
 			park c1 ExpiresAt=2h0m0s Expiry={Then=extend TTL=1h0m0s Warn=12m0s Extensions=1}
 			job hitl-expiry:r:c1 DueAt=1h48m0s
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c2`},
 		{"behind a tool that is not done", and(asks(question("c1"), pendingCall("c3")), after(time.Hour)), reclaims, `
 			it can go on
@@ -121,7 +121,7 @@ func TestReclaim(t *testing.T) {
 			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 5 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"only a tool that is not done", asks(pendingCall("c3")), reclaims, `
 			it waits`},
@@ -145,33 +145,33 @@ func TestRedispatch(t *testing.T) {
 			unchanged redispatched`},
 		{"a queued run", and(queued, jobless), redispatches, `
 			redispatched
-			+ job run:r:1 RunID=r Model=m Agent=a Kind=reclaim Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:1 RunID=r Model=m Agent=a Kind=reclaim Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"a run whose worker has died", and(lost, jobless), redispatches, `
 			redispatched
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=ready`},
 		{"a parked run", and(parked, jobless), redispatches, `
 			redispatched
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"a parked run whose warning was given", and(parked, after(50*time.Minute), func(s *scene) { reclaims(s) }, jobless), redispatches, `
 			redispatched
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=1h0m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=1h0m0s State=delayed`},
 		{"a parked run whose question has expired", and(parked, jobless, after(time.Hour)), redispatches, `
 			redispatched
 			thread Expired={Questions=1 Since=1h0m0s}
 			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1h0m0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready`},
 		{"a parked run whose answers are there", and(parked, answered1, jobless), redispatches, `
 			redispatched
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"a parked run that waits for a tool", and(asks(pendingCall("c1"), question("c2")), jobless), redispatches, `
 			redispatched
-			+ job hitl-expiry:r:c2 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed
-			+ job poll:r:c1 RunID=r Model=m Agent=a Kind=poll Queue=of a DueAt=1m0s State=delayed`},
+			+ job hitl-expiry:r:c2 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed
+			+ job poll:r:c1 RunID=r Model=m Agent=a Kind=poll Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"a parked run whose end is decided", and(parked, jobless, decided(spool.Cancelled)), redispatches, `
 			redispatched
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"no thread", nil, redispatches, `
 			error: Thread not found`},
 		{"a thread without a run", func(s *scene) { s.Rows.Thread = &spool.Thread{State: spool.Idle} }, redispatches, `

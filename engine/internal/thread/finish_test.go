@@ -142,8 +142,8 @@ func TestFinish(t *testing.T) {
 			park c2 Landed=true
 			park c4 State=closed Landed=true
 			park c5 State=closed Landed=true
-			+ job cancel:r:c4 RunID=r Model=m Agent=a Kind=cancel Queue=of a DueAt=0s State=ready
-			+ job cancel:r:c5 RunID=r Model=m Agent=a Kind=cancel Queue=of a DueAt=0s State=ready`},
+			+ job cancel:r:c4 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready
+			+ job cancel:r:c5 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"at a limit, with a nested run that waits", and(running, nests), finishes(spool.Ending{State: spool.Completed, Reason: spool.StopTokenBudget}), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:token_budget,offset:1-1} end
@@ -214,7 +214,7 @@ func TestSettle(t *testing.T) {
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=- Ending=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job settle:r RunID=r Model=m Agent=a Kind=settle Queue=of a DueAt=1m0s State=delayed`},
+			+ job settle:r RunID=r Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"after the hook, without a worker", and(settles, queued, func(s *scene) { stops("")(s) }), func(s *scene) string {
 			return s.on(func(tx *Tx) (string, error) { return "settled", Settle(tx, *tx.Run.Ending, true) })
 		}, `

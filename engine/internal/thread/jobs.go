@@ -17,7 +17,7 @@ func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
 func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) spool.Job {
 	j := spool.Job{
 		Tenant: tx.Thread.Tenant, ThreadID: tx.Thread.ID, RunID: run.ID, Model: run.Model, Agent: run.Agent, Kind: kind,
-		Queue: tx.QueueOf(run.Agent),
+		Subject: run.StartedBy, Queue: tx.QueueOf(run.Agent),
 	}
 	if after > 0 {
 		j.DueAt = tx.Now.Add(after)

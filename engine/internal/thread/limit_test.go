@@ -74,14 +74,14 @@ func TestParkForBudget(t *testing.T) {
 	check(t, []row{
 		{"a run", and(running, spent, with("r", func(r *spool.RunRow) { r.Revision, r.Steps = "v1", 4 })), forTokens(true), `
 			ok
-			item after 2 {type:INPUT_REQUIRED,toolCallId:budget2,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:budget_reached,revision:v1,digest:sha256,expiresAt:1h0m0s,distinctApprover:true,offset:1-1}
+			item after 2 {type:INPUT_REQUIRED,toolCallId:budget2,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:approval,about:budget_reached,revision:v1,digest:sha256,expiresAt:1h0m0s,distinctApprover:true,offset:1-1}
 			item after 2 {type:RUN_FINISHED,status:parked,offset:1-2} end
 			thread State=WAITING_FOR_INPUT LeaseUntil=-
 			run r State=WAITING_FOR_INPUT Allowance={Budget={Tokens=100 CostMicros=9 Currency=USD ToolCalls=3 WallTime=1m0s} Spent={Tokens=101 CostMicros=10 ToolCalls=3 WallTime=1m0s} Parks=1} WorkerSince=-
-			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:budget2,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:budget_reached,revision:v1,digest:sha256,expiresAt:1h0m0s,distinctApprover:true} RunID=r Stream=r:1 After=1-0
+			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:budget2,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:approval,about:budget_reached,revision:v1,digest:sha256,expiresAt:1h0m0s,distinctApprover:true} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			+ park budget2 RunID=r ToolCallID=budget2 ToolName=budget Step=4 Args={exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD} Reason=budget_reached Revision=v1 Digest=sha256 State=open CreatedAt=0s ExpiresAt=1h0m0s Expiry={Then=deny TTL=1h0m0s Warn=12m0s} DistinctApprover=true
-			+ job hitl-expiry:r:budget2 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:budget2 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"a nested run", and(running, nests, spent), nestedForTokens, `
 			ok
 			run r Allowance={Budget={Tokens=100 CostMicros=9 Currency=USD ToolCalls=3 WallTime=1m0s} Spent={Tokens=101 CostMicros=10 ToolCalls=3 WallTime=1m0s} Since=0s Parks=1}
@@ -89,14 +89,14 @@ func TestParkForBudget(t *testing.T) {
 			+ park budget3 RunID=r ToolCallID=budget3 ToolName=budget Args={exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD} Reason=budget_reached Digest=sha256 State=open CreatedAt=0s Expiry={Then=deny TTL=1h0m0s Warn=12m0s}`},
 		{"the second of a tree", and(running, nests, spent, func(s *scene) { nestedForTokens(s) }), forTokens(false), `
 			ok
-			item after 2 {type:INPUT_REQUIRED,toolCallId:budget3,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:budget_reached,digest:sha256,expiresAt:1h0m0s,offset:1-1}
+			item after 2 {type:INPUT_REQUIRED,toolCallId:budget3,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:approval,about:budget_reached,digest:sha256,expiresAt:1h0m0s,offset:1-1}
 			item after 2 {type:RUN_FINISHED,status:parked,offset:1-2} end
 			thread State=WAITING_FOR_INPUT LeaseUntil=-
 			run r State=WAITING_FOR_INPUT Allowance={Budget={Tokens=100 CostMicros=9 Currency=USD ToolCalls=3 WallTime=1m0s} Spent={Tokens=101 CostMicros=10 ToolCalls=3 WallTime=1m0s} Parks=1} WorkerSince=-
-			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:budget3,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:budget_reached,digest:sha256,expiresAt:1h0m0s} RunID=r Stream=r:1 After=1-0
+			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:budget3,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:approval,about:budget_reached,digest:sha256,expiresAt:1h0m0s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			park budget3 ExpiresAt=1h0m0s
-			+ job hitl-expiry:r:budget3 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:budget3 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"for time, when the answers are there", and(running, nests, spent), forTime, `
 			ok
 			+ park budget3 RunID=r ToolCallID=budget3 ToolName=budget Args={exhausted:time_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD} Reason=budget_reached Digest=sha256 State=open CreatedAt=0s Expiry={Then=deny TTL=1h0m0s Warn=12m0s} DistinctApprover=true`},

@@ -44,7 +44,7 @@ func Park(tx *Tx) error {
 		if err != nil {
 			return err
 		}
-		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required.InRecord()))
 	}
 	if err := tx.Write(c); err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:1h0m0s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			park c1 CreatedAt=0s ExpiresAt=1h0m0s
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"for the tool's own question", and(running, asked(own)), parks, `
 			ok
 			item after 2 {type:INPUT_REQUIRED,toolCallId:c1,toolName:send,agentId:null,arguments:{seen:1},inputSchema:{type:object},frames:[],reason:own,occurrence:2,expiresAt:10m0s,onExpiry:fail,distinctApprover:true,offset:1-1}
@@ -47,7 +47,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:null,arguments:{seen:1},inputSchema:{type:object},frames:[],reason:own,occurrence:2,expiresAt:10m0s,onExpiry:fail,distinctApprover:true} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			park c1 CreatedAt=0s ExpiresAt=10m0s
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=9m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=9m0s State=delayed`},
 		{"for a tool that is not done", and(running, asked(pendingCall("c1"))), parks, `
 			ok
 			item after 2 {type:RUN_FINISHED,status:parked,offset:1-1} end
@@ -56,7 +56,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=CALL_PENDING Payload={toolCallId:c1,toolName:build,note:began,until:24h0m0s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-1
 			park c1 Pending={State=1 After=1m0s NextAt=1m0s Until=24h0m0s Note=began}
-			+ job poll:r:c1 RunID=r Model=m Agent=a Kind=poll Queue=of a DueAt=1m0s State=delayed`},
+			+ job poll:r:c1 RunID=r Model=m Agent=a Kind=poll Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"for a tool whose time is nearly over", and(running, asked(soon)), parks, `
 			ok
 			item after 2 {type:RUN_FINISHED,status:parked,offset:1-1} end
@@ -65,14 +65,14 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=CALL_PENDING Payload={toolCallId:c4,toolName:build,note:began,until:1s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-1
 			park c4 Pending={State=1 After=1m0s NextAt=1s Until=1s Note=began}
-			+ job poll:r:c4 RunID=r Model=m Agent=a Kind=poll Queue=of a DueAt=1s State=delayed`},
+			+ job poll:r:c4 RunID=r Model=m Agent=a Kind=poll Subject=ann Queue=of a DueAt=1s State=delayed`},
 		{"for a tool that was found ready meanwhile", and(running, asked(ready)), parks, `
 			ok
 			item after 1 {type:RUN_FINISHED,status:parked,offset:1-1} end
 			thread State=WAITING_FOR_INPUT LeaseUntil=-
 			run r State=WAITING_FOR_INPUT WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"for a tool that was found ready meanwhile, and a question", and(running, asked(ready, question("c1"))), parks, `
 			ok
 			item after 2 {type:INPUT_REQUIRED,toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:1h0m0s,offset:1-1}
@@ -82,7 +82,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:1h0m0s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			park c1 CreatedAt=0s ExpiresAt=1h0m0s
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"with a question that is open already", and(running, asked(old)), parks, `
 			ok
 			item after 1 {type:RUN_FINISHED,status:parked,offset:1-1} end
@@ -101,7 +101,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:n1,arguments:{to:1},inputSchema:{of:tool},frames:[{agentId:null,toolCallId:c9}],nested:{agentId:n1,name:b,model:m2,depth:1},reason:approval,expiresAt:1h0m0s} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-2
 			park c1 CreatedAt=0s ExpiresAt=1h0m0s
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Queue=of a DueAt=48m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"with a tool whose schema cannot be read", and(running, asked(question("c1")), func(s *scene) {
 			s.rules.Parameters = func(spool.View, spool.Park) (json.RawMessage, error) { return nil, errors.New("no") }
 		}), parks, `

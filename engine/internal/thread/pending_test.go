@@ -57,7 +57,7 @@ func TestPolled(t *testing.T) {
 		{"not done, at the end of its time", and(waits, after(24*time.Hour)), looks(still), `
 			looked, wake the workers, unseen
 			park c1 Pending={State=1 After=1m0s NextAt=1m0s Until=24h0m0s Ready=true Note=began}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=24h0m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=24h0m0s State=ready
 			- job poll:r:c1`},
 		{"not done, while a worker has the run", and(asks(pendingCall("c1"), question("c2")), later, func(s *scene) {
 			answers(Response{ToolCallID: "c2"})(s)
@@ -69,7 +69,7 @@ func TestPolled(t *testing.T) {
 		{"done", and(waits, later), looks(nil), `
 			looked, wake the workers, unseen
 			park c1 Pending={State=1 After=1m0s NextAt=1m0s Until=24h0m0s Ready=true Note=began}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Queue=of a DueAt=1m0s State=ready
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1m0s State=ready
 			- job poll:r:c1`},
 		{"done, with an open question beside it", and(asks(pendingCall("c1"), question("c2")), later), looks(nil), `
 			looked, unseen

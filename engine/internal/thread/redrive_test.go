@@ -27,7 +27,7 @@ func TestRedrive(t *testing.T) {
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
 			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=1s StartedAt=1s Continues=r
-			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=1s State=ready
+			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=1s State=ready
 			- dead 5`},
 		{"a failed run with the request of its start", and(failed, with("r", func(r *spool.RunRow) {
 			r.MaxSteps, r.HostState, r.Scopes, r.ProviderOptions = 7, []byte(`{"h":1}`), []string{"x"}, []byte(`{"p":1}`)
@@ -40,7 +40,7 @@ func TestRedrive(t *testing.T) {
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
 			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=1s StartedAt=1s MaxSteps=7 Allowance={Budget={Tokens=9}} HostState={h:1} ProviderOptions={p:1} Client={Context=[{Description=d Value=v}]} Scopes=[x] Continues=r Held=true Output={Schema={Name=o}}
-			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=1s State=ready
+			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=1s State=ready
 			- dead 5`},
 		{
 			"a failed run whose output is of its agent", and(failed, with("r", func(r *spool.RunRow) { r.Output = &spool.RunOutput{Problem: "wrong"} })),
@@ -48,7 +48,7 @@ func TestRedrive(t *testing.T) {
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
 			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=1s StartedAt=1s Continues=r
-			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=1s State=ready
+			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=1s State=ready
 			- dead 5`,
 		},
 		{"a run that was redriven and has failed again", and(ended(spool.Failed), redriven, func(s *scene) {
@@ -60,7 +60,7 @@ func TestRedrive(t *testing.T) {
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
 			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s Continues=r
-			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- dead 5`},
 		{"a job that is not dead any more", ended(spool.Failed), redrives("r", spool.JobStart), `
 			error: Dead job not found`},
@@ -83,7 +83,7 @@ func TestRedrive(t *testing.T) {
 			refused: moved_on: The work of a call is cancelled only once`},
 		{"a settlement", unsettled, redrives("r", spool.JobSettle), `
 			goes on as r, note redrive_job of r
-			+ job settle:r RunID=r Model=m Agent=a Kind=settle Queue=of a DueAt=0s State=ready
+			+ job settle:r RunID=r Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready
 			- dead 5`},
 		{"a settlement without a hook", and(ended(spool.Completed), deadJobs), redrives("r", spool.JobSettle), `
 			refused: moved_on: There is nothing to settle`},

@@ -37,7 +37,7 @@ func TestStart(t *testing.T) {
 			+ thread State=QUEUED Model=m Title=a title Owner=ann RunID=r
 			+ run r Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go r}] RunID=r
-			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"of a new thread, which edits a turn", nil, edits("r", "", -1), `
 			refused: not_found: Message not found`},
 		{"of a new thread with labels", nil, func(s *scene) string {
@@ -49,7 +49,7 @@ func TestStart(t *testing.T) {
 			+ thread State=QUEUED Model=m Title=a title Owner=ann Labels=map[a:b] RunID=r
 			+ run r Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go r}] ClientMessageID=mine RunID=r
-			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"by a worker that takes it", nil, func(s *scene) string {
 			r := request("r", "")
 			r.Take = func(spool.Job) *Take { return &Take{Revision: "v1"} }
@@ -60,7 +60,7 @@ func TestStart(t *testing.T) {
 			+ run r Agent=a Model=m State=RUNNING StartedBy=ann EnqueuedAt=0s StartedAt=0s Segments=1 Revision=v1 WorkerSince=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go r}] RunID=r
 			+ entry 1 Type=RUN_STARTED Payload={runId:r,streamId:r:1,segment:1,revision:v1,enqueuedAt:0s} RunID=r
-			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=inflight Attempts=1`},
+			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that takes it, of a thread that exists", said, func(s *scene) string {
 			r := request("next", "")
 			r.Take = func(spool.Job) *Take { return &Take{} }
@@ -71,7 +71,7 @@ func TestStart(t *testing.T) {
 			+ run next Agent=a Model=m State=RUNNING StartedBy=ann EnqueuedAt=0s StartedAt=0s Segments=1 WorkerSince=0s
 			+ message msg3 Role=user Content=[{Type=text Text=go next}] RunID=next
 			+ entry 3 Type=RUN_STARTED Payload={runId:next,streamId:next:1,segment:1,enqueuedAt:0s} RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=inflight Attempts=1`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that is not ready", nil, func(s *scene) string {
 			r := request("r", "")
 			r.Take = func(spool.Job) *Take { return nil }
@@ -81,7 +81,7 @@ func TestStart(t *testing.T) {
 			+ thread State=QUEUED Model=m Title=a title Owner=ann RunID=r
 			+ run r Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go r}] RunID=r
-			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"of an idle thread, whose count of the prompt goes on", and(said, with("r", func(r *spool.RunRow) {
 			r.Context = &spool.ContextCount{Tokens: 7}
 		})), begin("next", ""), `
@@ -89,7 +89,7 @@ func TestStart(t *testing.T) {
 			thread State=QUEUED RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s Context={Tokens=7}
 			+ message msg3 Role=user Content=[{Type=text Text=go next}] RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"that edits a turn, by no worker", said, func(s *scene) string {
 			r := request("next", "")
 			r.EditMessageID = s.Rows.Messages[0].ID
@@ -104,7 +104,7 @@ func TestStart(t *testing.T) {
 			- message msg2
 			+ branch 3 RunID=next Messages=[{Role=user Content=[{Type=text Text=go r}] RunID=r} {Role=assistant Content=[{Type=text Text=done}] RunID=r}]
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"that edits an answer", said, edits("next", "", 1), `
 			refused: not_editable: Only a user message can be edited`},
 		{"that edits an unknown message", said, edits("next", "", -1), `
@@ -114,13 +114,13 @@ func TestStart(t *testing.T) {
 			thread State=QUEUED RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"of a thread whose last run has questions that nobody answered", and(ended(spool.Completed), marked), begin("next", ""), `
 			position 0
 			thread State=QUEUED Expired=- RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"with the id of a run before", said, begin("r", ""), `
 			refused: run_id_used: Run id already used`},
 		{"with the id of a run elsewhere", func(s *scene) {

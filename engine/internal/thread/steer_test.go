@@ -49,7 +49,7 @@ func TestSteer(t *testing.T) {
 			+ thread State=QUEUED Model=m Title=a title Owner=ann RunID=s1
 			+ run s1 Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go s1}] RunID=s1
-			+ job run:s1:1 RunID=s1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:s1:1 RunID=s1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 	})
 }
 
@@ -78,8 +78,8 @@ func TestDeliver(t *testing.T) {
 			+ message msg3 Role=user Content=[{Type=text Text=go s2}] ClientMessageID=of s2 RunID=r
 			+ entry 2 Type=STEERED Payload={runId:r,steerRunId:s1,messageId:msg2,clientMessageId:of s1,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=STEERED Payload={runId:r,steerRunId:s2,messageId:msg3,clientMessageId:of s2,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0
-			+ job settle:s1 RunID=s1 Model=m Agent=a Kind=settle Queue=of a DueAt=0s State=ready
-			+ job settle:s2 RunID=s2 Model=m Agent=a Kind=settle Queue=of a DueAt=0s State=ready`},
+			+ job settle:s1 RunID=s1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready
+			+ job settle:s2 RunID=s2 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"one, as the budget has no room for the second", steered, delivers(1), `
 			ok
 			run s1 State=COMPLETED StopReason=steered EndedAt=0s QueuePosition=- Wait={WhenBusy=steer Position=1 Steers=r Delivered={RunID=r MessageID=msg2}}

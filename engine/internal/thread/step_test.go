@@ -147,7 +147,7 @@ func TestHandBack(t *testing.T) {
 			thread State=QUEUED LeaseUntil=-
 			run r State=QUEUED WallTime=1s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Queue=of a DueAt=1s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Subject=ann Queue=of a DueAt=1s State=ready`},
 		{"for later", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error { return HandBack(tx, s.At.Add(time.Minute), "room") })
 		}, `
@@ -156,7 +156,7 @@ func TestHandBack(t *testing.T) {
 			thread State=QUEUED LeaseUntil=-
 			run r State=QUEUED WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:room} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Queue=of a DueAt=1m0s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"to try again", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error { return RetryLater(tx, time.Minute, "no") })
 		}, `
@@ -165,7 +165,7 @@ func TestHandBack(t *testing.T) {
 			thread State=QUEUED LeaseUntil=-
 			run r State=QUEUED WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no,retryAfterMs:60000} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=retry Segment=2 Queue=of a DueAt=1m0s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=retry Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"with reservations", and(running, reserves), func(s *scene) string {
 			return s.work(func(tx *Tx) error { return RetryLater(tx, time.Minute, "no") })
 		}, `
@@ -176,7 +176,7 @@ func TestHandBack(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no,retryAfterMs:60000} RunID=r Stream=r:1 After=1-1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=aborted Guess={Input=7} Cost={Micros=3 Currency=USD}
 			+ usage 2 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=retry Segment=2 Queue=of a DueAt=1m0s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=retry Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"with a reservation of an answer that it asks for again", and(running, nests, reserves, resumable("r")), func(s *scene) string {
 			return s.work(func(tx *Tx) error { return HandBack(tx, time.Time{}, "no") })
 		}, `
@@ -186,7 +186,7 @@ func TestHandBack(t *testing.T) {
 			run r State=QUEUED Allowance={Budget={Tokens=100} Spent={Tokens=5} Reservations=[]} WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:no} RunID=r Stream=r:1 After=1-1
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Queue=of a DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"a run that is not running", parked, func(s *scene) string {
 			return s.work(func(tx *Tx) error { return HandBack(tx, time.Time{}, "no") })
 		}, `
@@ -215,7 +215,7 @@ func TestHandOver(t *testing.T) {
 			run r Agent=b Model=m2 State=QUEUED Revision=- Fallback=- Handovers=[{Step=2 From=a To=b}] Context=- WorkerSince=-
 			+ entry 2 Type=HANDED_OVER Payload={step:2,from:a,to:b,history:all} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the agent b takes over} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m2 Agent=b Kind=hand_back Segment=2 Queue=of b DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m2 Agent=b Kind=hand_back Segment=2 Subject=ann Queue=of b DueAt=0s State=ready`},
 		{"with a brief", and(running, state), over(spool.TransferBrief), `
 			ok
 			item after 3 {type:RUN_ERROR,status:lost,error:the agent b takes over,offset:1-1} end
@@ -225,6 +225,6 @@ func TestHandOver(t *testing.T) {
 			+ entry 2 Type=HANDED_OVER Payload={step:2,from:a,to:b,history:brief} RunID=r Stream=r:1 After=1-0
 			+ entry 3 Type=CONTEXT_COMPACTED Payload={summarizedMessages:3,messageId:msg2} RunID=r Stream=r:1 After=1-0
 			+ entry 4 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the agent b takes over} RunID=r Stream=r:1 After=1-1
-			+ job run:r:2 RunID=r Model=m2 Agent=b Kind=hand_back Segment=2 Queue=of b DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m2 Agent=b Kind=hand_back Segment=2 Subject=ann Queue=of b DueAt=0s State=ready`},
 	})
 }

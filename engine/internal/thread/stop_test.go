@@ -56,7 +56,7 @@ func TestStop(t *testing.T) {
 		{"a run whose worker has died with a draft", and(lost, drafted), stops(""), `
 			stopped RUNNING, note stop of r
 			run r StopAt=2m0s
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=2m0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=ready`},
 		{"a run whose worker has died before the settle hook", and(settles, running, decided(spool.Completed), func(s *scene) { s.later(1e12) }), stops(""), `
 			unchanged stopped COMPLETED`},
 		{"a run whose worker has died before the settle hook of a stop", and(settles, lost, decided(spool.Cancelled)), stops(""), `
@@ -88,7 +88,7 @@ func TestStop(t *testing.T) {
 			stopped WAITING_FOR_INPUT, settle r saved 0-0, note stop of r
 			thread Fence=2 LeaseUntil=1m0s
 			run r StopAt=0s Ending={State=CANCELLED Reason=cancelled Closed=true}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Queue=of a DueAt=1m0s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
 		{"a run that has ended", ended(spool.Failed), stops(""), `
 			unchanged stopped FAILED`},
 		{"a run that has ended, by its id", ended(spool.Failed), stops("r"), `
@@ -102,7 +102,7 @@ func TestStop(t *testing.T) {
 			thread Fence=1 LeaseUntil=1m0s
 			run r StopAt=0s Ending={State=CANCELLED Reason=cancelled Closed=true}
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-
-			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Queue=of a DueAt=0s State=ready`},
+			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"the waiting runs of a run whose end is decided", and(running, decided(spool.Completed), waiting("w1", spool.BusyEnqueue)), stops(""), `
 			stopped COMPLETED, note stop of w1
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
@@ -115,7 +115,7 @@ func TestStop(t *testing.T) {
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
 			run w1 QueuePosition=- Wait={WhenBusy=enqueue Position=1}
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job run:r:1`},
 		{"a waiting run", and(running, waiting("w1", spool.BusyEnqueue)), stops("w1"), `
 			stopped QUEUED, note stop of w1

@@ -92,7 +92,7 @@ func TestStartBusy(t *testing.T) {
 			position 1, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=1 Content=[{Type=text Text=go next}]}
-			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Queue=of a DueAt=0s State=ready`},
+			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"with the id of a run before", and(running, waiting("w1", spool.BusyEnqueue)), begin("w1", spool.BusyEnqueue), `
 			refused: run_id_used: Run id already used`},
 		{"with an id that is used, which would stop the run", queued, begin("r", spool.BusyInterrupt), `
@@ -120,7 +120,7 @@ func TestStartStops(t *testing.T) {
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s Wait={WhenBusy=interrupt}
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job run:r:1`},
 		{"a queued run, with a settle hook", and(settles, queued), begin("next", spool.BusyInterrupt), `
 			position 1, settle r saved 0-0, note stop of r by ann
@@ -135,7 +135,7 @@ func TestStartStops(t *testing.T) {
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=2m0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=2m0s State=ready`},
 		{"a parked run", parked, begin("next", spool.BusyInterrupt), `
 			position 0, note stop of r by ann
 			thread State=QUEUED RunID=next
@@ -144,7 +144,7 @@ func TestStartStops(t *testing.T) {
 			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}}] RunID=r
 			+ message msg3 Role=user Content=[{Type=text Text=go next}] RunID=next
 			park c1 State=closed Landed=true
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{"a run that is stopped already", stopping, begin("next", spool.BusyInterrupt), `
 			position 1, wake the worker
@@ -177,7 +177,7 @@ func TestStartStops(t *testing.T) {
 			- message msg3
 			+ branch 3 BaseMessageID=msg2 RunID=next Messages=[{Role=user Content=[{Type=text Text=go again}] RunID=again}]
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg3} RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job run:again:1`},
 		{"and will roll a running run back", running, begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of r by ann
@@ -207,7 +207,7 @@ func TestStartStops(t *testing.T) {
 			- message msg1
 			+ branch 3 RunID=next Messages=[{Role=user Content=[{Type=text Text=go r}] RunID=r}]
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job run:redriven:1`},
 		{"and rolls a run without a turn back", and(running, func(s *scene) { s.Rows.Messages = nil }), begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of r by ann
@@ -249,7 +249,7 @@ func TestStartNext(t *testing.T) {
 			run w1 QueuePosition=- Wait={WhenBusy=enqueue Position=1}
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"behind it waits a steer", and(running, waiting("w1", spool.BusySteer), waiting("w2", spool.BusySteer)), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
@@ -258,7 +258,7 @@ func TestStartNext(t *testing.T) {
 			run w1 QueuePosition=- Wait={WhenBusy=steer Position=1 Steers=r} Steered=true
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"its turn edits one that is there", and(said, queuedAgain, claimed("again"), func(s *scene) { edits("w1", spool.BusyEnqueue, 0)(s) }), end, `
 			ok, wake the workers
 			item after 3 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:2-1} end
@@ -272,7 +272,7 @@ func TestStartNext(t *testing.T) {
 			+ branch 5 RunID=w1 Messages=[{Role=user Content=[{Type=text Text=go r}] RunID=r} {Role=assistant Content=[{Type=text Text=done}] RunID=r} {Role=user Content=[{Type=text Text=go again}] RunID=again}]
 			+ entry 4 Type=RUN_ENDED Payload={runId:again,streamId:again:1,segment:1,status:finished} RunID=again Stream=again:1 After=2-1
 			+ entry 5 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=w1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"its turn edits one that is gone", and(said, queuedAgain, claimed("again"), func(s *scene) {
 			edits("w1", spool.BusyEnqueue, 0)(s)
 			s.start(request("w2", spool.BusyEnqueue))
@@ -286,7 +286,7 @@ func TestStartNext(t *testing.T) {
 			run w2 QueuePosition=- Wait={WhenBusy=enqueue Position=2}
 			+ message msg4 Role=user Content=[{Type=text Text=go w2}] RunID=w2
 			+ entry 4 Type=RUN_ENDED Payload={runId:again,streamId:again:1,segment:1,status:finished} RunID=again Stream=again:1 After=2-1
-			+ job run:w2:1 RunID=w2 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w2:1 RunID=w2 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"it rolls back", and(running, waiting("w1", spool.BusyRollback)), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
@@ -298,7 +298,7 @@ func TestStartNext(t *testing.T) {
 			+ branch 3 RunID=w1 Messages=[{Role=user Content=[{Type=text Text=go r}] RunID=r}]
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=w1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"it rolls back a turn that is gone", and(running, waiting("w1", spool.BusyRollback), func(s *scene) { s.Rows.Messages = nil }), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
@@ -307,7 +307,7 @@ func TestStartNext(t *testing.T) {
 			run w1 QueuePosition=- Wait={WhenBusy=rollback Position=1}
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"its turn edits one that is gone, and it was stopped", and(said, queuedAgain, claimed("again"), func(s *scene) {
 			edits("w1", spool.BusyInterrupt, 0)(s)
 			s.start(request("w2", spool.BusyInterrupt))
@@ -321,7 +321,7 @@ func TestStartNext(t *testing.T) {
 			run w2 QueuePosition=- Wait={WhenBusy=interrupt Position=2}
 			+ message msg4 Role=user Content=[{Type=text Text=go w2}] RunID=w2
 			+ entry 4 Type=RUN_ENDED Payload={runId:again,streamId:again:1,segment:1,status:finished} RunID=again Stream=again:1 After=2-1
-			+ job run:w2:1 RunID=w2 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w2:1 RunID=w2 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"it was stopped before its turn", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyInterrupt)), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
@@ -330,7 +330,7 @@ func TestStartNext(t *testing.T) {
 			run w1 QueuePosition=- Wait={WhenBusy=interrupt Position=1}
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 	})
 }
 

@@ -16,7 +16,7 @@ type Workers struct {
 }
 
 // Reserve reserves a place for a job that is about to be written, so that the job can be added as a claimed one.
-// It returns nil if no worker of the process would be the next to claim the job: all shared slots are taken, or
+// It returns nil if no worker of the process would be the next to claim the job: all slots that are not reserved are taken, or
 // other jobs may be waiting for them. The caller must call either [Place.Execute] or [Place.Release].
 func (s *Workers) Reserve(j spool.Job) *Place {
 	s.mu.Lock()
@@ -84,7 +84,7 @@ func (w *worker) reserve(ctx context.Context, j spool.Job) *Place {
 	case !slices.Contains(w.queues, j.Queue), !slices.Contains(w.agents, j.Agent):
 		return nil
 	}
-	slot := w.demand.unlessWaiting(func() *slots.Slot { return w.slots.AcquireShared(j.Tenant) })
+	slot := w.demand.unlessWaiting(func() *slots.Slot { return w.slots.AcquireShared(j) })
 	if slot == nil {
 		return nil
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 var editTests = map[string]func(s *engineTest){
-	"Drops": testEditDrops,
+	"Drops":    testEditDrops,
+	"Snapshot": testEditSnapshot,
 }
 
 // echo returns a model that repeats the last turn.
@@ -42,5 +43,34 @@ func testEditDrops(s *engineTest) {
 	}
 	if asked := m.Requests()[3].Messages; len(asked) != 3 {
 		s.Errorf("the model was asked with %d messages", len(asked))
+	}
+}
+
+// testEditSnapshot edits a turn, and the process dies before the answer. A snapshot has the new turn, and no entry that
+// would drop it: its messages are those behind the edit.
+func testEditSnapshot(s *engineTest) {
+	gate := make(chan struct{})
+	defer close(gate)
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("two"))))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "edited", RunID: "r2", EditMessageID: s.messagesOf(chat)[0].ID})
+	s.becomes(spool.Running)
+	stop()
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if n := len(snap.Messages); n != 1 || snap.Messages[0].Text() != "edited" {
+		s.Errorf("the snapshot has the messages %+v", snap.Messages)
+	}
+	for _, entry := range snap.ActiveEvents {
+		if entry.Type == spool.EntryMessagesDropped {
+			s.Errorf("the snapshot drops %s once more", entry.Payload)
+		}
+	}
+	if len(snap.ActiveEvents) == 0 {
+		s.Error("the snapshot has no entry of the run")
 	}
 }

@@ -18,6 +18,7 @@ type fairTest struct{ *engineTest }
 
 var fairTests = map[string]func(s fairTest){
 	"BesideManySlow":    testFairBesideManySlow,
+	"BesideOwnSlow":     testFairBesideOwnSlow,
 	"LoneTenant":        testFairLoneTenant,
 	"OneSlot":           testFairOneSlot,
 	"RunningPerTenant":  testFairRunningPerTenant,
@@ -109,7 +110,7 @@ func testFairBesideManySlow(s fairTest) {
 	m := newCrowd()
 	e := s.working(s.config(m))
 	many := s.startMany(e, "many", 200)
-	s.until("a full worker", func() bool { busy, _ := m.now(); return busy == 15 })
+	s.until("a full worker", func() bool { busy, _ := m.now(); return busy == 16 })
 	for _, tenant := range []spool.Tenant{"small", "other"} {
 		key := spool.ThreadKey{Tenant: tenant, ID: "t"}
 		s.startAs(e, key, engine.StartRequest{Prompt: "hello", RunID: "r"})
@@ -119,20 +120,44 @@ func testFairBesideManySlow(s fairTest) {
 	for _, key := range many {
 		s.endsWithin(key, time.Minute)
 	}
-	if _, most := m.now(); most != 15 {
-		s.Errorf("%d runs of one tenant ran at once, want 15", most)
+	if _, most := m.now(); most != 16 {
+		s.Errorf("%d runs of one tenant ran at once, want 16", most)
 	}
 }
 
-// testFairLoneTenant checks that a single tenant gets all shared slots: 3 with a concurrency of 4.
+// testFairBesideOwnSlow fills a worker with the long steps of one subject. Another tenant, and another subject of the
+// same tenant, each have a run with a long step. Their next prompts are answered at once.
+func testFairBesideOwnSlow(s fairTest) {
+	m := newCrowd()
+	e := s.working(s.config(m))
+	many := s.startMany(e, "many", 20)
+	s.until("a full worker", func() bool { busy, _ := m.now(); return busy == 16 })
+	say := func(tenant spool.Tenant, by string, id spool.RunID, prompt string) spool.ThreadKey {
+		key := spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(by + string(id))}
+		s.startAs(e, key, engine.StartRequest{Prompt: prompt, RunID: spool.RunID(by) + id, By: by})
+		return key
+	}
+	var slow []spool.ThreadKey
+	for i, of := range [][2]string{{"many", "ben"}, {"small", "ann"}} {
+		slow = append(slow, say(spool.Tenant(of[0]), of[1], "slow", "slow"))
+		s.until("a slow run of "+of[1], func() bool { busy, _ := m.now(); return busy == 17+i })
+		s.endsWithin(say(spool.Tenant(of[0]), of[1], "hello", "hello"), 2*time.Second)
+	}
+	close(m.gate)
+	for _, key := range append(many, slow...) {
+		s.endsWithin(key, time.Minute)
+	}
+}
+
+// testFairLoneTenant checks that a single tenant gets as many slots as the worker's concurrency, and none of the reserved ones.
 func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
 	s.workWith(e, engine.WorkOptions{Concurrency: 4})
 	s.startMany(e, "many", 6)
 	<-time.After(time.Minute)
-	if busy, _ := m.now(); busy != 3 {
-		s.Errorf("%d runs are at work, want 3", busy)
+	if busy, _ := m.now(); busy != 4 {
+		s.Errorf("%d runs are at work, want 4", busy)
 	}
 	close(m.gate)
 	s.until("all ends", func() bool { busy, _ := m.now(); return busy == 0 && m.asked.Load() == 6 })

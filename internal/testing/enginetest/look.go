@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -208,12 +209,12 @@ func (s *engineTest) record() (lines []string) {
 
 func entryLine(e spool.Entry) string {
 	var p struct {
-		State, StreamID, Status, ToolCallID, Reason, Note string
-		Approved                                          *bool
+		State, StreamID, Status, ToolCallID, Reason, About, Note string
+		Approved                                                 *bool
 	}
 	_ = json.Unmarshal(e.Payload, &p)
 	line := []string{string(e.Type)}
-	for _, word := range []string{p.StreamID, p.Status, p.ToolCallID, p.Reason, p.Note, p.State} {
+	for _, word := range []string{p.StreamID, p.Status, p.ToolCallID, cmp.Or(p.About, p.Reason), p.Note, p.State} {
 		if word != "" {
 			line = append(line, word)
 		}

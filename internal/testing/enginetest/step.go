@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -14,6 +15,7 @@ import (
 var stepTests = map[string]func(s *engineTest){
 	"ToolLoop":           testStepToolLoop,
 	"ParallelTools":      testStepParallelTools,
+	"ResultsInOrder":     testStepResultsInOrder,
 	"ReusedCallID":       testStepReusedCallID,
 	"SaveBeforeAnnounce": testStepSaveBeforeAnnounce,
 	"IdempotencyKey":     testStepIdempotencyKey,
@@ -61,6 +63,32 @@ func testStepParallelTools(s *engineTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=a{} c2=b{}", `tool c1:"a" c2:"b"`, "assistant done")
+}
+
+// testStepResultsInOrder has calls that return in another order than they were made. A client that follows shows their
+// results as they are saved.
+func testStepResultsInOrder(s *engineTest) {
+	after := func(name string, wait time.Duration) spool.Tool {
+		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			<-time.After(wait)
+			return json.RawMessage(`"` + name + `"`), nil
+		}}
+	}
+	e := s.working(s.config(spooltest.NewModel(
+		spooltest.Use(
+			spooltest.Call{ID: "c1", Name: "late"}, spooltest.Call{ID: "c2", Name: "nothing"}, spooltest.Call{ID: "c3", Name: "soon"},
+			spooltest.Call{ID: "c4", Name: "send"}, spooltest.Call{ID: "c5", Name: "now"},
+		), spooltest.Say("done"),
+	), after("late", 30*time.Millisecond), after("soon", 10*time.Millisecond), after("now", 0), approved("send", "1")))
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c4", true, "")
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	client()
+	s.lines("messages", s.script(), "user go", "assistant c1=late{} c2=nothing{} c3=soon{} c4=send{} c5=now{}",
+		`tool c1:"late" c2:"error: unknown tool nothing" c3:"soon" c5:"now"`, `tool c4:1`, "assistant done")
 }
 
 // testStepReusedCallID has a provider that counts its calls from one in each answer.

@@ -372,7 +372,7 @@ var (
 		"listEvents": {
 			"200": object{"events": []object{{
 				"threadId": "t1", "seq": 7, "type": "receipt", "payload": object{"cents": 500},
-				"createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1", "publishedBy": "anna",
+				"createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1", "published": true, "publishedBy": "anna",
 			}}, "next": 7},
 		},
 		"publishEvent": {

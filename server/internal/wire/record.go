@@ -32,14 +32,17 @@ func (m *made) makeRecord() {
 	// all events have the fields of the envelope
 	envelope := entryFields("ThreadID", "Seq", "CreatedAt", "RunID")
 	m.events = m.union("Event",
-		"An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types (ApplicationEvent). Ignore a type that you do not know.",
+		"An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types and the mark published (ApplicationEvent). Ignore a type that you do not know.",
 		rowsOf(spool.EntryKinds()), func(word string) string { return word + "Event" },
 		func(v variant) []reflect.StructField {
 			return append(slices.Clone(envelope), reflect.StructField{Name: "Payload", Type: v.of, Tag: `json:"payload"`})
 		})
 	// an event of an application, with the type first
-	m.applicationEvent = m.name("ApplicationEvent", reflect.StructOf(
-		slices.Concat(entryFields("Type"), envelope, entryFields("Payload", "PublishedBy", "PublishedByTool"))))
+	mark := reflect.StructField{
+		Name: "Published", Type: reflect.TypeFor[bool](), Tag: `doc:"Always true. No other event has it." json:"published"`,
+	}
+	m.applicationEvent = m.name("ApplicationEvent", reflect.StructOf(slices.Concat(
+		entryFields("Type"), envelope, entryFields("Payload"), []reflect.StructField{mark}, entryFields("PublishedBy", "PublishedByTool"))))
 	m.items = m.union("Item", "An item of a run stream, by its type. Ignore a type that you do not know.",
 		rowsOf(spool.ItemKinds()), func(word string) string { return word + "Item" },
 		func(v variant) []reflect.StructField {

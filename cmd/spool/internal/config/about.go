@@ -226,7 +226,7 @@ var about = map[string]string{
 	"limits.max_queue_depth":                   "How many jobs may be ready. Default: 100000.",
 	"limits.max_queue_depth_per_tenant":        "How many jobs of one tenant may be ready. Default: 50000.",
 	"limits.bytes_per_tenant":                  "How many bytes one tenant may store. Default: no limit.",
-	"limits.concurrency":                       "How many segments tenants share in this process. Default: 16.",
+	"limits.concurrency":                       "How many segments run at once in this process. One more and a quarter are reserved for tenants and subjects below their share. Default: 16.",
 	"limits.running_per_tenant":                "How many of them one tenant may have. Default: no limit.",
 	"limits.wall_time":                         "How long workers execute a run, without its waits. 0: no limit. Default: 1h.",
 	"limits.body_memory":                       "Bytes of the bodies of all active requests. Default: 134217728.",

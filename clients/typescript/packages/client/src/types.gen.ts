@@ -224,6 +224,8 @@ export interface components {
             type: string;
         };
         AgentPublisher: {
+            /** @description True for an event of an application. */
+            published: boolean;
             /** @description The subject who published the event. */
             publishedBy?: string;
             /** @description The tool that published it. */
@@ -534,6 +536,8 @@ export interface components {
             createdAt: string;
             /** @description Any JSON. */
             payload: unknown;
+            /** @description Always true. No other event has it. */
+            published: boolean;
             /** @description The subject who published it. */
             publishedBy?: string;
             /** @description The tool whose call published it. */
@@ -1357,7 +1361,7 @@ export interface components {
              */
             error: string;
         };
-        /** @description An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types (ApplicationEvent). Ignore a type that you do not know. */
+        /** @description An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types and the mark published (ApplicationEvent). Ignore a type that you do not know. */
         Event: components["schemas"]["RunStartedEvent"] | components["schemas"]["RunEndedEvent"] | components["schemas"]["InputRequiredEvent"] | components["schemas"]["InputExpiringEvent"] | components["schemas"]["InputExtendedEvent"] | components["schemas"]["InputExpiredEvent"] | components["schemas"]["CallPendingEvent"] | components["schemas"]["HitlResponseEvent"] | components["schemas"]["MessagesDroppedEvent"] | components["schemas"]["MessagesRestoredEvent"] | components["schemas"]["SteeredEvent"] | components["schemas"]["ContextCompactedEvent"] | components["schemas"]["TokenBudgetExhaustedEvent"] | components["schemas"]["CostBudgetExhaustedEvent"] | components["schemas"]["ToolCallBudgetExhaustedEvent"] | components["schemas"]["TimeBudgetExhaustedEvent"] | components["schemas"]["TimeLimitReachedEvent"] | components["schemas"]["StorageLimitReachedEvent"] | components["schemas"]["OutputRejectedEvent"] | components["schemas"]["ModelFallbackEvent"] | components["schemas"]["HandedOverEvent"] | components["schemas"]["RunRefusedEvent"] | components["schemas"]["StateChangeEvent"] | components["schemas"]["MessageAppendedEvent"] | components["schemas"]["ThreadDeletedEvent"];
         EventPage: {
             /** @description The events, in the order of their seq. */
@@ -1761,6 +1765,8 @@ export interface components {
             toolCallId?: string;
         };
         InputRequired: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The nested run that asks. Null: the run's own agent. */
             agentId: string | null;
             /** @description Any JSON: the arguments of the call, or the content that its tool shows. */
@@ -1833,6 +1839,8 @@ export interface components {
         };
         /** @description A call waits for an answer. */
         InputRequiredItem: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The nested run that asks. Null: the run's own agent. */
             agentId: string | null;
             /** @description Any JSON: the arguments of the call, or the content that its tool shows. */
@@ -2476,6 +2484,8 @@ export interface components {
             tenant?: string;
         };
         Question: {
+            /** @description Only in events: outcome_unknown or budget_reached, where the reason is approval so that every client shows the question. */
+            about?: string;
             /** @description The agent of the run. */
             agent: string;
             /** @description The nested run that asks. Null: the run's own agent. */
@@ -3527,7 +3537,7 @@ export interface components {
             url: string;
         };
         Snapshot: {
-            /** @description The entries of the unfinished run, without those about calls that no longer wait. */
+            /** @description The entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no longer wait. */
             activeEvents: components["schemas"]["Event"][];
             /** @description Only in the snapshot of one run: the message before those of the run. */
             afterMessageId?: string;

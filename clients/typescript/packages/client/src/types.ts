@@ -203,7 +203,10 @@ export interface ThreadStoreOptions {
   schedule?: (run: () => void) => void;
   /** Called for each frame, before the store has applied it. */
   onFrame?: (frame: Frame) => void;
-  /** Called for each event of the application: an entry, a notice, or a CUSTOM item. */
+  /**
+   * Called for each event of the application: an entry or a notice with the mark `published`, or a CUSTOM item. It is not
+   * called for kinds of a newer server, nor for entries of a host without the mark.
+   */
   onCustom?: (name: string, value: unknown) => void;
   /** Called when the thread of the store is another one: its first turn was accepted, it was deleted or selected. */
   onThread?: (threadId: string | null) => void;

@@ -51,7 +51,7 @@ function said(type: string, p: Record<string, unknown>, lost: boolean): [string,
       return [`segment ${p.segment} ended: ${p.status}${why}${retry}`, mark];
     }
     case "INPUT_REQUIRED":
-      return [`${p.toolName} asks: ${p.reason}`, "asked"];
+      return [`${p.toolName} asks: ${p.about ?? p.reason}`, "asked"];
     case "HITL_RESPONSE":
       return [
         `${p.approved ? "approved" : "denied"}${p.answeredBy ? ` by ${p.answeredBy}` : ""}${p.reason ? `: ${p.reason}` : ""}`,

@@ -135,8 +135,8 @@ class Teller {
         return;
       case "INPUT_REQUIRED": {
         this.#asked.set(String(p.toolCallId), p);
-        const park = { reason: String(p.reason), toolName: String(p.toolName) };
-        if (p.reason === "budget_reached") {
+        const park = { reason: String(p.about ?? p.reason), toolName: String(p.toolName) };
+        if (park.reason === "budget_reached") {
           this.#say(
             `the budget of ${budgetOf(p.arguments)} is used up, and the run asks for a new one`,
             "budget",
@@ -150,7 +150,7 @@ class Teller {
       case "HITL_RESPONSE": {
         const asked = this.#asked.get(String(p.toolCallId));
         const who = p.answeredBy ? String(p.answeredBy) : "someone";
-        const budget = asked?.reason === "budget_reached";
+        const budget = asked?.about === "budget_reached";
         const what = budget ? "a new budget" : String(asked?.toolName ?? "the call");
         const how = p.arguments === undefined ? "" : " with other arguments";
         const why = p.reason ? `: “${clipped(String(p.reason))}”` : "";

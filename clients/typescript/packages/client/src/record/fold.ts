@@ -169,7 +169,10 @@ export class Fold {
       );
   }
 
-  /** The entries of the run that has the thread, without those about calls that no longer wait. */
+  /**
+   * The entries of the run that has the thread, without those about calls that no longer wait, and without MESSAGES_DROPPED,
+   * which the messages have.
+   */
   #activeEvents(): ThreadEvent[] {
     const entries = (this.source.entries.get(this.#runId) ?? []).filter((e) => e.seq <= this.#seq);
     const last = new Map<unknown, number>();
@@ -178,7 +181,7 @@ export class Fold {
     }
     return entries.filter((e) => {
       const wanted = waits[e.type];
-      if (!wanted) return true;
+      if (!wanted) return e.type !== "MESSAGES_DROPPED";
       const call = callOf(e);
       return this.#parks.get(keyOf(this.#runId, call)) === wanted && e.seq >= (last.get(call) ?? 0);
     });

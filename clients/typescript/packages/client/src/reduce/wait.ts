@@ -18,7 +18,8 @@ export function withPark(view: ThreadView, e: AnyEvent): ThreadView {
   const p = e.payload;
   switch (e.type) {
     case "INPUT_REQUIRED": {
-      const { resume, ...asks } = p; // some hosts send what only their workers need
+      // Some hosts send what only their workers need. An event says approval for questions that have a reason of their own.
+      const { resume, about, ...asks } = { ...p, ...(p.about && { reason: p.about }) };
       const runId = e.runId ?? resume?.runId ?? "";
       const park = merged({ ...asks, agentId: p.agentId ?? null, runId } as Park, { askedAt: e.createdAt });
       const parks = put(view.parks, park, (o) => o.toolCallId === park.toolCallId && o.runId === park.runId);

@@ -6,7 +6,6 @@ import { reduce } from "../reduce/reduce.js";
 import { onWake } from "../wake.js";
 import type { Frame } from "../wire.js";
 import type { Core } from "./core.js";
-import { isKnown } from "./known.js";
 import { Missed } from "./missed.js";
 import { report } from "./report.js";
 import { nextFrame } from "./schedule.js";
@@ -165,8 +164,8 @@ export class Live {
     report(() => {
       onFrame?.(frame);
       if (frame.kind === "stream" && frame.item.type === "CUSTOM") onCustom?.(frame.item.name, frame.item.value);
-      if (frame.kind === "thread" && !isKnown(frame.event.type)) {
-        onCustom?.(frame.event.type, (frame.event as { payload?: unknown }).payload);
+      if (frame.kind === "thread" && "published" in frame.event && frame.event.published === true) {
+        onCustom?.(frame.event.type, frame.event.payload);
       }
     });
     if (this.#begins) {

@@ -27,7 +27,7 @@ describe("a callback that throws", () => {
 
   test.each(["onFrame", "onCustom"] as const)("is reported, and ends nothing: %s", async (name) => {
     const b = await setup({ [name]: fail });
-    b.thread.entry("receipt", { cents: 500 }).state("QUEUED").turn("m1", "Hello").start().text("One");
+    b.thread.published("receipt", { cents: 500 }).state("QUEUED").turn("m1", "Hello").start().text("One");
     await pass(5_000);
     expect(shown(b.state)).toBe("Hello | One");
     expect(reported.length).toBeGreaterThan(0);

@@ -64,6 +64,12 @@ export class ScriptedThread {
     return this.frame(this.#event(++this.#seq, type, payload));
   }
 
+  /** Sends an entry of the application. */
+  published(type: string, payload: unknown): this {
+    const frame = this.#event(++this.#seq, type, payload);
+    return this.frame({ ...frame, event: { ...frame.event, published: true } } as unknown as Frame);
+  }
+
   /** Sends a notice. */
   notice(type: string, payload: unknown): this {
     return this.frame(this.#event(0, type, payload));
