@@ -12,11 +12,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
 // KeyMeta is the key of a call's metadata whose value is the idempotency key of the call: the same for every
 // repeat, and different for every other call.
 const KeyMeta = "io.github.spoolhq/idempotencyKey"
+
+// FenceMeta is the key of a call's metadata whose value is [spool.ToolCall.Fence].
+const FenceMeta = "io.github.spoolhq/fence"
 
 const (
 	// maxTries bounds how often a call is sent that may be repeated.
@@ -27,6 +31,7 @@ const (
 
 // call executes a call of a tool.
 func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
+	ctx = lease.With(ctx, call)
 	if call.Pending != nil {
 		result, err := s.goOn(ctx, tool, call)
 		if unknown, ok := errors.AsType[*spool.OutcomeUnknownError](err); ok && idempotent {
@@ -35,7 +40,7 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 		return result, err
 	}
 	params := &sdk.CallToolParams{
-		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey()}, Name: tool.Name, Arguments: argsOf(call),
+		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey(), FenceMeta: call.Fence}, Name: tool.Name, Arguments: argsOf(call),
 	}
 	if call.Resume != nil {
 		var err error
@@ -101,6 +106,9 @@ func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallT
 				return nil, nil, s.unreachable(err)
 			}
 		}
+		if err := lease.Check(parent); err != nil {
+			return nil, nil, err
+		}
 		traced, sent := withSent(ctx)
 		traced, caught := withCatch(traced)
 		result, err := session.CallTool(traced, params)
@@ -114,6 +122,9 @@ func (s *Server) send(parent context.Context, tool ListedTool, params *sdk.CallT
 		}
 		if gone && !renewed {
 			continue
+		}
+		if refused := sent.Refused(); refused != nil {
+			return nil, nil, refused
 		}
 		if parent.Err() != nil {
 			return nil, nil, parent.Err()
