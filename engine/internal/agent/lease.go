@@ -41,6 +41,9 @@ func (l *lease) holds(length time.Duration) bool {
 // not notice it. It is called before each attempt of each tool call. It asks the store only if the lease is about to
 // lapse, and then renews it. If the worker has lost the run, checkLease ends the segment.
 func (s *segment) checkLease(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // this worker may have ended the run since
+		return err
+	}
 	if s.lease.holds(s.runner.Rules.Lease) {
 		return nil
 	}

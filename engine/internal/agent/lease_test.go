@@ -23,20 +23,21 @@ func TestCheckLease(t *testing.T) {
 		called bool
 		asked  bool // the lease was renewed
 	}{
-		"at once":                 {called: true},
-		"shortly before":          {pause: 40*time.Second - 1, called: true},
-		"nobody else has it":      {pause: 40 * time.Second, called: true, asked: true},
-		"long after it":           {pause: time.Hour, called: true, asked: true},
-		"another worker has it":   {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.Fence++ }, cause: errLost},
-		"the run has ended":       {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.State = spool.Failed }, cause: errLost},
-		"the thread is gone":      {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread = nil }, cause: errLost},
-		"the thread is another":   {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.CreatedAt = noon.Add(1) }, cause: errLost},
-		"the run was stopped":     {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Runs[0].StopAt = noon }, cause: errStopped, asked: true},
-		"stopped, but in time":    {change: func(s *scene) { s.rows.Rows.Runs[0].StopAt = noon }, called: true},
-		"the store is away":       {pause: 40 * time.Second, change: func(s *scene) { s.s.runner.Store = away{s.s.runner.Store} }, cause: errLapsed},
-		"a look, soon":            {change: func(s *scene) { s.s.end = nil }, called: true},
-		"a look, after a pause":   {pause: 40 * time.Second, change: func(s *scene) { s.s.end = nil }},
-		"the call has been ended": {pause: 40 * time.Second, ended: true},
+		"at once":                   {called: true},
+		"shortly before":            {pause: 40*time.Second - 1, called: true},
+		"nobody else has it":        {pause: 40 * time.Second, called: true, asked: true},
+		"long after it":             {pause: time.Hour, called: true, asked: true},
+		"another worker has it":     {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.Fence++ }, cause: errLost},
+		"the run has ended":         {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.State = spool.Failed }, cause: errLost},
+		"the thread is gone":        {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread = nil }, cause: errLost},
+		"the thread is another":     {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.CreatedAt = noon.Add(1) }, cause: errLost},
+		"the run was stopped":       {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Runs[0].StopAt = noon }, cause: errStopped, asked: true},
+		"stopped, but in time":      {change: func(s *scene) { s.rows.Rows.Runs[0].StopAt = noon }, called: true},
+		"the store is away":         {pause: 40 * time.Second, change: func(s *scene) { s.s.runner.Store = away{s.s.runner.Store} }, cause: errLapsed},
+		"a look, soon":              {change: func(s *scene) { s.s.end = nil }, called: true},
+		"a look, after a pause":     {pause: 40 * time.Second, change: func(s *scene) { s.s.end = nil }},
+		"the call has been ended":   {pause: 40 * time.Second, ended: true},
+		"it has been ended in time": {ended: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -187,7 +187,9 @@ func (p *pauses) called(call spool.ToolCall) {
 		thread, err = v.Thread()
 		return err
 	})
-	if err != nil || thread.Fence != call.Fence || thread.State != spool.Running || !thread.Leased(now) {
+	// The same worker may end a stopped run between the check and the call, in the same moment.
+	ends := thread.State == spool.Cancelled && thread.UpdatedAt.Equal(now)
+	if err != nil || thread.Fence != call.Fence || !ends && (thread.State != spool.Running || !thread.Leased(now)) {
 		p.wrong("a worker with the fence %d calls %s at %s, and the thread is %+v (%v)", call.Fence, call.ID, now, thread, err)
 	}
 }
