@@ -80,6 +80,9 @@ type ToolCall struct {
 	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the run has no
 	// nonce.
 	Key string
+	// Fence numbers the workers of the thread: it grows with each takeover. A tool that remembers the greatest
+	// fence of a run can refuse calls of an older worker, which was paused and does not know that it lost the run.
+	Fence int64
 	// Answer is the answer to the park of this call. Nil: the call has not parked.
 	Answer *Answer
 	// Resume is the Resume of the [ParkRequest] that Answer answers. With a Resume and without an Answer, the
@@ -97,6 +100,8 @@ type ToolCall struct {
 	// PublishFunc gets the events that the call publishes. The engine sets it, and a test may. Nil: events
 	// are checked and dropped. Tools use [ToolCall.Publish] and [ToolCall.PublishDurable].
 	PublishFunc func(ctx context.Context, e Event) error
+	// LeaseFunc is what CheckLease asks. The engine sets it, and a test may. Nil: no worker can lose the call.
+	LeaseFunc func(ctx context.Context) error
 	// SaveArtifactFunc saves the files that the call makes. The engine sets it if it stores artifacts, and a test
 	// may. Nil: the engine stores none. Tools use [ToolCall.SaveArtifact].
 	SaveArtifactFunc func(ctx context.Context, a NewArtifact) (Artifact, error)
@@ -109,6 +114,17 @@ func (c ToolCall) IdempotencyKey() string {
 		return c.Key
 	}
 	return plainCallKey(c.RunID, c.Step, c.ID)
+}
+
+// CheckLease returns an error if the call's worker may have lost the run, because it was paused or cannot reach the
+// store: then another worker may have the run, or it was stopped, and the call must have no effect any more. The
+// engine calls it before the tool. A tool calls it again right before an effect that comes later, and before each
+// further attempt. It is quick unless the lease is about to end: then it asks the store, and may block.
+func (c ToolCall) CheckLease(ctx context.Context) error {
+	if c.LeaseFunc == nil {
+		return nil
+	}
+	return c.LeaseFunc(ctx)
 }
 
 // SpawnTool is the name of the tool with which an agent spawns nested runs.

@@ -35,6 +35,7 @@ func tellResult(raw json.RawMessage) string {
 		Cancelled bool            `json:"cancelled"`
 		Canceled  bool            `json:"canceled"`
 		Reason    string          `json:"reason"`
+		Outcome   string          `json:"outcome"`
 		Error     json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(raw, &known) == nil {
@@ -46,6 +47,9 @@ func tellResult(raw json.RawMessage) string {
 		case known.Denied:
 			return "was denied by a person" + because
 		case known.Cancelled, known.Canceled:
+			if known.Outcome == "unknown" {
+				because += ", and may have had an effect"
+			}
 			return "was cancelled" + because
 		case len(known.Error) > 0 && string(known.Error) != "null" && string(known.Error) != "false":
 			return "failed: " + shorten(plain(known.Error))

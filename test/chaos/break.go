@@ -17,7 +17,8 @@ import (
 //   - token: a worker may acknowledge a job that another worker has claimed.
 //   - park: every park looks open, so that an answer counts again.
 //   - ledger: the effect ledger looks empty, so that nobody knows of a call that was running.
-var breaks = []string{"fence", "token", "park", "ledger"}
+//   - lease: a worker does not look at its lease before a call.
+var breaks = []string{"fence", "token", "park", "ledger", "lease"}
 
 // breakStore returns the store without the protection that the configuration names.
 func breakStore(ctx context.Context, store spool.Store, c nodeConfig) (spool.Store, error) {
@@ -31,6 +32,8 @@ func breakStore(ctx context.Context, store spool.Store, c nodeConfig) (spool.Sto
 		return forgetful{store}, nil
 	case "ledger":
 		return ignorant{store}, nil
+	case "lease":
+		return newTrusting(ctx, store, c.Lease), nil
 	default:
 		return store, nil
 	}

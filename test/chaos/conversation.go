@@ -196,12 +196,20 @@ func (t *conversation) someStop(ctx context.Context) {
 	if !sleep(ctx, time.Duration(t.n(1500))*time.Millisecond) {
 		return
 	}
+	t.stop(ctx)
+}
+
+// stop stops the thread, and reports whether that was accepted.
+func (t *conversation) stop(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if result, err := t.anyNode().client.Stop(ctx, t.key.ID, ""); err == nil && result.Accepted {
-		t.history.Stopped(t.key)
-		t.count("stops")
+	result, err := t.anyNode().client.Stop(ctx, t.key.ID, "")
+	if err != nil || !result.Accepted {
+		return false
 	}
+	t.history.Stopped(t.key)
+	t.count("stops")
+	return true
 }
 
 // untilEnded waits until the thread has no active run. It reports false if that takes too long.

@@ -129,6 +129,20 @@ func (e *effects) executions(ctx context.Context, thread spool.ThreadKey) ([]spo
 	})
 }
 
+// began returns the calls of a thread whose tools have begun.
+func (e *effects) began(ctx context.Context, thread spool.ThreadID) (map[spool.ToolCallID]bool, error) {
+	rows, err := e.pool.Query(ctx, `SELECT DISTINCT call FROM execution WHERE thread = $1`, string(thread))
+	if err != nil {
+		return nil, err
+	}
+	calls, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	began := make(map[spool.ToolCallID]bool, len(calls))
+	for _, call := range calls {
+		began[spool.ToolCallID(call)] = true
+	}
+	return began, err
+}
+
 // repeated is a key whose effect happened more than once.
 type repeated struct {
 	Key, Thread, Call, Nodes string

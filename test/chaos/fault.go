@@ -27,6 +27,7 @@ type fault struct {
 var faults = []fault{
 	{"kill", 10, 0, (*campaign).kill},
 	{"pause", 4, 0, (*campaign).pause},
+	{"window", 4, 0, (*campaign).pauseInWindow},
 	{"listen", 2, 0, (*campaign).cutListening},
 	{"notify", 2, 0, (*campaign).loseNotifications},
 	{"sever", 3, 0, (*campaign).sever},
@@ -59,13 +60,17 @@ func (o options) chosen() []fault {
 	}
 	for i := range chosen {
 		switch f := &chosen[i]; {
+		case f.key == "window" && o.Break == "lease":
+			f.weight *= 20
 		case f.key == "pause" && o.Break != "" && !o.MCP:
 			f.weight *= 5 // what is taken out is needed when a worker comes back
 		case f.key == "kill" && o.Kills > 0:
 			f.weight *= 4
 		}
 	}
-	return slices.DeleteFunc(chosen, func(f fault) bool { return len(o.Only) > 0 && !slices.Contains(o.Only, f.key) })
+	return slices.DeleteFunc(chosen, func(f fault) bool {
+		return len(o.Only) > 0 && !slices.Contains(o.Only, f.key) || o.MCP && f.key == "window" // spool serve has no such window
+	})
 }
 
 // wreck makes faults happen until ctx ends, and returns when their effects are over.

@@ -21,9 +21,9 @@ import (
 type journal struct{ file *os.File }
 
 // journalLine is a claim in the database (took), a delivery to the engine (claim), an acknowledgement that the
-// store has accepted, or a commit of an old lease.
+// store has accepted, a commit of an old lease (stale), or a tool call of one (late).
 type journalLine struct {
-	Op    string         `json:"op"` // took, claim, ack or stale
+	Op    string         `json:"op"` // took, claim, ack, stale or late
 	Job   int64          `json:"job,omitempty"`
 	Token int64          `json:"token,omitempty"`
 	Kind  spool.AckKind  `json:"kind,omitempty"`
@@ -160,6 +160,8 @@ func (r *reader) read(names []string) (found []string, err error) {
 			switch l.Op {
 			case "stale":
 				found = append(found, fmt.Sprintf("thread %s has a commit with the fence %d, and its fence was %d", l.On, l.Fence, l.Current))
+			case "late":
+				found = append(found, fmt.Sprintf("call of a tool in thread %s with the fence %d, and its fence was %d, or its run had ended", l.On, l.Fence, l.Current))
 			case "took":
 				r.undelivered[[2]int64{l.Job, l.Token}] = l
 			case "claim":

@@ -75,6 +75,8 @@ func (t *conversation) judge(ctx context.Context) {
 		}
 		if t.mcp != nil {
 			t.judgeMCP(d, saved)
+		} else {
+			t.outcomes(ctx, saved)
 		}
 	}
 }
@@ -193,8 +195,11 @@ func (c *campaign) judge(ctx context.Context) {
 	}
 	for _, what := range found {
 		invariant := "stale-write"
-		if strings.HasPrefix(what, "job") {
+		switch {
+		case strings.HasPrefix(what, "job"):
 			invariant = "stale-ack"
+		case strings.HasPrefix(what, "call"):
+			invariant = "late-call"
 		}
 		c.violated(invariant, "a node", what)
 	}

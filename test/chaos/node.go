@@ -81,7 +81,10 @@ func runNode(ctx context.Context, c nodeConfig) error {
 		return err
 	}
 	held := &holds{runs: make(map[string]int)}
-	e, err := engine.New(backend, engineConfig(c, held, effects))
+	pausing := &window{Store: backend.Store}
+	backend.Store = pausing
+	began := func(ctx context.Context, call spool.ToolCall) { j.tooLate(ctx, db.Backend().Store, c.Lease, call) }
+	e, err := engine.New(backend, engineConfig(c, nodeTools(c.Name, held, effects, began), held))
 	if err != nil {
 		return err
 	}
@@ -95,6 +98,7 @@ func runNode(ctx context.Context, c nodeConfig) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /chaos/holds", held)
+	mux.Handle("GET /chaos/window", pausing)
 	mux.Handle("/", surface)
 	return serveNode(ctx, e, surface, &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, listener)
 }
@@ -134,8 +138,11 @@ func serveNode(ctx context.Context, e *engine.Engine, surface *server.Server, h 
 }
 
 // engineConfig is that of every node.
-func engineConfig(c nodeConfig, held *holds, effects *effects) engine.Config {
-	tools := nodeTools(c.Name, held, effects)
+func engineConfig(c nodeConfig, tools []spool.Tool, held *holds) engine.Config {
+	lease := c.Lease
+	if c.Break == "lease" {
+		lease *= 1000 // see trusting
+	}
 	return engine.Config{
 		Agents: []engine.Agent{{
 			Name: "worker", Model: "script", Tools: tools, MaxSteps: 50,
@@ -145,7 +152,7 @@ func engineConfig(c nodeConfig, held *holds, effects *effects) engine.Config {
 		Log:    slog.Default(),
 		Retry:  engine.RetryOptions{Attempts: 1000, Backoff: 200 * time.Millisecond, BackoffMax: 2 * time.Second, Deaths: 1000},
 		Stream: engine.StreamOptions{Keepalive: time.Second, RetryHint: 100 * time.Millisecond},
-		Worker: engine.WorkerOptions{Lease: c.Lease, SweepEvery: 2 * time.Second},
+		Worker: engine.WorkerOptions{Lease: lease, SweepEvery: 2 * time.Second},
 	}
 }
 

@@ -83,15 +83,16 @@ func (p plan) finish(step int) spool.Finish {
 	return f
 }
 
-// nodeTools returns the tools. Each but ask writes what it does into the database of the effects.
+// nodeTools returns the tools. Each calls began when it begins. Each but ask writes what it does into the database of the effects.
 //
 // look may be repeated, once may not, send needs an approval and may not be repeated, and ask asks a question.
-func nodeTools(node string, held *holds, effects *effects) []spool.Tool {
+func nodeTools(node string, held *holds, effects *effects, began func(context.Context, spool.ToolCall)) []spool.Tool {
 	tool := func(name string) spool.Tool {
 		return spool.Tool{
 			ToolSpec:   spool.ToolSpec{Name: name, Description: name},
 			Idempotent: name == "look",
 			Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+				began(ctx, call)
 				defer held.hold(string(call.ID))()
 				return effects.execute(ctx, node, call, name == "look")
 			},

@@ -39,7 +39,7 @@ type Config struct {
 
 	// Body is the form of the request's body: [BodyArguments] or [BodyEnvelope]. The envelope is
 	// {"arguments", "call", "answer"}. call has tenant, subject, agent, threadId, runId, step, toolCallId,
-	// toolName and idempotencyKey. answer is present if a person answered the call, and has approved, payload,
+	// toolName, idempotencyKey and fence. answer is present if a person answered the call, and has approved, payload,
 	// reason and by.
 	//
 	// Defaults to BodyArguments.
@@ -114,8 +114,8 @@ type Config struct {
 //
 // Each request has the header Idempotency-Key, which is the same for every repeat of the call: see
 // [spool.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject], [HeaderThread], [HeaderRun],
-// [HeaderAgent] and [HeaderStep] say whose call it is. If the call waited for an answer, [HeaderAnsweredBy]
-// says whose answer it was, and [HeaderPayload] has the answer's payload, in up to 4 KiB of ASCII. A longer
+// [HeaderAgent] and [HeaderStep] say whose call it is, and [HeaderFence] which worker's. If the call waited for an
+// answer, [HeaderAnsweredBy] says whose answer it was, and [HeaderPayload] has the answer's payload, in up to 4 KiB of ASCII. A longer
 // payload needs [BodyEnvelope], and is an error of the call otherwise. These headers take precedence over
 // Config.Headers.
 //
@@ -126,6 +126,8 @@ type Config struct {
 // is an error with the beginning of the body. Redirects are followed only within the host of the URL, and
 // only if they repeat the method: after a POST, those are the statuses 307 and 308. Another redirect is an
 // error: the endpoint may have executed the call by then, and a GET would not tell.
+//
+// No request leaves, and none is repeated, once the worker may have lost the run: see [spool.ToolCall.CheckLease].
 //
 // A call that is not idempotent is sent at most once, over a connection of its own. If such a call has no
 // answer, its error is a [spool.OutcomeUnknownError].

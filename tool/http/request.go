@@ -27,6 +27,8 @@ const (
 	HeaderRun     = endpoint.HeaderRun
 	HeaderAgent   = endpoint.HeaderAgent
 	HeaderStep    = endpoint.HeaderStep
+	// HeaderFence has the number of the worker that calls, which grows with each takeover: see [spool.ToolCall.Fence].
+	HeaderFence = endpoint.HeaderFence
 	// HeaderAnsweredBy has the subject that answered the call, if it waited for an answer.
 	HeaderAnsweredBy = endpoint.HeaderAnsweredBy
 	// HeaderPayload has the payload of the answer to the call, as JSON on one line in ASCII. It is left out
@@ -52,6 +54,7 @@ type envelopeCall struct {
 	ToolCallID     spool.ToolCallID `json:"toolCallId"`
 	ToolName       string           `json:"toolName"`
 	IdempotencyKey string           `json:"idempotencyKey"`
+	Fence          int64            `json:"fence,omitempty"`
 }
 
 type envelopeAnswer struct {
@@ -69,7 +72,7 @@ func enveloped(c spool.ToolCall) ([]byte, error) {
 	}
 	sent := envelope{Arguments: args, Call: envelopeCall{
 		Tenant: c.Thread.Tenant, Subject: c.Subject, Agent: c.Agent, ThreadID: c.Thread.ID, RunID: c.RunID, Step: c.Step,
-		ToolCallID: c.ID, ToolName: c.Name, IdempotencyKey: c.IdempotencyKey(),
+		ToolCallID: c.ID, ToolName: c.Name, IdempotencyKey: c.IdempotencyKey(), Fence: c.Fence,
 	}}
 	if a := c.Answer; a != nil {
 		sent.Answer = &envelopeAnswer{Approved: a.Approved, Payload: a.Payload, Reason: a.Reason, By: a.By}

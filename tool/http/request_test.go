@@ -55,7 +55,7 @@ func (h heard) told() map[string]string {
 
 func answered(payload string) spool.ToolCall {
 	return spool.ToolCall{
-		Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, RunID: "r1", Step: 2, ID: "c1", Name: "post", Agent: "clerk", Subject: "ann", Key: "k",
+		Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, RunID: "r1", Step: 2, ID: "c1", Name: "post", Agent: "clerk", Subject: "ann", Key: "k", Fence: 3,
 		Args: json.RawMessage(`{"n": 1}`), Answer: &spool.Answer{Approved: true, Payload: json.RawMessage(payload), Reason: "so", By: "bob"},
 	}
 }
@@ -82,14 +82,14 @@ func TestRequest(t *testing.T) {
 		"payload": {
 			plain, answered("{\"a\":\n \"ü€😀\u007f\", \"b\": [1.0]}"), `{"n": 1}`, map[string]string{
 				"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Idempotency-Key": "k",
-				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Answer-By": "bob",
+				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Fence": "3", "Spool-Answer-By": "bob",
 				"Spool-Answer-Payload": `{"a":"\u00fc\u20ac\ud83d\ude00\u007f","b":[1.0]}`,
 			},
 		},
 		"no payload": {
 			plain, answered(""), `{"n": 1}`, map[string]string{
 				"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Idempotency-Key": "k",
-				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Answer-By": "bob",
+				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Fence": "3", "Spool-Answer-By": "bob",
 			},
 		},
 		"escapes": {
@@ -100,10 +100,10 @@ func TestRequest(t *testing.T) {
 		"envelope": {
 			whole, answered(`{"a":"ü"}`),
 			`{"arguments":{"n":1},"call":{"tenant":"acme","subject":"ann","agent":"clerk","threadId":"chat","runId":"r1","step":2,"toolCallId":"c1","toolName":"post",` +
-				`"idempotencyKey":"k"},"answer":{"approved":true,"payload":{"a":"ü"},"reason":"so","by":"bob"}}`,
+				`"idempotencyKey":"k","fence":3},"answer":{"approved":true,"payload":{"a":"ü"},"reason":"so","by":"bob"}}`,
 			map[string]string{
 				"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Idempotency-Key": "k",
-				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Answer-By": "bob",
+				"Spool-Agent": "clerk", "Spool-Step": "2", "Spool-Fence": "3", "Spool-Answer-By": "bob",
 			},
 		},
 	} {
@@ -183,7 +183,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 			t.Errorf("the key is %s", told["Idempotency-Key"])
 		}
 		delete(told, "Idempotency-Key")
-		want := map[string]string{"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Spool-Agent": "a", "Spool-Step": "1", "Spool-Answer-By": "bob", "Spool-Answer-Payload": `{"pin":7}`}
+		want := map[string]string{"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Spool-Agent": "a", "Spool-Step": "1", "Spool-Fence": "2", "Spool-Answer-By": "bob", "Spool-Answer-Payload": `{"pin":7}`}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Errorf("the headers (-want +got):\n%s", diff)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/tool/internal/oauth"
@@ -160,7 +159,7 @@ func refuse(ctx context.Context, r *http.Request, err error) (*http.Response, er
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
-	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+	if sent, ok := ctx.Value(sentKey{}).(*sending); ok {
 		sent.Store(false)
 	}
 	return nil, err

@@ -14,11 +14,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
 // KeyMeta is the key of a call's metadata whose value is the idempotency key of the call: the same for every
 // repeat, and different for every other call.
 const KeyMeta = "io.github.spoolhq/idempotencyKey"
+
+// FenceMeta is the key of a call's metadata whose value is [spool.ToolCall.Fence].
+const FenceMeta = "io.github.spoolhq/fence"
 
 const (
 	// maxTries bounds how often a call is sent that may be repeated.
@@ -29,6 +33,7 @@ const (
 
 // call executes a call of a tool.
 func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
+	ctx = lease.With(ctx, call)
 	if call.Pending != nil {
 		result, err := s.goOn(ctx, tool, call)
 		if unknown, ok := errors.AsType[*spool.OutcomeUnknownError](err); ok && idempotent {
@@ -37,7 +42,7 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 		return result, err
 	}
 	params := &sdk.CallToolParams{
-		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey()}, Name: tool.Name, Arguments: argsOf(call),
+		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey(), FenceMeta: call.Fence}, Name: tool.Name, Arguments: argsOf(call),
 	}
 	if call.Resume != nil {
 		var err error
@@ -94,6 +99,10 @@ func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCa
 		if err != nil {
 			return turn{}, "", nil, err
 		}
+		if err := lease.Check(parent); err != nil {
+			release()
+			return turn{}, "", nil, err
+		}
 		ctx, cancel := context.WithTimeout(parent, s.config.Timeout)
 		defer cancel()
 		traced, sent := withSent(ctx)
@@ -117,6 +126,9 @@ func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCa
 		}
 		if gone && !renewed {
 			continue
+		}
+		if refused := sent.Refused(); refused != nil {
+			return turn{}, "", nil, refused
 		}
 		if parent.Err() != nil {
 			return turn{}, "", nil, parent.Err()

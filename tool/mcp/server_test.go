@@ -37,13 +37,14 @@ func TestMain(m *testing.M) {
 type peer struct {
 	server *sdk.Server
 
-	mu    sync.Mutex
-	calls map[string]int // how often each tool took effect
-	metas []string       // the idempotency keys
-	lists int
-	posts int
-	ttl   int
-	auth  []string
+	mu     sync.Mutex
+	calls  map[string]int // how often each tool took effect
+	metas  []string       // the idempotency keys
+	fences []float64
+	lists  int
+	posts  int
+	ttl    int
+	auth   []string
 
 	begun     chan struct{} // has the slow calls that have begun
 	release   chan struct{} // ends slow calls
@@ -74,6 +75,8 @@ func newPeer() *peer {
 		defer p.mu.Unlock()
 		key, _ := r.Params.Meta[mcp.KeyMeta].(string)
 		p.metas = append(p.metas, key)
+		fence, _ := r.Params.Meta[mcp.FenceMeta].(float64)
+		p.fences = append(p.fences, fence)
 		return said(in.Text), nil
 	})
 	p.add("fail", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {

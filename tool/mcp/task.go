@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/lease"
 	"github.com/spoolhq/spool/tool/internal/signin"
 )
 
@@ -293,6 +294,9 @@ func (s *Server) taskAsks(ctx context.Context, tool ListedTool, keep *keptTask, 
 // A refusal does not end the call at once. The server may have got the answers in a request that broke, or may not ask
 // any more since the last look: the next look shows it.
 func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[string]json.RawMessage, looking bool) error {
+	if err := lease.Check(ctx); err != nil {
+		return err
+	}
 	_, err := s.request(ctx, "tasks/update", keep.ID, map[string]any{"taskId": keep.ID, "inputResponses": answers})
 	reply, refused := errors.AsType[*rpcError](err)
 	switch {

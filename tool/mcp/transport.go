@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
 // statusError is an HTTP answer that is no JSON-RPC message.
@@ -61,10 +63,14 @@ type roundTripper struct {
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	plain := r.Context()
 	ctx := plain
-	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+	if sent, ok := ctx.Value(sentKey{}).(*sending); ok {
+		guarded, cancel := context.WithCancel(ctx)
 		// A request is tried again with another connection if its first one has certainly not sent it.
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GetConn: func(string) { sent.Store(false) }, GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+		ctx = httptrace.WithClientTrace(guarded, &httptrace.ClientTrace{
+			GetConn: func(string) { sent.Store(false) }, GotConn: func(info httptrace.GotConnInfo) {
+				sent.Store(true)
+				sent.GotConn(info, cancel)
+			},
 		})
 	}
 	r = r.Clone(ctx)
@@ -131,8 +137,14 @@ func noteProbe(ctx context.Context, r *http.Request, response *http.Response, er
 
 type sentKey struct{}
 
-// withSent returns a context whose requests set sent once they have a connection, and so may reach the server.
-func withSent(ctx context.Context) (context.Context, *atomic.Bool) {
-	sent := new(atomic.Bool)
+// sending is true once a request has a connection, and so may reach the server.
+type sending struct {
+	atomic.Bool
+	lease.Guard
+}
+
+// withSent returns a context whose requests set sent, and leave only while the worker has its lease.
+func withSent(ctx context.Context) (context.Context, *sending) {
+	sent := &sending{Guard: lease.Guard{Check: func() error { return lease.Check(ctx) }}}
 	return context.WithValue(ctx, sentKey{}, sent), sent
 }

@@ -54,7 +54,7 @@ type Config struct {
 	BaseURL string
 
 	// Caller adds the headers that say whose call it is, as [httptool.New] does: tenant, subject, thread, run,
-	// agent, step and the answer to the call. Services of others need not know them.
+	// agent, step, fence and the answer to the call. Services of others need not know them.
 	//
 	// Defaults to false.
 	Caller bool

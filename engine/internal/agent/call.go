@@ -88,13 +88,16 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 	return l.saveCalls(ctx)
 }
 
-// run calls the tool. It turns a panic into an error.
+// run calls the tool, unless the worker may have lost the run. It turns a panic into an error.
 func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &spool.Error{Code: spool.Internal, Message: panicked, Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
 		}
 	}()
+	if err := p.call.CheckLease(ctx); err != nil {
+		return nil, err
+	}
 	result, err = p.tool.Call(ctx, p.call)
 	if result == nil {
 		result = json.RawMessage("null")

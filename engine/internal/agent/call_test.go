@@ -206,7 +206,7 @@ func TestSaveCalls(t *testing.T) {
 		"nested run waits":   {second: waits, state: spool.WaitingForInput},
 		"earlier park open":  {second: done, open: 1, state: spool.WaitingForInput, result: "1"},
 		"stopped":            {run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}, second: parks, state: spool.Cancelled, reason: spool.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`},
-		"late":               {second: func(*plannedCall) {}, late: true, state: spool.Running, result: `{"cancelled":true,"reason":"time_budget"}`},
+		"late":               {second: func(*plannedCall) {}, late: true, state: spool.Running, result: `{"cancelled":true,"reason":"time_budget","outcome":"unknown"}`},
 		"late, nested waits": {second: waits, late: true, state: spool.WaitingForInput},
 		"budget used up": {
 			run:    spool.RunRow{Run: spool.Run{MaxSteps: 1, Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}}},

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -45,9 +46,11 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 		}
 		return err
 	}
+	sent := time.Now()
 	err = r.Store.Update(ctx, j.Thread(), 0, claim)
 	if errors.Is(err, errUnkept) { // the first run of this process with its agent
 		if err = r.Revisions.Keep(ctx, unkept.Content); err == nil {
+			sent = time.Now()
 			err = r.Store.Update(ctx, j.Thread(), 0, claim)
 		}
 	}
@@ -64,7 +67,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	}
 	switch {
 	case c.Segment != nil:
-		c.segment = r.begin(ctx, c.Segment)
+		c.segment = r.begin(ctx, c.Segment, sent)
 		c.segment.isolation = isolation
 	case c.Unsettled != nil:
 		c.segment = r.unsettled(c.Unsettled)
@@ -72,10 +75,10 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	return c, nil
 }
 
-// begin returns the segment of a run that was claimed.
-func (r *Runner) begin(ctx context.Context, claimed *thread.Segment) *segment {
+// begin returns the segment of a run that was claimed by a request sent at the given time.
+func (r *Runner) begin(ctx context.Context, claimed *thread.Segment, sent time.Time) *segment {
 	agent, err := r.agentOf(ctx, claimed.Run)
-	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent.Permitted(claimed.Run))
+	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent.Permitted(claimed.Run), sent)
 	s.configured, s.noAgent = agent, err
 	return s
 }
@@ -97,7 +100,7 @@ func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
 
 // unsettled returns the segment of a run that has to be settled.
 func (r *Runner) unsettled(u *thread.Unsettled) *segment {
-	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq, r.Registry.OfDispatched(u.Run))
+	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq, r.Registry.OfDispatched(u.Run), time.Now())
 	s.Writer.Inherit(u.Saved)
 	return s
 }

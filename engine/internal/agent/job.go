@@ -42,7 +42,7 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 
 // HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
 func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (spool.JobResult, error) {
-	s := r.begin(ctx, &taken.Segment)
+	s := r.begin(ctx, &taken.Segment, taken.Sent)
 	s.messages = taken.Messages
 	return r.execute(ctx, s, in)
 }

@@ -73,10 +73,26 @@ func (l *calls) savePending(ctx context.Context, p *plannedCall) error {
 // abandon ends a call that has no result: nobody waits for its work any more.
 func (p *plannedCall) abandon(reason string) {
 	p.abandoned = true
+	outcome := toolresult.EffectOf(p.mayHaveEffect())
 	if p.pends() {
 		p.left = p.park
 	}
-	p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
+	p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason, outcome), nil, false, false
+}
+
+// mayHaveEffect reports whether a call without a result has begun: this worker or an earlier one has called its tool,
+// which has not answered with a question. A spawn call has no effect of its own.
+func (p *plannedCall) mayHaveEffect() bool {
+	switch {
+	case p.spawns:
+		return false
+	case p.call.Pending != nil:
+		return true
+	case p.park != nil:
+		return p.pends() || p.park.Reason == spool.ParkOutcomeUnknown
+	default:
+		return p.ran || p.begun
+	}
 }
 
 // landPark notes in the call's park that the call has its result.

@@ -323,7 +323,8 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
 		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
-		Agent: l.run.Agent, Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name), SaveArtifactFunc: l.saveArtifactFunc(l.run.CallKey(step, id)),
+		Agent: l.run.Agent, Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), Fence: l.s.Fence, LeaseFunc: l.s.checkLease,
+		PublishFunc: l.publishFunc(name), SaveArtifactFunc: l.saveArtifactFunc(l.run.CallKey(step, id)),
 	}
 }
 

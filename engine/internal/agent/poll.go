@@ -23,12 +23,14 @@ type lookedAt struct {
 	// runs are the dispatched run and the nested runs below it, down to the caller.
 	runs []spool.RunRow
 	now  time.Time
+	sent time.Time // when the store was asked, by the clock of this process
 }
 
 // pendingCall returns the call of a job. It reports false if the store has no such call.
 func (r *Runner) pendingCall(ctx context.Context, j spool.Job, is func(p spool.Park) bool) (l lookedAt, found bool, err error) {
+	sent := time.Now()
 	err = r.Store.View(ctx, j.Thread(), func(v spool.View) (err error) {
-		l = lookedAt{now: v.Now()}
+		l = lookedAt{now: v.Now(), sent: sent}
 		if l.thread, err = v.Thread(); err != nil {
 			return err
 		}
@@ -58,8 +60,9 @@ func (r *Runner) pendingCall(ctx context.Context, j spool.Job, is func(p spool.P
 	return l, found, err
 }
 
-// poll looks at a pending call, without a lease and without a segment. If the call is not pending any more, or the
-// look fails, the run's next segment calls the tool.
+// poll looks at a pending call, without a lease and without a segment. If the call is not pending any more, or the look
+// fails, the run's next segment calls the tool. A look fails, too, if the worker was paused for long since it has read
+// the call.
 func (r *Runner) poll(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	if _, err := r.Registry.ByName(j.Agent); err != nil {
 		return spool.JobResult{}, err
@@ -140,7 +143,7 @@ func (r *Runner) planLook(ctx context.Context, at lookedAt) (p *plannedCall, can
 	case err != nil, agent == nil:
 		return nil, false, nil //nolint:nilerr // the next segment fails with it
 	}
-	s := r.newSegment(at.thread, root, at.thread.LastSeq, agent.Permitted(root))
+	s := r.newSegment(at.thread, root, at.thread.LastSeq, agent.Permitted(root), at.sent)
 	s.configured = agent
 	if pinned, err := s.pinned(ctx); !pinned || err != nil {
 		return nil, false, err
@@ -186,6 +189,7 @@ func (r *Runner) cancelCall(ctx context.Context, j spool.Job) (spool.JobResult, 
 	if !can || p.tool.Cancel == nil || err != nil {
 		return done, err
 	}
+	p.call.LeaseFunc = nil // the work has to be cancelled, whoever has the run
 	err = bounded(ctx, func(ctx context.Context) error { return cancelWork(ctx, p) })
 	if ctx.Err() != nil {
 		return done, ctx.Err()

@@ -62,7 +62,7 @@ func newScene(t *testing.T, agent spool.Agent, run spool.RunRow) *scene {
 		Streaming: stream.Settings{Live: screen, Log: log, FlushEvery: -1},
 		Registry:  reg, Chat: &chat.Client{Log: log}, Limits: config.LimitOptions{StepBytes: 1000},
 	})
-	s := runner.newSegment(*rows.Rows.Thread, run, 0, reg.Configured(run))
+	s := runner.newSegment(*rows.Rows.Thread, run, 0, reg.Configured(run), time.Now())
 	return &scene{loop: s.main, t: t, rows: rows, screen: screen}
 }
 

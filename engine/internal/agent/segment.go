@@ -31,6 +31,10 @@ type segment struct {
 	// messages are those of the thread, if the start of the run has created it. Nil: they have to be read.
 	messages []spool.Message
 
+	lease lease
+	// end ends the segment's work with a cause. Nil: the segment has no lease, and only looks at a pending call.
+	end context.CancelCauseFunc
+
 	slot      *slots.Slot     // the worker's slot; nil for none
 	isolation *isolationClaim // held until an isolated run has saved a step
 	overTime  atomic.Bool     // the run has reached the wall time limit of all runs
@@ -57,9 +61,9 @@ var (
 // saveTimeout bounds a write that continues after the segment's context has ended.
 const saveTimeout = 30 * time.Second
 
-// newSegment returns the segment of a leased run. Seq is the seq of the record's last entry. Agent is nil if the
-// process settles a run whose agent it lacks.
-func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *registry.Agent) *segment {
+// newSegment returns the segment of a run that was leased by a request sent at the given time. Seq is the seq of the
+// record's last entry. Agent is nil if the process settles a run whose agent it lacks.
+func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *registry.Agent, sent time.Time) *segment {
 	s := &segment{
 		runner: r, begins: chanlock.New(),
 		Segment: publish.Segment{
@@ -67,6 +71,7 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
+	s.lease.confirm(sent)
 	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.ModelInUse(), agent), run), run.Allowance != nil
 	return s
 }
@@ -75,6 +80,7 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *
 // follow. An error means that the store failed; the run then waits until its lease lapses.
 func (s *segment) execute(worker context.Context) error {
 	ctx, cancel := context.WithCancelCause(worker)
+	s.end = cancel
 	var watchers sync.WaitGroup
 	defer watchers.Wait()
 	defer cancel(nil)
@@ -199,7 +205,6 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(s.runner.Rules.Lease / 3)
 	defer tick.Stop()
-	renewed := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -210,11 +215,11 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 		err := s.renew(ctx)
 		switch {
 		case err == nil:
-			renewed = start
+			s.lease.confirm(start)
 		case spool.CodeOf(err) == spool.Fenced:
 			cancel(errLost)
 			return
-		case time.Since(renewed) > s.runner.Rules.Lease*2/3:
+		case !s.lease.holds(s.runner.Rules.Lease):
 			cancel(errLapsed)
 			return
 		case ctx.Err() == nil:
@@ -231,7 +236,7 @@ func (s *segment) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !s.Owns(thread) {
+		if !s.Owns(thread) || !thread.State.Active() { // without a lease, a run can end and keep its fence
 			return spool.ErrFenced
 		}
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)

@@ -33,6 +33,13 @@ func TestStopped(t *testing.T) {
 			effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c2", State: spool.EffectDone, Result: json.RawMessage("5")}},
 			want:    []string{"wait", `{"cancelled":true,"reason":"stopped"} 5`},
 		},
+		"with calls that an earlier worker began": {
+			run: spool.RunRow{RunState: spool.RunState{Draft: &spool.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: asked("look", "safe", "look")}}}}, cause: errStopped,
+			effects: []spool.Effect{
+				{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectPending}, {RunID: "r", Step: 1, ToolCallID: "c2", State: spool.EffectPending},
+			},
+			want: []string{"", `{"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped"}`},
+		},
 		"with an answer to a call": {
 			cause: errStopped, want: []string{`{"cancelled":true,"reason":"stopped"}`},
 			parks: []spool.Park{{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage("{}"), State: spool.ParkAnswered, Answer: &spool.Answer{Approved: true}}},

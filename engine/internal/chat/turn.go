@@ -133,7 +133,7 @@ func (t *Turn) Completion() spool.Ending {
 func (t *Turn) CancelledCalls() spool.Content {
 	var results spool.Content
 	for _, p := range t.Message.ToolCalls() {
-		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName, toolresult.Cancelled("the answer ended before its calls could run")))
+		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName, toolresult.Cancelled("the answer ended before its calls could run", toolresult.NoEffect)))
 	}
 	return results
 }

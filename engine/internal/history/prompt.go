@@ -25,7 +25,7 @@ func prompt(history []spool.Message) []spool.Message {
 		for _, c := range calls {
 			result, ok := results[c.ToolCallID]
 			if !ok {
-				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call"))
+				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call", toolresult.NoEffect))
 			}
 			answer.Content = append(answer.Content, result)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
@@ -131,6 +132,7 @@ func (h *Handler) start(
 	request.Content = append(request.Content, files...)
 	request.Take = worker.forTicket
 	request.Run.Held = held
+	sent := time.Now()
 	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
@@ -146,7 +148,7 @@ func (h *Handler) start(
 		result := spool.RunResult{
 			Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position, Steers: out.Steers,
 		}
-		return result, func() { h.accepted(ctx, key, r.RunID, out, worker) }, nil
+		return result, func() { h.accepted(ctx, key, r.RunID, out, worker, sent) }, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
 		if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
@@ -159,9 +161,10 @@ func (h *Handler) start(
 }
 
 // accepted does the work that follows the commit of a start.
-func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation) {
+func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation, sent time.Time) {
 	h.Telemetry.Started(ctx, key.Tenant, run) // before the span of its first segment, which links to it
 	if out.Taken != nil {
+		out.Taken.Sent = sent
 		worker.execute(out.Taken) // it announces the run, when its stream is open
 	} else {
 		h.Announce(key, true)

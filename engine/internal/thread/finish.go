@@ -245,7 +245,7 @@ func closeCalls(tx *Tx, ending spool.Ending, c *spool.Changes) error {
 			if e.State != spool.EffectWaiting {
 				continue
 			}
-			e.State, e.Result = spool.EffectDone, toolresult.CancelledBy(ending)
+			e.State, e.Result = spool.EffectDone, toolresult.CancelledBy(ending, toolresult.NoEffect)
 			c.Effects = append(c.Effects, e)
 			content = append(content, toolresult.Part(e.ToolCallID, spool.SpawnTool, e.Result))
 		}
@@ -270,9 +270,16 @@ func closeParks(tx *Tx, ending spool.Ending, c *spool.Changes) (spool.Content, e
 		if p.Pending != nil {
 			Abandon(tx, c, p)
 		}
+		outcome, err := effectOf(tx, p)
+		if err != nil {
+			return nil, err
+		}
 		result := toolresult.Expired(p)
-		if p.State != spool.ParkExpired {
-			p.State, result = spool.ParkClosed, toolresult.CancelledBy(ending)
+		switch {
+		case p.State != spool.ParkExpired:
+			p.State, result = spool.ParkClosed, toolresult.CancelledBy(ending, outcome)
+		case p.Reason != spool.ParkOutcomeUnknown && outcome != toolresult.NoEffect: // the tool was called about it
+			result = toolresult.CancelledBy(ending, outcome)
 		}
 		p.Landed = true
 		c.Parks, c.CancelJobs = append(c.Parks, p), append(c.CancelJobs, expiryKey(p))
@@ -282,4 +289,17 @@ func closeParks(tx *Tx, ending spool.Ending, c *spool.Changes) (spool.Content, e
 		}
 	}
 	return content, nil
+}
+
+// effectOf returns whether the call of a park that the run's end closes may have had an effect.
+func effectOf(tx *Tx, p spool.Park) (toolresult.Effect, error) {
+	if p.Pending != nil || p.Reason == spool.ParkOutcomeUnknown {
+		return toolresult.MaybeEffect, nil
+	}
+	if p.State == spool.ParkOpen { // its tool has asked, or was not called yet
+		return toolresult.NoEffect, nil
+	}
+	effects, err := tx.Store.Effects(tx.Run.ID, p.Step)
+	begun := slices.ContainsFunc(effects, func(e spool.Effect) bool { return e.ToolCallID == p.ToolCallID && e.State == spool.EffectPending })
+	return toolresult.EffectOf(begun), err
 }

@@ -130,18 +130,27 @@ func TestFinish(t *testing.T) {
 			expired.State, landed.Landed = spool.ParkExpired, true
 			pending, lost := pendingCall("c4"), pendingCall("c5")
 			pending.Step, lost.Step = 0, 1
-			s.work(func(tx *Tx) error { return ask(tx, question("c1"), expired, landed, pending, lost) })
+			began, unsure := question("c6"), question("c7")
+			began.State, began.Answer, unsure.Reason = spool.ParkAnswered, &spool.Answer{Approved: true}, spool.ParkOutcomeUnknown
+			s.work(func(tx *Tx) error {
+				if err := tx.Write(spool.Changes{Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c6", State: spool.EffectPending}}}); err != nil {
+					return err
+				}
+				return ask(tx, question("c1"), expired, landed, pending, lost, began, unsure)
+			})
 		}), finishes(cancelled), `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s WorkerSince=-
-			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}} {Type=tool-result ToolCallID=c2 ToolName=send Result={responded:false,cancelled:true,reason:timeout}} {Type=tool-result ToolCallID=c4 ToolName=build Result={cancelled:true,reason:stopped}}] RunID=r
+			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}} {Type=tool-result ToolCallID=c2 ToolName=send Result={responded:false,cancelled:true,reason:timeout}} {Type=tool-result ToolCallID=c4 ToolName=build Result={cancelled:true,reason:stopped,outcome:unknown}} {Type=tool-result ToolCallID=c6 ToolName=send Result={cancelled:true,reason:stopped,outcome:unknown}} {Type=tool-result ToolCallID=c7 ToolName=send Result={cancelled:true,reason:stopped,outcome:unknown}}] RunID=r
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1
 			park c1 State=closed Landed=true
 			park c2 Landed=true
 			park c4 State=closed Landed=true
 			park c5 State=closed Landed=true
+			park c6 State=closed Landed=true
+			park c7 State=closed Landed=true
 			+ job cancel:r:c4 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready
 			+ job cancel:r:c5 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"at a limit, with a nested run that waits", and(running, nests), finishes(spool.Ending{State: spool.Completed, Reason: spool.StopTokenBudget}), `

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"errors"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -55,6 +56,8 @@ type Taken struct {
 	Segment
 
 	Job spool.ClaimedJob
+	// Sent is when the start was sent to the store. The lease lasts at least from then.
+	Sent time.Time
 	// Messages are the messages of the thread if the start has created it, and nil otherwise.
 	Messages []spool.Message
 }

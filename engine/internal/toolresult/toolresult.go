@@ -14,23 +14,42 @@ func Part(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
 	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
 }
 
+// Effect says whether a cancelled call may have had an effect.
+type Effect string
+
+const (
+	// NoEffect is that of a call that had not begun.
+	NoEffect Effect = ""
+	// MaybeEffect is that of a call that had begun: nobody knows what it has done, or will still do.
+	MaybeEffect Effect = "unknown"
+)
+
+// EffectOf returns the effect of a cancelled call.
+func EffectOf(begun bool) Effect {
+	if begun {
+		return MaybeEffect
+	}
+	return NoEffect
+}
+
 // Cancelled returns the result of a cancelled call.
-func Cancelled(reason string) json.RawMessage {
+func Cancelled(reason string, outcome Effect) json.RawMessage {
 	return JSON(struct {
 		Cancelled bool   `json:"cancelled"`
 		Reason    string `json:"reason"`
-	}{true, reason})
+		Outcome   Effect `json:"outcome,omitempty"`
+	}{true, reason, outcome})
 }
 
 // CancelledBy returns the result of a call that was cancelled because its run ended.
-func CancelledBy(ending spool.Ending) json.RawMessage {
+func CancelledBy(ending spool.Ending, outcome Effect) json.RawMessage {
 	switch ending.State {
 	case spool.Cancelled:
-		return Cancelled("stopped")
+		return Cancelled("stopped", outcome)
 	case spool.Completed: // a limit ended the run
-		return Cancelled(string(ending.Reason))
+		return Cancelled(string(ending.Reason), outcome)
 	default:
-		return Cancelled("failed")
+		return Cancelled("failed", outcome)
 	}
 }
 
@@ -48,7 +67,10 @@ func Refused() json.RawMessage {
 // Expired returns the result of a call whose park expired.
 func Expired(p spool.Park) json.RawMessage {
 	if p.Reason == spool.ParkOutcomeUnknown {
-		return LateError("the call was cut off, and whether it took effect is not known")
+		return JSON(struct {
+			Error   string `json:"error"`
+			Outcome Effect `json:"outcome"`
+		}{"the call was cut off, and whether it took effect is not known", MaybeEffect})
 	}
 	return json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
 }
@@ -71,7 +93,7 @@ func Reported(a *spool.Answer) json.RawMessage {
 	if a.Reason != "" {
 		text = fmt.Sprintf("%s: %s", text, a.Reason)
 	}
-	return Cancelled(text)
+	return Cancelled(text, MaybeEffect)
 }
 
 // Client returns the result of a call that the client executed.

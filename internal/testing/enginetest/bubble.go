@@ -51,7 +51,7 @@ var longCases = map[string]string{
 		"SlowWalk SlowWalkRecord",
 	"Hole":     "Resumed SSE",
 	"Job":      "DeadRunning DeliveredTooOften MaxDeliveries UnknownAgent",
-	"Lease":    "CannotRenew DeadWorker Paused PausedInTool Renewed TooManyDeaths",
+	"Lease":    "CannotRenew DeadWorker Paused PausedInTool Renewed TooManyDeaths WindowAlone WindowStopOnly WindowStopped WindowTaken",
 	"Mixed":    "BudgetExpired CursorWalk TimeEnds TimeParks",
 	"Most":     "Time",
 	"Nested":   "FailedRoot FollowNow Killed ParkExpires ParkSeveral Retried RetriesEnd StopDead StopDeadDeep Unknown",

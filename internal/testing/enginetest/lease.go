@@ -20,6 +20,11 @@ var leaseTests = map[string]func(s *engineTest){
 	"TooManyDeaths": testLeaseTooManyDeaths,
 	"TwoWorkers":    testLeaseTwoWorkers,
 	"CannotRenew":   testLeaseCannotRenew,
+
+	"WindowAlone":    testLeaseWindowAlone,
+	"WindowStopOnly": testLeaseWindowStopOnly,
+	"WindowStopped":  testLeaseWindowStopped,
+	"WindowTaken":    testLeaseWindowTaken,
 }
 
 // testLeaseRenewed executes a run for far longer than a lease lasts.

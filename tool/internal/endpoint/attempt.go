@@ -17,17 +17,25 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
 // maxErrorBody bounds how much of an error's body the model gets to read.
 const maxErrorBody = 2000
 
-// attempt sends the request once and reads the answer.
+// attempt sends the request once and reads the answer. It sends nothing if the worker of the call may have lost its run.
 func (e *Endpoint) attempt(ctx context.Context, c spool.ToolCall, r Request, header http.Header, timeout time.Duration) outcome {
+	if err := c.CheckLease(ctx); err != nil {
+		return outcome{err: err}
+	}
 	var connected atomic.Bool
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	traced := httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	guard := lease.Guard{Check: func() error { return c.CheckLease(ctx) }}
+	traced := httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		connected.Store(true)
+		guard.GotConn(info, cancel)
+	}})
 	request, err := http.NewRequestWithContext(traced, r.Method, r.URL.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		return outcome{err: spool.Errorf(spool.Internal, "make request to %s", r.URL.Host)}
@@ -43,6 +51,9 @@ func (e *Endpoint) attempt(ctx context.Context, c spool.ToolCall, r Request, hea
 		client, request.Close = e.once, true
 	}
 	response, err := client.Do(request)
+	if refused := guard.Refused(); refused != nil && err != nil {
+		return outcome{err: refused}
+	}
 	if err != nil {
 		return e.failed(ctx, r, timeout, err, connected.Load())
 	}

@@ -24,6 +24,8 @@ const (
 	HeaderRun     = "Spool-Run"
 	HeaderAgent   = "Spool-Agent"
 	HeaderStep    = "Spool-Step"
+	// HeaderFence has the number of the worker that calls: see [spool.ToolCall.Fence].
+	HeaderFence = "Spool-Fence"
 	// HeaderAnsweredBy has the subject that answered the call, if it waited for an answer.
 	HeaderAnsweredBy = "Spool-Answer-By"
 	// HeaderPayload has the payload of the answer to the call, as JSON on one line in ASCII. It is left out
@@ -47,7 +49,7 @@ func (e *Endpoint) header(c spool.ToolCall, r Request) (http.Header, error) {
 	}
 	own := map[string]string{
 		HeaderKey: c.IdempotencyKey(), HeaderTenant: "", HeaderSubject: "", HeaderThread: "", HeaderRun: "", HeaderAgent: "", HeaderStep: "",
-		HeaderAnsweredBy: "", HeaderPayload: "",
+		HeaderFence: "", HeaderAnsweredBy: "", HeaderPayload: "",
 	}
 	if r.ShortKey {
 		own[HeaderKey] = WebhookID(c)
@@ -72,6 +74,9 @@ func tell(h map[string]string, c spool.ToolCall, enveloped bool) error {
 	h[HeaderThread], h[HeaderRun], h[HeaderAgent] = escape(string(c.Thread.ID)), escape(string(c.RunID)), escape(c.Agent)
 	if c.Step > 0 {
 		h[HeaderStep] = strconv.Itoa(c.Step)
+	}
+	if c.Fence > 0 {
+		h[HeaderFence] = strconv.FormatInt(c.Fence, 10)
 	}
 	if c.Answer == nil {
 		return nil

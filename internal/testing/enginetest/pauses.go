@@ -1,0 +1,309 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testEnginePauses pauses a worker before or behind a request to its store, for less or more than its lease, while the
+// run is stopped or not, and another worker takes it over or not. No tool may be called by a worker that has lost the
+// run, and a cancelled call that had begun says that its outcome is unknown. With SPOOL_TEST_LONG=1 there are 10,000
+// pauses.
+func testEnginePauses(t *testing.T, o Options) {
+	t.Helper()
+	seeds, bound := 1000, 10*time.Second
+	switch {
+	case o.Features.Durable:
+		seeds = 4
+	case os.Getenv("SPOOL_TEST_LONG") == "1":
+		bound = 0
+	}
+	var all pauseCounts
+	t.Cleanup(func() { all.report(t) })
+	runSeeds(t, seeds, bound, func(t *testing.T, seed uint64, _ func()) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			p := newPauses(t, o, seed, &all)
+			p.wrong = p.Errorf
+			p.campaign()
+			p.check()
+		})
+	})
+}
+
+// pausesEach is how many pauses a seed has at most: those of runs that end before their pause are left out.
+const pausesEach = 12
+
+// pauseCounts counts what the pauses of all seeds did.
+type pauseCounts struct {
+	mu                                    sync.Mutex
+	pauses, lapsed, stopped, taken, calls int
+}
+
+func (c *pauseCounts) add(n *int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*n++
+}
+
+func (c *pauseCounts) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%d pauses: %d longer than the lease, %d with a stop, %d after which another worker had the run; %d calls of tools",
+		c.pauses, c.lapsed, c.stopped, c.taken, c.calls)
+	if !t.Failed() && c.pauses > 100 && (c.lapsed == 0 || c.stopped == 0 || c.taken == 0) {
+		t.Error("the pauses prove nothing")
+	}
+}
+
+// pauses is the campaign of one seed.
+type pauses struct {
+	*engineTest
+
+	draws  *draws
+	counts *pauseCounts
+	// wrong is told what must not happen.
+	wrong func(format string, args ...any)
+	// trusting says that the worker that is paused trusts its lease for longer than the store: see [trusting].
+	trusting bool
+
+	mu    sync.Mutex
+	begun map[spool.ToolCallID]int // how often tools were called
+}
+
+func newPauses(t *testing.T, o Options, seed uint64, counts *pauseCounts) *pauses {
+	t.Helper()
+	return &pauses{engineTest: newEngineTest(t, o), draws: newDraws(seed), begun: make(map[spool.ToolCallID]int), counts: counts}
+}
+
+// pausedLease is the lease of all workers.
+const pausedLease = 30 * time.Second
+
+// gap is the store of a process that is paused at one request: before the store gets it, or before the process gets
+// the answer.
+type gap struct {
+	stall
+
+	left int // passes until the pause
+	hit  chan struct{}
+}
+
+// pass pauses the process at its turn, and waits while the process is paused.
+func (g *gap) pass() {
+	g.mu.Lock()
+	g.left--
+	if g.left == 0 {
+		g.gate = make(chan struct{})
+		close(g.hit)
+	}
+	g.mu.Unlock()
+	g.wait()
+}
+
+// Update may pause on both ways.
+func (g *gap) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	g.pass()
+	err := g.Store.Update(context.WithoutCancel(ctx), key, fence, fn)
+	g.pass()
+	return err
+}
+
+// View may pause on both ways.
+func (g *gap) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+	g.pass()
+	err := g.Store.View(context.WithoutCancel(ctx), key, fn)
+	g.pass()
+	return err
+}
+
+func (p *pauses) campaign() {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		turn, step := lastTurn(r), spooltest.StepOf(r)
+		if step == 2 {
+			return spooltest.Say("done")
+		}
+		out := spooltest.Turn{Text: []string{"go"}}
+		for i := range 1 + int(chance(3, p.draws.seed, turn, step)) {
+			name := []string{"look", "once"}[chance(2, p.draws.seed, turn, step, i)]
+			out.Calls = append(out.Calls, spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i)), Name: name})
+		}
+		return out
+	})
+	look := p.tool("look")
+	look.Idempotent = true
+	c := p.config(m, look, p.tool("once"))
+	c.Retry.Deaths, c.Worker.Lease = 1000, pausedLease
+	for i := range pausesEach {
+		p.once(c, spool.RunID("r"+strconv.Itoa(i)))
+	}
+}
+
+// lastTurn returns the text of the last user turn.
+func lastTurn(r spool.ModelRequest) (turn string) {
+	for _, m := range r.Messages {
+		if m.Role == spool.RoleUser {
+			turn = m.Text()
+		}
+	}
+	return turn
+}
+
+// tool returns a tool that takes a while, and checks that its caller has the run.
+func (p *pauses) tool(name string) spool.Tool {
+	t := plain(name, "")
+	t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		p.called(call)
+		select {
+		case <-time.After(time.Duration(p.draws.n(800, "tool", call.ID)) * time.Millisecond):
+			return json.RawMessage(`"ok"`), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return t
+}
+
+// called notes a call of a tool. No time passes between the engine's check and this.
+func (p *pauses) called(call spool.ToolCall) {
+	p.counts.add(&p.counts.calls)
+	p.mu.Lock()
+	p.begun[call.ID]++
+	p.mu.Unlock()
+	var thread spool.Thread
+	var now time.Time
+	err := p.opened.Store.View(context.Background(), chat, func(v spool.View) (err error) {
+		now = v.Now()
+		thread, err = v.Thread()
+		return err
+	})
+	// The same worker may end a stopped run between the check and the call, in the same moment.
+	ends := thread.State == spool.Cancelled && thread.UpdatedAt.Equal(now)
+	if err != nil || thread.Fence != call.Fence || !ends && (thread.State != spool.Running || !thread.Leased(now)) {
+		p.wrong("a worker with the fence %d calls %s at %s, and the thread is %+v (%v)", call.Fence, call.ID, now, thread, err)
+	}
+}
+
+// once does one run with one pause.
+func (p *pauses) once(c engine.Config, id spool.RunID) {
+	b := p.join()
+	late := c
+	if p.trusting {
+		b.Store, late.Worker.Lease = trusting{b.Store}, 1000*pausedLease
+	}
+	g := &gap{stall: stall{Store: b.Store}, left: 1 + p.draws.n(40), hit: make(chan struct{})}
+	b.Store = g
+	first, second := p.over(b, late), p.engine(c)
+	defer first.Close()
+	defer second.Close()
+	p.start(second, id, string(id))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = first.HandleJob(context.Background(), ticket(id))
+	}()
+	select {
+	case <-g.hit:
+		p.pause(g, second, done)
+	case <-done: // before its pause
+	}
+	p.until("the end of the run", func() bool {
+		if p.thread().State == spool.WaitingForInput {
+			p.decide(second)
+		}
+		return p.thread().State.Terminal()
+	})
+	p.judge(id)
+	p.rest()
+}
+
+// pause lets the first process stand still. The second one works, and may stop the run.
+func (p *pauses) pause(g *gap, second *engine.Engine, done <-chan struct{}) {
+	length := time.Duration(p.draws.n(int(3*pausedLease/time.Millisecond))) * time.Millisecond
+	p.counts.add(&p.counts.pauses)
+	if length > pausedLease {
+		p.counts.add(&p.counts.lapsed)
+	}
+	before := p.thread().Fence
+	works := p.draws.n(4) > 0
+	if works {
+		p.work(second)
+	}
+	if p.draws.n(2) == 0 {
+		part := time.Duration(p.draws.n(int(length/time.Millisecond)+1)) * time.Millisecond
+		<-time.After(part)
+		length -= part
+		if r, err := second.Stop(context.Background(), chat); err == nil && r.Accepted {
+			p.history.Stopped(chat)
+			p.counts.add(&p.counts.stopped)
+		}
+	}
+	<-time.After(length)
+	if p.thread().Fence > before {
+		p.counts.add(&p.counts.taken)
+	}
+	g.wake()
+	receive(p.engineTest, done, bubbleWait, "the end of the paused worker")
+	if !works {
+		p.work(second)
+	}
+}
+
+// decide answers the questions about calls whose outcome is unknown.
+func (p *pauses) decide(e *engine.Engine) {
+	for _, park := range p.parksOf(chat, p.thread().RunID) {
+		if park.State != spool.ParkOpen {
+			continue
+		}
+		r := engine.Response{ToolCallID: park.ToolCallID, Approved: p.draws.n(2) == 0, Digest: park.Digest}
+		_, _ = p.respondWith(e, r)
+	}
+}
+
+// judge checks the results of a run.
+func (p *pauses) judge(id spool.RunID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.messagesOf(chat) {
+		if m.RunID != id {
+			continue
+		}
+		for _, r := range m.ToolResults() {
+			cancelled := bytes.Contains(r.Result, []byte(`"cancelled":true`))
+			if cancelled && p.begun[r.ToolCallID] > 0 && !bytes.Contains(r.Result, []byte(`"outcome":"unknown"`)) {
+				p.wrong("call %s had begun, and its result is %s", r.ToolCallID, r.Result)
+			}
+		}
+	}
+}
+
+// trusting is the store of a worker whose lease ends sooner than the worker believes: as if it compared nothing before
+// its calls.
+type trusting struct{ spool.Store }
+
+// Update implements [spool.Store].
+func (s trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(trustingTx{tx}) })
+}
+
+type trustingTx struct{ spool.Tx }
+
+// Write implements [spool.Tx].
+func (t trustingTx) Write(c spool.Changes) error {
+	if most := t.Now().Add(pausedLease); c.Thread != nil && c.Thread.LeaseUntil.After(most) {
+		thread := *c.Thread
+		thread.LeaseUntil = most
+		c.Thread = &thread
+	}
+	return t.Tx.Write(c)
+}

@@ -1,0 +1,270 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// window stops a node between the commit that lets a call begin and the call: when the process goes on, the answer of
+// the commit is there, and nothing tells it that it was stopped.
+type window struct {
+	spool.Store
+
+	mu sync.Mutex
+	// armed gets the thread of the next such commit. Nil: nobody waits for one.
+	armed chan windowHit
+}
+
+// windowHit is a commit whose answer waits until stop is closed and the process is stopped.
+type windowHit struct {
+	thread spool.ThreadID
+	stop   chan struct{}
+}
+
+// windowWithin bounds how long a node waits for such a commit.
+const windowWithin = 400 * time.Millisecond
+
+// ServeHTTP waits for the next commit, answers with its thread, and stops the process.
+func (w *window) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	armed := make(chan windowHit)
+	w.arm(armed)
+	select {
+	case hit := <-armed:
+		raw, _ := json.Marshal(hit.thread) //nolint:errchkjson // a text
+		out.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+		_, _ = out.Write(raw)
+		_ = http.NewResponseController(out).Flush()
+		close(hit.stop)
+	case <-time.After(windowWithin):
+		w.arm(nil)
+		out.WriteHeader(http.StatusNotFound)
+	case <-r.Context().Done():
+		w.arm(nil)
+	}
+}
+
+func (w *window) arm(armed chan windowHit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed = armed
+}
+
+// Update implements [spool.Store].
+func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	begins := false
+	err := w.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		begins = false
+		return fn(windowTx{tx, &begins})
+	})
+	if err != nil || !begins {
+		return err
+	}
+	w.mu.Lock()
+	armed := w.armed
+	w.armed = nil
+	w.mu.Unlock()
+	if armed == nil {
+		return nil
+	}
+	hit := windowHit{key.ID, make(chan struct{})}
+	select {
+	case armed <- hit:
+	case <-time.After(windowWithin): // nobody waits any more
+		return nil
+	}
+	<-hit.stop
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	return nil
+}
+
+type windowTx struct {
+	spool.Tx
+
+	begins *bool
+}
+
+// Write implements [spool.Tx].
+func (t windowTx) Write(c spool.Changes) error {
+	for _, e := range c.Effects {
+		*t.begins = *t.begins || e.State == spool.EffectPending
+	}
+	return t.Tx.Write(c)
+}
+
+// pauseInWindow stops a process between a commit and the call that it allows, for longer than the lease. Half of the
+// runs are stopped meanwhile.
+func (c *campaign) pauseInWindow(ctx context.Context) {
+	n, _, free := c.victim(ctx)
+	if n == nil {
+		return
+	}
+	defer free()
+	var thread spool.ThreadID
+	for range 8 {
+		if n.get(ctx, "/chaos/window", &thread) == nil {
+			break
+		}
+		sleep(context.WithoutCancel(ctx), 100*time.Millisecond)
+		n.signal(syscall.SIGCONT) // the process may have stopped itself when this one waited no more
+	}
+	if thread == "" {
+		return // no call began in time
+	}
+	n.signal(syscall.SIGSTOP) // the process does it itself; this one makes it known
+	c.count("pauses between a commit and its calls")
+	length := time.Duration(float64(c.o.Lease) * (1.2 + 1.3*c.float()))
+	if c.n(2) == 0 {
+		part := time.Duration(float64(length) * c.float())
+		sleep(context.WithoutCancel(ctx), part)
+		length -= part
+		c.mu.Lock()
+		t := c.threads[thread]
+		c.mu.Unlock()
+		if t != nil && t.stop(ctx) {
+			c.count("pauses between a commit and its calls, with a stop")
+		}
+	}
+	sleep(context.WithoutCancel(ctx), length)
+	n.signal(syscall.SIGCONT)
+	c.disturbed()
+}
+
+// tooLate writes a call of a tool to the journal if its worker does not have the run any more. The engine has checked
+// the lease before, with a third of it as the margin: a worker that learns within that time that it has lost the run
+// had lost it before the check.
+func (j *journal) tooLate(ctx context.Context, store spool.Store, lease time.Duration, call spool.ToolCall) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, lease/3)
+	defer cancel()
+	var thread spool.Thread
+	err := store.View(ctx, call.Thread, func(v spool.View) (err error) {
+		thread, err = v.Thread()
+		return err
+	})
+	if err != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
+		return
+	}
+	j.write(began, journalLine{Op: "late", On: call.Thread.ID, Fence: call.Fence, Current: thread.Fence})
+}
+
+// outcomes checks that a cancelled call that had begun says that its outcome is unknown.
+func (t *conversation) outcomes(ctx context.Context, saved []spool.Message) {
+	began, err := t.effects.began(ctx, t.key.ID)
+	if err != nil {
+		t.violated("judge", t.key.String(), "the executions cannot be read: "+err.Error())
+		return
+	}
+	for _, m := range saved {
+		for _, p := range m.ToolResults() {
+			var r struct {
+				Cancelled bool   `json:"cancelled"`
+				Outcome   string `json:"outcome"`
+			}
+			if json.Unmarshal(p.Result, &r) != nil || !r.Cancelled || !began[p.ToolCallID] {
+				continue
+			}
+			t.count("cancelled calls that had begun")
+			if r.Outcome != "unknown" {
+				t.violated("outcome", string(p.ToolCallID), fmt.Sprintf("the call had begun, and its result is %s", p.Result))
+			}
+		}
+	}
+}
+
+// trusting is a store whose leases are shorter than the workers believe, so that they make calls without a look at
+// their lease. It renews the leases itself, as long as the process runs.
+type trusting struct {
+	spool.Store
+
+	lease time.Duration
+	mu    sync.Mutex
+	held  map[spool.ThreadKey]int64
+}
+
+// newTrusting returns a store that renews leases until ctx ends.
+func newTrusting(ctx context.Context, store spool.Store, lease time.Duration) *trusting {
+	s := &trusting{Store: store, lease: lease, held: make(map[spool.ThreadKey]int64)}
+	go func() {
+		for sleep(ctx, lease/3) {
+			s.mu.Lock()
+			held := make(map[spool.ThreadKey]int64, len(s.held))
+			for key, fence := range s.held {
+				held[key] = fence
+			}
+			s.mu.Unlock()
+			for key, fence := range held {
+				s.renew(ctx, key, fence)
+			}
+		}
+	}()
+	return s
+}
+
+func (s *trusting) renew(ctx context.Context, key spool.ThreadKey, fence int64) {
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		thread, err := tx.Thread()
+		if err != nil || thread.LeaseUntil.IsZero() {
+			return spool.ErrFenced
+		}
+		thread.LeaseUntil = tx.Now().Add(s.lease)
+		return tx.Write(spool.Changes{Thread: &thread})
+	})
+	if spool.CodeOf(err) == spool.Fenced || spool.CodeOf(err) == spool.NotFound {
+		s.hold(key, 0)
+	}
+}
+
+// hold notes the fence of a thread that this process has leased, or 0.
+func (s *trusting) hold(key spool.ThreadKey, fence int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.held, key); fence > 0 {
+		s.held[key] = fence
+	}
+}
+
+// Update implements [spool.Store].
+func (s *trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	var took int64
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		took = 0
+		return fn(trustingTx{tx, s.lease, &took})
+	})
+	if err == nil && took > 0 {
+		s.hold(key, took)
+	}
+	return err
+}
+
+// Claim implements [spool.Store].
+func (s *trusting) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	q.Lease = s.lease
+	return s.Store.Claim(ctx, q)
+}
+
+type trustingTx struct {
+	spool.Tx
+
+	lease time.Duration
+	took  *int64
+}
+
+// Write implements [spool.Tx].
+func (t trustingTx) Write(c spool.Changes) error {
+	if most := t.Now().Add(t.lease); c.Thread != nil && c.Thread.LeaseUntil.After(most) {
+		thread := *c.Thread
+		thread.LeaseUntil, *t.took = most, thread.Fence
+		c.Thread = &thread
+	}
+	return t.Tx.Write(c)
+}
