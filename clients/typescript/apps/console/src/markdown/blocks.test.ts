@@ -76,8 +76,35 @@ test("a text that is another one, as after a step that is done again, is parsed 
 });
 
 // Each of these took a reader of Markdown seconds, or more than a minute, at one of these lengths.
-const slow = ["_a*", "**a_", "[a](", "*a ", "\u00a0*a", "`a``b", "a`", "[](", "[a](<b", "![a](b", "~~a", "~a~~", "\\", "<a ", "a@"];
-const blocks = ["> ", "- [ ] ", "- > ", "1. - ", "  - a\n", "* a\n\n  b\n\n", "> - a\n", "| a | b |\n|---|---|\n", "=\n", "```\n"];
+const slow = [
+  "_a*",
+  "**a_",
+  "[a](",
+  "*a ",
+  "\u00a0*a",
+  "`a``b",
+  "a`",
+  "[](",
+  "[a](<b",
+  "![a](b",
+  "~~a",
+  "~a~~",
+  "\\",
+  "<a ",
+  "a@",
+];
+const blocks = [
+  "> ",
+  "- [ ] ",
+  "- > ",
+  "1. - ",
+  "  - a\n",
+  "* a\n\n  b\n\n",
+  "> - a\n",
+  "| a | b |\n|---|---|\n",
+  "=\n",
+  "```\n",
+];
 
 test.each([...slow, ...blocks])("the time for %j grows with its length", (piece) => {
   for (const length of [1_500, 3_000, 24_000, 90_000]) {
@@ -85,7 +112,12 @@ test.each([...slow, ...blocks])("the time for %j grows with its length", (piece)
     const before = process.cpuUsage();
     const parsed = parse(text);
     expect(process.cpuUsage(before).user / 1000, `milliseconds for ${length}`).toBeLessThan(1_500);
-    expect(parsed.blocks.map((block) => block.raw).join("").trimEnd()).toBe(text.trimEnd());
+    expect(
+      parsed.blocks
+        .map((block) => block.raw)
+        .join("")
+        .trimEnd(),
+    ).toBe(text.trimEnd());
   }
 });
 

@@ -153,6 +153,7 @@ export function Why(): ReactNode {
 /** The failure of an action or of the connection. */
 function Failure(): ReactNode {
   const { error, dismissError, retry, refresh } = useThread();
+  const unsent = useThreadState((state) => state.unsent);
   if (error === null) {
     return null;
   }
@@ -165,9 +166,11 @@ function Failure(): ReactNode {
               Connect again
             </button>
           )}
-          <button type="button" className="quiet" onClick={() => void retry()}>
-            Try again
-          </button>
+          {unsent !== null && (
+            <button type="button" className="quiet" onClick={() => void retry()}>
+              Try again
+            </button>
+          )}
           <button type="button" className="quiet" onClick={dismissError}>
             Dismiss
           </button>
