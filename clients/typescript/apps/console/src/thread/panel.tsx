@@ -152,7 +152,7 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
           {short(run.totalTokens ?? 0)} tok{long > 0 ? `, ${duration(long)}` : ""}
         </span>
       </div>
-      {run.error !== undefined && <p className="bad small">{run.error}</p>}
+      {depth > 0 && run.error !== undefined && <p className="bad small">{run.error}</p>}
       {children.length > 0 && (
         <ul>
           {children.map((child) => (

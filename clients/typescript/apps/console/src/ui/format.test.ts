@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { ago, attemptOf, bytes, duration, glance, money, short, visible } from "./format.js";
+import { ago, attemptOf, bytes, duration, glance, money, namesOf, short, visible } from "./format.js";
 import { linesOf } from "./json.js";
 
 test("a run that has ended is at no attempt", () => {
@@ -10,6 +10,11 @@ test("a run that has ended is at no attempt", () => {
     "3 failed attempts",
     "1 failed attempt",
   ]);
+});
+
+test("names of agents, without what is said about them", () => {
+  expect(namesOf("main (the default, of all), clerk")).toEqual(["main", "clerk"]);
+  expect([namesOf("none"), namesOf(undefined)]).toEqual([[], []]);
 });
 
 test("numbers for people", () => {

@@ -75,6 +75,11 @@ export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
+/** The names in what a server says about itself: "a (the default), b". */
+export function namesOf(list = "none"): string[] {
+  return list === "none" ? [] : list.replace(/ \([^)]*\)/g, "").split(", ");
+}
+
 /** Which attempt a run is at, or how many have failed, which is what `attempts` counts. */
 export function attemptOf({ attempts, state }: { attempts: number; state: string }): string {
   if (["QUEUED", "RUNNING", "WAITING_FOR_INPUT"].includes(state)) {
