@@ -1,7 +1,6 @@
 // A chat with nine features: threads beside it, a turn that is shown at once, stop, edit, regenerate, images, an approval
 // whose arguments can be edited, retry, and the tokens of each step. It goes below a SpoolProvider, and fits on a screen.
-import { type Interrupt, useInterrupts, useMessage, useMessages, useRun } from "@spool/react";
-import { useThread, useThreadState, useThreads } from "@spool/react";
+import { type Interrupt, useInterrupts, useMessage, useMessages, useRun, useThread, useThreadState, useThreads } from "@spool/react";
 import { useState } from "react";
 
 export function Chat() {
