@@ -18,6 +18,7 @@ func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
 	case spool.ItemStepFinished:
 		return read(item, func(s spool.StepFinished) {
 			t.save(agentOf(s.AgentID))
+			t.use(stream, s)
 			_ = t.came(agentOf(s.AgentID), item)
 		})
 	case spool.ItemProviderWait:
@@ -111,6 +112,25 @@ func (t *Thread) save(agent spool.AgentID) {
 	}
 	t.messages = append(t.messages, t.drafts[i].messages(t.row.ID)...)
 	t.drafts = slices.Delete(t.drafts, i, i+1)
+}
+
+// use adds what a step has used, which counts for its run and for the dispatched one. A run that has the step already has
+// its usage too, such as that of a snapshot, or after the results of calls that have waited.
+func (t *Thread) use(stream spool.StreamID, s spool.StepFinished) {
+	root, _, _ := stream.Split()
+	agent := spool.RunID(agentOf(s.AgentID))
+	r := t.run(cmp.Or(agent, root))
+	if r == nil || s.Step <= r.Steps {
+		return
+	}
+	r.Steps = s.Step
+	r.Add(s.Usage)
+	if agent == "" {
+		return
+	}
+	if r = t.run(root); r != nil {
+		r.Add(s.Usage)
+	}
 }
 
 // startNested adds a nested run, or continues it.

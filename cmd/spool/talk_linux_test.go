@@ -202,7 +202,11 @@ func TestChatBudget(t *testing.T) {
 	s.expect("the budget is used up")
 	s.expect("a raise the budget · d end the run")
 	s.typed("a")
-	s.expect("the new totals: {\"tokenBudget\":1200}")
+	s.expect("the new totals: {\"tokenBudget\":")
+	s.typed("\x1b") // leaves the line, and the question stands again
+	s.expect("a raise the budget · d end the run")
+	s.typed("a")
+	s.expect("the new totals: {\"tokenBudget\":")
 	s.typed("\r")
 	s.expect("… approved budget")
 	s.expect("> ")

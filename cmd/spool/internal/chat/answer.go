@@ -51,11 +51,16 @@ var bounds = map[spool.StopReason]string{
 	spool.StopTimeBudget: "wallTimeMs",
 }
 
-// Larger returns a total of twice the budget that a question is about.
+// answerTokens is what the engine keeps for an answer of a model whose agent has no limit for it.
+const answerTokens = 8192
+
+// Larger returns a total that lets a run go on whose budget a question is about. Twice a budget of tokens may ask again
+// at once: what is used, the next prompt, which has at most all of it, and an answer have to fit.
 func Larger(q spool.InputRequired) string {
 	var asked struct {
 		Exhausted spool.StopReason
 		Budget    map[string]json.Number
+		Spent     map[string]json.Number
 	}
 	_ = json.Unmarshal(q.Arguments, &asked)
 	bound := bounds[asked.Exhausted]
@@ -63,7 +68,12 @@ func Larger(q spool.InputRequired) string {
 	if bound == "" || err != nil {
 		return "{}"
 	}
-	return fmt.Sprintf(`{"%s":%d}`, bound, 2*n)
+	spent, _ := asked.Spent[bound].Int64()
+	enough := max(2*n, 3*spent)
+	if asked.Exhausted == spool.StopTokenBudget {
+		enough = max(enough, spent+max(spent, n)+answerTokens)
+	}
+	return fmt.Sprintf(`{"%s":%d}`, bound, enough)
 }
 
 // givesResult asks for the result of a call of which only its outcome is unknown.

@@ -117,7 +117,7 @@ func (b *Inbox) key(ctx context.Context, k rune) (leave bool) {
 // typed handles a key of a line.
 func (b *Inbox) typed(k rune) bool {
 	switch {
-	case k == keyInterrupt:
+	case k == keyInterrupt || k == keyEscape:
 		b.ask, b.line.text = nil, nil
 		b.print.line("", "")
 		b.show()

@@ -133,7 +133,11 @@ func TestAnswerCheck(t *testing.T) {
 		return spool.InputRequired{Reason: reason, Arguments: json.RawMessage(args)}
 	}
 	budget := ask(spool.ParkBudget, `{"exhausted":"token_budget","budget":{"tokenBudget":600,"costBudgetMicros":5},"currency":"USD"}`)
-	if got := Larger(budget); got != `{"tokenBudget":1200}` {
+	if got := Larger(budget); got != `{"tokenBudget":8792}` {
+		t.Errorf("larger: %s", got)
+	}
+	used := ask(spool.ParkBudget, `{"exhausted":"cost_budget","budget":{"costBudgetMicros":5},"spent":{"costBudgetMicros":70}}`)
+	if got := Larger(used); got != `{"costBudgetMicros":210}` {
 		t.Errorf("larger: %s", got)
 	}
 	for name, c := range map[string]struct {
@@ -146,7 +150,7 @@ func TestAnswerCheck(t *testing.T) {
 		"arguments of a denial":      {ask(spool.ParkApproval, `{}`), Answer{Arguments: json.RawMessage(`{}`)}, "arguments go with an approval"},
 		"no object":                  {ask(spool.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`7`)}, "the arguments must be a JSON object"},
 		"a payload that is no JSON":  {ask("job", `{}`), Answer{Approve: true, Payload: json.RawMessage(`{`)}, "the payload must be JSON"},
-		"a budget without a total":   {budget, Answer{Approve: true}, `a larger budget is needed, such as {"tokenBudget":1200}`},
+		"a budget without a total":   {budget, Answer{Approve: true}, `a larger budget is needed, such as {"tokenBudget":8792}`},
 		"a budget that stays":        {budget, Answer{}, ""},
 		"a client's tool, no result": {ask(spool.ParkClientTool, `{}`), Answer{Approve: true}, "the result of the call is needed, as JSON"},
 	} {

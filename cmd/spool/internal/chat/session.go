@@ -375,6 +375,10 @@ func (s *Session) key(ctx context.Context, k rune) {
 	switch {
 	case k == keyInterrupt:
 		s.interrupt(ctx)
+	case k == keyEscape:
+		if len(s.line.text) > 0 || s.ask != nil || s.typing {
+			s.interrupt(ctx)
+		}
 	case k == keyEnd && len(s.line.text) == 0:
 		s.leave = true
 	case k == keyEnter:
@@ -402,7 +406,7 @@ func (s *Session) key(ctx context.Context, k rune) {
 	}
 }
 
-// interrupt clears the line, stops the run and forgets the first prompt, or leaves.
+// interrupt clears the line and leaves what it was for, stops the run and forgets the first prompt, or leaves.
 func (s *Session) interrupt(ctx context.Context) {
 	switch {
 	case len(s.line.text) > 0 || s.ask != nil || s.typing:

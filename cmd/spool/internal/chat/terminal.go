@@ -90,6 +90,7 @@ const (
 	keyClear
 	keyInterrupt
 	keyEnd
+	keyEscape
 )
 
 // parse returns the keys of what was read. It leaves out what no key of ours sends, such as arrows.
@@ -98,6 +99,9 @@ func (t *Terminal) parse(read []byte) (keys []rune) {
 	t.rest = nil
 	for len(read) > 0 {
 		if read[0] == 0x1b {
+			if len(read) == 1 { // a terminal sends the sequence of another key at once
+				keys = append(keys, keyEscape)
+			}
 			read = read[sequence(read):]
 			continue
 		}

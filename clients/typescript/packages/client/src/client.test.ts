@@ -22,7 +22,7 @@ const line = (r: ScriptedRequest | undefined) => `${r?.method} ${r?.path}${r?.qu
 
 describe("the operations", () => {
   test.each<[string, (c: Client) => Promise<unknown>, string, unknown?]>([
-    ["run", (c) => c.run({ prompt: "Hi", shop: 7 }), "POST /base/api/agent/run", { prompt: "Hi", shop: 7 }],
+    ["run", (c) => c.run({ prompt: "Hi", fields: { shop: 7 } }), "POST /base/api/agent/run", { prompt: "Hi", shop: 7 }],
     ["stop", (c) => c.stop("t1", { runId: "r1" }), "POST /base/api/agent/control", { threadId: "t1", runId: "r1" }],
     [
       "respond",

@@ -44,7 +44,8 @@ export function createClient(options: ClientOptions = {}): Client {
     async run(request, given) {
       const key = options.noIdempotencyKey ? undefined : given?.idempotencyKey;
       const repeat: Request = key === undefined ? {} : { repeatable: true, headers: { "Idempotency-Key": key } };
-      const result = await post<RunResult>("run", request, given, { refusals: [409, 503], ...repeat });
+      const { fields, ...known } = request;
+      const result = await post<RunResult>("run", { ...fields, ...known }, given, { refusals: [409, 503], ...repeat });
       return { ...result, accepted: result?.accepted === true };
     },
     stop: async (threadId, given) =>

@@ -132,13 +132,12 @@ export interface RunFields {
   wallTimeMs?: number;
   output?: OutputSchema;
   providerOptions?: unknown;
+  /** Fields of the host's own, which the request has beside the others. */
+  fields?: Readonly<Record<string, unknown>>;
 }
 
 /** A start. */
-export interface RunRequest extends RunFields {
-  /** Fields of the host's own. */
-  [field: string]: unknown;
-}
+export type RunRequest = RunFields;
 
 /** Options of a start. */
 export interface RunOptions extends CallOptions {

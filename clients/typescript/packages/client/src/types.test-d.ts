@@ -36,7 +36,9 @@ createClient({ url: "http://127.0.0.1:8080" });
 createClient({ routes: { chat: "/chat" } });
 
 // A start needs a prompt, and takes fields of the host's own.
-void client.run({ prompt: "Hi", shop: 7 });
+void client.run({ prompt: "Hi", fields: { shop: 7 } });
+// @ts-expect-error a word that no server knows
+void client.run({ prompt: "Hi", whenbusy: "steer" });
 // @ts-expect-error no prompt
 void client.run({ threadId: "t1" });
 // @ts-expect-error an unknown policy
@@ -69,7 +71,13 @@ const store = createThreadStore(client, { threadId: null, pageSize: 50, shareTab
 expectTypeOf(store.getSnapshot()).toEqualTypeOf<ThreadState>();
 expectTypeOf(store.send("Hi", { model: "m", whenBusy: "steer" })).resolves.toEqualTypeOf<SendResult>();
 expectTypeOf(store.respond("c1", { approved: true, arguments: { to: "ann" } })).resolves.toEqualTypeOf<ActionResult>();
-void store.send("Hi", { shop: 7 });
+void store.send("Hi", {
+  fields: { shop: 7 },
+  attachments: [new File([], "a.txt"), { url: "https://example.com/a.png" }],
+});
+// @ts-expect-error a word that no server knows
+void store.send("Hi", { whenbusy: "steer" });
+expectTypeOf(store.regenerate()).resolves.toEqualTypeOf<SendResult>();
 // @ts-expect-error the store knows the thread
 void store.send("Hi", { threadId: "t1" });
 // @ts-expect-error a model is a name

@@ -147,6 +147,8 @@ export interface ThreadState {
   readonly stopping: boolean;
   /** The newest failure of an action or of the connection. `dismissError` and the next action clear it. */
   readonly error: SpoolError | null;
+  /** The prompt of a turn that was not accepted: `retry` sends it again. `dismissError` and the next turn clear it. */
+  readonly unsent: string | null;
   /** See `loadUsage`. */
   readonly usage: ThreadUsage | null;
   /** See `loadBranches`. Once loaded, they are kept current. */
@@ -168,14 +170,17 @@ export type SendResult =
   | { readonly ok: false; readonly error: SpoolError; readonly clientMessageId: string };
 
 /** Options of a `send`: the fields of a start, without those that the store knows. */
-export interface SendOptions extends Omit<Partial<RunFields>, "prompt" | "threadId" | "editMessageId"> {
+export interface SendOptions extends Omit<RunFields, "prompt" | "threadId" | "editMessageId" | "attachments"> {
+  /**
+   * A file is sent in the turn if it has up to 5 MiB, and uploaded to the thread else. Of an edited turn, they default to
+   * those that it has.
+   */
+  attachments?: readonly (Attachment | File)[];
   /** That of an earlier attempt, so that the turn arrives once. Defaults to a new id. */
   clientMessageId?: string;
   prompt?: never;
   threadId?: never;
   editMessageId?: never;
-  /** Fields of the host's own. */
-  [field: string]: unknown;
 }
 
 /** An answer of the user to a park. The store adds the digest of the question that is shown. */
@@ -225,6 +230,8 @@ export interface ThreadStore {
   retry(): Promise<SendResult | null>;
   /** Replaces a turn: it and everything after it become a branch. */
   edit(messageId: string, prompt: string, options?: SendOptions): Promise<SendResult>;
+  /** Has a turn answered again, with its text and attachments. Left out: the last turn of the user. */
+  regenerate(messageId?: string, options?: SendOptions): Promise<SendResult>;
   /** Stops the active run and cancels those that wait. With a run id: only that run. */
   stop(runId?: string): Promise<ActionResult>;
   respond(toolCallId: string, answer: Answer): Promise<ActionResult>;

@@ -3,6 +3,7 @@
 import type { Client, ThreadStore } from "@spool/client";
 import { createContext, useContext } from "react";
 import type { Labels } from "./activity.js";
+import type { OwnThreads } from "./own-threads.js";
 
 /** What a provider has for all hooks below it. */
 export interface Spool {
@@ -13,6 +14,9 @@ export interface Spool {
 }
 
 export const SpoolContext = createContext<Spool | null>(null);
+
+/** What the stores below a provider know of their threads. */
+export const OwnThreadsContext = createContext<OwnThreads | null>(null);
 
 /** The thread of the hooks below it. */
 export const ThreadContext = createContext<ThreadStore | null>(null);

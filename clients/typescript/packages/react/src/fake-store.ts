@@ -29,6 +29,7 @@ export function fakeStore(): FakeStore {
     answering: [],
     stopping: false,
     error: null,
+    unsent: null,
     usage: null,
     branches: null,
   };
@@ -59,6 +60,7 @@ export function fakeStore(): FakeStore {
     steer: did("steer"),
     retry: did("retry"),
     edit: did("edit"),
+    regenerate: did("regenerate"),
     stop: did("stop"),
     respond: did("respond"),
     restoreBranch: did("restoreBranch"),

@@ -3,7 +3,8 @@
 import { type Client, type ClientOptions, createClient } from "@spool/client";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { defaultLabels, type Labels } from "./activity.js";
-import { SpoolContext, ThreadContext } from "./context.js";
+import { OwnThreadsContext, SpoolContext, ThreadContext } from "./context.js";
+import { OwnThreads } from "./own-threads.js";
 import { browserPersistence, type Persistence } from "./persistence.js";
 import { type ThreadOptions, useEarlyEffect, useOwnedStore } from "./thread-owner.js";
 
@@ -39,14 +40,17 @@ export function SpoolProvider(props: SpoolProviderProps): ReactNode {
   const [kept] = useState(
     () => (props.threadId ?? props.initialSnapshot ?? props.initialView) == null && browserPersistence(),
   );
-  const store = useOwnedStore(client, { ...threadOptionsOf(props), persistence: props.persistence ?? kept });
+  const [own] = useState(() => new OwnThreads());
+  const store = useOwnedStore(client, { ...threadOptionsOf(props), persistence: props.persistence ?? kept }, own);
   const spool = useMemo(
     () => ({ client, labels: { ...defaultLabels, ...labels }, threadsRefreshMs }),
     [client, labels, threadsRefreshMs],
   );
   return (
     <SpoolContext.Provider value={spool}>
-      <ThreadContext.Provider value={store}>{children}</ThreadContext.Provider>
+      <OwnThreadsContext.Provider value={own}>
+        <ThreadContext.Provider value={store}>{children}</ThreadContext.Provider>
+      </OwnThreadsContext.Provider>
     </SpoolContext.Provider>
   );
 }

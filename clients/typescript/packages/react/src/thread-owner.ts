@@ -10,7 +10,9 @@ import {
   type ThreadStore,
   type ThreadStoreOptions,
 } from "@spool/client";
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useContext, useEffect, useLayoutEffect, useRef } from "react";
+import { OwnThreadsContext } from "./context.js";
+import type { OwnThreads } from "./own-threads.js";
 import type { Persistence } from "./persistence.js";
 import { begin } from "./select.js";
 
@@ -29,11 +31,16 @@ export const useEarlyEffect = typeof window === "undefined" ? useEffect : useLay
  * Returns a store that lives as long as the component, or null for no options. It connects when a hook subscribes. A
  * component that is removed and comes back at once, as in StrictMode, keeps its connection.
  */
-export function useOwnedStore(client: Client, options: ThreadOptions | null): ThreadStore | null {
+export function useOwnedStore(
+  client: Client,
+  options: ThreadOptions | null,
+  given: OwnThreads | null = null,
+): ThreadStore | null {
+  const around = useContext(OwnThreadsContext);
   const latest = useRef(options);
   const made = useRef<ThreadStore | null>(null);
   if (made.current === null && options !== null) {
-    made.current = create(client, options, () => latest.current);
+    made.current = create(client, options, () => latest.current, given ?? around);
   }
   const store = made.current;
   const closing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -71,26 +78,50 @@ export function useOwnedStore(client: Client, options: ThreadOptions | null): Th
   return store;
 }
 
-function create(client: Client, options: ThreadOptions, latest: () => ThreadOptions | null): ThreadStore {
+function create(
+  client: Client,
+  options: ThreadOptions,
+  latest: () => ThreadOptions | null,
+  own: OwnThreads | null,
+): ThreadStore {
   const { persistence: _, initialSnapshot, ...rest } = options;
   if (initialSnapshot !== undefined && rest.initialView === undefined) {
     rest.initialView = reduce(emptyView, initialSnapshot);
   }
   rest.threadId ??= rest.initialView?.thread.id ?? null;
-  return begin(
-    createThreadStore(client, {
-      ...rest,
-      onFrame: (frame) => latest()?.onFrame?.(frame),
-      onCustom: (name, value) => latest()?.onCustom?.(name, value),
-      onThread: (threadId) => {
-        const now = latest();
-        if (now?.persistence) {
-          now.persistence.write(threadId);
-        }
-        now?.onThread?.(threadId);
-      },
-    }),
-  );
+  const store = createThreadStore(client, {
+    ...rest,
+    onFrame: (frame) => latest()?.onFrame?.(frame),
+    onCustom: (name, value) => latest()?.onCustom?.(name, value),
+    onThread: (threadId) => {
+      const now = latest();
+      if (now?.persistence) {
+        now.persistence.write(threadId);
+      }
+      now?.onThread?.(threadId);
+    },
+  });
+  return begin(own === null ? store : telling(store, own));
+}
+
+/** Returns a store that tells what it shows of its thread. A subscription of its own would connect it. */
+function telling(store: ThreadStore, own: OwnThreads): ThreadStore {
+  return {
+    ...store,
+    subscribe: (listener) =>
+      store.subscribe(() => {
+        own.told(store, store.getSnapshot());
+        listener();
+      }),
+    async delete() {
+      const { threadId } = store.getSnapshot();
+      const result = await store.delete();
+      if (result.ok && threadId !== null) {
+        own.deleted(threadId);
+      }
+      return result;
+    },
+  };
 }
 
 function show(store: ThreadStore, threadId: string | null): void {

@@ -30,6 +30,15 @@ export type ReadPage<T> = (
   next: string | undefined,
 ) => Promise<{ items: readonly T[]; next?: string }>;
 
+/** What is known of a list before it is read. */
+export interface Known<T> {
+  /** Grows with each change. */
+  readonly version: number;
+  subscribe(listener: () => void): () => void;
+  /** Returns a list with what has changed since a version, or null if only the server can tell. */
+  amend(items: readonly T[], since: number): readonly T[] | null;
+}
+
 interface Listed<T> {
   items: readonly T[];
   next: string | undefined;
@@ -49,6 +58,7 @@ export function useList<T>(
   idOf: (item: T) => string,
   pageSize: number | undefined,
   options: ListOptions,
+  known?: Known<T>,
 ) {
   const { manual = false, refreshMs = false } = options;
   const [listed, setListed] = useState<Listed<T>>({ items: [], next: undefined, loading: !manual, error: null });
@@ -62,14 +72,16 @@ export function useList<T>(
     async (more: boolean) => {
       const turn = ++state.current.newest;
       const { items, next } = state.current.listed;
+      const since = known?.version ?? 0;
       setListed((now) => ({ ...now, loading: true }));
       try {
         const limit = more ? pageSize : Math.min(Math.max(pageSize ?? 0, items.length), largest) || undefined;
         const page = await read(limit, more ? next : undefined);
         if (turn === state.current.newest) {
-          const known = new Set(more ? items.map(state.current.idOf) : []);
-          const added = page.items.filter((item) => !known.has(state.current.idOf(item)));
-          setListed({ items: more ? [...items, ...added] : page.items, next: page.next, loading: false, error: null });
+          const own = new Set(more ? items.map(state.current.idOf) : []);
+          const added = page.items.filter((item) => !own.has(state.current.idOf(item)));
+          const all = more ? [...items, ...added] : page.items;
+          setListed({ items: known?.amend(all, since) ?? all, next: page.next, loading: false, error: null });
         }
       } catch (error) {
         if (turn === state.current.newest) {
@@ -77,7 +89,7 @@ export function useList<T>(
         }
       }
     },
-    [read, pageSize],
+    [read, pageSize, known],
   );
   const refresh = useCallback(() => load(false), [load]);
   const loadMore = useCallback(async () => {
@@ -114,6 +126,17 @@ export function useList<T>(
       document.removeEventListener("visibilitychange", again);
     };
   }, [manual, refreshMs, refresh]);
+
+  useEffect(() => {
+    return known?.subscribe(() => {
+      const since = known.version - 1;
+      if (known.amend(state.current.listed.items, since) === null) {
+        void refresh();
+      } else {
+        setListed((now) => ({ ...now, items: known.amend(now.items, since) ?? now.items }));
+      }
+    });
+  }, [known, refresh]);
 
   const { items, loading, error, next } = listed;
   const list: List<T> = { items, loading, error, hasMore: next !== undefined, loadMore, refresh };

@@ -72,6 +72,7 @@ export function actionsOf(store: ThreadStore): ThreadActions {
       steer: (prompt, options) => store.steer(prompt, options),
       retry: () => store.retry(),
       edit: (messageId, prompt, options) => store.edit(messageId, prompt, options),
+      regenerate: (messageId, options) => store.regenerate(messageId, options),
       stop: (runId) => store.stop(runId),
       respond: (toolCallId, answer) => store.respond(toolCallId, answer),
       restoreBranch: (branchId) => store.restoreBranch(branchId),

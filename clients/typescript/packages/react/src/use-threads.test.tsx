@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
-import { type ScriptedServer, scriptedServer } from "@spool/client/testing";
+import { type ScriptedServer, scriptedServer, snapshotOf } from "@spool/client/testing";
 import { act, cleanup, render, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SpoolProvider } from "./provider.js";
+import { type Thread, useThread } from "./use-thread.js";
 import { type ThreadList, type ThreadListOptions, useThreads } from "./use-threads.js";
 
 let server: ScriptedServer;
@@ -77,4 +78,46 @@ test("another filter is another list, and an error does not empty it", async () 
   await act(() => list.refresh());
   expect(list.error?.code).toBe("forbidden");
   expect(container.textContent).toBe(shown);
+});
+
+test("the page's own threads are in the list at once: new, changed and deleted", async () => {
+  let thread!: Thread;
+  function Chat() {
+    thread = useThread();
+    return null;
+  }
+  const { container } = render(
+    <SpoolProvider baseUrl="http://spool.test" fetch={server.fetch} persistence={false} threadsRefreshMs={false}>
+      <Chat />
+      <List />
+    </SpoolProvider>,
+  );
+  await waitFor(() => expect(container.textContent).toBe("abcde"));
+  const reads = () => server.sent("GET /api/threads").length;
+  expect(reads()).toBe(1);
+  let snapshot = () => {};
+  server.answer(
+    "GET /api/agent/history",
+    () => new Promise((resolve) => (snapshot = () => resolve({ body: snapshotOf("t1") }))),
+    1,
+  );
+  await act(async () => {
+    await thread.send("Hello\nyou");
+  });
+  const id = thread.threadId ?? "";
+  expect(container.textContent).toBe(`${id}abcde`);
+  expect(list.threads[0]).toMatchObject({ title: "Hello", state: "QUEUED" });
+  const live = server.thread(id);
+  live.snapshot = snapshotOf(id);
+  snapshot();
+  await act(async () => void live.start());
+  await waitFor(() => expect(list.threads[0]?.state).toBe("RUNNING"));
+  ids.unshift(id); // the list of the server is read while the page knows more
+  await act(() => list.refresh());
+  expect(container.textContent).toBe(`${id}abcde`);
+  await act(async () => {
+    await thread.delete();
+  });
+  expect(container.textContent).toBe("abcde");
+  expect(reads()).toBe(2);
 });

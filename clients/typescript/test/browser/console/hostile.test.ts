@@ -19,6 +19,9 @@ const attacks = [
   ">".repeat(1000) + " deep",
   "*".repeat(5000) + "a",
   "[".repeat(3000) + "a",
+  "_a*".repeat(30_000),
+  "**a_".repeat(6000),
+  "[a](".repeat(6000),
 ];
 
 const table = `| ${Array.from({ length: 60 }, (_, i) => `h${i}`).join(" | ")} |\n|${"---|".repeat(60)}\n${`| ${"cell | ".repeat(60)}\n`.repeat(300)}`;

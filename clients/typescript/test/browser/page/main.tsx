@@ -1,5 +1,5 @@
 // The parameters of the URL: api (where the server is), token, cookies, share (tabs share a connection), last (how
-// many messages are on the screen), broken (a component has a selector that throws).
+// many messages are on the screen), broken (a component has a selector that throws), chat (the chat of nine features).
 import type { Snapshot } from "@spool/client";
 import { createRoot, hydrateRoot } from "react-dom/client";
 import { Page } from "./page.js";

@@ -2,6 +2,7 @@ import type { Snapshot } from "@spool/client";
 import { SpoolProvider, useThread, useThreadState } from "@spool/react";
 import { Component, type ReactNode, StrictMode, useEffect } from "react";
 import { App } from "./app.js";
+import { Chat } from "./chat.js";
 import { renders } from "./renders.js";
 
 /** What the URL says: see main.tsx. */
@@ -31,7 +32,7 @@ export function Page({ search, snapshot }: PageProps) {
             <Broken />
           </Boundary>
         )}
-        <App last={Number(params.get("last") ?? Number.POSITIVE_INFINITY)} />
+        {params.has("chat") ? <Chat /> : <App last={Number(params.get("last") ?? Number.POSITIVE_INFINITY)} />}
       </SpoolProvider>
     </StrictMode>
   );

@@ -290,7 +290,7 @@ function Row({
         </span>
         <span className="clip mono small">{visible(question.argumentsPreview ?? glance(question.arguments, 100))}</span>
         <span className="clip faint small">
-          {question.path.join(" › ")} in {question.title || question.threadId}
+          {visible(question.title || question.threadId)}, {question.path.join(" › ")}
         </span>
       </button>
     </li>
@@ -314,7 +314,7 @@ function One({ question, onAnswered }: { question: Question; onAnswered: (text: 
       <div>
         <dt>thread</dt>
         <dd>
-          <a href={to.thread(question.threadId)}>{question.title || question.threadId}</a>
+          <a href={to.thread(question.threadId)}>{visible(question.title || question.threadId)}</a>
         </dd>
       </div>
       <div>

@@ -2,7 +2,7 @@
 // and mail addresses alone, and images are links, because a remote image tells its server what it is asked for.
 import type { Token, Tokens } from "marked";
 import { memo, type ReactNode, useEffect, useReducer, useRef } from "react";
-import { type Block, nothing, type Parsed, parse } from "./blocks.js";
+import { type Block, deepest, nothing, type Parsed, parse } from "./blocks.js";
 import { safeLink } from "./links.js";
 
 /** Shows a text that may grow. Blocks that have not changed are not rendered again. */
@@ -52,9 +52,6 @@ const BlockView = memo(
   ({ block }: { block: Block }) => blockOf(block.token, 0),
   (a, b) => a.block.raw === b.block.raw,
 );
-
-/** Models can nest as deep as they like, and the stack of a browser ends. */
-const deepest = 40;
 
 function blockOf(token: Token, depth: number): ReactNode {
   if (depth > deepest) {

@@ -4,6 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import { Link } from "../markdown/markdown.js";
 import { duration, money, pretty, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
+import { enough } from "./budget.js";
 import { DiffView } from "./diff-view.js";
 import { JSONInput, useValid, ValueForm } from "./form.js";
 import type { ParkProps } from "./park.js";
@@ -216,7 +217,10 @@ export function Budget({ park, answering, answer }: BodyProps): ReactNode {
     unit === 1e6 ? money(n, currency) : unit === 1000 ? duration(n) : String(n);
   const [totals, setTotals] = useState<Record<string, number>>(() =>
     Object.fromEntries(
-      bounded.map((one) => [one.name, proposal(Number(budget[one.name]), args.exhausted === one.end, one.unit)]),
+      bounded.map(({ name, end, unit }) => {
+        const total = Number(budget[name]);
+        return [name, (args.exhausted === end ? enough(name, total, Number(spent[name] ?? 0)) : total) / unit];
+      }),
     ),
   );
   const id = useId();
@@ -259,11 +263,6 @@ export function Budget({ park, answering, answer }: BodyProps): ReactNode {
       />
     </>
   );
-}
-
-/** A total that lets the run go on: twice as much of what is used up. The others stay. */
-function proposal(total: number, used: boolean, unit: number): number {
-  return (used ? total * 2 : total) / unit;
 }
 
 /** A question of a tool's own, such as that of an MCP server: the schema is that of the answer. */

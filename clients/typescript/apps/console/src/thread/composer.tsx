@@ -192,7 +192,7 @@ export function Composer({
           </div>
         )}
         <span className="activity" role="status" data-state={state}>
-          {threadId === null ? "" : activity.label}
+          {threadId === null || state === "FAILED" ? "" : activity.label}
         </span>
         <span className="tools ends">
           {active && (

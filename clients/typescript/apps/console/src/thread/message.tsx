@@ -4,6 +4,7 @@ import { useMessage, useThread } from "@spool/react";
 import { memo, type ReactNode, useState } from "react";
 import { Link, Markdown } from "../markdown/markdown.js";
 import { moment } from "../ui/format.js";
+import { Copy } from "../ui/json.js";
 import { ArtifactView } from "./artifact.js";
 import { Versions } from "./branches.js";
 import { EditTurn } from "./edit-turn.js";
@@ -74,6 +75,11 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
         // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
         <PartView key={i} part={part} runId={message.runId} live={streaming && i === message.parts.length - 1} />
       ))}
+      {!streaming && message.text !== "" && message.agentId === null && (
+        <div className="tools">
+          <Copy text={message.text}>Copy the answer</Copy>
+        </div>
+      )}
     </article>
   );
 }

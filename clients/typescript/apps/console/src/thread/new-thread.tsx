@@ -1,11 +1,13 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { type About, readAbout } from "../session.js";
+import { namesOf } from "../ui/format.js";
 import { Field } from "../ui/parts.js";
 import type { NewThreadOptions } from "./composer.js";
 
 const examples = [
   "use clock",
   'use send_email with {"to": "ann@example.com", "text": "The report is ready."}',
+  'ask researcher to use clock and ask mailer to use send_email with {"to": "ann@example.com"}',
   "slow 40",
 ];
 
@@ -34,6 +36,10 @@ export function NewThread({
   const set = (fields: Partial<NewThreadOptions>) => onChange({ ...options, ...fields });
   return (
     <div className="new-thread">
+      <p>
+        Agents work here on what you ask, also when nobody looks. Each step is saved, and what needs your approval waits
+        for you.
+      </p>
       {about?.server?.agents !== undefined && (
         <dl className="facts">
           {(["agents", "models", "tools"] as const).map((name) =>
@@ -60,10 +66,14 @@ export function NewThread({
         <summary>Options of the first run</summary>
         <div className="form grid">
           <Field label="Agent" hint="Empty: the default one">
-            {(id) => <input id={id} value={options.agent} onChange={(e) => set({ agent: e.target.value })} />}
+            {(id) => (
+              <Name id={id} of={about?.server?.agents} value={options.agent} onChange={(agent) => set({ agent })} />
+            )}
           </Field>
           <Field label="Model" hint="Empty: that of the agent">
-            {(id) => <input id={id} value={options.model} onChange={(e) => set({ model: e.target.value })} />}
+            {(id) => (
+              <Name id={id} of={about?.server?.models} value={options.model} onChange={(model) => set({ model })} />
+            )}
           </Field>
           <Field label="Budget of tokens" hint="Empty: none of its own">
             {(id) => (
@@ -78,5 +88,30 @@ export function NewThread({
         </div>
       </details>
     </div>
+  );
+}
+
+/** A name: one of those that the server knows, or any if it does not say which. */
+function Name({
+  id,
+  of,
+  value,
+  onChange,
+}: {
+  id: string;
+  of: string | undefined;
+  value: string;
+  onChange: (value: string) => void;
+}): ReactNode {
+  const names = namesOf(of);
+  return names.length === 0 ? (
+    <input id={id} value={value} onChange={(event) => onChange(event.target.value)} />
+  ) : (
+    <select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="" />
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
   );
 }

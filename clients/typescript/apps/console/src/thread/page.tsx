@@ -12,6 +12,7 @@ import {
 } from "@spool/react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { go, to } from "../route.js";
+import { visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { Composer, type NewThreadOptions } from "./composer.js";
@@ -104,7 +105,7 @@ function Head({ aside, onAside }: { aside: boolean; onAside: () => void }): Reac
         ‹
       </a>
       <h1 className="clip" title={title ?? threadId ?? ""}>
-        {threadId === null ? "New thread" : (title ?? threadId)}
+        {threadId === null ? "New thread" : visible(title || threadId)}
       </h1>
       <ThreadMark />
       {connection === "reconnecting" && (
@@ -153,6 +154,7 @@ export function Why(): ReactNode {
 /** The failure of an action or of the connection. */
 function Failure(): ReactNode {
   const { error, dismissError, retry, refresh } = useThread();
+  const unsent = useThreadState((state) => state.unsent);
   if (error === null) {
     return null;
   }
@@ -165,9 +167,11 @@ function Failure(): ReactNode {
               Connect again
             </button>
           )}
-          <button type="button" className="quiet" onClick={() => void retry()}>
-            Try again
-          </button>
+          {unsent !== null && (
+            <button type="button" className="quiet" onClick={() => void retry()}>
+              Try again
+            </button>
+          )}
           <button type="button" className="quiet" onClick={dismissError}>
             Dismiss
           </button>
@@ -278,7 +282,13 @@ function Waiting(): ReactNode {
     }
     return result;
   };
-  return parks.map((park) => (
+  const approvals = parks.filter((park) => park.reason === "approval" && !park.answering);
+  const all = (approved: boolean) => {
+    for (const park of approvals) {
+      void respond(park, { approved });
+    }
+  };
+  const cards = parks.map((park) => (
     <ParkPanel
       // A call that asks again asks another question.
       key={`${park.toolCallId} ${park.digest ?? ""}`}
@@ -287,6 +297,21 @@ function Waiting(): ReactNode {
       respond={(answer) => respond(park, answer)}
     />
   ));
+  return (
+    <>
+      {cards}
+      {approvals.length > 1 && (
+        <section className="actions" aria-label="All calls that need an approval">
+          <button type="button" className="primary" onClick={() => all(true)}>
+            Approve all {approvals.length} as they are
+          </button>
+          <button type="button" className="danger" onClick={() => all(false)}>
+            Deny all {approvals.length}
+          </button>
+        </section>
+      )}
+    </>
+  );
 }
 
 /** The questions that waited, to read. */

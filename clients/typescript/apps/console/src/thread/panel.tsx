@@ -3,7 +3,7 @@ import { type RunNode, useRun, useRuns, useThread, useThreadState, useUsage } fr
 import { type ReactNode, useEffect, useState } from "react";
 import { go, to } from "../route.js";
 import { client } from "../session.js";
-import { count, duration, money, short, since } from "../ui/format.js";
+import { attemptOf, count, duration, money, short, since } from "../ui/format.js";
 import { Copy } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Meter, messageOf, Problem } from "../ui/parts.js";
@@ -147,12 +147,12 @@ function RunLine({ node, depth, now }: { node: RunNode; depth: number; now: numb
           </button>
         )}
         <span className="faint">{run.model}</span>
-        {run.attempts > 0 && <span className="tag">attempt {run.attempts + 1}</span>}
+        {run.attempts > 0 && <span className="tag">{attemptOf(run)}</span>}
         <span className="num">
           {short(run.totalTokens ?? 0)} tok{long > 0 ? `, ${duration(long)}` : ""}
         </span>
       </div>
-      {run.error !== undefined && <p className="bad small">{run.error}</p>}
+      {depth > 0 && run.error !== undefined && <p className="bad small">{run.error}</p>}
       {children.length > 0 && (
         <ul>
           {children.map((child) => (

@@ -1,6 +1,7 @@
 // A question as it was asked, to read.
 import type { Park } from "@spool/client";
 import { type ReactNode, useId } from "react";
+import { visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { Countdown, titleOf } from "./park.js";
 
@@ -9,7 +10,7 @@ export function ParkRead({ park }: { park: Park }): ReactNode {
   return (
     <section className="park" aria-labelledby={title} data-call={park.toolCallId}>
       <header>
-        <h3 id={title}>{titleOf(park)}</h3>
+        <h3 id={title}>{visible(titleOf(park))}</h3>
         {park.expiresAt !== undefined && <Countdown at={park.expiresAt} onExpiry={park.onExpiry} />}
       </header>
       {park.nested && <p className="faint">Asked by the nested run of {park.nested.name}.</p>}

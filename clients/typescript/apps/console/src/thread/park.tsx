@@ -1,7 +1,7 @@
 // A question that waits for a person, with everything that the answer depends on.
 import type { ActionResult, Answer, Park } from "@spool/client";
 import { type ReactNode, useId, useState } from "react";
-import { duration } from "../ui/format.js";
+import { duration, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { messageOf, Problem } from "../ui/parts.js";
 import { Approval, Budget, ClientTool, Outcome, Question } from "./answers.js";
@@ -51,11 +51,11 @@ export function ParkPanel({ park, answering, respond, children }: ParkProps): Re
   return (
     <section className="park" aria-labelledby={title} data-call={park.toolCallId}>
       <header>
-        <h3 id={title}>{titleOf(park)}</h3>
+        <h3 id={title}>{visible(titleOf(park))}</h3>
         {park.expiresAt !== undefined && <Countdown at={park.expiresAt} onExpiry={park.onExpiry} />}
       </header>
       {children}
-      {park.nested && <p className="faint">Asked by the nested run of {park.nested.name}.</p>}
+      {park.nested && <p className="faint">Asked by the nested run of {visible(park.nested.name)}.</p>}
       {park.distinctApprover === true && <p className="faint">The person who started the run may not answer.</p>}
       <Body park={park} answering={answering} answer={answer} />
       {problem !== "" && <Problem>{problem}</Problem>}

@@ -3,7 +3,7 @@ import type { Thread } from "@spool/client";
 import { useThreads } from "@spool/react";
 import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 import { to } from "../route.js";
-import { ago } from "../ui/format.js";
+import { ago, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Empty, messageOf, Problem, StateMark } from "../ui/parts.js";
 import { useWait } from "./waits.js";
@@ -68,7 +68,7 @@ export function ThreadList({ current, changed }: { current: string | null; chang
         {list.threads.map((thread) => (
           <li key={thread.id}>
             <a href={to.thread(thread.id)} aria-current={thread.id === current ? "page" : undefined}>
-              <span className="row-title clip">{thread.title || thread.id}</span>
+              <span className="row-title clip">{visible(thread.title || thread.id)}</span>
               <span className="row-line">
                 <ListedMark thread={thread} />
                 {thread.expired !== undefined && <span className="tag warn">nobody answered</span>}
@@ -79,7 +79,9 @@ export function ThreadList({ current, changed }: { current: string | null; chang
         ))}
       </ul>
       {list.threads.length === 0 && !list.loading && (
-        <Empty title={title === "" && state === "" ? "No threads yet" : "No thread matches"} />
+        <Empty title={title === "" && state === "" ? "No threads yet" : "No thread matches"}>
+          {title === "" && state === "" && <a href={to.newThread}>Begin with an example</a>}
+        </Empty>
       )}
       {list.hasMore && (
         <button type="button" className="quiet more" disabled={list.loading} onClick={() => void list.loadMore()}>

@@ -1,6 +1,21 @@
 import { expect, test, vi } from "vitest";
-import { ago, bytes, duration, glance, money, short, visible } from "./format.js";
+import { ago, attemptOf, bytes, duration, glance, money, namesOf, short, visible } from "./format.js";
 import { linesOf } from "./json.js";
+
+test("a run that has ended is at no attempt", () => {
+  const of = (state: string, attempts: number) => attemptOf({ state, attempts });
+  expect([of("RUNNING", 3), of("QUEUED", 1), of("FAILED", 3), of("CANCELLED", 1)]).toEqual([
+    "attempt 4",
+    "attempt 2",
+    "3 failed attempts",
+    "1 failed attempt",
+  ]);
+});
+
+test("names of agents, without what is said about them", () => {
+  expect(namesOf("main (the default, of all), clerk")).toEqual(["main", "clerk"]);
+  expect([namesOf("none"), namesOf(undefined)]).toEqual([[], []]);
+});
 
 test("numbers for people", () => {
   expect([0, 999, 1000, 1234, 24576, 1.5e6].map(short)).toEqual(["0", "999", "1k", "1.2k", "24k", "1.5M"]);

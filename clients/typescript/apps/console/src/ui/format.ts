@@ -75,6 +75,19 @@ export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
+/** The names in what a server says about itself: "a (the default), b". */
+export function namesOf(list = "none"): string[] {
+  return list === "none" ? [] : list.replace(/ \([^)]*\)/g, "").split(", ");
+}
+
+/** Which attempt a run is at, or how many have failed, which is what `attempts` counts. */
+export function attemptOf({ attempts, state }: { attempts: number; state: string }): string {
+  if (["QUEUED", "RUNNING", "WAITING_FOR_INPUT"].includes(state)) {
+    return `attempt ${attempts + 1}`;
+  }
+  return attempts === 1 ? "1 failed attempt" : `${attempts} failed attempts`;
+}
+
 /** Characters without a shape, and those that turn the direction of writing: with them a text reads as another one. */
 const unseen = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 

@@ -32,7 +32,7 @@ function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
   const agentId = typeof item.agentId === "string" ? item.agentId : "";
   switch (item.type) {
     case "STEP_FINISHED":
-      return came(saved(view, agentId), agentId);
+      return came(used(saved(view, agentId), agentId, streamId, item), agentId);
     case "WAITING_FOR_PROVIDER": {
       const others = view.providerWaits.filter((w) => (w.agentId ?? "") !== agentId);
       return { ...view, providerWaits: [...others, { agentId: agentId || null, limit: String(item.limit) }] };
@@ -72,6 +72,28 @@ function saved(view: ThreadView, agentId: string): ThreadView {
     { ...view, messages },
     view.reading.drafts.filter((d) => d !== draft),
   );
+}
+
+/**
+ * The view with what a step has used, which counts for its run and for the dispatched one. A run that has the step
+ * already has its usage too, such as that of a snapshot, or after the results of calls that have waited.
+ */
+function used(view: ThreadView, agentId: string, streamId: string, item: AnyItem): ThreadView {
+  const root = runOfStream(streamId);
+  const run = view.runs.find((r) => r.id === (agentId || root));
+  const step = Number(item.step);
+  if (!run || !(step > run.steps)) return view;
+  const counted = changedRun(added(view, run.id, item.usage), run.id, { steps: step });
+  return agentId ? added(counted, root, item.usage) : counted;
+}
+
+const counts = ["inputTokens", "cachedInputTokens", "outputTokens", "totalTokens"] as const;
+
+/** The view with the tokens of a run, and more. */
+function added(view: ThreadView, id: string, usage: unknown): ThreadView {
+  const run = view.runs.find((r) => r.id === id);
+  const more = (usage ?? {}) as Partial<Record<(typeof counts)[number], number>>;
+  return run ? changedRun(view, id, Object.fromEntries(counts.map((c) => [c, (run[c] ?? 0) + (more[c] ?? 0)]))) : view;
 }
 
 function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {

@@ -192,7 +192,7 @@ test("a thread is deleted, and an empty one is shown", async () => {
   expect(b.state).toMatchObject({ threadId: null, error: null });
 });
 
-test("the usage is read again when a run ends, once it was asked for", async () => {
+test("the usage is read again when a step or a run ends, once it was asked for", async () => {
   const b = await setup();
   let n = 0;
   b.server.answer("GET /api/agent/usage", () => ({ body: { model: `m${++n}` } }));
@@ -203,7 +203,11 @@ test("the usage is read again when a run ends, once it was asked for", async () 
   b.thread.start("r2");
   await pass();
   expect(b.state.usage).toEqual({ model: "m1" });
-  b.thread.finish();
+  b.thread.text("Hi").step();
   await pass();
   expect(b.state.usage).toEqual({ model: "m2" });
+  expect(b.state.view.runs[0]).toMatchObject({ id: "r2", steps: 1, totalTokens: 2 });
+  b.thread.finish();
+  await pass();
+  expect(b.state.usage).toEqual({ model: "m3" });
 });

@@ -127,6 +127,7 @@ function stateOf(threadId: string | null, view: ThreadView = emptyView): ThreadS
     answering: [],
     stopping: false,
     error: null,
+    unsent: null,
     usage: null,
     branches: null,
   };

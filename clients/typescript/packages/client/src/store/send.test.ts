@@ -337,3 +337,75 @@ test("a turn that waits keeps its place when a state without a queue comes", asy
   await pass();
   expect(shown(b.state)).toBe("Hello | (More queued 1)");
 });
+
+describe("what a turn has", () => {
+  const said = {
+    id: "m1",
+    role: "user",
+    content: [
+      { type: "text", text: "What is this?" },
+      { type: "image", image: "data:image/png;base64,AA==", mimeType: "image/png" },
+      { type: "file", file: "artifact:a1", fileName: "b.pdf", mimeType: "application/pdf" },
+    ],
+  };
+  const attachments = [
+    { url: "data:image/png;base64,AA==", mediaType: "image/png" },
+    { artifactId: "a1", mediaType: "application/pdf", name: "b.pdf" },
+  ];
+
+  test("stays when it is answered again, and when its text is another one", async () => {
+    const b = await setup();
+    b.thread.snapshot = snapshotOf("t1", { messages: [said] as never });
+    b.store.refresh();
+    await pass();
+    await b.store.regenerate();
+    expect(b.server.sent(run).at(-1)?.body).toMatchObject({
+      prompt: "What is this?",
+      editMessageId: "m1",
+      attachments,
+    });
+    await b.store.edit("m1", "And this?");
+    expect(b.server.sent(run).at(-1)?.body).toMatchObject({ prompt: "And this?", attachments });
+    await b.store.edit("m1", "Without", { attachments: [] });
+    expect(b.server.sent(run).at(-1)?.body).not.toHaveProperty("attachments");
+    expect(await b.store.regenerate("m9")).toMatchObject({ ok: false, error: { code: "not_found" } });
+  });
+
+  test("is a file, and fields of the host's own", async () => {
+    const b = await setup({ defaults: { fields: { shop: 7, lang: "de" } } });
+    const file = new File(["# Hi"], "notes.md");
+    const sent = b.store.send("Read", { attachments: [file], fields: { lang: "en" } });
+    expect(b.state.turns[0]?.attachments).toMatchObject([{ name: "notes.md", mediaType: "text/markdown" }]);
+    await sent;
+    const { body } = b.server.sent(run)[0] ?? {};
+    const data = { url: "data:text/markdown;base64,IyBIaQ==", name: "notes.md", mediaType: "text/markdown" };
+    expect(body).toMatchObject({ prompt: "Read", shop: 7, lang: "en", attachments: [data] });
+    expect(body).not.toHaveProperty("fields");
+  });
+
+  test("is a large file, which a thread takes", async () => {
+    const b = await setup();
+    b.server.answer("POST /api/agent/artifacts", { status: 201, body: { id: "a7" } });
+    const large = new File([new Uint8Array((5 << 20) + 1)], "film.mp4", { type: "video/mp4" });
+    await b.store.send("See", { attachments: [large] });
+    const artifact = { artifactId: "a7", name: "film.mp4", mediaType: "video/mp4" };
+    expect(b.server.sent(run)[0]?.body).toMatchObject({ attachments: [artifact] });
+    b.store.newThread();
+    const refused = await b.store.send("See", { attachments: [large] });
+    expect(refused).toMatchObject({ ok: false, error: { code: "invalid", field: "attachments" } });
+  });
+});
+
+test("a refused answer is not a turn that can be sent again", async () => {
+  const b = await setup();
+  b.thread.start().park("c1");
+  await pass();
+  b.server.answer("POST /api/agent/respond", { status: 400, body: { error: "to is missing", code: "invalid" } });
+  await b.store.respond("c1", { approved: true, arguments: {} });
+  expect([b.state.error?.message, b.state.unsent]).toEqual(["to is missing", null]);
+  b.server.answer(run, { status: 400, body: { error: "no", code: "invalid" } }, 1);
+  await b.store.send("Hello");
+  expect([b.state.error?.message, b.state.unsent]).toEqual(["no", "Hello"]);
+  expect(await b.store.retry()).toMatchObject({ ok: true });
+  expect(b.state.unsent).toBe(null);
+});

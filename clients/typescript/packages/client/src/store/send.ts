@@ -1,6 +1,9 @@
 // Sends turns, and shows them before the server has them.
 import { asError, refusalOf, SpoolError } from "../error.js";
 import type { OptimisticTurn, SendOptions, SendResult } from "../types.js";
+import type { ViewMessage } from "../view.js";
+import type { Part } from "../wire.js";
+import { announced, attached, attachmentsOf } from "./attach.js";
 import type { Core } from "./core.js";
 import { report } from "./report.js";
 
@@ -23,8 +26,11 @@ export async function send(
 ): Promise<SendResult> {
   const { generation } = core;
   const current = () => core.generation === generation;
-  const options = { ...core.options.defaults, ...given };
-  const { clientMessageId = newId(), attachments = [], ...fields } = options;
+  const { defaults } = core.options;
+  const edited = core.state.view.messages.find((m) => m.id === editMessageId);
+  const options = { ...defaults, ...(edited && { attachments: attachmentsOf(edited) }), ...given };
+  const { clientMessageId = newId(), attachments: files = [], ...known } = options;
+  const fields = { ...defaults?.fields, ...given.fields };
   const problem = editMessageId === undefined ? null : uneditable(core, editMessageId);
   if (problem) {
     core.set({ error: problem });
@@ -33,14 +39,18 @@ export async function send(
   const turn: OptimisticTurn = {
     clientMessageId,
     prompt,
-    attachments,
+    attachments: announced(files),
     status: "sending",
     sentAt: new Date().toISOString(),
-    ...(fields.whenBusy && { whenBusy: fields.whenBusy }),
+    ...(known.whenBusy && { whenBusy: known.whenBusy }),
     ...(editMessageId !== undefined && { editMessageId }),
   };
   core.failed = null;
-  core.set({ error: null, turns: [...core.state.turns.filter((t) => t.clientMessageId !== clientMessageId), turn] });
+  core.set({
+    error: null,
+    unsent: null,
+    turns: [...core.state.turns.filter((t) => t.clientMessageId !== clientMessageId), turn],
+  });
 
   const before = core.creating;
   const work = async (): Promise<SendResult> => {
@@ -48,8 +58,11 @@ export async function send(
     if (core.state.threadId === null) await before;
     if (!current()) throw new SpoolError("canceled", "another thread is shown");
     const { threadId } = core.state;
+    const attachments = await attached(core.client, threadId, files);
+    if (attachments.length > 0 && current()) core.turn(clientMessageId, { attachments });
     const request = {
-      ...fields,
+      ...known,
+      fields,
       prompt,
       clientMessageId,
       ...(threadId !== null && { threadId }),
@@ -81,10 +94,28 @@ export async function send(
     const error = asError(thrown);
     if (current()) {
       core.failed = { prompt, options: { ...given, clientMessageId }, editMessageId };
-      core.set({ error, turns: core.state.turns.filter((t) => t.clientMessageId !== clientMessageId) });
+      core.set({ error, unsent: prompt, turns: core.state.turns.filter((t) => t.clientMessageId !== clientMessageId) });
     }
     return { ok: false, error, clientMessageId };
   }
+}
+
+/** Has a turn answered again. */
+export async function regenerate(
+  core: Core,
+  messageId: string | undefined,
+  given: SendOptions,
+  named: () => void,
+): Promise<SendResult> {
+  const turns = core.state.view.messages.filter((m) => m.role === "user" && m.agentId == null);
+  const turn = messageId === undefined ? turns.at(-1) : turns.find((m) => m.id === messageId);
+  return send(core, turn ? textOf(turn) : "", given, named, turn?.id ?? messageId ?? "");
+}
+
+/** The text of a turn. */
+function textOf({ content }: ViewMessage): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.map((part: Part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
 }
 
 function uneditable(core: Core, messageId: string): SpoolError | null {

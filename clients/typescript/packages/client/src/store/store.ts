@@ -1,11 +1,14 @@
 import { refusalOf, type SpoolError } from "../error.js";
 import { sharedFollow } from "../tabs/follow.js";
 import type { Client, ThreadStore, ThreadStoreOptions } from "../types.js";
-import { isActive } from "../wire.js";
+import { type Frame, isActive } from "../wire.js";
 import { act, loadBranches, loadOlder, loadUsage, reload, respond, restoreBranch, stop } from "./actions.js";
 import { Core } from "./core.js";
 import { type Follow, Live } from "./live.js";
-import { send } from "./send.js";
+import { regenerate, send } from "./send.js";
+
+/** Whether a frame is the end of a step of the run's own agent, whose context is that of the thread. */
+const isStep = (f: Frame) => f.kind === "stream" && f.item.type === "STEP_FINISHED" && f.item.agentId == null;
 
 /**
  * Returns a store that shows a thread. It is connected from the first subscription until it is closed.
@@ -37,7 +40,8 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
         const { branches, usage, view } = core.state;
         const came = (...types: string[]) => frames.some((f) => f.kind === "thread" && types.includes(f.event.type));
         if (branches && came("MESSAGES_DROPPED", "MESSAGES_RESTORED")) reload(core, "branches").catch(() => {});
-        if (usage && came("STATE_CHANGE") && !isActive(view.thread.state)) reload(core, "usage").catch(() => {});
+        const ended = came("STATE_CHANGE") && !isActive(view.thread.state);
+        if (usage && (ended || frames.some(isStep))) reload(core, "usage").catch(() => {});
       },
     });
   };
@@ -71,6 +75,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
     send: (prompt, given = {}) => send(core, prompt, given, reconnect),
     steer: (prompt, given = {}) => send(core, prompt, { ...given, whenBusy: "steer" }, reconnect),
     edit: (messageId, prompt, given = {}) => send(core, prompt, given, reconnect, messageId),
+    regenerate: (messageId, given = {}) => regenerate(core, messageId, given, reconnect),
     async retry() {
       const { failed } = core;
       return failed && send(core, failed.prompt, failed.options, reconnect, failed.editMessageId);
@@ -99,7 +104,7 @@ export function createThreadStore(client: Client, options: ThreadStoreOptions = 
       return result;
     },
     refresh: () => core.refresh(),
-    dismissError: () => core.set({ error: null }),
+    dismissError: () => core.set({ error: null, unsent: null }),
     close() {
       wanted = false;
       disconnect();

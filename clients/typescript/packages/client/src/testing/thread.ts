@@ -30,6 +30,7 @@ export class ScriptedThread {
   #cursor = "-1 - -";
   #seq = 0;
   #offset = 0;
+  #steps = 0;
   #segment = 0;
   #run = "r1";
   #block = 0;
@@ -95,6 +96,7 @@ export class ScriptedThread {
 
   /** Begins a segment of a run. */
   start(runId = this.#run): this {
+    if (runId !== this.#run) this.#steps = 0;
     this.#run = runId;
     this.#segment++;
     this.#offset = 0;
@@ -113,7 +115,7 @@ export class ScriptedThread {
   step(): this {
     this.#block = 0;
     const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, totalTokens: 2 };
-    return this.item("STEP_FINISHED", { step: 1, agentId: null, finishReason: "stop", usage });
+    return this.item("STEP_FINISHED", { step: ++this.#steps, agentId: null, finishReason: "stop", usage });
   }
 
   /** Asks a question, and parks the run. */
