@@ -317,7 +317,7 @@ func testApproveReportedWhy(s approveTest) {
 		payload, result string
 	}{
 		{"r1", `{"sent":true}`, `{"reason":"it is in the outbox","result":{"sent":true}}`},
-		{"r2", "", `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: it is in the outbox"}`},
+		{"r2", "", `{"cancelled":true,"outcome":"unknown","reason":"the outcome of this call is not known, and it is not to be repeated: it is in the outbox"}`},
 	} {
 		d := newDying(1)
 		c := s.config(sending(), d.Tool)

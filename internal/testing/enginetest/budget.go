@@ -329,7 +329,7 @@ func testBudgetTimeInTool(s budgetTest) {
 	s.start(e, "r1", "go")
 	var told spool.TimeBudgetExhausted
 	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
-	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:1`)
+	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:1`)
 }
 
 // testBudgetTimeOfPeople has a person who takes longer than the run's time.

@@ -98,7 +98,7 @@ func testMixedTimeEnds(s nestedTest) {
 		}
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far")
-	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:"seen"`)
+	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:"seen"`)
 	budgetTest(s).wellFormed()
 }
 

@@ -233,7 +233,7 @@ func testPendingApprovalLast(s pendingTest) {
 func (s pendingTest) stopped(work *remoteWork) {
 	s.Helper()
 	s.ended(spool.Cancelled)
-	if got := s.script()[2]; !strings.Contains(got, `c1:{"cancelled":true,"reason":"stopped"}`) {
+	if got := s.script()[2]; !strings.Contains(got, `c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"}`) {
 		s.Errorf("the result is %s", got)
 	}
 	work.did(1, 0, `c1{"task":"c1"}`)

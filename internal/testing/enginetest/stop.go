@@ -86,7 +86,7 @@ func testStopInTool(s *engineTest) {
 	<-time.After(quiet)
 	stop()
 	s.lines("messages", s.script(), "user go", "assistant wait c1=slow{} c2=quick{} c3=send{}",
-		`tool c1:{"cancelled":true,"reason":"stopped"} c2:1 c3:{"cancelled":true,"reason":"stopped"}`)
+		`tool c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"} c2:1 c3:{"cancelled":true,"reason":"stopped"}`)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")
 }
 
