@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/script"
 )
 
 const (
@@ -222,10 +224,8 @@ func TestChatEditor(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir())
-	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\ngrep -q '\"to\": \"ann\"' \"$1\" && echo '{\"to\": \"zoe\"}' > \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	editor := script.Write(t, t.TempDir(), "editor",
+		"#!/bin/sh\ngrep -q '\"to\": \"ann\"' \"$1\" && echo '{\"to\": \"zoe\"}' > \"$1\"\n")
 	s := inTerminal(t, []string{"EDITOR=" + editor}, "chat", "--url", p.url, `use send_email with {"to":"ann"}`)
 	s.expect("? send_email")
 	s.typed("e")

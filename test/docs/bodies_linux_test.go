@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/spoolhq/spool/internal/testing/script"
 )
 
 // recorder stands for curl in the pages' PATH: it writes down how it is called.
@@ -27,9 +29,7 @@ func record(t *testing.T, bin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(strings.ReplaceAll(recorder, "CURL", curl)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	script.Write(t, bin, "curl", strings.ReplaceAll(recorder, "CURL", curl))
 }
 
 // A request is one that a page has sent with curl.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spoolhq/spool/internal/testing/script"
 	"github.com/spoolhq/spool/internal/testing/testserver"
 )
 
@@ -18,28 +19,19 @@ func TestDoesNotStart(t *testing.T) {
 	t.Parallel()
 
 	h, stdout, stderr := surroundings(t)
-	script := "#!/bin/sh\necho no memory for you\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(h.path()[0], "redis-server"), []byte(script), 0o600); err != nil {
-		t.Fatal(err)
+	bin := h.path()[0]
+	script.Write(t, bin, "redis-server", "#!/bin/sh\necho no memory for you\nexit 1\n")
+	for _, dir := range []string{filepath.Dir(bin), bin} { // for the servers' account
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	open(t, h.path()[0], "redis-server")
 	if code := run(t.Context(), []string{"--", "env"}, h); code != exitOwn || stdout.Len() != 0 {
 		t.Errorf("exit status %d, and the command wrote %q", code, stdout)
 	}
 	want := "services: start Redis: it ended by itself; it said\n  no memory for you\n"
 	if !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("said was\n%s", stderr)
-	}
-}
-
-// open lets every account run a program in a directory of the test.
-func open(t *testing.T, dir, program string) {
-	t.Helper()
-
-	for _, name := range []string{filepath.Dir(dir), dir, filepath.Join(dir, program)} {
-		if err := os.Chmod(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
