@@ -22,7 +22,7 @@ func Write(tb testing.TB, dir, name, text string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	if err := os.Chmod(path, 0o755); err != nil { // whatever the umask is
+	if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // accounts of servers run it too, whatever the umask is
 		tb.Fatal(err)
 	}
 	return path
