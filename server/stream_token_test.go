@@ -203,6 +203,18 @@ func TestStreamTokenEnds(t *testing.T) {
 	}
 }
 
+// leaving is a client that goes away when a stream has begun.
+type leaving struct {
+	*httptest.ResponseRecorder
+
+	leave context.CancelFunc
+}
+
+func (l leaving) Flush() {
+	l.ResponseRecorder.Flush()
+	l.leave()
+}
+
 // Keys are changed without a moment in which a token that was given away does not count, and
 // a token of another server does not count at all.
 func TestStreamTokenKeys(t *testing.T) {
@@ -210,12 +222,15 @@ func TestStreamTokenKeys(t *testing.T) {
 
 	key := func(name string) []byte { sum := sha256.Sum256([]byte(name)); return sum[:] }
 	auth := twoTenants(t)
-	_, before := tokenServer(t, server.Config{Authenticator: auth, StreamTokenKeys: [][]byte{key("old")}})
-	_, between := tokenServer(t, server.Config{Authenticator: auth, StreamTokenKeys: [][]byte{key("new"), key("old")}})
-	_, after := tokenServer(t, server.Config{Authenticator: auth, StreamTokenKeys: [][]byte{key("new")}})
-	_, alone := tokenServer(t, server.Config{Authenticator: auth})
-	gone, cancel := context.WithCancel(t.Context())
-	cancel() // the streams need not last
+	e, alone := tokenServer(t, server.Config{Authenticator: auth})
+	with := func(keys ...[]byte) *server.Server {
+		s, err := server.New(e, server.Config{Authenticator: auth, StreamTokenKeys: keys, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before, between, after := with(key("old")), with(key("new"), key("old")), with(key("new"))
 	for name, c := range map[string]struct {
 		from, to *server.Server
 		good     bool
@@ -224,15 +239,16 @@ func TestStreamTokenKeys(t *testing.T) {
 		"NewAfter": {between, after, true}, "OldAfter": {before, after, false}, "NewBefore": {between, before, false},
 		"Alone": {alone, alone, true}, "OfOther": {before, alone, false}, "AtOther": {alone, before, false},
 	} {
-		w := follow(gone, c.to, tokenURL("t1", tokenOf(t, c.from)))
+		ctx, cancel := context.WithCancel(t.Context())
+		w := leaving{httptest.NewRecorder(), cancel}
+		c.to.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, tokenURL("t1", tokenOf(t, c.from)), nil))
 		if good := w.Code != http.StatusUnauthorized; good != c.good {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 	}
-	b := setup(t, server.Config{})
 	for _, c := range []server.Config{{StreamTokenKeys: [][]byte{key("long"), []byte("short")}}, {StreamTokenTTL: -1}, {StreamTokenTTL: time.Millisecond}} {
 		c.Insecure = true
-		if _, err := server.New(b.engine, c); spool.CodeOf(err) != spool.Invalid || strings.Contains(err.Error(), "short\x00") {
+		if _, err := server.New(e, c); spool.CodeOf(err) != spool.Invalid || strings.Contains(err.Error(), "short\x00") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/tool/mcp"
 )
@@ -36,6 +37,7 @@ func foreign(t *testing.T, how string, config mcp.Config) *mcp.Server {
 	default:
 		t.Skipf("%v: %s installs it", err, how)
 	}
+	inputs.Read(t, "tool/mcp/testdata", "clients/typescript/package-lock.json", "test/clients/requirements.txt")
 	config.Name, config.Command[0], config.ConnectTimeout, config.Timeout = "shop", program, testwait.Limit, testwait.Limit
 	s := must(mcp.New(config))
 	t.Cleanup(func() { _ = s.Close() })
