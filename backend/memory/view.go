@@ -90,13 +90,16 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 		to = max(at, from)
 	}
 	found := []spool.Message{}
-	for _, m := range all[from:to] {
+	for _, m := range slices.Backward(all[from:to]) {
 		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) &&
 			(q.Run == "" || m.RunID == q.Run) && (q.Agent == nil || m.AgentID == *q.Agent) {
-			found = append(found, cloneMessage(m))
+			if found = append(found, cloneMessage(m)); len(found) == q.Limit {
+				break
+			}
 		}
 	}
-	return found[len(found)-bounded(len(found), q.Limit):], nil
+	slices.Reverse(found)
+	return found, nil
 }
 
 func (v *view) message(id spool.MessageID) []spool.Message {
