@@ -56,7 +56,10 @@ func TestWatched(t *testing.T) {
 					if c.other {
 						e = two
 					}
-					for range e.Follow(ctx, key, engine.FollowOptions{}) {
+					for _, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+						if err != nil {
+							return
+						}
 					}
 				}()
 				pass(0)

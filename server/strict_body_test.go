@@ -54,9 +54,11 @@ var strictBodies = []strictBody{
 	{operation: "runAgent", values: `resume\[0\]\.payload\.(payload|editedArgs)`, body: `{"threadId":"THREAD","runId":"r","messages":[],
 		"resume":[{"interruptId":"CALL","status":"resolved","payload":{"approved":false,"reason":"r","digest":"d","payload":{"a":1},"editedArgs":{"to":"x"}}}]}`},
 	// It shows the thread, and reads nothing below these values.
-	{operation: "connectAgent", values: `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps|resume\[0\]\.payload)`,
+	{
+		operation: "connectAgent", values: `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps|resume\[0\]\.payload)`,
 		body: `{"threadId":"THREAD","runId":"r","protocolVersion":"1.0","state":{"a":1},"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],"context":[{"description":"d","value":"v"}],
-			"messages":[{"id":"m","role":"user","toolCallId":"c","error":"e","content":"x"}],"resume":[{"interruptId":"CALL","status":"resolved","payload":{"a":1}}],"forwardedProps":{"a":1}}`},
+			"messages":[{"id":"m","role":"user","toolCallId":"c","error":"e","content":"x"}],"resume":[{"interruptId":"CALL","status":"resolved","payload":{"a":1}}],"forwardedProps":{"a":1}}`,
+	},
 	{operation: "forkThread", body: `{"threadId":"THREAD","version":1,"newThreadId":"t"}`},
 	{operation: "createStreamToken", body: `{"threadId":"THREAD"}`},
 	{operation: "restoreBranch", body: `{"threadId":"THREAD","branchId":1}`},

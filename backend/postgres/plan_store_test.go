@@ -188,7 +188,10 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Time) {
 	t.Helper()
 	for i, q := range []spool.ThreadQuery{
-		{Limit: 20}, {Limit: 20, Before: now, BeforeID: "t5"}, {Owner: "ann", Limit: 20}, {UpdatedAfter: form.FromMicros(19_900), Limit: 50},
+		{Limit: 20},
+		{Limit: 20, Before: now, BeforeID: "t5"},
+		{Owner: "ann", Limit: 20},
+		{UpdatedAfter: form.FromMicros(19_900), Limit: 50},
 		{Expired: true, Limit: 20},
 	} {
 		q.Tenant = "a"

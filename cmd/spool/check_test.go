@@ -139,7 +139,7 @@ spool: FILE:5: models.d.base_url: must not end in /v1beta/models, which each req
 	}
 
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "server"), nil, 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(filepath.Join(dir, "server"), nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	file = writeConfig(t, `models: {m: {provider: demo}}

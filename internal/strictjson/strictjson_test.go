@@ -74,7 +74,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v, want %q, and got %+v", text, err, want, got)
 		}
 	}
-	for text, want := range map[string]bool{" {}": true, "[{}]": false, "": false, "null": false, `"{"`: false} {
+	for text, want := range map[string]bool{"\n{}": true, "[{}]": false, "": false, "null": false, `"{"`: false} {
 		if strictjson.IsObject([]byte(text)) != want {
 			t.Errorf("%s: is an object: %t", text, !want)
 		}

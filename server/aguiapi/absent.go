@@ -67,7 +67,7 @@ func (a *Absences) add(ctx context.Context, who access.Principal, key spool.Thre
 	}
 	a.open[of] = who.Subject
 	ctx, cancel := context.WithCancel(context.WithoutCancel(call.ActingAs(ctx, who)))
-	forget := context.AfterFunc(a.ends, cancel)
+	forget := context.AfterFunc(a.ends, cancel) //nolint:contextcheck // it is the server's lifetime that ends it
 	a.waits.Go(func() {
 		defer cancel()
 		defer forget()

@@ -120,7 +120,7 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	case wishes.Stops():
 		gone = func() { c.abandon(r, who, key, show.RunID) }
 	case wishes.OnDisconnect == "" && body.Acts() && who.May(access.ScopeStop):
-		gone = func() { c.Absences.add(r.Context(), who, key, show.RunID) }
+		gone = func() { c.Absences.add(ctx, who, key, show.RunID) }
 	}
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {

@@ -177,7 +177,7 @@ func (m *Model) server(f map[string]value, own []string) {
 	used = len(d.used)
 	m.Headers = modelHeaders(f["headers"], m.APIKey != "")
 	m.Extra = extraBody(f["extra_body"], own)
-	m.Secrets = append(inURL, d.used[used:]...)
+	m.Secrets = slices.Concat(inURL, d.used[used:])
 }
 
 // temperature reads the field of this name.
