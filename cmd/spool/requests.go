@@ -58,7 +58,7 @@ var methods = []string{
 var probes = []string{"/healthz", "/readyz"}
 
 // ServeHTTP implements [http.Handler].
-func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) { //nolint:spancheck // measured ends the span, or what outlives the handler does
+func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method := r.Method
 	if !slices.Contains(methods, method) {
 		method = "_OTHER"
@@ -71,20 +71,20 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) { //nolint:
 		tracer = tracenoop.Tracer{}
 	}
 	options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
-	ctx, span := tracer.Start(ctx, method, options...)
+	ctx, span := tracer.Start(ctx, method, options...) //nolint:spancheck // measured ends it, or what outlives the handler does
 	out := &statusWriter{ResponseWriter: w, request: r.WithContext(ctx), measured: measured{h, ctx, span, method, began, attrs}}
 	defer func() {
 		switch {
 		case out.outlived:
 		case out.status == 0: // the handler has cut the connection, and did not say why
-			span.End()
+			out.measured.span.End()
 		default:
 			out.measured.end(out.request.Pattern, out.status)
 		}
 	}()
 	h.next.ServeHTTP(out, out.request)
 	out.status = cmp.Or(out.status, http.StatusOK)
-}
+} //nolint:spancheck // as above
 
 // measured is what is known about a request before its answer.
 type measured struct {
