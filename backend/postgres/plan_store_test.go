@@ -23,7 +23,7 @@ INSERT INTO spool.thread SELECT t.tenant, 't' || n, CASE n % 100 WHEN 0 THEN 'RU
 	FROM generate_series(1, 20000) n, (VALUES ('a'), ('b')) t (tenant);
 INSERT INTO spool.run (` + form.WholeRunColumns + `, ord) SELECT 'a', 'r' || n, CASE n % 10 WHEN 0 THEN 'big' ELSE 't' || n END, n, '', 0, 'agent', '', 'm',
 	CASE WHEN n % 10 = 0 OR n % 100 > 0 THEN 'COMPLETED' ELSE 'RUNNING' END, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', CASE n % 1000 WHEN 0 THEN 1 ELSE 0 END, 0, '', 'key' || n, '', '', '', '', '', n
+	CASE n % 5000 WHEN 10 THEN n ELSE 0 END, CASE n % 5000 WHEN 20 THEN 'r10' ELSE '' END, '', 0, '', '', CASE n % 1000 WHEN 0 THEN 1 ELSE 0 END, 0, '', 'key' || n, '', '', '', '', '', '', n
 	FROM generate_series(1, 20000) n;
 INSERT INTO spool.message SELECT 'a', 'big', n, 'm' || n, CASE n % 7 WHEN 0 THEN 'nested' ELSE '' END,
 	CASE WHEN n % 5000 = 0 THEN 'system' WHEN n % 2 = 0 THEN 'user' ELSE 'assistant' END, '"text"', n, '', 'r' || n / 10, n,

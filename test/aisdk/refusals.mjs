@@ -113,7 +113,7 @@ const stories = {
       [{ ...wrong(says("text", "m2")), id: "a b" }, 400, /id /],
       [{ ...wrong(says("text", "m2")), id: 7 }, 400, /id/],
       [wrong({ ...says("text", "m2"), role: "tool" }), 400, /messages: .*role "?\\?"tool/],
-      [wrong({ ...says("text", "m2"), parts: "text" }), 400, /messages: the last one/],
+      [wrong({ ...says("text", "m2"), parts: "text" }), 400, /messages\[0\]\.parts must be an array/],
       [wrong(null), 400, /messages: /],
       [{ id, messages: "none" }, 400, /messages/],
       [{ id }, 400, /messages/],
