@@ -114,7 +114,7 @@ const stories = {
       [{ ...wrong(says("text", "m2")), id: 7 }, 400, /id/],
       [wrong({ ...says("text", "m2"), role: "tool" }), 400, /messages: .*role "?\\?"tool/],
       [wrong({ ...says("text", "m2"), parts: "text" }), 400, /messages\[0\]\.parts must be an array/],
-      [wrong(null), 400, /messages: /],
+      [wrong(null), 400, /messages must have/],
       [{ id, messages: "none" }, 400, /messages/],
       [{ id }, 400, /messages/],
       [wrong({ id: "m2", role: "user", parts: [{ type: "tool-send", toolCallId: "c1", state: "output-available", output: 1 }] }), 400, /part 0 .*tool-send/],

@@ -201,10 +201,11 @@ func TestBroken(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 
-	s := client(t, newPeer().serve(t, stateless).URL, func(c *mcp.Config) { c.Timeout = 100 * time.Millisecond })
+	// Long enough for a busy machine to send the request.
+	s := client(t, newPeer().serve(t, stateless).URL, func(c *mcp.Config) { c.Timeout = 3 * time.Second })
 	slow := tools(t, s, mcp.Selection{})["slow"]
 	_, err := call(t, slow, `{"text":""}`)
-	if _, ok := errors.AsType[*spool.OutcomeUnknownError](err); !ok || !strings.Contains(err.Error(), "100ms") {
+	if _, ok := errors.AsType[*spool.OutcomeUnknownError](err); !ok || !strings.Contains(err.Error(), "3s") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
