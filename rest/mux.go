@@ -121,7 +121,8 @@ func (a *API) find(method, path string) *shape {
 		return nil // "*", or the host of a CONNECT
 	}
 	s := a.tree.find(method, path, path)
-	if plain := slashes.Replace(path); s != nil && plain != path {
+	if s != nil && strings.Contains(path, "%2") {
+		plain := slashes.Replace(path)
 		if other := a.tree.find(method, plain, plain); other != nil && other != s {
 			return nil
 		}
