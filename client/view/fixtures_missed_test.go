@@ -63,6 +63,19 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.say("b1", "The last one.")
 	cases = append(cases, c.named("the run of the present state comes after the missed ones"))
 
+	// A client that comes back is told the state of the thread first, with all that the run has used.
+	c = newScript(t, nil)
+	c.state(spool.StateChange{
+		State: spool.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(2), StopReason: spool.StopCompleted,
+		TokensUsed: 15, Usage: &spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15},
+	})
+	c.turn("m1", "Hello")
+	segment(c, "r1", 1)
+	c.say("b1", "Hello, Ann.")
+	c.step(1, "", "stop")
+	c.end(spool.SegmentFinished, "", 0)
+	cases = append(cases, c.named("the end of a run comes before its steps"))
+
 	// An attempt that another one follows at once has no wait, as one that ends its run.
 	c = missed(t, running)
 	c.run = "r2"

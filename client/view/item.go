@@ -124,12 +124,10 @@ func (t *Thread) use(stream spool.StreamID, s spool.StepFinished) {
 		return
 	}
 	r.Steps = s.Step
-	r.Add(s.Usage)
-	if agent == "" {
-		return
-	}
-	if r = t.run(root); r != nil {
-		r.Add(s.Usage)
+	for _, id := range []spool.RunID{agent, root} {
+		if r := t.run(id); r != nil && r.EndedAt.IsZero() { // the end of a run says what all of its steps have used
+			r.Add(s.Usage)
+		}
 	}
 }
 

@@ -89,11 +89,11 @@ function used(view: ThreadView, agentId: string, streamId: string, item: AnyItem
 
 const counts = ["inputTokens", "cachedInputTokens", "outputTokens", "totalTokens"] as const;
 
-/** The view with the tokens of a run, and more. */
+/** The view with the tokens of a run, and more. The end of a run says what all of its steps have used. */
 function added(view: ThreadView, id: string, usage: unknown): ThreadView {
   const run = view.runs.find((r) => r.id === id);
   const more = (usage ?? {}) as Partial<Record<(typeof counts)[number], number>>;
-  return run ? changedRun(view, id, Object.fromEntries(counts.map((c) => [c, (run[c] ?? 0) + (more[c] ?? 0)]))) : view;
+  return run && !run.endedAt ? changedRun(view, id, Object.fromEntries(counts.map((c) => [c, (run[c] ?? 0) + (more[c] ?? 0)]))) : view;
 }
 
 function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
