@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -197,10 +198,7 @@ func newTrusting(ctx context.Context, store spool.Store, lease time.Duration) *t
 	go func() {
 		for sleep(ctx, lease/3) {
 			s.mu.Lock()
-			held := make(map[spool.ThreadKey]int64, len(s.held))
-			for key, fence := range s.held {
-				held[key] = fence
-			}
+			held := maps.Clone(s.held)
 			s.mu.Unlock()
 			for key, fence := range held {
 				s.renew(ctx, key, fence)
