@@ -93,7 +93,9 @@ const counts = ["inputTokens", "cachedInputTokens", "outputTokens", "totalTokens
 function added(view: ThreadView, id: string, usage: unknown): ThreadView {
   const run = view.runs.find((r) => r.id === id);
   const more = (usage ?? {}) as Partial<Record<(typeof counts)[number], number>>;
-  return run && !run.endedAt ? changedRun(view, id, Object.fromEntries(counts.map((c) => [c, (run[c] ?? 0) + (more[c] ?? 0)]))) : view;
+  return run && !run.endedAt
+    ? changedRun(view, id, Object.fromEntries(counts.map((c) => [c, (run[c] ?? 0) + (more[c] ?? 0)])))
+    : view;
 }
 
 function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
