@@ -36,7 +36,7 @@ func TestAGUIRefuses(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{})
-	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"busy","prompt":"hello"}`)
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"busy","runId":"r0","prompt":"hello","clientMessageId":"m0"}`)
 	for name, c := range map[string]struct {
 		token, body string
 		status      int
@@ -53,6 +53,8 @@ func TestAGUIRefuses(t *testing.T) {
 		"NoTurn":   {tokenA, aguiInput("t1", `"messages":[]`), 404, `Thread not found`},
 		"Other":    {tokenB, aguiInput("busy", `"messages":[]`), 404, `Thread not found`},
 		"Busy":     {tokenA, aguiInput("busy", says), 409, `"reason":"active_run"`},
+		"Edited":   {tokenA, aguiInput("busy", strings.NewReplacer("m1", "m0", "hello", "bye").Replace(says)), 409, `"reason":"active_run"`},
+		"SameIDs":  {tokenA, strings.NewReplacer("r1", "r0", "m1", "m0", "hello", "bye").Replace(aguiInput("busy", says)), 409, `"reason":"active_run"`},
 		"NoPark":   {tokenA, aguiInput("busy", `"messages":[],"resume":[{"interruptId":"c1","status":"cancelled"}]`), 409, `"reason":"no_park"`},
 		"Resume":   {tokenA, aguiInput("none", `"messages":[],"resume":[{"interruptId":"c1","status":"cancelled"}]`), 404, `Thread not found`},
 		"ReadOnly": {readOnlyA, aguiInput("t1", says), 403, `the scope \"write\" is required`},

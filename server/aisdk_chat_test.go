@@ -33,6 +33,10 @@ func TestChat(t *testing.T) {
 	if again.status != http.StatusOK || !strings.Contains(again.body, "hello") || strings.Count(saved.body, `"role"`) != 2 {
 		t.Errorf("the same post again: %d %s\nand then %s", again.status, again.body, saved.body)
 	}
+	other := b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", strings.Replace(chatTurn, "hello", "bye", 1), ""))
+	if other.status != http.StatusConflict || !strings.Contains(other.body, `"reason":"key_reused"`) {
+		t.Errorf("another text with the same id: %d %s", other.status, other.body)
+	}
 	b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", strings.Replace(chatTurn, "m1", "m2", 1), ""))
 	page := b.as(t, tokenA, http.MethodGet, chatPath+"/t1?limit=2", "")
 	before := regexp.MustCompile(`"before":"([^"]+)"`).FindStringSubmatch(page.body)

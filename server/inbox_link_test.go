@@ -474,8 +474,10 @@ func TestAnswersOfOtherForms(t *testing.T) {
 	resume := func(payload string) string {
 		return fmt.Sprintf(`{"threadId":"t1","runId":"r9","messages":[],"resume":[{"interruptId":%q,"status":"resolved","payload":{"approved":true,%s}}]}`, q.ToolCallID, payload)
 	}
-	chat := fmt.Sprintf(`{"id":"t1","messages":[{"id":%q,"role":"assistant","parts":[{"type":"tool-send","toolCallId":%q,"state":"approval-responded","approval":{"id":"%s#%s","approved":true}}]}],"answers":{%q:{"editedArgs":{"to":"x"}}}}`,
-		q.RunID, q.ToolCallID, q.ToolCallID, q.Digest, q.ToolCallID)
+	chat := func(approval, detail string) string {
+		return fmt.Sprintf(`{"id":"t1","messages":[{"id":%q,"role":"assistant","parts":[{"type":"tool-send","toolCallId":%q,"state":"approval-responded","approval":{"id":"%s#%s","approved":true%s}}]}],"answers":{%q:{%s}}}`,
+			q.RunID, q.ToolCallID, q.ToolCallID, q.Digest, approval, q.ToolCallID, detail)
+	}
 	for _, c := range []struct{ path, body, field string }{
 		{link, `{"approved":true,"arguments":{"to":"x"}}`, "arguments"},
 		{link, `{"approved":true,"editedArgs":{"to":"x"}}`, "editedArgs"},
@@ -487,7 +489,17 @@ func TestAnswersOfOtherForms(t *testing.T) {
 		{respondPath, `{` + ids + `,"decision":"deny"}`, "decision"},
 		{answersPath, `{"answers":[{` + ids + `,"editedArgs":{"to":"x"}}]}`, "answers[0].editedArgs"},
 		{aguiPath, resume(`"arguments":{"to":"x"}`), "arguments"},
-		{chatPath, chat, "editedArgs"},
+		{aguiPath, resume(`"decision":"deny"`), "decision"},
+		{chatPath, chat("", `"editedArgs":{"to":"x"}`), "editedArgs"},
+		{chatPath, chat("", `"approved":false`), "approved"},
+		{chatPath, chat("", `"decision":"deny"`), "decision"},
+		{chatPath, chat("", `"digest":"sha256:0"`), "digest"},
+		{chatPath, chat("", `"reason":"no"`), "reason"},
+		{chatPath, chat(`,"arguments":{"to":"x"}`, ""), "arguments"},
+		{chatPath, chat(`,"editedArgs":{"to":"x"}`, ""), "editedArgs"},
+		{chatPath, chat(`,"decision":"deny"`, ""), "decision"},
+		{chatPath, chat(`,"digest":"sha256:0"`, ""), "digest"},
+		{chatPath, chat(`,"payload":{"a":1}`, ""), "payload"},
 	} {
 		got := b.do(t, call{method: http.MethodPost, path: c.path, token: tokenA, body: c.body, header: map[string]string{"Accept": "application/json"}})
 		if got.status != http.StatusBadRequest || !strings.Contains(got.body, c.field+" is a field of another form of answer") {

@@ -81,9 +81,13 @@ func TestEventsPerMinute(t *testing.T) {
 		return b.as(t, token, http.MethodPost, eventsPath, fmt.Sprintf(`{"threadId":%q,"type":"note","durable":%t,"payload":%q}`, thread, durable, strings.Repeat("x", bytes)))
 	}
 	const refused = `{"error":"too many durable events: 5 a minute are allowed, and each 8 KiB of a payload counts as one","code":"limit"}`
-	for _, bytes := range []int{1, 20_000, 100} { // 1, 3 and 1
-		if got := publish(tokenA, "t1", bytes, true); got.status != http.StatusOK {
-			t.Errorf("%d bytes: %d %s", bytes, got.status, got.body)
+	for _, c := range []struct{ bytes, status int }{
+		{1, http.StatusOK}, {20_000, http.StatusOK}, // one and three
+		{20_000, http.StatusTooManyRequests}, // which takes nothing
+		{100, http.StatusOK},
+	} {
+		if got := publish(tokenA, "t1", c.bytes, true); got.status != c.status {
+			t.Errorf("%d bytes: %d %s", c.bytes, got.status, got.body)
 		}
 	}
 	if got := publish(tokenA, "t1", 1, true); got.status != http.StatusTooManyRequests || got.body != refused || got.waits() < 1 || got.waits() > 60 {
@@ -94,6 +98,9 @@ func TestEventsPerMinute(t *testing.T) {
 	}
 	if got := publish(secondA, "t1", 1, true); got.status != http.StatusOK {
 		t.Errorf("another subject: %d %s", got.status, got.body)
+	}
+	if got := publish(namelessA, "t1", 60_000, true); got.status != http.StatusOK {
+		t.Errorf("an event that is longer than all of the limit: %d %s", got.status, got.body)
 	}
 }
 

@@ -49,6 +49,12 @@ func Memory(keys int) *MemoryCounter {
 
 // Take implements [Counter]. It never fails and does not block.
 func (m *MemoryCounter) Take(_ context.Context, key string, rate Rate) (State, error) {
+	return m.TakeMany(key, rate, 1), nil
+}
+
+// TakeMany counts n requests of the key at once: all of them, or none. If n is more than the
+// limit, it counts as many as the limit. RetryAfter is the time until all of them are allowed.
+func (m *MemoryCounter) TakeMany(key string, rate Rate, n int) State {
 	s := &m.shards[maphash.String(m.seed, key)%uint64(len(m.shards))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,13 +68,13 @@ func (m *MemoryCounter) Take(_ context.Context, key string, rate Rate) (State, e
 		r = &record{key: key}
 		s.keys[key] = r
 	}
-	state := r.window.take(now, rate)
+	state := r.window.take(now, rate, min(n, rate.Limit))
 	r.idle = r.window.idleAt(rate)
 	if !known {
 		r.due = r.idle
 		heap.Push(&s.queue, r)
 	}
-	return state, nil
+	return state
 }
 
 // Len returns the number of remembered keys.

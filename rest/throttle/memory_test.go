@@ -57,6 +57,33 @@ func TestMemoryForgets(t *testing.T) {
 	})
 }
 
+// Requests that are taken at once count together or not at all.
+func TestTakeMany(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		m := throttle.Memory(0)
+		rate := throttle.MustParse("5/min")
+		if got := m.TakeMany("a", rate, 3); !got.Allowed || got.Remaining != 2 {
+			t.Errorf("3 of 5: %+v", got)
+		}
+		pass(10 * time.Second)
+		if got := m.TakeMany("a", rate, 3); got.Allowed || got.RetryAfter != 50*time.Second {
+			t.Errorf("3 more: %+v", got)
+		}
+		if got := m.TakeMany("a", rate, 2); !got.Allowed || got.Remaining != 0 {
+			t.Errorf("a refused request was counted: %+v", got)
+		}
+		if got := m.TakeMany("a", rate, 9); got.Allowed || got.RetryAfter != time.Minute {
+			t.Errorf("more than the limit: %+v", got)
+		}
+		pass(time.Minute)
+		if got := m.TakeMany("a", rate, 9); !got.Allowed || got.Remaining != 0 {
+			t.Errorf("more than the limit, alone: %+v", got)
+		}
+	})
+}
+
 func TestMemoryKeepsWhoIsBusy(t *testing.T) {
 	t.Parallel()
 

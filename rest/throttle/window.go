@@ -18,13 +18,13 @@ type entry struct {
 	count       int
 }
 
-// take counts a request at the time now if the rate allows it.
-func (w *window) take(now time.Duration, rate Rate) State {
+// take counts n requests at the time now if the rate allows all of them.
+func (w *window) take(now time.Duration, rate Rate, n int) State {
 	w.expire(now - rate.Window)
-	if w.used >= rate.Limit {
-		return State{RetryAfter: w.wait(now, rate), Reset: w.idleAt(rate) - now}
+	if w.used+n > rate.Limit {
+		return State{RetryAfter: w.wait(now, rate, n), Reset: w.idleAt(rate) - now}
 	}
-	w.add(now, grain(rate))
+	w.add(now, grain(rate), n)
 	return State{Allowed: true, Remaining: rate.Limit - w.used, Reset: w.idleAt(rate) - now}
 }
 
@@ -40,22 +40,22 @@ func (w *window) expire(until time.Duration) {
 	}
 }
 
-func (w *window) add(now, grain time.Duration) {
-	w.used++
-	if n := len(w.entries); n > 0 && (now == w.entries[n-1].last || now-w.entries[n-1].first < grain) {
-		w.entries[n-1].last = now
-		w.entries[n-1].count++
+func (w *window) add(now, grain time.Duration, n int) {
+	w.used += n
+	if last := len(w.entries) - 1; last >= 0 && (now == w.entries[last].last || now-w.entries[last].first < grain) {
+		w.entries[last].last = now
+		w.entries[last].count += n
 		return
 	}
-	w.entries = append(w.entries, entry{first: now, last: now, count: 1})
+	w.entries = append(w.entries, entry{first: now, last: now, count: n})
 }
 
-// wait returns the time until one more request is allowed.
-func (w *window) wait(now time.Duration, rate Rate) time.Duration {
+// wait returns the time until n more requests are allowed.
+func (w *window) wait(now time.Duration, rate Rate, n int) time.Duration {
 	left := w.used
 	for _, e := range w.entries {
 		left -= e.count
-		if left < rate.Limit {
+		if left+n <= rate.Limit {
 			return e.last + rate.Window - now
 		}
 	}

@@ -227,6 +227,7 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 		Reason     string          `json:"reason"`
 		Digest     string          `json:"digest"`
 		Arguments  json.RawMessage `json:"arguments"`
+		Decision   json.RawMessage `json:"decision"`
 	}
 	isObject := strictjson.IsObject(e.Payload)
 	if isObject {
@@ -238,6 +239,8 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	switch {
 	case isObject && err == nil && said.Approved != nil && said.Arguments != nil: // the call would run with its own
 		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: arguments is a field of another form of answer: editedArgs has those of an edited call", e.InterruptID)
+	case isObject && err == nil && said.Approved != nil && said.Decision != nil:
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: decision is a field of another form of answer: approved is true or false", e.InterruptID)
 	case isObject && err == nil && said.Approved != nil:
 		return Answer{
 			ToolCallID: e.InterruptID, Approved: *said.Approved, Payload: said.Payload, Args: said.EditedArgs,

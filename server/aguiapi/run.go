@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -182,7 +183,9 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	}
 	if said, ok := turn.Saved(turns); ok {
 		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
-			return agui.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again
+			if same, err := c.says(ctx, key, said.ID, turn.Text); same || err != nil {
+				return agui.Options{RunID: said.RunID}, nil, err // the client has lost the stream, and asks again
+			}
 		}
 		start.EditMessageID = said.ID
 	}
@@ -199,4 +202,18 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	}
 	// The run may be over before the stream is open, and is told from its start all the same.
 	return agui.Options{RunID: result.RunID, From: &spool.Run{ID: result.RunID}}, nil, err
+}
+
+// says reports whether a message of the thread has the text. With another text, its id is that of an edit.
+func (c Controller) says(ctx context.Context, key spool.ThreadKey, id spool.MessageID, text string) (bool, error) {
+	for _, limit := range []int{recentMessages, 0} { // it is most often a new one
+		s, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: limit})
+		if err != nil {
+			return false, err
+		}
+		if at := slices.IndexFunc(s.Messages, func(m spool.Message) bool { return m.ID == id }); at >= 0 {
+			return s.Messages[at].Content.Text() == text, nil
+		}
+	}
+	return false, spool.Errorf(spool.NotFound, "the message was dropped in this moment")
 }

@@ -37,7 +37,38 @@ type PostPart struct {
 		ID       string `json:"id"`
 		Approved *bool  `json:"approved"`
 		Reason   string `json:"reason"`
+
+		// The fields of other forms of answer are refused: the call would run in another way than the person has said.
+		Arguments  json.RawMessage `json:"arguments"`
+		Decision   json.RawMessage `json:"decision"`
+		Digest     json.RawMessage `json:"digest"`
+		EditedArgs json.RawMessage `json:"editedArgs"`
+		Payload    json.RawMessage `json:"payload"`
 	} `json:"approval"`
+}
+
+// checkForm returns an [spool.Invalid] error if the approval has a field of another form of answer.
+func (p PostPart) checkForm() error {
+	a := p.Approval
+	return notHere(`messages: the approval of the call "`+string(p.ToolCallID)+`": `, "answers has the details of an answer", []otherField{
+		{"arguments", a.Arguments}, {"decision", a.Decision}, {"digest", a.Digest}, {"editedArgs", a.EditedArgs}, {"payload", a.Payload},
+	})
+}
+
+// otherField is a field that belongs to another form of answer.
+type otherField struct {
+	name  string
+	value json.RawMessage
+}
+
+// notHere returns an [spool.Invalid] error for the first of the fields that has a value. Way says how this form says it.
+func notHere(prefix, way string, fields []otherField) error {
+	for _, f := range fields {
+		if f.value != nil {
+			return spool.Errorf(spool.Invalid, "%s%s is a field of another form of answer: %s", prefix, f.name, way)
+		}
+	}
+	return nil
 }
 
 // ReadPost reads the last message of a client, a zero Post if there is none. It returns an [spool.Invalid] error for a
@@ -163,10 +194,25 @@ type Answers struct {
 // AnswerDetail is more about an answer than a client of the AI SDK can say in its message.
 type AnswerDetail struct {
 	Payload json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
-	// EditedArgs is the field of AG-UI, and is refused: the call would run with its own arguments.
+	// The hidden fields are those of other forms of answer, and are refused as in the message.
+	Approved   json.RawMessage `hidden:"true" json:"approved,omitempty"`
+	Decision   json.RawMessage `hidden:"true" json:"decision,omitempty"`
+	Digest     json.RawMessage `hidden:"true" json:"digest,omitempty"`
 	EditedArgs json.RawMessage `hidden:"true" json:"editedArgs,omitempty"`
+	Reason     json.RawMessage `hidden:"true" json:"reason,omitempty"`
 
 	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own." json:"arguments,omitempty"`
+}
+
+// checkForm returns an [spool.Invalid] error if the detail has a field of another form of answer.
+func (d AnswerDetail) checkForm(call spool.ToolCallID) error {
+	prefix := "answers." + string(call) + "."
+	if err := notHere(prefix, "arguments has those of an edited call", []otherField{{"editedArgs", d.EditedArgs}}); err != nil {
+		return err
+	}
+	return notHere(prefix, "the message says it, in the approval of the call", []otherField{
+		{"approved", d.Approved}, {"decision", d.Decision}, {"digest", d.Digest}, {"reason", d.Reason},
+	})
 }
 
 // Answers returns the answers to open parks, with the details of each. Other answers do not count: the client sends
@@ -175,8 +221,8 @@ type AnswerDetail struct {
 func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]AnswerDetail) (Answers, error) {
 	a := Answers{Copied: make(map[spool.ToolCallID]Part), details: details}
 	for id, detail := range details {
-		if detail.EditedArgs != nil {
-			return a, spool.Errorf(spool.Invalid, "answers.%s.editedArgs is a field of another form of answer: arguments has those of an edited call", id)
+		if err := detail.checkForm(id); err != nil {
+			return a, err
 		}
 		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool { return part.ToolCallID == id && part.State == stateAnswered }) {
 			return a, spool.Errorf(spool.Invalid, "answers: the last message has no answer for the call %q", id)
@@ -221,6 +267,9 @@ func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
 		}
 		if digest != park.Digest {
 			return spool.Errorf(spool.Conflict, "The question about %s has changed. Load the chat again to see it.", park.ToolName)
+		}
+		if err := part.checkForm(); err != nil {
+			return err
 		}
 		detail := a.details[call]
 		a.Approvals = append(a.Approvals, spool.Response{

@@ -35,7 +35,7 @@ func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatReque
 }
 
 // prompt starts a run with the user's message. A message that the thread has already is shown, unless the client
-// has edited it.
+// has edited it. Another text under its id is refused: the client would see the answer to the first one.
 func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
 	text, attachments, err := post.Turn()
 	if err != nil {
@@ -48,7 +48,11 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	start := engine.StartRequest{Prompt: text, Attachments: attachments, ClientMessageID: post.ClientID(), RunID: post.RunID(key.ID)}
 	if said, ok := aisdk.FindTurn(post.ID, turns); ok {
 		if in.MessageID == nil || *in.MessageID != post.ID {
-			return aisdk.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again
+			saved, err := c.saved(ctx, key, said.ID)
+			if was, _ := aisdk.Said(saved); err == nil && was != text {
+				return aisdk.Options{}, refused(key, engine.ReasonKeyReused, "The id of this message belongs to another one"), nil
+			}
+			return aisdk.Options{RunID: said.RunID}, nil, err // the client has lost the stream, and asks again
 		}
 		start.EditMessageID, start.RunID = said.ID, ""
 	}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"context"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -22,22 +21,19 @@ func NewEvents(perMinute int) *Events { return &Events{perMinute, throttle.Memor
 // eventUnit is the number of bytes of a payload that count as one event.
 const eventUnit = 8 << 10
 
-// Take counts a durable event of the principal, once for each 8 KiB of its payload, or refuses it.
-func (e *Events) Take(ctx context.Context, p access.Principal, payload []byte) error {
+// Take counts a durable event of the principal, once for each 8 KiB of its payload, or refuses it. A refused event does
+// not count.
+func (e *Events) Take(p access.Principal, payload []byte) error {
 	if e.perMinute == 0 {
 		return nil
 	}
-	for at := 0; at == 0 || at < len(payload); at += eventUnit {
-		state, err := e.counter.Take(ctx, p.ID(), throttle.Rate{Limit: e.perMinute, Window: time.Minute})
-		if err != nil {
-			return err
-		}
-		if !state.Allowed {
-			return &call.LaterError{
-				Err:   spool.Errorf(spool.Limit, "too many durable events: %d a minute are allowed, and each 8 KiB of a payload counts as one", e.perMinute),
-				After: state.RetryAfter,
-			}
-		}
+	units := max(1, (len(payload)+eventUnit-1)/eventUnit)
+	state := e.counter.TakeMany(p.ID(), throttle.Rate{Limit: e.perMinute, Window: time.Minute}, units)
+	if state.Allowed {
+		return nil
 	}
-	return nil
+	return &call.LaterError{
+		Err:   spool.Errorf(spool.Limit, "too many durable events: %d a minute are allowed, and each 8 KiB of a payload counts as one", e.perMinute),
+		After: state.RetryAfter,
+	}
 }

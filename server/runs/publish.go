@@ -40,7 +40,7 @@ func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResu
 	key := who.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
 	if in.Durable {
-		if err := c.Events.Take(ctx, who, in.Payload); err != nil {
+		if err := c.Events.Take(who, in.Payload); err != nil {
 			return PublishResult{}, call.About(ctx, err, key, "")
 		}
 	}

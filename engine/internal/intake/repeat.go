@@ -1,10 +1,12 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -72,7 +74,35 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (s
 func hashOf(r spool.StartRequest) string {
 	r.RunID, r.IdempotencyKey = "", ""
 	r.HostState, r.By, r.Scopes, r.MayNotStop = nil, "", nil, false // the host says them
-	text, _ := json.Marshal(r)                                      //nolint:errchkjson // JSON that is none is refused later
+	if len(r.Labels) == 0 {
+		r.Labels = nil
+	}
+	if len(r.Attachments) == 0 {
+		r.Attachments = nil
+	}
+	r.ProviderOptions = ordered(r.ProviderOptions)
+	if r.Output != nil {
+		output := *r.Output
+		output.Schema = ordered(output.Schema)
+		r.Output = &output
+	}
+	r.Client.Tools = slices.Clone(r.Client.Tools)
+	for i := range r.Client.Tools {
+		r.Client.Tools[i].Parameters = ordered(r.Client.Tools[i].Parameters)
+	}
+	text, _ := json.Marshal(r) //nolint:errchkjson // JSON that is none is refused later
 	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// ordered returns JSON with the keys of each object in their order, nil for null. A client may write them in any order.
+func ordered(text json.RawMessage) json.RawMessage {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&value) != nil || value == nil {
+		return nil // JSON that is none is refused later
+	}
+	out, _ := json.Marshal(value) //nolint:errchkjson // it was decoded from JSON
+	return out
 }

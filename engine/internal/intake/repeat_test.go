@@ -30,6 +30,8 @@ func TestRepeat(t *testing.T) {
 		"same":              {func(*desk) {}, false},
 		"no ids":            {func(d *desk) { d.key.ID, d.r.RunID = "", "" }, false},
 		"defaults":          {func(d *desk) { d.r.Agent, d.r.Model, d.r.Budget.ToolCalls = "a", "m", 9 }, false},
+		"default title":     {func(d *desk) { d.r.Title = d.r.Prompt }, false},
+		"empty lists":       {func(d *desk) { d.r.Labels, d.r.Attachments = map[string]string{}, []spool.Attachment{} }, false},
 		"other defaults":    {func(d *desk) { d.Budget.Default = spool.Budget{Tokens: 40} }, false},
 		"by somebody else":  {func(d *desk) { d.r.By, d.r.Scopes, d.r.HostState = "bob", []string{"x"}, json.RawMessage(`{"a":1}`) }, false},
 		"who may not stop":  {func(d *desk) { d.r.MayNotStop = true }, false},
@@ -59,6 +61,30 @@ func TestRepeat(t *testing.T) {
 		got, err := d.Start(context.Background(), d.key, d.r)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s (-want +got):\n%s%v", name, diff, err)
+		}
+	}
+}
+
+// The order of keys and the space between values are no part of what a client asks for.
+func TestHashOf(t *testing.T) {
+	t.Parallel()
+	of := func(options, schema string) string {
+		return hashOf(spool.StartRequest{
+			Prompt: "x", ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)},
+			Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
+		})
+	}
+	first := of(`{"a":1,"b":{"c":2.0,"d":[1,2]}}`, `{"type":"object","title":"<n>"}`)
+	if of(`{ "b":{"d":[1,2],"c":2.0},"a":1 }`, `{"title":"\u003cn\u003e","type":"object"}`) != first {
+		t.Error("the same request has another hash")
+	}
+	for _, other := range [][2]string{
+		{`{"a":1,"b":{"c":2.0,"d":[2,1]}}`, `{"type":"object","title":"<n>"}`},
+		{`{"a":1,"b":{"c":2.0,"d":[1,2]}}`, `{"type":"object"}`},
+		{``, `{"type":"object","title":"<n>"}`},
+	} {
+		if of(other[0], other[1]) == first {
+			t.Errorf("%s has the hash of another request", other)
 		}
 	}
 }

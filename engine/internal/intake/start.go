@@ -106,7 +106,7 @@ func (h *Handler) start(
 		defer func() { result.Warning = warning }()
 	}
 	if again.key != "" {
-		r.Agent, r.IdempotencyKey = agent.Name, again.key
+		r.Agent, r.IdempotencyKey, r.Title = agent.Name, again.key, cmp.Or(r.Title, title(r.Prompt))
 		again.meant = hashOf(r)
 	}
 	if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
