@@ -223,7 +223,7 @@ func TestCORSCredentialsAndHeaders(t *testing.T) {
 		"Access-Control-Allow-Origin":      origin,
 		"Access-Control-Allow-Credentials": "true",
 		"Access-Control-Allow-Headers":     "Authorization, Cache-Control, Content-Type, Idempotency-Key, Last-Event-ID, X-Tenant",
-		"Access-Control-Expose-Headers":    "Retry-After, WWW-Authenticate, X-Request-ID",
+		"Access-Control-Expose-Headers":    "Retry-After, WWW-Authenticate, X-Spool-Warning, X-Request-ID",
 	} {
 		if got := allowed.header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

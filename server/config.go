@@ -42,7 +42,7 @@ type Config struct {
 	// Cache-Control, Content-Type, Idempotency-Key and Last-Event-ID. Defaults to none.
 	CORSAllowHeaders []string
 	// CORSExposeHeaders are the headers of an answer that pages of CORSOrigins may read besides
-	// Retry-After, WWW-Authenticate and those that every page may. Defaults to none.
+	// Retry-After, WWW-Authenticate, X-Spool-Warning and those that every page may. Defaults to none.
 	CORSExposeHeaders []string
 	// CORSOrigins are the origins whose pages may call the server from a browser, such as
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.

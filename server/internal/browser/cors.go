@@ -12,7 +12,7 @@ import (
 // The headers that a page of an allowed origin may send and read, besides those that every page may.
 var (
 	corsRequestHeaders  = []string{"Authorization", "Cache-Control", "Content-Type", "Idempotency-Key", "Last-Event-ID"}
-	corsResponseHeaders = []string{"Retry-After", "WWW-Authenticate"}
+	corsResponseHeaders = []string{"Retry-After", "WWW-Authenticate", "X-Spool-Warning"}
 )
 
 const corsMaxAge = "600"

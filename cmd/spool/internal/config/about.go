@@ -195,7 +195,7 @@ var about = map[string]string{
 	"cors.origins":                             `The origins whose pages may call the server, such as "https://app.example.com". "*" needs auth.tokens. Default: none.`,
 	"cors.allow_credentials":                   `true: those pages may send cookies and client certificates. Not with "*". Default: false.`,
 	"cors.allow_headers":                       "Headers that those pages may send besides Authorization, Cache-Control, Content-Type, Idempotency-Key and Last-Event-ID. Default: none.",
-	"cors.expose_headers":                      "Headers of an answer that those pages may read besides Retry-After and WWW-Authenticate. Default: none.",
+	"cors.expose_headers":                      "Headers of an answer that those pages may read besides Retry-After, WWW-Authenticate and X-Spool-Warning. Default: none.",
 	"queue":                                    "Jobs through an external queue.",
 	"queue.verify":                             "How a delivery proves that it comes from the queue.",
 	"queue.verify.webhook":                     "Signatures of Standard Webhooks.",
