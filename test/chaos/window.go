@@ -130,7 +130,7 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 		c.mu.Lock()
 		t := c.threads[thread]
 		c.mu.Unlock()
-		if t != nil && t.stop(ctx) {
+		if at := c.freeNode(); t != nil && at != nil && t.stop(ctx, at) {
 			c.count("pauses between a commit and its calls, with a stop")
 		}
 	}
@@ -141,17 +141,17 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 
 // tooLate writes a call of a tool to the journal if its worker does not have the run any more. The engine has checked
 // the lease before, with a third of it as the margin: a worker that learns within that time that it has lost the run
-// had lost it before the check.
+// had lost it before the check. A worker that ends a stopped run itself has ended the context of its calls before.
 func (j *journal) tooLate(ctx context.Context, store spool.Store, lease time.Duration, call spool.ToolCall) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, lease/3)
+	bounded, cancel := context.WithTimeout(ctx, lease/3)
 	defer cancel()
 	var thread spool.Thread
-	err := store.View(ctx, call.Thread, func(v spool.View) (err error) {
+	err := store.View(bounded, call.Thread, func(v spool.View) (err error) {
 		thread, err = v.Thread()
 		return err
 	})
-	if err != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
+	if err != nil || ctx.Err() != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
 		return
 	}
 	j.write(began, journalLine{Op: "late", On: call.Thread.ID, Fence: call.Fence, Current: thread.Fence})
