@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -15,36 +14,31 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// window stops a node between the commit that lets a call begin and the call: when the process goes on, the answer of
-// the commit is there, and nothing tells it that it was stopped.
+// window is where a node can be stopped between the commit that lets a call begin and the call: when the process goes
+// on, the answer of the commit is there, and nothing tells it that it was stopped.
 type window struct {
 	spool.Store
 
 	mu sync.Mutex
 	// armed gets the thread of the next such commit. Nil: nobody waits for one.
-	armed chan windowHit
+	armed chan spool.ThreadID
 }
 
-// windowHit is a commit whose answer waits until stop is closed and the process is stopped.
-type windowHit struct {
-	thread spool.ThreadID
-	stop   chan struct{}
-}
+const (
+	// windowWithin bounds how long a node waits for such a commit.
+	windowWithin = 400 * time.Millisecond
+	// windowOpen is how long the answer of such a commit waits for the stop. Every stop takes longer.
+	windowOpen = time.Second
+)
 
-// windowWithin bounds how long a node waits for such a commit.
-const windowWithin = 400 * time.Millisecond
-
-// ServeHTTP waits for the next commit, answers with its thread, and stops the process.
+// ServeHTTP waits for the next commit, and answers with its thread. The process has to be stopped then.
 func (w *window) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	armed := make(chan windowHit)
+	armed := make(chan spool.ThreadID)
 	w.arm(armed)
 	select {
-	case hit := <-armed:
-		raw, _ := json.Marshal(hit.thread) //nolint:errchkjson // a text
-		out.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	case thread := <-armed:
+		raw, _ := json.Marshal(thread) //nolint:errchkjson // a text
 		_, _ = out.Write(raw)
-		_ = http.NewResponseController(out).Flush()
-		close(hit.stop)
 	case <-time.After(windowWithin):
 		w.arm(nil)
 		out.WriteHeader(http.StatusNotFound)
@@ -53,7 +47,7 @@ func (w *window) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (w *window) arm(armed chan windowHit) {
+func (w *window) arm(armed chan spool.ThreadID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.armed = armed
@@ -76,14 +70,15 @@ func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, f
 	if armed == nil {
 		return nil
 	}
-	hit := windowHit{key.ID, make(chan struct{})}
 	select {
-	case armed <- hit:
+	case armed <- key.ID:
 	case <-time.After(windowWithin): // nobody waits any more
 		return nil
 	}
-	<-hit.stop
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	begin := time.Now()
+	for now := begin; now.Sub(begin) < windowOpen; { // it spins, so that it goes on before those that renew leases
+		now = time.Now()
+	}
 	return nil
 }
 
@@ -114,13 +109,10 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 		if n.get(ctx, "/chaos/window", &thread) == nil {
 			break
 		}
-		sleep(context.WithoutCancel(ctx), 100*time.Millisecond)
-		n.signal(syscall.SIGCONT) // the process may have stopped itself when this one waited no more
 	}
-	if thread == "" {
+	if thread == "" || !n.signal(syscall.SIGSTOP) {
 		return // no call began in time
 	}
-	n.signal(syscall.SIGSTOP) // the process does it itself; this one makes it known
 	c.count("pauses between a commit and its calls")
 	length := time.Duration(float64(c.o.Lease) * (1.2 + 1.3*c.float()))
 	if c.n(2) == 0 {
