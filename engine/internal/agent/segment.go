@@ -245,7 +245,7 @@ func (s *segment) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stopped = !run.StopAt.IsZero()
+		stopped = !run.StopAt.IsZero() && run.Ending == nil // with an ending, there are no calls, and the hook goes on
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
 		return tx.Write(spool.Changes{Thread: &thread})
 	})
