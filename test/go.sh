@@ -38,7 +38,7 @@ export GORACE=${GORACE:-atexit_sleep_ms=50}
 read -ra more <<<"${TESTFLAGS:-}"
 
 # Campaigns choose what they do by a seed.
-campaigns='^(TestEngine|TestEngineFaulty)$/^(Random|.*Crash.*)$|^Test(Providers|Replay)$'
+campaigns='^(TestEngine|TestEngineFaulty)$/^(Random|Pauses|.*Crash.*)$|^Test(Providers|Replay)$'
 our=github.com/spoolhq/spool
 # Packages with goroutines that share something.
 concurrent="^$our/(engine|backend|client|relay|server/.*|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
@@ -84,8 +84,8 @@ quick() {
 	echo "SPOOL_CRASH_SEED=$seed: an eighth of the crash points"
 	export SPOOL_CRASH_SEED=$seed
 	raced -count=1 -run '^TestEngine$/Crash' ./engine
-	run -count=1 -run '^TestEngine$/(Crash|^Random$)' ./backend/sqlite
-	run -count=1 -p=1 -run '^TestReplay$|^TestProviders$|^TestEngine$/^Random$' ./engine ./internal/testing/enginetest
+	run -count=1 -run '^TestEngine$/(Crash|^Random$|^Pauses$)' ./backend/sqlite
+	run -count=1 -p=1 -run '^TestReplay$|^TestProviders$|^TestEngine$/^(Random|Pauses)$' ./engine ./internal/testing/enginetest
 }
 
 rest() {

@@ -196,14 +196,14 @@ func (t *conversation) someStop(ctx context.Context) {
 	if !sleep(ctx, time.Duration(t.n(1500))*time.Millisecond) {
 		return
 	}
-	t.stop(ctx)
+	t.stop(ctx, t.anyNode())
 }
 
-// stop stops the thread, and reports whether that was accepted.
-func (t *conversation) stop(ctx context.Context) bool {
+// stop has a node stop the thread, and reports whether that was accepted.
+func (t *conversation) stop(ctx context.Context, at *node) bool {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	result, err := t.anyNode().client.Stop(ctx, t.key.ID, "")
+	result, err := at.client.Stop(ctx, t.key.ID, "")
 	if err != nil || !result.Accepted {
 		return false
 	}

@@ -129,6 +129,21 @@ func (n *node) seize() (free func()) {
 	}
 }
 
+// freeNode returns a node that no fault has seized, or nil.
+func (c *campaign) freeNode() *node {
+	var nodes []*node
+	for _, n := range c.cluster.nodes {
+		if free := n.seize(); free != nil {
+			free()
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	return nodes[c.n(len(nodes))]
+}
+
 // hit returns the threads of those runs that are still executed by a worker whose lease is valid, which after a
 // kill or a pause is the worker that was hit.
 func (c *campaign) hit(ctx context.Context, runs []string) (threads []spool.Thread) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -16,36 +15,31 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// window stops a node between the commit that lets a call begin and the call: when the process goes on, the answer of
-// the commit is there, and nothing tells it that it was stopped.
+// window is where a node can be stopped between the commit that lets a call begin and the call: when the process goes
+// on, the answer of the commit is there, and nothing tells it that it was stopped.
 type window struct {
 	spool.Store
 
 	mu sync.Mutex
 	// armed gets the thread of the next such commit. Nil: nobody waits for one.
-	armed chan windowHit
+	armed chan spool.ThreadID
 }
 
-// windowHit is a commit whose answer waits until stop is closed and the process is stopped.
-type windowHit struct {
-	thread spool.ThreadID
-	stop   chan struct{}
-}
+const (
+	// windowWithin bounds how long a node waits for such a commit.
+	windowWithin = 400 * time.Millisecond
+	// windowOpen is how long the answer of such a commit waits for the stop. Every stop takes longer.
+	windowOpen = time.Second
+)
 
-// windowWithin bounds how long a node waits for such a commit.
-const windowWithin = 400 * time.Millisecond
-
-// ServeHTTP waits for the next commit, answers with its thread, and stops the process.
+// ServeHTTP waits for the next commit, and answers with its thread. The process has to be stopped then.
 func (w *window) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	armed := make(chan windowHit)
+	armed := make(chan spool.ThreadID)
 	w.arm(armed)
 	select {
-	case hit := <-armed:
-		raw, _ := json.Marshal(hit.thread) //nolint:errchkjson // a text
-		out.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	case thread := <-armed:
+		raw, _ := json.Marshal(thread) //nolint:errchkjson // a text
 		_, _ = out.Write(raw)
-		_ = http.NewResponseController(out).Flush()
-		close(hit.stop)
 	case <-time.After(windowWithin):
 		w.arm(nil)
 		out.WriteHeader(http.StatusNotFound)
@@ -54,7 +48,7 @@ func (w *window) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (w *window) arm(armed chan windowHit) {
+func (w *window) arm(armed chan spool.ThreadID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.armed = armed
@@ -77,14 +71,15 @@ func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, f
 	if armed == nil {
 		return nil
 	}
-	hit := windowHit{key.ID, make(chan struct{})}
 	select {
-	case armed <- hit:
+	case armed <- key.ID:
 	case <-time.After(windowWithin): // nobody waits any more
 		return nil
 	}
-	<-hit.stop
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	begin := time.Now()
+	for now := begin; now.Sub(begin) < windowOpen; { // it spins, so that it goes on before those that renew leases
+		now = time.Now()
+	}
 	return nil
 }
 
@@ -115,13 +110,10 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 		if n.get(ctx, "/chaos/window", &thread) == nil {
 			break
 		}
-		sleep(context.WithoutCancel(ctx), 100*time.Millisecond)
-		n.signal(syscall.SIGCONT) // the process may have stopped itself when this one waited no more
 	}
-	if thread == "" {
+	if thread == "" || !n.signal(syscall.SIGSTOP) {
 		return // no call began in time
 	}
-	n.signal(syscall.SIGSTOP) // the process does it itself; this one makes it known
 	c.count("pauses between a commit and its calls")
 	length := time.Duration(float64(c.o.Lease) * (1.2 + 1.3*c.float()))
 	if c.n(2) == 0 {
@@ -131,7 +123,7 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 		c.mu.Lock()
 		t := c.threads[thread]
 		c.mu.Unlock()
-		if t != nil && t.stop(ctx) {
+		if at := c.freeNode(); t != nil && at != nil && t.stop(ctx, at) {
 			c.count("pauses between a commit and its calls, with a stop")
 		}
 	}
@@ -142,17 +134,17 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 
 // tooLate writes a call of a tool to the journal if its worker does not have the run any more. The engine has checked
 // the lease before, with a third of it as the margin: a worker that learns within that time that it has lost the run
-// had lost it before the check.
+// had lost it before the check. A worker that ends a stopped run itself has ended the context of its calls before.
 func (j *journal) tooLate(ctx context.Context, store spool.Store, lease time.Duration, call spool.ToolCall) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, lease/3)
+	bounded, cancel := context.WithTimeout(ctx, lease/3)
 	defer cancel()
 	var thread spool.Thread
-	err := store.View(ctx, call.Thread, func(v spool.View) (err error) {
+	err := store.View(bounded, call.Thread, func(v spool.View) (err error) {
 		thread, err = v.Thread()
 		return err
 	})
-	if err != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
+	if err != nil || ctx.Err() != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
 		return
 	}
 	j.write(began, journalLine{Op: "late", On: call.Thread.ID, Fence: call.Fence, Current: thread.Fence})

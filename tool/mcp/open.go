@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
 // A server of an older revision asks in the middle of a call, and the call stays open until it has the answer. The run
@@ -364,6 +365,9 @@ func (s *Server) goOnOpen(ctx context.Context, tool ListedTool, call spool.ToolC
 
 // answered gives a call its answer, once, and returns what the call comes to.
 func (s *Server) answered(ctx context.Context, o *openCall, call spool.ToolCall, keep keptOpen) (turn, error) {
+	if err := lease.Check(ctx); err != nil {
+		return turn{}, err
+	}
 	s.mu.Lock()
 	if o.asked == keep.Question && o.answer != nil {
 		o.answer <- keep.Answer

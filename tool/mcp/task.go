@@ -297,11 +297,14 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 	if err := lease.Check(ctx); err != nil {
 		return err
 	}
-	_, err := s.request(ctx, "tasks/update", keep.ID, map[string]any{"taskId": keep.ID, "inputResponses": answers})
+	guarded, sent := withSent(ctx)
+	_, err := s.request(guarded, "tasks/update", keep.ID, map[string]any{"taskId": keep.ID, "inputResponses": answers})
 	reply, refused := errors.AsType[*rpcError](err)
-	switch {
+	switch lapsed := sent.Refused(); {
 	case err == nil:
 		return nil
+	case lapsed != nil:
+		return lapsed
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused && keep.Refused+1 < maxRefused:

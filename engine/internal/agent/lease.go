@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,21 +73,9 @@ func (s *segment) regain(ctx context.Context) error {
 	if s.end == nil { // a look has no lease
 		return errLapsed
 	}
-	sent := time.Now()
-	switch err := s.renew(ctx); {
-	case spool.CodeOf(err) == spool.Fenced:
-		return errLost
-	case err != nil:
-		return errLapsed
+	err := s.renew(ctx)
+	if err == nil || errors.Is(err, errLost) || errors.Is(err, errStopped) {
+		return err
 	}
-	// A stop that was accepted before the renewal is seen here. One that comes later finds the lease, and waits for
-	// this worker.
-	switch stop, lost := s.stopAsked(ctx); {
-	case lost:
-		return errLost
-	case stop:
-		return errStopped
-	}
-	s.lease.confirm(sent)
-	return nil
+	return errLapsed
 }

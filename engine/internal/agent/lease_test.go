@@ -76,6 +76,25 @@ func TestCheckLease(t *testing.T) {
 	}
 }
 
+// A worker that was paused beyond its lease renews it on time again, before it makes its calls. Meanwhile a stop was
+// accepted, which did not wait for this worker. The renewal tells of it, so no call is made.
+func TestBeatStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := desk(t, spool.RunRow{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var ended error
+		s.s.end = func(cause error) { ended = cause }
+		s.s.lease.confirm(time.Now().Add(-time.Hour))
+		s.rows.Rows.Runs[0].StopAt = noon
+		s.s.beat(ctx, s.s.end)
+		if !errors.Is(ended, errStopped) || s.s.lease.holds(s.s.runner.Rules.Lease) {
+			t.Errorf("the segment ends with %v, and the lease is trusted: %t", ended, s.s.lease.holds(s.s.runner.Rules.Lease))
+		}
+	})
+}
+
 // away is a store that cannot be reached.
 type away struct{ spool.Store }
 

@@ -201,7 +201,7 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 }
 
 // beat renews the lease every third of its duration. It cancels the segment when another worker has
-// the lease, or when it could not renew the lease in time.
+// the lease, the run was stopped, or it could not renew the lease in time.
 func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(s.runner.Rules.Lease / 3)
 	defer tick.Stop()
@@ -211,13 +211,11 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		start := time.Now()
 		err := s.renew(ctx)
 		switch {
 		case err == nil:
-			s.lease.confirm(start)
-		case spool.CodeOf(err) == spool.Fenced:
-			cancel(errLost)
+		case errors.Is(err, errLost), errors.Is(err, errStopped):
+			cancel(err)
 			return
 		case !s.lease.holds(s.runner.Rules.Lease):
 			cancel(errLapsed)
@@ -228,10 +226,14 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
+// renew renews the lease. It returns errLost if another worker has the run, and errStopped if the run was stopped: a
+// stop that is accepted after the lease has lapsed does not wait for this worker, which must not take the lease back
+// and call a tool.
 func (s *segment) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.runner.Rules.Lease/3)
 	defer cancel()
-	return s.runner.Store.Update(ctx, s.Key, s.Fence, func(tx spool.Tx) error {
+	sent, stopped := time.Now(), false
+	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(tx spool.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
@@ -239,9 +241,24 @@ func (s *segment) renew(ctx context.Context) error {
 		if !s.Owns(thread) || !thread.State.Active() { // without a lease, a run can end and keep its fence
 			return spool.ErrFenced
 		}
+		run, err := spool.FindRun(tx, thread.RunID)
+		if err != nil {
+			return err
+		}
+		stopped = !run.StopAt.IsZero() && run.Ending == nil // with an ending, there are no calls, and the hook goes on
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
 		return tx.Write(spool.Changes{Thread: &thread})
 	})
+	switch {
+	case spool.CodeOf(err) == spool.Fenced:
+		return errLost
+	case err != nil:
+		return err
+	case stopped:
+		return errStopped
+	}
+	s.lease.confirm(sent)
+	return nil
 }
 
 // watchStop waits for a stop of the run. A wake-up tells it; a poll finds stops whose wake was lost.

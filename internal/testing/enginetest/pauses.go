@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,39 +16,38 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// testEnginePauses pauses a worker before or behind a request to its store, for less or more than its lease, while the
-// run is stopped or not, and another worker takes it over or not. No tool may be called by a worker that has lost the
-// run, and a cancelled call that had begun says that its outcome is unknown. With SPOOL_TEST_LONG=1 there are 10,000
-// pauses.
+// testEnginePauses pauses a worker before or behind a request to its store, or between the check of its lease and the
+// request of a tool. The pause is shorter or longer than the lease, the run is stopped meanwhile or not, and another
+// worker takes it over or not. No check may let a worker call a tool that has lost the run. A request that leaves late,
+// because the pause was behind the check, belongs to a call whose outcome the record has as unknown. A thousand seeds,
+// which the long tier has, are 10,000 pauses and more.
 func testEnginePauses(t *testing.T, o Options) {
 	t.Helper()
-	seeds, bound := 1000, 10*time.Second
-	switch {
-	case o.Features.Durable:
+	seeds := 1000
+	if o.Features.Durable {
 		seeds = 4
-	case os.Getenv("SPOOL_TEST_LONG") == "1":
-		bound = 0
 	}
 	var all pauseCounts
 	t.Cleanup(func() { all.report(t) })
-	runSeeds(t, seeds, bound, func(t *testing.T, seed uint64, _ func()) {
+	runSeeds(t, seeds, 10*time.Second, func(t *testing.T, seed uint64, _ func()) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			p := newPauses(t, o, seed, &all)
 			p.wrong = p.Errorf
 			p.campaign()
 			p.check()
+			all.add(&all.seeds)
 		})
 	})
 }
 
 // pausesEach is how many pauses a seed has at most: those of runs that end before their pause are left out.
-const pausesEach = 12
+const pausesEach = 16
 
 // pauseCounts counts what the pauses of all seeds did.
 type pauseCounts struct {
-	mu                                    sync.Mutex
-	pauses, lapsed, stopped, taken, calls int
+	mu                                                 sync.Mutex
+	seeds, pauses, lapsed, stopped, taken, calls, late int
 }
 
 func (c *pauseCounts) add(n *int) {
@@ -60,9 +58,9 @@ func (c *pauseCounts) add(n *int) {
 
 func (c *pauseCounts) report(t *testing.T) {
 	t.Helper()
-	t.Logf("%d pauses: %d longer than the lease, %d with a stop, %d after which another worker had the run; %d calls of tools",
-		c.pauses, c.lapsed, c.stopped, c.taken, c.calls)
-	if !t.Failed() && c.pauses > 100 && (c.lapsed == 0 || c.stopped == 0 || c.taken == 0) {
+	t.Logf("%d pauses of %d seeds: %d longer than the lease, %d with a stop, %d after which another worker had the run; %d calls of tools, %d late",
+		c.pauses, c.seeds, c.lapsed, c.stopped, c.taken, c.calls, c.late)
+	if !t.Failed() && c.pauses > 100 && (c.pauses < 10*c.seeds || c.lapsed == 0 || c.stopped == 0 || c.taken == 0 || c.late == 0) {
 		t.Error("the pauses prove nothing")
 	}
 }
@@ -78,20 +76,31 @@ type pauses struct {
 	// trusting says that the worker that is paused trusts its lease for longer than the store: see [trusting].
 	trusting bool
 
+	under sync.WaitGroup // the calls of tools that are under way
+
 	mu    sync.Mutex
-	begun map[spool.ToolCallID]int // how often tools were called
+	begun map[spool.ToolCallID]bool // calls whose tools were called
+	late  map[spool.ToolCallID]bool // those that must not be repeated, and whose requests left late
+	// stopped has the fence of the last worker of the runs whose stop found no lease: it must call nothing any more.
+	stopped map[spool.RunID]int64
 }
 
 func newPauses(t *testing.T, o Options, seed uint64, counts *pauseCounts) *pauses {
 	t.Helper()
-	return &pauses{engineTest: newEngineTest(t, o), draws: newDraws(seed), begun: make(map[spool.ToolCallID]int), counts: counts}
+	return &pauses{
+		engineTest: newEngineTest(t, o), draws: newDraws(seed), counts: counts,
+		begun: make(map[spool.ToolCallID]bool), late: make(map[spool.ToolCallID]bool), stopped: make(map[spool.RunID]int64),
+	}
 }
 
 // pausedLease is the lease of all workers.
 const pausedLease = 30 * time.Second
 
-// gap is the store of a process that is paused at one request: before the store gets it, or before the process gets
-// the answer.
+// processKey is the key of the [gap] in the contexts of the process that is paused.
+type processKey struct{}
+
+// gap is the store of a process that is paused at one request: before the store gets it, before the process gets the
+// answer, or before the request of a tool leaves.
 type gap struct {
 	stall
 
@@ -140,9 +149,7 @@ func (p *pauses) campaign() {
 		}
 		return out
 	})
-	look := p.tool("look")
-	look.Idempotent = true
-	c := p.config(m, look, p.tool("once"))
+	c := p.config(m, p.tool("look", true), p.tool("once", false))
 	c.Retry.Deaths, c.Worker.Lease = 1000, pausedLease
 	for i := range pausesEach {
 		p.once(c, spool.RunID("r"+strconv.Itoa(i)))
@@ -160,10 +167,17 @@ func lastTurn(r spool.ModelRequest) (turn string) {
 }
 
 // tool returns a tool that takes a while, and checks that its caller has the run.
-func (p *pauses) tool(name string) spool.Tool {
+func (p *pauses) tool(name string, idempotent bool) spool.Tool {
 	t := plain(name, "")
+	t.Idempotent = idempotent
 	t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-		p.called(call)
+		p.under.Add(1)
+		defer p.under.Done()
+		p.checked(ctx, call)
+		if g, ok := ctx.Value(processKey{}).(*gap); ok {
+			g.pass()
+			p.leaves(call, idempotent)
+		}
 		select {
 		case <-time.After(time.Duration(p.draws.n(800, "tool", call.ID)) * time.Millisecond):
 			return json.RawMessage(`"ok"`), nil
@@ -174,24 +188,44 @@ func (p *pauses) tool(name string) spool.Tool {
 	return t
 }
 
-// called notes a call of a tool. No time passes between the engine's check and this.
-func (p *pauses) called(call spool.ToolCall) {
-	p.counts.add(&p.counts.calls)
-	p.mu.Lock()
-	p.begun[call.ID]++
-	p.mu.Unlock()
-	var thread spool.Thread
-	var now time.Time
+// look returns the thread, and the store's time.
+func (p *pauses) look() (thread spool.Thread, now time.Time) {
 	err := p.opened.Store.View(context.Background(), chat, func(v spool.View) (err error) {
 		now = v.Now()
 		thread, err = v.Thread()
 		return err
 	})
-	// The same worker may end a stopped run between the check and the call, in the same moment.
-	ends := thread.State == spool.Cancelled && thread.UpdatedAt.Equal(now)
-	if err != nil || thread.Fence != call.Fence || !ends && (thread.State != spool.Running || !thread.Leased(now)) {
-		p.wrong("a worker with the fence %d calls %s at %s, and the thread is %+v (%v)", call.Fence, call.ID, now, thread, err)
+	if err != nil {
+		p.wrong("the thread cannot be read: %v", err)
 	}
+	return thread, now
+}
+
+// checked is called right behind the engine's check of the lease. No time passes in between, but other goroutines may
+// run: the same worker may have ended a stopped run, after it has ended the call's context.
+func (p *pauses) checked(ctx context.Context, call spool.ToolCall) {
+	p.counts.add(&p.counts.calls)
+	thread, now := p.look()
+	has := thread.State == spool.Running && thread.Leased(now)
+	ended := thread.State == spool.Cancelled && thread.UpdatedAt.Equal(now) && ctx.Err() != nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun[call.ID] = true
+	if thread.Fence != call.Fence || !has && !ended || p.stopped[call.RunID] >= call.Fence {
+		p.wrong("a worker with the fence %d calls %s at %s, and the thread is %+v", call.Fence, call.ID, now, thread)
+	}
+}
+
+// leaves is called when the request of a tool leaves, maybe long after the check.
+func (p *pauses) leaves(call spool.ToolCall, idempotent bool) {
+	thread, _ := p.look()
+	if thread.Fence == call.Fence && thread.State == spool.Running {
+		return
+	}
+	p.counts.add(&p.counts.late)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late[call.ID] = !idempotent
 }
 
 // once does one run with one pause.
@@ -210,7 +244,7 @@ func (p *pauses) once(c engine.Config, id spool.RunID) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = first.HandleJob(context.Background(), ticket(id))
+		_, _ = first.HandleJob(context.WithValue(context.Background(), processKey{}, g), ticket(id))
 	}()
 	select {
 	case <-g.hit:
@@ -223,6 +257,7 @@ func (p *pauses) once(c engine.Config, id spool.RunID) {
 		}
 		return p.thread().State.Terminal()
 	})
+	p.under.Wait()
 	p.judge(id)
 	p.rest()
 }
@@ -243,10 +278,7 @@ func (p *pauses) pause(g *gap, second *engine.Engine, done <-chan struct{}) {
 		part := time.Duration(p.draws.n(int(length/time.Millisecond)+1)) * time.Millisecond
 		<-time.After(part)
 		length -= part
-		if r, err := second.Stop(context.Background(), chat); err == nil && r.Accepted {
-			p.history.Stopped(chat)
-			p.counts.add(&p.counts.stopped)
-		}
+		p.stop(second)
 	}
 	<-time.After(length)
 	if p.thread().Fence > before {
@@ -257,6 +289,20 @@ func (p *pauses) pause(g *gap, second *engine.Engine, done <-chan struct{}) {
 	if !works {
 		p.work(second)
 	}
+}
+
+// stop stops the run.
+func (p *pauses) stop(e *engine.Engine) {
+	thread, now := p.look()
+	if r, err := e.Stop(context.Background(), chat); err != nil || !r.Accepted {
+		return
+	}
+	p.history.Stopped(chat)
+	p.counts.add(&p.counts.stopped)
+	if p.mu.Lock(); !thread.Leased(now) {
+		p.stopped[thread.RunID] = thread.Fence
+	}
+	p.mu.Unlock()
 }
 
 // decide answers the questions about calls whose outcome is unknown.
@@ -272,6 +318,10 @@ func (p *pauses) decide(e *engine.Engine) {
 
 // judge checks the results of a run.
 func (p *pauses) judge(id spool.RunID) {
+	asked := make(map[spool.ToolCallID]bool)
+	for _, park := range p.parksOf(chat, id) {
+		asked[park.ToolCallID] = asked[park.ToolCallID] || park.Reason == spool.ParkOutcomeUnknown
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, m := range p.messagesOf(chat) {
@@ -279,12 +329,22 @@ func (p *pauses) judge(id spool.RunID) {
 			continue
 		}
 		for _, r := range m.ToolResults() {
-			cancelled := bytes.Contains(r.Result, []byte(`"cancelled":true`))
-			if cancelled && p.begun[r.ToolCallID] > 0 && !bytes.Contains(r.Result, []byte(`"outcome":"unknown"`)) {
+			cancelled, unknown := bytes.Contains(r.Result, []byte(`"cancelled":true`)), bytes.Contains(r.Result, []byte(`"outcome":"unknown"`))
+			switch {
+			case cancelled && p.begun[r.ToolCallID] && !unknown:
 				p.wrong("call %s had begun, and its result is %s", r.ToolCallID, r.Result)
+			case p.late[r.ToolCallID] && !unknown && !asked[r.ToolCallID]:
+				p.wrong("the request of call %s left late, and its result is %s", r.ToolCallID, r.Result)
 			}
+			delete(p.late, r.ToolCallID)
 		}
 	}
+	for call, once := range p.late {
+		if once {
+			p.wrong("the request of call %s left late, and it has no result", call)
+		}
+	}
+	clear(p.late)
 }
 
 // trusting is the store of a worker whose lease ends sooner than the worker believes: as if it compared nothing before
