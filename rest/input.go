@@ -122,11 +122,14 @@ func pointee(pointer bool, t reflect.Type) reflect.Type {
 // Body; the whole input, if it has no parameters; an embedded struct that holds all
 // non-parameter fields and no parameters; the non-parameter fields.
 func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
+	if b, err := compileUpload(t, plan); b != nil || err != nil {
+		return b, err
+	}
 	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" && !isParam(plan, f.Index) {
-		if other := strayField(t, f.Index[0], plan); other != "" {
+		if other := strayField(t, f.Index, plan); other != "" {
 			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the field Body", t, other)
 		}
-		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false", upload: f.Type == uploadType}
+		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
 		if f.Type.Kind() == reflect.Pointer {
 			b.required = f.Tag.Get("required") == "true"
 		}
@@ -167,9 +170,10 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 }
 
 // strayField returns the name of a field that is neither Body nor a parameter, or "".
-func strayField(t reflect.Type, body int, plan *bind.Plan) string {
+func strayField(t reflect.Type, body []int, plan *bind.Plan) string {
+	inBody := func(index []int) bool { return len(index) >= len(body) && slices.Equal(index[:len(body)], body) }
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous || !f.IsExported() || f.Index[0] == body || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
+		if f.Anonymous || !f.IsExported() || inBody(f.Index) || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
 			continue
 		}
 		return f.Name

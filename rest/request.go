@@ -69,7 +69,7 @@ func (rt *route) decorate(r *http.Request, in reflect.Value) error {
 			switch {
 			case p.In == "cookie":
 				r.AddCookie(&http.Cookie{Name: p.Name, Value: t}) //nolint:gosec // a client sends a name and a value only
-			case p.Name == "Host":
+			case strings.EqualFold(p.Name, "Host"):
 				r.Host = t
 			default:
 				r.Header.Add(p.Name, t)

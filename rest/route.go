@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -241,6 +242,23 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		return fmt.Errorf("%d is not the status of an answer without an error; declare others with rest.Fails and rest.Also", rt.status)
 	}
 	rt.compileBodies()
+	return rt.checkBodies()
+}
+
+// checkBodies returns an error if an answer of the route can never be written whole.
+func (rt *route) checkBodies() error {
+	var all []reflect.Type
+	if rt.list != nil {
+		all = append(all, rt.list.item)
+	}
+	for _, status := range slices.Sorted(maps.Keys(rt.bodies)) {
+		all = append(all, rt.bodies[status]...)
+	}
+	for _, t := range all {
+		if err := wire.Check(t); err != nil {
+			return fmt.Errorf("an answer: %w", err)
+		}
+	}
 	return nil
 }
 

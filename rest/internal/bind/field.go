@@ -11,6 +11,7 @@ import (
 // field reads one parameter into one field of a struct.
 type field struct {
 	name     string
+	key      string // the canonical name of a header
 	in       string
 	offset   uintptr
 	required bool
@@ -57,7 +58,7 @@ func (f *field) bind(in *Input, a place, faults []fault.Fault) []fault.Fault {
 	case fault.Form:
 		return f.bindForm(in, a, faults)
 	case fault.Header:
-		lines := headerTexts(in.request, f.name)
+		lines := headerTexts(in.request, f.key)
 		if in.loose && f.list == nil {
 			return f.bindLoose(lines, a, faults)
 		}
@@ -231,7 +232,7 @@ func (f *field) set(a place, text string, faults []fault.Fault) []fault.Fault {
 // setScalar stores the i-th item of a list, or for -1 the only value, at a.
 func (f *field) setScalar(a place, text string, i int, faults []fault.Fault) []fault.Fault {
 	if bad := f.scalar.parse(a, text); bad != nil {
-		return append(faults, f.placed(bad, i))
+		return append(faults, f.placed(f.scalar.limited(bad, text), i))
 	}
 	for _, check := range f.scalar.checks {
 		if bad := check(a, text); bad != nil {

@@ -47,7 +47,7 @@ type Plan struct {
 // Param describes one parameter for the document of the API. The tags of Field have the limits, which were
 // checked.
 type Param struct {
-	// Name is the parameter's name; of a header in its canonical form.
+	// Name is the parameter's name as its tag spells it.
 	Name string
 
 	// In is the source: "path", "query", "header", "cookie", "form" or "file".
