@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -84,6 +85,9 @@ func (a *API) describe(c Controller, options []ControllerOption) *Routes {
 
 func (a *API) register(c Controller, r *Routes) {
 	namespace := typeWord(c)
+	if named, ok := c.(interface{ RestName(registered any) string }); ok {
+		namespace = cmp.Or(exported(named.RestName(c)), namespace)
+	}
 	if r.config.namespace != nil {
 		namespace = *r.config.namespace
 	}

@@ -273,6 +273,14 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 			s.Description = p.Doc
 			form.Properties[p.Name] = s
 		case "form":
+			if p.JSON {
+				if encoding == nil {
+					encoding = map[string]*huma.Encoding{}
+				}
+				encoding[p.Name] = &huma.Encoding{ContentType: "application/json"}
+				form.Properties[p.Name] = d.registry.Of(p.Type, rt.partName(p))
+				break
+			}
 			form.Properties[p.Name] = d.registry.Param(p)
 		default:
 			continue
@@ -283,7 +291,7 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	}
 	types := map[string]*huma.MediaType{"multipart/form-data": {Schema: form, Encoding: encoding}}
 	if !files {
-		types["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form}
+		types["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form, Encoding: encoding}
 	}
 	return &huma.RequestBody{Required: len(form.Required) > 0, Content: types}
 }

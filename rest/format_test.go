@@ -127,7 +127,7 @@ func TestFormatsThatFit(t *testing.T) {
 	if status != http.StatusOK || strings.TrimSpace(text) != whole {
 		t.Errorf("%d\n got %s\nwant %s", status, text, whole)
 	}
-	status, text = record(api, jsonRequest(http.MethodPost, "/formats", `{"nested":[["a"]],"matrix":[["2026-11-22T00:00:00Z"]]}`))
+	status, text = record(api, jsonRequest(http.MethodPost, "/formats", `{"nested":[["a"]],"matrix":[["2026-11-22T00:00:01Z"]]}`))
 	for _, want := range []string{"body.nested[0][0]", "body.matrix[0][0]"} {
 		if status != http.StatusUnprocessableEntity || !strings.Contains(text, want) {
 			t.Errorf("got %d %s, want %q", status, text, want)

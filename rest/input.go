@@ -60,6 +60,7 @@ type input struct {
 	pointer bool         // In is a pointer to it
 	params  *bind.Plan   // nil without parameters
 	body    *bodyInput   // nil without a body that is JSON or an upload
+	parts   []jsonPart   // of a form
 	valid   *valid.Tree  // nil if no value in it has a method Validate
 	known   []string     // all query parameters, including those of filters and the paginator
 }
@@ -121,11 +122,14 @@ func pointee(pointer bool, t reflect.Type) reflect.Type {
 // Body; the whole input, if it has no parameters; an embedded struct that holds all
 // non-parameter fields and no parameters; the non-parameter fields.
 func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
+	if b, err := compileUpload(t, plan); b != nil || err != nil {
+		return b, err
+	}
 	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" && !isParam(plan, f.Index) {
-		if other := strayField(t, f.Index[0], plan); other != "" {
+		if other := strayField(t, f.Index, plan); other != "" {
 			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the field Body", t, other)
 		}
-		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false", upload: f.Type == uploadType}
+		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
 		if f.Type.Kind() == reflect.Pointer {
 			b.required = f.Tag.Get("required") == "true"
 		}
@@ -166,9 +170,10 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 }
 
 // strayField returns the name of a field that is neither Body nor a parameter, or "".
-func strayField(t reflect.Type, body int, plan *bind.Plan) string {
+func strayField(t reflect.Type, body []int, plan *bind.Plan) string {
+	inBody := func(index []int) bool { return len(index) >= len(body) && slices.Equal(index[:len(body)], body) }
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous || !f.IsExported() || f.Index[0] == body || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
+		if f.Anonymous || !f.IsExported() || inBody(f.Index) || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
 			continue
 		}
 		return f.Name
@@ -236,6 +241,13 @@ func (c *routeContext) read(into any) error {
 			faults = more
 		}
 		faults = append(faults, plan.params.Bind(in, dst)...)
+		if len(plan.parts) > 0 && !slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.Kind == bind.KindRepeated }) {
+			more, err := c.readParts(dst)
+			if err != nil {
+				return err
+			}
+			faults = append(faults, more...)
+		}
 	}
 	if plan.body != nil {
 		more, err := c.readBody(dst)
@@ -394,19 +406,25 @@ func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Faul
 	return faults, nil
 }
 
-// Sent reports whether the JSON body had the field, even as null. It is for inputs that tell
-// absent fields from zero ones without [Opt].
+// Sent reports whether the JSON body or the form had the field, even as null or empty. It is
+// for inputs that tell absent fields from zero ones without [Opt].
 func Sent(ctx context.Context, field string) bool {
 	c := contextOf(ctx)
-	return c != nil && c.presence != nil && c.presence.Has(field)
+	return c != nil && (c.presence != nil && c.presence.Has(field) || c.presence == nil && c.inForm(field))
 }
 
-// SentFields returns the names of the fields that the JSON body had.
+// SentFields returns the names of the fields that the JSON body had, or of the fields and
+// files that the form had.
 func SentFields(ctx context.Context) []string {
-	if c := contextOf(ctx); c != nil && c.presence != nil {
+	c := contextOf(ctx)
+	switch {
+	case c == nil:
+		return nil
+	case c.presence != nil:
 		return c.presence.Names()
+	default:
+		return c.sentInForm()
 	}
-	return nil
 }
 
 // isJSON reports whether the Content-Type is JSON or missing.

@@ -287,10 +287,14 @@ func (s *shape) takes(path string) bool {
 	return s.plain != nil || slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.accepts(path) })
 }
 
-// methodWord returns the method to repeat in an answer, or "?" if it is not a known method.
+// methodWord returns the method to repeat in an answer, or "?" if it is not a short word.
 func methodWord(m string) string {
-	if slices.Contains(knownMethods, m) {
-		return m
+	const most = 32
+	strange := func(c rune) bool {
+		return c != '-' && c != '_' && !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
 	}
-	return "?"
+	if m == "" || len(m) > most || strings.ContainsFunc(m, strange) {
+		return "?"
+	}
+	return m
 }

@@ -29,7 +29,7 @@ func TestMistakesNameTheRoute(t *testing.T) {
 		"result":   {shelf(func(r *rest.Routes) { rest.Get(r, "/a", answers) }), []string{"rest: ", "placed: GET /a: ", "row: field Pages: minLength"}},
 		"list":     {shelf(func(r *rest.Routes) { rest.List(r, "/b", lists) }), []string{"rest: ", "placed: GET /b: ", "row: field Pages: minLength"}},
 		"returns":  {shelf(func(r *rest.Routes) { rest.Get(r, "/c", handle("x"), rest.Returns[row](409)) }), []string{"placed: GET /c: ", "minLength"}},
-		"channel":  {shelf(func(r *rest.Routes) { rest.Get(r, "/d", channel) }), []string{"placed: GET /d: ", "cannot be written as JSON"}},
+		"channel":  {shelf(func(r *rest.Routes) { rest.Get(r, "/d", channel) }), []string{"placed: GET /d: ", "JSON has no chan int"}},
 		"no value": {nil, []string{"rest: the controller that is registered is nil"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
@@ -68,7 +69,7 @@ func (rt *route) decorate(r *http.Request, in reflect.Value) error {
 			switch {
 			case p.In == "cookie":
 				r.AddCookie(&http.Cookie{Name: p.Name, Value: t}) //nolint:gosec // a client sends a name and a value only
-			case p.Name == "Host":
+			case strings.EqualFold(p.Name, "Host"):
 				r.Host = t
 			default:
 				r.Header.Add(p.Name, t)
@@ -106,19 +107,24 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 	if !b.required && v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, "", nil
 	}
-	var text bytes.Buffer
-	codec := rt.api.config.codec
-	encoder, content := codec.NewEncoder(&text), v.Addr().Interface()
-	var err error
-	if wire.HasTexts(b.typ) {
-		err = encode(encoder, &text, wire.Plan{}, content, partEncoder(codec))
-	} else {
-		err = encoder.Encode(content) // a nil list stays null: null means absent for an optional list
-	}
+	text, err := rt.jsonText(b.typ, v.Addr().Interface())
 	if err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
 	}
-	return &text, "application/json", nil
+	return text, "application/json", nil
+}
+
+// jsonText encodes a value that contains a t.
+func (rt *route) jsonText(t reflect.Type, value any) (text *bytes.Buffer, err error) {
+	text = new(bytes.Buffer)
+	codec := rt.api.config.codec
+	encoder := codec.NewEncoder(text)
+	if wire.HasTexts(t) {
+		err = encode(encoder, text, wire.Plan{}, value, partEncoder(codec))
+	} else {
+		err = encoder.Encode(value) // a nil list stays null: null means absent for an optional list
+	}
+	return text, err
 }
 
 func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {
@@ -128,13 +134,13 @@ func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {
 	for _, p := range rt.input.params.Params() {
 		switch p.In {
 		case "form":
-			texts, err := paramTexts(p, in)
+			texts, err := rt.formTexts(p, in)
 			if err != nil {
 				return nil, "", fmt.Errorf("form %s: %w", p.Name, err)
 			}
 			for _, t := range texts {
 				values.Add(p.Name, t)
-				_ = parts.WriteField(p.Name, t) // a buffer takes everything
+				writeField(parts, p, t)
 			}
 		case "file":
 			files = true
@@ -148,6 +154,33 @@ func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {
 	}
 	_ = parts.Close()
 	return &text, parts.FormDataContentType(), nil
+}
+
+// formTexts returns the texts to send for a field of a form.
+func (rt *route) formTexts(p bind.Param, in reflect.Value) ([]string, error) {
+	if !p.JSON {
+		return paramTexts(p, in)
+	}
+	v := in.FieldByIndex(p.Index)
+	if v.IsZero() && !p.Required {
+		return nil, nil
+	}
+	text, err := rt.jsonText(p.Type, v.Interface())
+	return []string{strings.TrimSuffix(text.String(), "\n")}, err
+}
+
+// writeField writes a field of a form into a buffer, which takes everything.
+func writeField(to *multipart.Writer, p bind.Param, text string) {
+	if !p.JSON {
+		_ = to.WriteField(p.Name, text)
+		return
+	}
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", `form-data; name="`+strings.NewReplacer("\\", "\\\\", `"`, "\\\"").Replace(p.Name)+`"`)
+	h.Set("Content-Type", "application/json")
+	if part, err := to.CreatePart(h); err == nil {
+		_, _ = io.WriteString(part, text)
+	}
 }
 
 func writeFiles(to *multipart.Writer, name string, value any) error {

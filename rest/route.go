@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -154,7 +155,7 @@ func (rt *route) checkPath(in reflect.Type) error {
 func (rt *route) compileBody() error {
 	b := rt.input.body
 	if b == nil {
-		return nil
+		return rt.compileParts()
 	}
 	for _, m := range rt.methods {
 		if m == http.MethodGet || m == http.MethodHead || m == http.MethodTrace {
@@ -165,11 +166,19 @@ func (rt *route) compileBody() error {
 		return nil
 	}
 	var err error
-	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), body.Options{
+	b.plan, err = rt.planOf(b.typ, rt.bodyName())
+	return err
+}
+
+// planOf returns the decoder of a type in the body.
+func (rt *route) planOf(t reflect.Type, name string) (*body.Plan, error) {
+	if err := wire.Check(t); err != nil {
+		return nil, fmt.Errorf("the body: %w", err)
+	}
+	return rt.api.schemas.plan(t, rt.unknown == IgnoreUnknown, name, body.Options{
 		Codec: rt.api.config.codec, Loose: rt.tolerates(LooseValues), Absent: rt.tolerates(AbsentFields),
 		MaxDepth: rt.api.config.bounds.Depth,
 	})
-	return err
 }
 
 // bodyName returns a name for a body type that has none.
@@ -233,6 +242,23 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		return fmt.Errorf("%d is not the status of an answer without an error; declare others with rest.Fails and rest.Also", rt.status)
 	}
 	rt.compileBodies()
+	return rt.checkBodies()
+}
+
+// checkBodies returns an error if an answer of the route can never be written whole.
+func (rt *route) checkBodies() error {
+	var all []reflect.Type
+	if rt.list != nil {
+		all = append(all, rt.list.item)
+	}
+	for _, status := range slices.Sorted(maps.Keys(rt.bodies)) {
+		all = append(all, rt.bodies[status]...)
+	}
+	for _, t := range all {
+		if err := wire.Check(t); err != nil {
+			return fmt.Errorf("an answer: %w", err)
+		}
+	}
 	return nil
 }
 

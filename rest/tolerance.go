@@ -16,8 +16,8 @@ const (
 	// AbsentFields accepts an object without its required fields. They have their zero values,
 	// and the program has to check the fields that it needs.
 	AbsentFields
-	// LooseParameters takes the first value if a query parameter or header is repeated and one
-	// value is wanted. An empty value counts as absent. Invalid text becomes U+FFFD. A query
+	// LooseParameters takes the first value if a query parameter, header or form field is
+	// repeated and one value is wanted. An empty value counts as absent. Invalid text becomes U+FFFD. A query
 	// parameter with a semicolon is malformed, as in net/url.
 	LooseParameters
 	// BrokenQuery ignores malformed query parameters instead of refusing them.

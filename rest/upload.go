@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -15,11 +16,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// Upload is a request body that is one file of any type. An input whose field Body has this
-// type gets it. The client sends the bytes of the file as the body, or a form with one file.
+// Upload is a request body that is one file of any type. An input gets it that embeds an
+// Upload, or whose field Body has this type, also if that field is in an embedded struct. The client sends the bytes of the file as the body, or a form with one file.
 // A body with a Content-Encoding is refused with 415.
 //
 // The handler reads the body while the client sends it: nothing keeps it in memory, and
@@ -47,6 +49,32 @@ const (
 )
 
 var uploadType = reflect.TypeFor[Upload]()
+
+// compileUpload finds an [Upload] in an input: the input itself, an embedded Upload, or the
+// field Body, also of an embedded struct. It returns nil if there is none.
+func compileUpload(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
+	if t == uploadType {
+		return &bodyInput{typ: t, required: true, upload: true}, nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		held := f.Type
+		for held.Kind() == reflect.Pointer {
+			held = held.Elem()
+		}
+		if held != uploadType || f.Tag.Get("json") == "-" {
+			continue
+		}
+		_, pointer := reflect.Zero(t).FieldByIndexErr(f.Index)
+		if f.Type != uploadType || pointer != nil || !f.Anonymous && f.Name != "Body" || f.Tag.Get("json") != "" {
+			return nil, fmt.Errorf("%v.%s is a rest.Upload, which is a whole body: embed it, or make it the field Body, as a value and without a json tag", t, f.Name)
+		}
+		if other := strayField(t, f.Index, plan); other != "" {
+			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the upload", t, other)
+		}
+		return &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false", upload: true}, nil
+	}
+	return nil, nil //nolint:nilnil // there is no upload
+}
 
 // readUpload prepares the body for the handler. It reads the body only up to a form's file.
 func (c *routeContext) readUpload(into *Upload) ([]fault.Fault, error) {

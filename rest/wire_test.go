@@ -143,7 +143,7 @@ func TestDatesGoBothWays(t *testing.T) {
 	}
 
 	for body, want := range map[string]string{
-		`{"day":"2026-11-22T00:00:00Z"}`: "body.day date_parsing", `{"day":"2026-02-30"}`: "body.day date_parsing", `{"day":20261122}`: "body.day string_type",
+		`{"day":"2026-11-22T00:00:01Z"}`: "body.day date_parsing", `{"day":"2026-02-30"}`: "body.day date_parsing", `{"day":20261122}`: "body.day string_type",
 		`{"day":"2026-11-22","days":["x"]}`: "body.days[0] date_parsing", `{"day":"2026-11-22","maybe":"x"}`: "body.maybe date_parsing",
 		`{"day":"2026-11-22","opens":"9:30"}`: "body.opens time_parsing", `{"day":"2026-11-22","long":5}`: "body.long string_type",
 		`{"day":"2026-11-22","long":"P1M"}`: "body.long time_delta_parsing", `{"day":"2026-11-22","link":"/a"}`: "body.link url_parsing",
@@ -156,12 +156,18 @@ func TestDatesGoBothWays(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"on=x": "query.on date_parsing", "at=2026-11-22&at=x": "query.at[1] date_parsing", "clock=1": "query.clock time_parsing",
-		"long=P1Y": "query.long time_delta_parsing", "link=/a": "query.link url_parsing", "since=2026-11-22T00:00:00Z": "query.since date_parsing",
+		"long=P1Y": "query.long time_delta_parsing", "link=/a": "query.link url_parsing", "since=2026-11-22T00:00:01Z": "query.since date_parsing",
 	} {
 		a := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22?"+query, resttest.Content("application/json", `{"day":"2026-11-22"}`))
 		if a.Error == nil || len(a.Error.Faults) != 1 || a.Error.Faults[0].Location+" "+a.Error.Faults[0].Kind != want {
 			t.Errorf("%s: got %s, want %s", query, a.Text, want)
 		}
+	}
+
+	midnight := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22?since=2026-11-22T00:00:00%2B02:00",
+		resttest.Content("application/json", `{"day":"2026-11-22T00:00:00.000-08:00"}`))
+	if !strings.HasPrefix(midnight.Text, `{"day":"2026-11-22"`) {
+		t.Errorf("a day at midnight: got %s", midnight.Text)
 	}
 
 	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
@@ -48,10 +49,21 @@ func configOf(opts []Option) (c config) {
 }
 
 // Check returns an error if an option needs something that T's table does not have. Call it
-// when the program starts: Check[Book](db, query.Filter[BookFilter]()).
-func Check[T any](db bun.IDB, options ...query.Option) error {
+// when the program starts, with the options of the list's route:
+// Check[Book](db, query.Filter[BookFilter](), query.Order("title")).
+//
+// In PostgreSQL, Check also logs a warning for an order over text that no index serves, with
+// the statement that creates the index. [query.Collate] among the options says which collation
+// the orders have.
+func Check[T any](db bun.IDB, options ...rest.RouteOption) error {
+	const place = "bunquery.Check"
 	model := driver.ModelOf(reflect.TypeFor[T]())
-	return sqltext.Check("bunquery.Check", table{db.Dialect().Tables().Get(model.Type())}, model, options)
+	t := table{db.Dialect().Tables().Get(model.Type())}
+	err := sqltext.Check(place, t, model, options)
+	if err == nil && db.Dialect().Name() == dialect.PG {
+		sqltext.WarnUnindexed(place, t, model, options, db.QueryContext)
+	}
+	return err
 }
 
 type source[T any] struct {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/internal/body"
@@ -78,23 +79,29 @@ func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) [
 	for _, f := range m.fields {
 		if !read(f) {
 			at(row, f.index).SetZero()
-		} else if f.hasNUL(at(row, f.index)) {
-			faults = append(faults, nul(f.name))
+		} else if bad, ok := f.refused(at(row, f.index)); ok {
+			faults = append(faults, bad)
 		}
 	}
 	return faults
 }
 
-// hasNUL reports whether the value is a text with NUL, which a database would refuse.
-func (f *field) hasNUL(v reflect.Value) bool {
+// refused returns the fault of a text that the schema allows: one with NUL, which a database
+// would refuse, or a time where the field is the text of a date.
+func (f *field) refused(v reflect.Value) (bad fault.Fault, ok bool) {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
-	return f.column != nil && v.Kind() == reflect.String && strings.Contains(v.String(), "\x00")
-}
-
-func nul(name string) fault.Fault {
-	return fault.NUL(fault.Body, []any{name})
+	switch path := []any{f.name}; {
+	case v.Kind() != reflect.String:
+		return bad, false
+	case f.column != nil && strings.Contains(v.String(), "\x00"):
+		return fault.NUL(fault.Body, path), true
+	case f.format() == "date" && len(v.String()) > len(time.DateOnly):
+		return fault.Format(fault.Body, path, "date"), true
+	default:
+		return bad, false
+	}
 }
 
 type value struct {
@@ -122,9 +129,11 @@ func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []faul
 			faults = append(faults, fault.Null(fault.Body, []any{f.name}))
 		case body.Unmarshal(text, v.Interface(), f.format()) != nil:
 			faults = append(faults, unreadable(f.name))
-		case f.hasNUL(v.Elem()):
-			faults = append(faults, nul(f.name))
 		default:
+			if bad, ok := f.refused(v.Elem()); ok {
+				faults = append(faults, bad)
+				continue
+			}
 			values = append(values, value{f, v.Elem()})
 		}
 	}

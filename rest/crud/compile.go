@@ -26,8 +26,20 @@ func (c *core[T, K]) compile() error {
 			return err
 		}
 	}
+	if c.showsModel() {
+		if err := m.checkJSON(); err != nil {
+			return err
+		}
+	}
 	c.compileDocuments()
 	return nil
+}
+
+// showsModel reports whether a body or an answer has the fields of the model itself.
+func (c *core[T, K]) showsModel() bool {
+	has := func(r Route) bool { return slices.Contains(c.routes, r) }
+	return c.config.Out == nil && slices.ContainsFunc(c.routes, func(r Route) bool { return r != Delete }) ||
+		c.config.Create == nil && (has(Create) || has(Update) && c.config.Update == nil) || c.config.Patch == nil && has(Patch)
 }
 
 func (c *core[T, K]) compileRoutes() error {

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// Controller is the controller of a model. Embed it in a controller of the program, which then
-// has its routes. A controller with more routes inherits them first:
+// Controller is the controller of a model. Register it as it is, or embed it in a controller of
+// the program, which then has its routes. A controller with more routes inherits them first:
 //
 //	func (c *Books) Routes(r *rest.Routes) {
 //		r.Inherit(&c.Controller)
@@ -55,12 +55,12 @@ func NewWith[T, K any](service Service[T, K], config Config[T]) Controller[T, K]
 }
 
 // Service returns the controller's service.
-func (c *Controller[T, K]) Service() Service[T, K] { return c.core.service }
+func (c Controller[T, K]) Service() Service[T, K] { return c.core.service }
 
 // Get returns a row for an endpoint of the program, as the route find_one does. It returns a
 // 404 error if the row does not exist or is not in the lists that the caller sees. It also
 // checks the route's object permissions.
-func (c *Controller[T, K]) Get(ctx context.Context, key K) (T, error) {
+func (c Controller[T, K]) Get(ctx context.Context, key K) (T, error) {
 	scope, err := c.core.scope(ctx)
 	if err != nil {
 		var none T
@@ -70,11 +70,22 @@ func (c *Controller[T, K]) Get(ctx context.Context, key K) (T, error) {
 }
 
 // Routes implements [rest.Controller].
-func (c *Controller[T, K]) Routes(r *rest.Routes) {
+func (c Controller[T, K]) Routes(r *rest.Routes) {
 	if c.core == nil {
 		panic("crud: a Controller is made by crud.New")
 	}
 	c.core.register(r)
+}
+
+// RestName returns the name of the model if the controller is registered by itself: another one
+// that embeds it has a name of its own.
+func (c Controller[T, K]) RestName(registered any) string {
+	switch registered.(type) {
+	case Controller[T, K], *Controller[T, K]:
+		return c.core.model.name
+	default:
+		return ""
+	}
 }
 
 // register adds the routes to r. The core keeps nothing of r, because it may be in several

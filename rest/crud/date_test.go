@@ -17,6 +17,7 @@ type Stay struct {
 	Nights int           `json:"nights"     required:"false"`
 	Secret string        `crud:"writeonly"  json:"secret"    required:"false"`
 	Tags   []string      `json:"tags"       required:"false"`
+	Text   string        `format:"date"     json:"text,omitempty"`
 }
 
 type Stays struct{ crud.Controller[Stay, int64] }
@@ -43,7 +44,12 @@ func TestDates(t *testing.T) {
 	c.do("GET /stays?ordering=day", "").status(200).has(`"day":"2026-11-20"`)
 	c.do("GET /stays?day=2026-11-22", "").status(200).has(`"count":1`)
 	c.do("GET /stays?until=2026-11-22", "").status(200).has(`"count":1`)
-	c.do("GET /stays?day=2026-11-22T00:00:00Z", "").status(422).has(`query.day`)
+	c.do("GET /stays?day=2026-11-22T00:00:00Z", "").status(200).has(`"count":1`)
+	c.do("GET /stays?day=2026-11-22T00:00:01Z", "").status(422).has(`query.day`)
 	c.do("POST /stays", `{"day":"22.11.2026","until":null}`).status(422).has(`body.day`)
-	c.do("POST /stays", `{"day":"2026-11-22T00:00:00Z","until":null}`).status(422).has(`date_parsing`)
+	c.do("POST /stays", `{"day":"2026-11-22T01:00:00Z","until":null}`).status(422).has(`date_parsing`)
+	c.do("POST /stays", `{"day":"2026-11-22T00:00:00.000+05:30","until":"2026-11-23T00:00:00-08:00"}`).
+		status(201).has(`"day":"2026-11-22","until":"2026-11-23"`)
+	c.do("PATCH /stays/1", `{"text":"2026-11-22"}`).status(200)
+	c.do("PATCH /stays/1", `{"text":"2026-11-22T00:00:00Z"}`).status(422).has(`body.text`)
 }

@@ -1,6 +1,8 @@
 package crud
 
 import (
+	sqldriver "database/sql/driver"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/valid"
+	"github.com/spoolhq/spool/rest/internal/wire"
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
@@ -134,6 +137,9 @@ func (m *model) addField(from body.Field) error {
 		return errors.New(`the option "string" of its json tag is not supported`)
 	}
 	f := &field{name: from.Name, index: from.Index, decl: from.Field, nullable: takesNull(from.Field)}
+	if _, ok := opt.ElemOf(through(from.Field.Type)); ok {
+		return errors.New("it is a rest.Opt, which is for inputs: no database stores it. Write a pointer, and take the Opt in an Input")
+	}
 	if _, err := reflect.Zero(m.typ).FieldByIndexErr(f.index); err != nil {
 		return errors.New("it stands in an embedded pointer; embed the struct itself")
 	}
@@ -150,6 +156,30 @@ func (m *model) addField(from body.Field) error {
 	}
 	m.fields = append(m.fields, f)
 	return nil
+}
+
+// checkJSON returns an error if the model cannot be a document.
+func (m *model) checkJSON() error {
+	for _, f := range m.fields {
+		if t := through(f.decl.Type); isPair(t) {
+			return fmt.Errorf("model %v: field %s: JSON has a %v as an object with the field Valid: write a pointer, hide it with json:\"-\", "+
+				"or set Create, Update, Patch and Out of the config", m.typ, f.decl.Name, t)
+		}
+	}
+	if err := wire.Check(m.typ); err != nil {
+		return fmt.Errorf("model %w", err)
+	}
+	return nil
+}
+
+// isPair reports whether t is a value with a flag for null, such as sql.NullString, without a
+// JSON of its own.
+func isPair(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct || !t.Implements(reflect.TypeFor[sqldriver.Valuer]()) {
+		return false
+	}
+	_, flagged := t.FieldByName("Valid")
+	return flagged && !t.Implements(reflect.TypeFor[json.Marshaler]()) && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
 // format returns the tag format, which says how a time or a duration is written.

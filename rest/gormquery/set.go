@@ -7,6 +7,7 @@ package gormquery
 
 import (
 	"context"
+	"database/sql"
 	"math"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
@@ -28,13 +30,26 @@ func Set[T any](db *gorm.DB) query.Set[T] {
 }
 
 // Check returns an error if an option needs something that T's table does not have. Call it
-// when the program starts: Check[Book](db, query.Filter[BookFilter]()).
-func Check[T any](db *gorm.DB, options ...query.Option) error {
+// when the program starts, with the options of the list's route:
+// Check[Book](db, query.Filter[BookFilter](), query.Order("title")).
+//
+// In PostgreSQL, Check also logs a warning for an order over text that no index serves, with
+// the statement that creates the index. [query.Collate] among the options says which collation
+// the orders have.
+func Check[T any](db *gorm.DB, options ...rest.RouteOption) error {
+	const place = "gormquery.Check"
 	t, err := parse[T](db)
 	if err != nil {
 		return err
 	}
-	return sqltext.Check("gormquery.Check", t, driver.ModelOf(reflect.TypeFor[T]()), options)
+	model := driver.ModelOf(reflect.TypeFor[T]())
+	err = sqltext.Check(place, t, model, options)
+	if err == nil && dialectOf(db) == sqltext.Postgres {
+		sqltext.WarnUnindexed(place, t, model, options, func(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+			return db.Session(&gorm.Session{NewDB: true, Context: ctx}).Raw(query, args...).Rows()
+		})
+	}
+	return err
 }
 
 type source[T any] struct{ db *gorm.DB }

@@ -108,8 +108,8 @@ func (w *window) shown() *int64 {
 }
 
 // tooFar returns the fault of a parameter whose page is beyond what can be counted.
-func tooFar(name string) []Fault {
-	return []Fault{fault.IntOverflow(fault.Query, []any{name}, 64, false)}
+func tooFar(name string, low, high int64) []Fault {
+	return []Fault{fault.IntBeyond(fault.Query, []any{name}, low, high)}
 }
 
 // linkHeader returns a header with the Link to the pages, or nil if there are none.

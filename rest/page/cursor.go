@@ -64,6 +64,9 @@ type cursorPaginator struct {
 // or by the key.
 func (*cursorPaginator) OrdersByDefault() bool { return true }
 
+// CursorOrder returns the order of [By], for adapters that check it against a table.
+func (p *cursorPaginator) CursorOrder() []driver.Sort { return slices.Clone(p.order) }
+
 type cursorInput struct {
 	Cursor string
 	Size   int64

@@ -22,6 +22,10 @@ func (k *kwargs) build(of func(config) (Paginator, error)) (Paginator, error) {
 	if err := k.done(); err != nil {
 		return nil, err
 	}
+	if !k.maxed {
+		// Settings of a program that migrates have a size only.
+		k.max, k.maxed = max(k.max, k.size), k.sized && k.size > k.max
+	}
 
 	return of(k.config)
 }

@@ -20,6 +20,7 @@ func TestNamed(t *testing.T) {
 	for _, test := range []struct{ name, kwargs, address, want string }{
 		{"page.LimitOffset", `{}`, "/?limit=1", `{"items":[{"id":1}],"count":5}`},
 		{"LimitOffsetPagination", `{"limit": 1}`, "/", `{"items":[{"id":1}],"count":5}`},
+		{"page.Number", `{"page_size": 201}`, "/?page_size=201", `{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`},
 		{"page.LimitOffset", `{"page_size": 1}`, "/", `{"items":[{"id":1}],"count":5}`},
 		{"page.LimitOffset", `{"max_limit": 1, "over_max": "clamp"}`, "/?limit=5", `{"items":[{"id":1}],"count":5}`},
 		{"page.LimitOffset", `{"limit": 1, "count": "none"}`, "/", `{"items":[{"id":1}],"count":null}`},

@@ -74,7 +74,7 @@ func (p *numberPaginator) Page(ctx context.Context, in *Input, l *driver.List, l
 	size := p.bounded(input.Size)
 	// Divide, because the product could overflow.
 	if input.Page-1 > maxOffset/size {
-		return Result{}, tooFar(p.names[0]), nil
+		return Result{}, tooFar(p.names[0], 1, maxOffset/size+1), nil
 	}
 
 	w, err := p.fetch(ctx, l, (input.Page-1)*size, size)

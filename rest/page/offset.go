@@ -66,7 +66,7 @@ func (p *offsetPaginator) Page(ctx context.Context, in *Input, l *driver.List, l
 	}
 	size := p.bounded(input.Limit)
 	if input.Offset > maxOffset {
-		return Result{}, tooFar(p.names[1]), nil
+		return Result{}, tooFar(p.names[1], 0, maxOffset), nil
 	}
 
 	w, err := p.fetch(ctx, l, input.Offset, size)

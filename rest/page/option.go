@@ -47,8 +47,8 @@ func Size(n int) Option { return func(c *config) { c.size, c.sized = int64(n), t
 
 // Max sets how many items a request may ask for.
 //
-// Defaults to 1000 for [LimitOffset] and 200 for [Number] and [Cursor], or to the size if that
-// is larger.
+// Defaults to 1000 for [LimitOffset] and 200 for [Number] and [Cursor]. A larger [Size] needs a
+// Max.
 func Max(n int) Option { return func(c *config) { c.max, c.maxed = int64(n), true } }
 
 // OverMax sets the answer to a request for more items than [Max].
@@ -153,13 +153,11 @@ func (c *config) check() error {
 			c.size = min(c.size, c.max)
 		}
 	}
-	if !c.maxed {
-		c.max = max(c.max, c.size)
-	}
-
 	switch {
 	case c.size < 1:
 		return fmt.Errorf("%s: a page has at least 1 item, not %d", c.paginator, c.size)
+	case c.max < c.size && !c.maxed:
+		return fmt.Errorf("%s: the size of a page, %d, is over the default of its maximum, %d: set the maximum too, with page.Max", c.paginator, c.size, c.max)
 	case c.max < c.size:
 		return fmt.Errorf("%s: the size of a page, %d, is over its maximum, %d", c.paginator, c.size, c.max)
 	case c.max > maxSize:

@@ -24,6 +24,8 @@ func TestRegistrationMistakes(t *testing.T) {
 	}{
 		"no items":       {func() page.Paginator { return page.Number(page.Size(0)) }, "page.Number: a page has at least 1 item, not 0"},
 		"negative":       {func() page.Paginator { return page.LimitOffset(page.Size(-1)) }, "page.LimitOffset: a page has at least 1"},
+		"over default":   {func() page.Paginator { return page.Number(page.Size(201)) }, "201, is over the default of its maximum, 200: set the maximum too, with page.Max"},
+		"offset over":    {func() page.Paginator { return page.LimitOffset(page.Size(1001)) }, "over the default of its maximum, 1000"},
 		"over maximum":   {func() page.Paginator { return page.Number(page.Size(20), page.Max(10)) }, "the size of a page, 20, is over its maximum, 10"},
 		"no maximum":     {func() page.Paginator { return page.Number(page.Max(0)) }, "at least 1"},
 		"enormous":       {func() page.Paginator { return page.Number(page.Max(math.MaxInt)) }, "page.Number: the maximum of items"},
@@ -76,7 +78,7 @@ func TestParams(t *testing.T) {
 			{"page", "query", int64(1), "1", "", "The number of the page, counted from 1."},
 			{"page_size", "query", int64(100), "1", "200", "How many items the page has at most."},
 		}},
-		"Number, sized": {page.Number(page.Size(500), page.Names("p", "n")), []param{
+		"Number, sized": {page.Number(page.Size(500), page.Max(500), page.Names("p", "n")), []param{
 			{"p", "query", int64(1), "1", "", "The number of the page, counted from 1."},
 			{"n", "query", int64(500), "1", "500", "How many items the page has at most."},
 		}},

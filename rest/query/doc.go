@@ -13,6 +13,7 @@
 //   - A condition on a path through a to-many relation is true if it is true for at least one of
 //     the related rows. Otherwise it is false, never unknown. Rows are never multiplied.
 //   - Text is compared and ordered by its bytes, which for UTF-8 is the order of code points.
+//     [Collate] changes that for PostgreSQL.
 //   - Lookups that ignore case (those with a leading i) use Unicode's simple folding, with one
 //     exception: an ASCII letter equals only ASCII letters, so the Kelvin sign is not a k. Text is
 //     not normalized: é as one code point differs from e with an accent.

@@ -132,6 +132,9 @@ type orderStage struct {
 // Columns implements [stage.Stage].
 func (s *orderStage) Columns() []*driver.Column { return columnsOf(s.keys) }
 
+// Leading implements [stage.Sorter]: a client may begin with any of the names.
+func (s *orderStage) Leading() []driver.Key { return s.keys }
+
 // Params implements [stage.Stage].
 func (s *orderStage) Params() []bind.Param { return s.params }
 
@@ -201,6 +204,9 @@ func (o orderDefault) Compile(m *driver.Model, place string) (stage.Stage, error
 
 // Columns implements [stage.Stage].
 func (o orderDefault) Columns() []*driver.Column { return columnsOf(o.keys) }
+
+// Leading implements [stage.Sorter].
+func (o orderDefault) Leading() []driver.Key { return o.keys[:min(1, len(o.keys))] }
 
 func columnsOf(keys []driver.Key) []*driver.Column {
 	columns := make([]*driver.Column, len(keys))

@@ -40,6 +40,9 @@ func (s Set[T]) OrderBy(paths ...string) Set[T] {
 	return Set[T]{s.List().OrderBy(driver.ParseSorts(paths)...)}
 }
 
+// Collate returns s with another collation for text; see the option [Collate].
+func (s Set[T]) Collate(name string) Set[T] { return Set[T]{s.List().Collate(name)} }
+
 // Count returns the number of rows.
 func (s Set[T]) Count(ctx context.Context) (int64, error) { return s.List().Count(ctx) }
 

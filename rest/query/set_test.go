@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +50,23 @@ func ids(t *testing.T, s query.Set[book]) []int64 {
 		found = append(found, b.ID)
 	}
 	return found
+}
+
+func TestCollateInMemory(t *testing.T) {
+	t.Parallel()
+
+	set := query.Slice([]book{{ID: 1, Title: "a"}, {ID: 2, Title: "B"}}).OrderBy("title")
+	if first, _, err := set.Collate("de-x-icu").First(t.Context()); err != nil || first.ID != 2 {
+		t.Errorf("got %+v (%v), want the order of bytes", first, err)
+	}
+	for _, name := range []string{`x"; --`, "a?", "a b"} {
+		if _, err := set.Collate(name).Count(t.Context()); err == nil {
+			t.Errorf("the collation %q was taken", name)
+		}
+		if _, err := query.Collate(name).Compile(driver.ModelOf(reflect.TypeFor[book]()), "here"); err == nil {
+			t.Errorf("the option took the collation %q", name)
+		}
+	}
 }
 
 func TestSetWhere(t *testing.T) {

@@ -62,7 +62,7 @@ func TestDates(t *testing.T) {
 			do("GET /stays?day=2026-11-21", "", http.StatusOK, `"count":0`)
 			do("GET /stays?until=2026-11-25", "", http.StatusOK, `"count":1`)
 			do("GET /stays?until=2026-11-26", "", http.StatusOK, `"count":0`)
-			do("POST /stays", `{"day":"2026-11-22T00:00:00Z","until":null}`, http.StatusUnprocessableEntity, "body.day")
+			do("POST /stays", `{"day":"2026-11-22T00:00:01Z","until":null}`, http.StatusUnprocessableEntity, "body.day")
 		})
 	}
 }

@@ -171,12 +171,12 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		c.fail(f, fmt.Errorf("the tag %s:%q has no name", in, tag))
 		return
 	}
-	if in == fault.Header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-	}
 
 	// A form's fields and files share their names, as they do in the form itself.
 	key := [2]string{in, name}
+	if in == fault.Header {
+		key[1] = textproto.CanonicalMIMEHeaderKey(name)
+	}
 	if in == fault.File {
 		key[0] = fault.Form
 	}
@@ -192,7 +192,7 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		}
 	}
 
-	compiled := field{name: name, in: in, offset: offset}
+	compiled := field{name: name, key: key[1], in: in, offset: offset}
 	param := Param{Name: name, In: in, Field: f, Index: index}
 	if err := compileField(&compiled, &param, f, flags); err != nil {
 		c.fail(f, err)

@@ -19,17 +19,24 @@ func compileField(f *field, p *Param, sf reflect.StructField, flags string) erro
 	p.Type, p.Nullable = value, value != sf.Type
 
 	tags := tagsOf(sf)
-	if f.in == fault.File {
+	f.json = f.in == fault.Form && flags == "json"
+	p.JSON = f.json
+	switch {
+	case f.json:
+		err = tags.refuse("is for fields and items inside the JSON", limitTags...)
+	case f.in == fault.File:
 		err = f.compileFile(value, tags)
-	} else {
+	default:
 		err = f.compileValue(value, tags)
 	}
 	if err != nil {
 		return err
 	}
 
-	if err := f.flags(flags); err != nil {
-		return err
+	if !f.json {
+		if err := f.flags(flags); err != nil {
+			return err
+		}
 	}
 	p.Explode = f.list != nil && !f.comma
 
@@ -42,11 +49,18 @@ func compileField(f *field, p *Param, sf reflect.StructField, flags string) erro
 		return err
 	}
 	p.Doc, p.Example = tags.text("doc"), tags.text("example")
+	if f.json {
+		return nil
+	}
 
 	p.Default, err = f.compileDefault(value, tags)
 
 	return err
 }
+
+// limitTags are the tags of the limits of a parameter.
+var limitTags = append(numberTags[:len(numberTags):len(numberTags)], "minLength", "maxLength", "pattern", "format",
+	"enum", "default", "minItems", "maxItems", "uniqueItems")
 
 // compile unwraps a pointer or an Opt, and returns the type of the value in it.
 func (w *wrapper) compile(t reflect.Type) (reflect.Type, error) {
@@ -83,6 +97,9 @@ func (f *field) compileValue(t reflect.Type, tags tags) (err error) {
 	if errors.Is(err, errUnsupported) && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
 		f.list = &list{typ: t, size: t.Elem().Size(), min: -1, max: -1}
 		f.scalar, err = scalarOf(t.Elem(), tags.text("format"))
+	}
+	if errors.Is(err, errUnsupported) && f.in == fault.Form {
+		return fmt.Errorf("%w %s; a part of a form that is JSON has the tag form:%q", errUnsupported, t, f.name+",json")
 	}
 	if errors.Is(err, errUnsupported) {
 		return fmt.Errorf("%w %s", errUnsupported, t)

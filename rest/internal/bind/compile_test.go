@@ -159,8 +159,8 @@ func TestRegistrationErrors(t *testing.T) {
 		}{}, []string{".B", `"limit"`, ".Page.Limit"}},
 		"HeaderClash": {struct {
 			A int `header:"X-A"`
-			B int `header:"x-a"` //nolint:tagliatelle // the canonical form is what clashes
-		}{}, []string{".B", `"X-A"`, ".A"}},
+			B int `header:"x-a"` //nolint:tagliatelle // the names differ in case only
+		}{}, []string{".B", `"x-a"`, ".A"}},
 		"FormClash": {struct {
 			A int           `form:"a"`
 			B multipartFile `file:"a"`

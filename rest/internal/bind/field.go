@@ -11,10 +11,12 @@ import (
 // field reads one parameter into one field of a struct.
 type field struct {
 	name     string
+	key      string // the canonical name of a header
 	in       string
 	offset   uintptr
 	required bool
 	comma    bool
+	json     bool // the program decodes the text; see [Plan.Open]
 
 	wrap     wrapper
 	list     *list  // nil when the value is one scalar
@@ -54,9 +56,9 @@ func (f *field) bind(in *Input, a place, faults []fault.Fault) []fault.Fault {
 		}
 		return f.bindPairs(in.pairs(), a, faults)
 	case fault.Form:
-		return f.bindPairs(in.form, a, faults)
+		return f.bindForm(in, a, faults)
 	case fault.Header:
-		lines := headerTexts(in.request, f.name)
+		lines := headerTexts(in.request, f.key)
 		if in.loose && f.list == nil {
 			return f.bindLoose(lines, a, faults)
 		}
@@ -92,6 +94,41 @@ func (f *field) bindPairs(pairs []pair, a place, faults []fault.Fault) []fault.F
 	}
 
 	return f.setList(a, f.texts(pairs, n), faults)
+}
+
+// bindForm reads a field of a form. A browser sends every input of a form, so an empty number, date or other
+// value that is no text counts as absent.
+func (f *field) bindForm(in *Input, a place, faults []fault.Fault) []fault.Fault {
+	switch {
+	case f.json:
+		return f.checkPart(in, faults)
+	case in.loose:
+		return f.bindLoose(f.looseTexts(in.form), a, faults)
+	case f.scalar.typ.Kind() == reflect.String:
+		return f.bindPairs(in.form, a, faults)
+	}
+
+	filled := make([]pair, 0, len(in.form))
+	for _, p := range in.form {
+		if p.name == f.name && (p.text != "" || p.bad) {
+			filled = append(filled, p)
+		}
+	}
+
+	return f.bindPairs(filled, a, faults)
+}
+
+// checkPart checks that a part of JSON is there, once at most.
+func (f *field) checkPart(in *Input, faults []fault.Fault) []fault.Fault {
+	_, n := find(in.form, f.name)
+	switch n += len(in.files[f.name]); {
+	case n > 1:
+		return append(faults, repeated(f.in, f.name))
+	case n == 0 || !in.hasPart(f.name):
+		return f.absent(place{}, faults)
+	}
+
+	return faults
 }
 
 // looseTexts returns the texts of a query parameter in their order. The texts of malformed pairs are empty.
@@ -195,7 +232,7 @@ func (f *field) set(a place, text string, faults []fault.Fault) []fault.Fault {
 // setScalar stores the i-th item of a list, or for -1 the only value, at a.
 func (f *field) setScalar(a place, text string, i int, faults []fault.Fault) []fault.Fault {
 	if bad := f.scalar.parse(a, text); bad != nil {
-		return append(faults, f.placed(bad, i))
+		return append(faults, f.placed(f.scalar.limited(bad, text), i))
 	}
 	for _, check := range f.scalar.checks {
 		if bad := check(a, text); bad != nil {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"fmt"
+	"io"
 	"iter"
 	"mime/multipart"
 	"net/http"
@@ -140,6 +142,43 @@ func (in *Input) QueryFaults() []fault.Fault {
 	}
 
 	return pairFaults(nil, fault.Query, in.pairs(), in.tooMany)
+}
+
+// Sent reports whether the form had the field or file, also if it was empty.
+func (in *Input) Sent(name string) bool {
+	_, n := find(in.form, name)
+
+	return n > 0 || len(in.files[name]) > 0
+}
+
+// hasPart reports whether the form has the field or file, and it is not empty.
+func (in *Input) hasPart(name string) bool {
+	first, _ := find(in.form, name)
+	files := in.files[name]
+
+	return first != nil && first.text != "" || len(files) > 0 && files[0].Size > 0
+}
+
+// Part returns the text of a part of JSON. It is a field, or a file as a browser sends a Blob. Without the
+// part, or with an empty one, the text is nil.
+func (in *Input) Part(name string) ([]byte, error) {
+	if !in.hasPart(name) {
+		return nil, nil
+	}
+	if first, _ := find(in.form, name); first != nil {
+		return []byte(first.text), nil
+	}
+	file, err := in.files[name][0].Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the part %s: %w", name, err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the part %s: %w", name, err)
+	}
+
+	return text, nil
 }
 
 // pairs returns the pairs of the query string.

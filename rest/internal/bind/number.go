@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -95,6 +96,11 @@ func compileBounds[N cmp.Ordered](
 		}
 
 		bad := describe(tag, limit)
+		if strings.HasSuffix(strings.ToLower(tag), "minimum") {
+			s.low = &bad
+		} else {
+			s.high = &bad
+		}
 		switch tag {
 		case "minimum":
 			low = &limit

@@ -47,7 +47,7 @@ type Plan struct {
 // Param describes one parameter for the document of the API. The tags of Field have the limits, which were
 // checked.
 type Param struct {
-	// Name is the parameter's name; of a header in its canonical form.
+	// Name is the parameter's name as its tag spells it.
 	Name string
 
 	// In is the source: "path", "query", "header", "cookie", "form" or "file".
@@ -66,6 +66,10 @@ type Param struct {
 
 	// Deprecated is the value of the tag deprecated.
 	Deprecated bool
+
+	// JSON is true for a part of a form that is a JSON document. [Plan.Bind] only checks that it is there;
+	// the program reads it with [Input.Part] and [Plan.Open].
+	JSON bool
 
 	// Explode is true for a list whose items come as repeated parameters, and false for one
 	// that is split at commas and for everything else.
@@ -90,6 +94,15 @@ func (p *Plan) Params() []Param { return p.params }
 
 // NeedsForm reports whether the plan has form fields or files. They are read only after [Input.ParseForm].
 func (p *Plan) NeedsForm() bool { return p.form }
+
+// Open makes the value of the i-th parameter in dst present, through its pointer or Opt, and returns a pointer
+// to it. dst is as for [Plan.Bind].
+func (p *Plan) Open(dst any, i int) any {
+	base, _ := placeOf(dst, p.pointer)
+	f := &p.fields[i]
+
+	return f.wrap.open(base.at(f.offset)).pointer(p.params[i].Type).Interface()
+}
 
 // Bind fills dst, a pointer to a zero value of the plan's type, from in. It returns all faults, at most one
 // hundred. With faults, dst has the values that were read before. Form fields and files are absent if in has

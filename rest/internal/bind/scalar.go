@@ -28,6 +28,22 @@ type scalar struct {
 	class  class
 	parse  parser
 	checks []check
+	// low and high are the faults of numbers beyond the limits; nil without one.
+	low, high *fault.Fault
+}
+
+// limited returns the fault of the limit that a number breaks which its type cannot hold: the limit says more
+// than the type. It returns other faults, and that of a number without such a limit, as they are.
+func (s *scalar) limited(bad *fault.Fault, text string) *fault.Fault {
+	switch negative := strings.HasPrefix(text, "-"); {
+	case bad.Kind != fault.KindIntOverflow && bad.Kind != fault.KindFloatOverflow:
+	case negative && s.low != nil:
+		return s.low
+	case !negative && s.high != nil:
+		return s.high
+	}
+
+	return bad
 }
 
 // class groups types by the limits that fit them.

@@ -136,6 +136,9 @@ func (c *compiler) shape(n *node, name string, s *Schema, format string) error {
 		}
 
 		rule, err := newTextRule(s)
+		if rule != nil && s.Format == "date" && (n.typ == nil || n.form == textform.Date) {
+			rule.format = isDay
+		}
 		n.text = rule
 
 		return err

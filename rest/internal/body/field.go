@@ -1,6 +1,7 @@
 package body
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,7 +34,11 @@ type TagOptions struct {
 
 // Fields lists the fields that encoding/json reads and writes for the struct type t, in
 // the order of their declaration.
-func Fields(t reflect.Type) []Field {
+func Fields(t reflect.Type) []Field { return dominant(candidates(t)) }
+
+// candidates lists the fields of t and of its embedded structs. One that shares a name with another may come
+// twice.
+func candidates(t reflect.Type) []Field {
 	var all []Field
 
 	level := []embedded{{typ: t}}
@@ -65,7 +70,7 @@ func Fields(t reflect.Type) []Field {
 		level = next
 	}
 
-	return dominant(all)
+	return all
 }
 
 type embedded struct {
@@ -143,37 +148,45 @@ func tagOptions(text string) TagOptions {
 // dominant chooses between fields with one name: the least deep one, or among several of that depth the only
 // one with a name in its tag, or none.
 func dominant(all []Field) []Field {
-	byName := map[string][]Field{}
-	for _, f := range all {
-		byName[f.Name] = append(byName[f.Name], f)
-	}
-
 	var fields []Field
-	for _, same := range byName {
-		slices.SortStableFunc(same, func(a, b Field) int {
-			if len(a.Index) != len(b.Index) {
-				return len(a.Index) - len(b.Index)
-			}
-			if a.tagged != b.tagged {
-				if a.tagged {
-					return -1
-				}
-
-				return 1
-			}
-
-			return 0
-		})
-
-		if len(same) > 1 && len(same[0].Index) == len(same[1].Index) && same[0].tagged == same[1].tagged {
-			continue
+	for _, same := range named(all) {
+		if !tied(same) {
+			fields = append(fields, same[0])
 		}
-		fields = append(fields, same[0])
 	}
 
 	slices.SortFunc(fields, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
 
 	return fields
+}
+
+// named groups fields by their names. The field that encoding/json would choose comes first.
+func named(all []Field) map[string][]Field {
+	byName := map[string][]Field{}
+	for _, f := range all {
+		byName[f.Name] = append(byName[f.Name], f)
+	}
+	for _, same := range byName {
+		slices.SortStableFunc(same, func(a, b Field) int {
+			switch {
+			case len(a.Index) != len(b.Index):
+				return len(a.Index) - len(b.Index)
+			case a.tagged == b.tagged:
+				return 0
+			case a.tagged:
+				return -1
+			default:
+				return 1
+			}
+		})
+	}
+
+	return byName
+}
+
+// tied reports whether encoding/json leaves out all fields of a name, because it prefers none of them.
+func tied(same []Field) bool {
+	return len(same) > 1 && len(same[0].Index) == len(same[1].Index) && same[0].tagged == same[1].tagged
 }
 
 // validName reports whether encoding/json accepts a name in a tag.
@@ -185,4 +198,27 @@ func validName(name string) bool {
 	}
 
 	return name != ""
+}
+
+// Tied returns an error if several fields of a struct have one name in JSON and encoding/json prefers none of
+// them, so that it leaves out all of them.
+func Tied(t reflect.Type) error {
+	for name, same := range named(candidates(t)) {
+		if tied(same) {
+			return fmt.Errorf("%v: the fields %s and %s have one name in JSON, %q, and so are left out of it",
+				t, nameAt(t, same[0].Index), nameAt(t, same[1].Index), name)
+		}
+	}
+
+	return nil
+}
+
+// nameAt returns the name of a field with those of the embedded structs around it.
+func nameAt(t reflect.Type, index []int) string {
+	names := make([]string, len(index))
+	for i := range index {
+		names[i] = t.FieldByIndex(index[:i+1]).Name
+	}
+
+	return strings.Join(names, ".")
 }

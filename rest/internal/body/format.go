@@ -47,6 +47,13 @@ var (
 	relativePointer = regexp.MustCompile(`^(0|[1-9][0-9]*)(#|(/([^~/]|~[01])*)*)$`)
 )
 
+// isDay is the format date of a time, which is the one of a text or any midnight.
+func isDay(s string) bool {
+	_, ok := textform.ParseDay(s)
+
+	return ok
+}
+
 func isTime(s, layout string) bool {
 	_, err := time.Parse(layout, s)
 

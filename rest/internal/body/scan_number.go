@@ -126,18 +126,18 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 			case fractional:
 				return s.report(fault.IntFromFloat(fault.Body, s.where()))
 			case tooLarge:
-				return s.report(fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
+				return s.overflow(n, num.raw, fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
 			}
 		}
 		if n.kind == kindUint && num.neg {
 			return s.report(fault.GreaterEqual(fault.Body, s.where(), 0))
 		}
 		if !num.fits(n) {
-			return s.report(fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
+			return s.overflow(n, num.raw, fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
 		}
 	case kindFloat:
 		if !num.inFloat(n.bits) {
-			return s.report(fault.FloatOverflow(fault.Body, s.where(), n.bits))
+			return s.overflow(n, num.raw, fault.FloatOverflow(fault.Body, s.where(), n.bits))
 		}
 	}
 	if to != nil {
@@ -159,6 +159,21 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	}
 
 	return s.checkNumber(n.number, value)
+}
+
+// overflow reports a number that its Go type cannot hold. If the number breaks a limit, that is what it
+// reports: the limit says more than the type.
+func (s *scanner) overflow(n *node, raw []byte, bad fault.Fault) bool {
+	value, _ := strconv.ParseFloat(view(raw), 64) // an infinity is beyond each limit
+	if n.number != nil {
+		for i := range n.number.limits {
+			if l := &n.number.limits[i]; l.broken(value, l.limit) && l.fault.Kind != fault.KindMultipleOf {
+				return s.refuse(l.fault)
+			}
+		}
+	}
+
+	return s.report(bad)
 }
 
 // fits reports whether a whole number fits the Go integer of n.

@@ -33,6 +33,12 @@ func IntOverflow(in string, path []any, bits int, unsigned bool) Fault {
 	return Limited(in, path, KindIntOverflow, wholeNumber+" from "+low+" to "+high, "bits", bits)
 }
 
+// IntBeyond returns the fault of an integer that fits its type and lies beyond what can be computed with.
+func IntBeyond(in string, path []any, low, high int64) Fault {
+	return Limited(in, path, KindIntOverflow,
+		wholeNumber+" from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "bits", 64)
+}
+
 // FloatType returns the fault of a value that is not a number where a number is required.
 func FloatType(in string, path []any) Fault { return New(in, path, KindFloatType, aNumber) }
 

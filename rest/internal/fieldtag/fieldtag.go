@@ -156,7 +156,7 @@ func (w *walker) structure(v visit, way string) {
 		if err != nil {
 			w.errs = append(w.errs, fmt.Errorf("%s: %w", at, err))
 		}
-		if !parameter && f.Tag.Get("json") != "-" {
+		if (!parameter || strings.HasSuffix(f.Tag.Get("form"), ",json")) && f.Tag.Get("json") != "-" {
 			w.value(visit{typ: f.Type, body: true, asked: v.asked}, at)
 		}
 	}

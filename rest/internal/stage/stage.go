@@ -35,6 +35,12 @@ type Orderer interface {
 	Ordered(another bool, sorts []driver.Sort, free bool) Stage
 }
 
+// Sorter is a stage that orders a list. Leading returns the keys with which an order may begin.
+type Sorter interface{ Leading() []driver.Key }
+
+// Collator is a stage that sets the collation of a list.
+type Collator interface{ Collation() string }
+
 // SettleOrder leaves the default order of a list to one of the stages of a route: a [Defaulter], or the
 // paginator if ordered is true, takes precedence over an [Orderer].
 func SettleOrder(stages []Stage, ordered, free bool) []Stage {

@@ -2,7 +2,7 @@
 // another text than encoding/json does. Readers of parameters and bodies, writers of answers, and the
 // document all use this package, and so agree.
 //
-//	time.Time      format:"date"           2026-11-22
+//	time.Time      format:"date"           2026-11-22; 2026-11-22T00:00:00+01:00 is read too
 //	time.Time      format:"time"           15:04:05, 15:04:05.5+01:00
 //	time.Duration  format:"duration"       PT1H30M; 1h30m is read too
 //	url.URL                                https://example.com/a
@@ -125,7 +125,7 @@ var errForm = errors.New("the text has another form")
 func Parse(form Form, text string, dst any) error {
 	switch to := dst.(type) {
 	case *time.Time:
-		read := ParseDate
+		read := ParseDay
 		if form == Clock {
 			read = ParseClock
 		}
@@ -158,6 +158,21 @@ func ParseDate(text string) (time.Time, bool) {
 	value, err := time.Parse(time.DateOnly, text)
 
 	return value, err == nil
+}
+
+// ParseDay reads a date, or a time at midnight such as 2026-11-22T00:00:00+01:00, which many languages write
+// for a day. The day is the written one, whatever its zone.
+func ParseDay(text string) (time.Time, bool) {
+	if len(text) < len("2006-01-02T15:04:05Z") {
+		return ParseDate(text)
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	hour, minute, second := at.Clock()
+	if err != nil || hour+minute+second+at.Nanosecond() != 0 || text[13] != ':' || strings.Contains(text, ",") {
+		return time.Time{}, false
+	}
+
+	return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC), true
 }
 
 // ParseClock reads a time of day such as 15:04:05 or 15:04:05Z, on the first day of the year

@@ -2,8 +2,11 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // List is a list whose element type is known only at run time, for options and paginators.
@@ -17,6 +20,8 @@ type List struct {
 	order []Key
 	sorts []Sort
 	err   error
+
+	collation *string // of [Plan]
 }
 
 // From returns the list of all rows of src.
@@ -132,6 +137,26 @@ func (l *List) OrderBy(sorts ...Sort) *List {
 	return &next
 }
 
+// Collate returns the list with a collation for PostgreSQL; see [Plan.Collation].
+func (l *List) Collate(name string) *List {
+	if l.err != nil {
+		return l
+	}
+	next := *l
+	next.collation, next.err = &name, CheckCollation(name)
+	return &next
+}
+
+// CheckCollation returns an error if no collation has the name.
+func CheckCollation(name string) error {
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.@", r) {
+			return fmt.Errorf("collation %q: a name has letters, digits and -_.@ only", name)
+		}
+	}
+	return nil
+}
+
 // Elem returns the element type.
 func (l *List) Elem() reflect.Type { return l.elem }
 
@@ -170,7 +195,7 @@ func (l *List) Reversed() *List {
 }
 
 func (l *List) plan(offset, limit int64) Plan {
-	return Plan{Where: l.where, Order: l.order, Offset: max(offset, 0), Limit: max(limit, -1)}
+	return Plan{Where: l.where, Order: l.order, Offset: max(offset, 0), Limit: max(limit, -1), Collation: l.collation}
 }
 
 // Count returns the number of rows.

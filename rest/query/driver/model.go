@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
 // Model describes the logical fields and relations of a struct type. There is one for each
@@ -15,7 +17,8 @@ import (
 // own form in the database. A struct or a pointer to one is a to-one relation; a slice of
 // structs is a to-many relation. Embedded structs are flattened, also fields that bun or gorm
 // embeds. The tags bun:"-" and gorm:"-" leave a field out. A column type given to bun (type:)
-// or gorm (type:, serializer:) makes a struct or a list a column.
+// or gorm (type:, serializer:) makes a struct or a list a column. A rest.Opt is neither: no
+// database stores it.
 type Model struct {
 	typ    reflect.Type
 	names  []string
@@ -117,7 +120,7 @@ func (m *Model) add(t reflect.Type, index []int, prefix string, null bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		if excluded(f) || !f.IsExported() && !f.Anonymous {
+		if excluded(f) || !f.IsExported() && !f.Anonymous || isOpt(f.Type) {
 			continue
 		}
 		s, column := scalarOf(f.Type)
@@ -231,6 +234,12 @@ func through(t reflect.Type) reflect.Type {
 		t = t.Elem()
 	}
 	return t
+}
+
+// isOpt reports whether t is a rest.Opt, which no database stores: it is for inputs.
+func isOpt(t reflect.Type) bool {
+	_, ok := opt.ElemOf(through(t))
+	return ok
 }
 
 func excluded(f reflect.StructField) bool {

@@ -27,6 +27,10 @@ type Plan struct {
 	Offset int64
 	// Limit is the maximum number of rows. Negative means all.
 	Limit int64
+	// Collation is the name of the collation in which PostgreSQL orders and compares text. An
+	// empty name means the collation of each column. Nil means "C": text is compared by its
+	// bytes, as it always is in memory and in SQLite.
+	Collation *string
 }
 
 // Key is one sort key of an order. Null is the smallest value.

@@ -45,9 +45,21 @@ var operators = map[driver.Lookup]string{
 	driver.Exact: "=", driver.NotEqual: "<>", driver.Greater: ">", driver.GreaterOrEqual: ">=", driver.Less: "<", driver.LessOrEqual: "<=",
 }
 
-// collated returns a text column that is compared by its bytes. In PostgreSQL, equality
-// compares bytes under every deterministic collation, so the column's own collation stays and
-// its index can be used.
+// collate returns what PostgreSQL needs after a column of text to use the plan's collation.
+func collate(name *string) string {
+	switch {
+	case name == nil:
+		return ` COLLATE "C"`
+	case *name == "":
+		return ""
+	default:
+		return ` COLLATE "` + *name + `"`
+	}
+}
+
+// collated returns a text column that is compared in the plan's collation, and in SQLite by
+// its bytes. In PostgreSQL, equality compares bytes under every deterministic collation, so the
+// column's own collation stays and its index can be used.
 func (w *writer) collated(column string, l driver.Lookup) string {
 	switch {
 	case w.dialect == SQLite:
@@ -55,7 +67,7 @@ func (w *writer) collated(column string, l driver.Lookup) string {
 	case l == driver.Exact || l == driver.NotEqual || l == driver.In:
 		return column
 	default:
-		return column + ` COLLATE "C"`
+		return column + w.collate
 	}
 }
 

@@ -8,7 +8,8 @@
 //
 // PostgreSQL's indexes put null last and order text by its column's collation. An index for an
 // order of this package is over (rating NULLS FIRST, id) if there can be nulls, and over (name
-// COLLATE "C", id) for text.
+// COLLATE "C", id) for text, unless the plan has another collation. [WarnUnindexed] looks for
+// these indexes.
 //
 // The text in the database must be UTF-8. In SQLite, times must be text in UTC that begins
 // like 2006-01-02 15:04:05, as bun and gorm write times that are in UTC. The PRAGMA for LIKE

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
@@ -17,7 +16,7 @@ func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error
 	if d != Postgres && d != SQLite {
 		return nil, errors.New("lists are read from PostgreSQL and SQLite only")
 	}
-	w := &writer{dialect: d}
+	w := &writer{dialect: d, collate: collate(plan.Collation)}
 	s := &scope{table: t, alias: root}
 	out := &Statement{}
 	if plan.Where != nil {
@@ -40,41 +39,9 @@ func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error
 	return out, nil
 }
 
-// Check returns an error if an option needs something that the model's table does not have.
-// The error begins with place.
-func Check(place string, t Table, m *driver.Model, options []query.Option) error {
-	for _, o := range options {
-		stage, err := o.Compile(m, place)
-		if err != nil {
-			return err
-		}
-		for _, c := range stage.Columns() {
-			if err := reach(t, c); err != nil {
-				return fmt.Errorf("%s: %s: %w", place, c.Path(), err)
-			}
-		}
-	}
-	return nil
-}
-
-// reach returns an error if the column cannot be reached from the table.
-func reach(at Table, c *driver.Column) error {
-	for _, step := range c.Steps {
-		j, err := at.Join(step)
-		if err != nil {
-			return err
-		}
-		at = j.Target
-	}
-	if c.Field == nil {
-		return nil
-	}
-	_, err := at.Column(c.Field)
-	return err
-}
-
 type writer struct {
 	dialect Dialect
+	collate string
 	aliases int
 }
 

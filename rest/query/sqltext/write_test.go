@@ -216,6 +216,33 @@ func TestOrderOfNulls(t *testing.T) {
 	}
 }
 
+func TestCollation(t *testing.T) {
+	t.Parallel()
+
+	m := driver.ModelOf(reflect.TypeFor[querytest.Book]())
+	for _, test := range []struct {
+		dialect   sqltext.Dialect
+		collation *string
+		order     string
+		where     string
+	}{
+		{sqltext.Postgres, nil, `b.title COLLATE "C" ASC`, `b.title COLLATE "C" > ?`},
+		{sqltext.Postgres, new(""), `b.title ASC`, `b.title > ?`},
+		{sqltext.Postgres, new("de-x-icu"), `b.title COLLATE "de-x-icu" ASC`, `b.title COLLATE "de-x-icu" > ?`},
+		{sqltext.SQLite, new("de-x-icu"), `b.title COLLATE BINARY ASC`, `b.title COLLATE BINARY > ?`},
+	} {
+		where, err := m.Resolve(query.Where("title__gt", "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := driver.Plan{Where: where, Order: []driver.Key{{Column: &driver.Column{Model: m, Field: m.Field("title")}}}, Collation: test.collation}
+		st, err := sqltext.Write(test.dialect, named{"book"}, "b", plan)
+		if err != nil || st.Order[0].Text != test.order || st.Where.Text != test.where {
+			t.Errorf("wrote %+v (%v), want %s and %s", st, err, test.order, test.where)
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 
