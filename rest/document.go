@@ -331,6 +331,8 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
 		}
 	case out == nil, rt.answers == answersNothing, (rt.answers == answersJSON || rt.answers == answersTyped) && rt.bodyType(rt.body) == nil:
+	case len(rt.entry.config.emits) > 0:
+		response.Content = content("text/event-stream", d.events(rt))
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
 	default:

@@ -226,6 +226,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	if len(config.produces) > 0 && out != nil && rt.answers != answersItself {
 		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", out)
 	}
+	if err := rt.checkEmits(out); err != nil {
+		return err
+	}
 	if rt.status == 0 {
 		rt.status = http.StatusOK
 	}

@@ -88,6 +88,7 @@ type routeConfig struct {
 	fails                []int
 	described            map[int]string // by status
 	produces             []string
+	emits                []emitted
 	stages               []query.Option
 	view                 *view
 	inputType            reflect.Type
