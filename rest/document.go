@@ -34,6 +34,7 @@ type document struct {
 func newDocument(a *API) (*document, huma.API) {
 	d := &document{api: a, registry: schema.New(), ids: map[string]string{}}
 	d.registry.NameTypes(a.config.schemaNames)
+	d.registry.NameBy(a.config.nameSchemas)
 	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description
@@ -57,7 +58,9 @@ func newDocument(a *API) (*document, huma.API) {
 // OpenAPI returns the API's document as OpenAPI 3.1 JSON. The same registrations give the same
 // bytes.
 func (a *API) OpenAPI() ([]byte, error) {
-	a.schemas.settle()
+	if err := a.schemas.settle(); err != nil {
+		return nil, err
+	}
 	b, err := json.MarshalIndent(a.schemas.open, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the document: %w", err)
@@ -121,10 +124,10 @@ func (d *document) operations(rt *route, unique bool) (err error) {
 			Summary: rt.entry.config.summary, Description: rt.entry.config.description, Deprecated: rt.deprecated,
 			Parameters: d.parameters(rt), RequestBody: d.requestBody(rt), Security: rt.securityNeeds(),
 		}
-		if op.Summary == "" {
-			_, last, _ := strings.Cut("."+rt.name, ".")
-			op.Summary = words(last[strings.LastIndexByte(last, '.')+1:])
+		if comment := rt.comment(); op.Description == "" {
+			op.Description = comment
 		}
+		op.Summary = cmp.Or(op.Summary, firstSentence(op.Description), words(rt.name[strings.LastIndexByte(rt.name, '.')+1:]))
 		op.Responses = d.responses(rt)
 		if rt.hidden {
 			continue
@@ -299,14 +302,38 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		all[strconv.Itoa(r.status)] = response
 	}
 	contentType, kind := d.api.config.renderer.Document()
+	var usual []int
 	for _, status := range rt.failures() {
 		if _, said := all[strconv.Itoa(status)]; said {
 			continue
 		}
 		all[strconv.Itoa(status)] = &huma.Response{Description: rt.describe(status), Content: content(contentType, d.answers.Of(kind, "Error"))}
+		usual = append(usual, status)
 	}
 	d.headers(rt, all)
+	for _, status := range usual {
+		if rt.entry.config.described[status] == "" && !rt.hidden {
+			all[strconv.Itoa(status)] = d.shared(status, all[strconv.Itoa(status)])
+		}
+	}
 	return all
+}
+
+// shared moves an error answer to the components, and returns a reference to it. Most routes have the same error answers.
+// Those of one status that differ, in their headers, have numbers in their names.
+func (d *document) shared(status int, r *huma.Response) *huma.Response {
+	all := d.open.Components.Responses
+	if all == nil {
+		all = map[string]*huma.Response{}
+		d.open.Components.Responses = all
+	}
+	base := cmp.Or(exported(http.StatusText(status)), "Status"+strconv.Itoa(status))
+	name := base
+	for i := 2; all[name] != nil && !reflect.DeepEqual(all[name], r); i++ {
+		name = base + strconv.Itoa(i)
+	}
+	all[name] = r
+	return &huma.Response{Ref: "#/components/responses/" + name}
 }
 
 func headerOf(description, kind string) *huma.Param {

@@ -81,6 +81,7 @@ type routeConfig struct {
 	level
 
 	name, operationID    string
+	function             string // the full name of the handler's function
 	summary, description string
 	tags                 []string
 	status               int
@@ -162,7 +163,7 @@ func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx co
 		methods: methods, path: path, handler: &typed[In, Out]{f: h},
 		resolved: func(rt *route) { endpoint.route = rt },
 	}
-	e.config.name = funcName(h)
+	e.config.name, e.config.function = funcName(h), fullName(h)
 	r.add(e, options)
 	return endpoint
 }
@@ -196,7 +197,7 @@ var valueType = reflect.TypeFor[reflect.Value]()
 func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
 	e := &entry{methods: methods, path: path, handler: rawHandler{h}}
 	if f, ok := h.(http.HandlerFunc); ok {
-		e.config.name = funcName(f)
+		e.config.name, e.config.function = funcName(f), fullName(f)
 	}
 	r.add(e, options)
 }

@@ -6,6 +6,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -76,14 +77,16 @@ func (r *Registry) Of(t reflect.Type, hint string) *huma.Schema {
 // Named adds a component that was made by hand, and returns a reference to it. If another schema has the
 // name, a number is added to it.
 func (r *Registry) Named(name string, s *huma.Schema) *huma.Schema {
-	base := name
-	for i := 2; r.namer.taken[name]; i++ {
-		if sameText(r.schemas[name], s) {
-			return &huma.Schema{Ref: Prefix + name}
+	base, made := name, r.namer.made
+	for i := 2; r.namer.taken[name] || made[name] != ""; i++ {
+		if there := cmp.Or(made[name], name); sameText(r.schemas[there], s) {
+			return &huma.Schema{Ref: Prefix + there}
 		}
 		name = base + strconv.Itoa(i)
 	}
 
+	made[name] = r.namer.chosen(name, nil)
+	name = made[name]
 	r.namer.taken[name] = true
 	r.schemas[name] = s
 	s.PrecomputeMessages()
