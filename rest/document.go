@@ -208,8 +208,17 @@ func (d *document) parameters(rt *route) []*huma.Param {
 		all = append(slices.Clip(all), rt.list.params()...)
 	}
 	var params []*huma.Param
+	objects := map[*bind.Object]*huma.Param{}
 	for _, p := range all {
 		if p.In == "form" || p.In == "file" {
+			continue
+		}
+		if p.Object != nil {
+			if objects[p.Object] == nil {
+				objects[p.Object] = deepObject(p.Object)
+				params = append(params, objects[p.Object])
+			}
+			d.addKey(objects[p.Object], p)
 			continue
 		}
 		params = append(params, d.parameter(p))
@@ -222,6 +231,25 @@ func (d *document) parameters(rt *route) []*huma.Param {
 		}
 	}
 	return rt.requestHeaders(params)
+}
+
+// deepObject returns the parameter of a struct in the query: filter[title]=Emma&filter[price]=7.
+func deepObject(o *bind.Object) *huma.Param {
+	explode := true
+	return &huma.Param{
+		Name: o.Name, In: "query", Description: o.Doc, Style: "deepObject", Explode: &explode,
+		Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}},
+	}
+}
+
+func (d *document) addKey(object *huma.Param, p bind.Param) {
+	s := *d.registry.Param(p)
+	s.Description, s.Deprecated = p.Doc, p.Deprecated
+	object.Schema.Properties[p.Key] = &s
+	if p.Required {
+		object.Required = true
+		object.Schema.Required = append(object.Schema.Required, p.Key)
+	}
 }
 
 func (s segment) schema() *huma.Schema {
@@ -250,7 +278,7 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	if b := rt.input.body; b != nil && b.upload {
 		return &huma.RequestBody{Required: b.required, Content: uploadContent()}
 	} else if b != nil {
-		return &huma.RequestBody{Required: b.required, Content: content("application/json", d.registry.Of(b.typ, rt.bodyName()))}
+		return &huma.RequestBody{Required: b.required, Content: content(b.contentType(), d.registry.Of(b.typ, rt.bodyName()))}
 	}
 	plan := rt.input.params
 	if plan == nil || !plan.NeedsForm() {
@@ -300,6 +328,9 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 			response.Content = content("application/json", d.answers.Of(body, rt.bodyName()))
 		}
 		all[strconv.Itoa(r.status)] = response
+	}
+	if rt.entry.config.conditional && onlyReads(rt.methods) {
+		all["304"] = &huma.Response{Description: rt.describe(http.StatusNotModified)}
 	}
 	contentType, kind := d.api.config.renderer.Document()
 	var usual []int

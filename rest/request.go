@@ -118,7 +118,7 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 	if err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
 	}
-	return &text, "application/json", nil
+	return &text, b.contentType(), nil
 }
 
 func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {

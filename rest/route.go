@@ -164,11 +164,15 @@ func (rt *route) compileBody() error {
 	if b.upload {
 		return nil
 	}
-	var err error
-	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), body.Options{
+	options := body.Options{
 		Codec: rt.api.config.codec, Loose: rt.tolerates(LooseValues), Absent: rt.tolerates(AbsentFields),
 		MaxDepth: rt.api.config.bounds.Depth,
-	})
+	}
+	if err := rt.compileMerger(b, options); err != nil {
+		return err
+	}
+	var err error
+	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), options)
 	return err
 }
 

@@ -96,6 +96,7 @@ type routeConfig struct {
 	checks               []inputCheck
 	verifier             BodyVerifier
 	reads, sends         []namedHeader
+	conditional          bool
 }
 
 // declared is an answer that a route may give, as the document lists it.
@@ -225,6 +226,7 @@ func (r *Routes) add(e *entry, options []RouteOption) {
 		}
 		methods = append(methods, upper)
 	}
+	e.config.describeConditions(methods)
 	e.methods = methods
 	r.entries = append(r.entries, e)
 }

@@ -41,6 +41,7 @@ type shared struct {
 	components map[reflect.Type]*component
 	aliases    map[reflect.Type]reflect.Type
 	plain      map[plainKey]*body.Schema
+	patches    map[reflect.Type]string // the names of the patches of types
 	// field is the present field, for the text of a panic.
 	field string
 	// later has work that waits for the schemas under conversion.
@@ -58,6 +59,7 @@ func New() *Registry {
 		components: map[reflect.Type]*component{},
 		aliases:    map[reflect.Type]reflect.Type{},
 		plain:      map[plainKey]*body.Schema{},
+		patches:    map[reflect.Type]string{},
 	}}
 }
 
