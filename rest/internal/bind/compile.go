@@ -205,8 +205,9 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		c.fail(f, fmt.Errorf("the tag %s:%q has no name", in, tag))
 		return
 	}
-	inner := name
+	key := ""
 	if c.object != nil {
+		key = name
 		name = c.object.Name + "[" + name + "]"
 	}
 	if in == fault.Header {
@@ -214,15 +215,15 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 	}
 
 	// A form's fields and files share their names, as they do in the form itself.
-	key := [2]string{in, name}
+	place := [2]string{in, name}
 	if in == fault.File {
-		key[0] = fault.Form
+		place[0] = fault.Form
 	}
-	if other, ok := c.seen[key]; ok {
+	if other, ok := c.seen[place]; ok {
 		c.fail(f, fmt.Errorf("the %s parameter %q is also read by %s", in, name, other))
 		return
 	}
-	c.seen[key] = c.called(f)
+	c.seen[place] = c.called(f)
 
 	if _, told := f.Tag.Lookup("format"); !told && c.options.Format != nil {
 		if format := c.options.Format(f, name); format != "" {
@@ -231,7 +232,7 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 	}
 
 	compiled := field{name: name, in: in, offset: offset}
-	param := Param{Name: name, In: in, Field: f, Index: index, Object: c.object, Key: inner}
+	param := Param{Name: name, In: in, Field: f, Index: index, Object: c.object, Key: key}
 	if err := compileField(&compiled, &param, f, flags); err != nil {
 		c.fail(f, err)
 		return
