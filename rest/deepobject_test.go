@@ -12,10 +12,10 @@ import (
 )
 
 type sieve struct {
-	A    int      `doc:"The first." maximum:"9" query:"a"`
+	A    int      `query:"a"          doc:"The first." maximum:"9"`
 	B    *string  `query:"b"`
 	Tags []string `query:"tags,comma"`
-	Sort string   `default:"up" enum:"up,down" query:"sort"`
+	Sort string   `query:"sort"       default:"up"     enum:"up,down"`
 }
 
 func (s sieve) Validate(context.Context) error {
@@ -27,7 +27,7 @@ func (s sieve) Validate(context.Context) error {
 
 type sieved struct {
 	ID     int   `path:"id"`
-	Filter sieve `doc:"Which ones." query:"filter,deepObject"`
+	Filter sieve `query:"filter,deepObject" doc:"Which ones."`
 	Page   int   `query:"page"`
 }
 
@@ -131,7 +131,7 @@ func TestDeepObjectsThatCannotBe(t *testing.T) {
 		"means nothing: write maximum": func(r *rest.Routes) {
 			rest.Get(r, "/", func(context.Context, struct {
 				F struct {
-					G int `max:"1" query:"g"`
+					G int `query:"g" max:"1"`
 				} `query:"f,deepObject"`
 			},
 			) (int, error) {

@@ -17,9 +17,9 @@ type maker struct {
 }
 
 type vase struct {
-	ID     int64             `json:"id"               readOnly:"true"`
-	Title  string            `json:"title"            maxLength:"10"`
-	Price  int               `default:"5"             json:"price"    minimum:"1"`
+	ID     int64             `json:"id"              readOnly:"true"`
+	Title  string            `json:"title"           maxLength:"10"`
+	Price  int               `json:"price"           default:"5"     minimum:"1"`
 	Maker  *maker            `json:"maker,omitempty"`
 	Owner  maker             `json:"owner"`
 	Tags   []string          `json:"tags"`

@@ -51,16 +51,16 @@ func missing(c *catalog) *extra {
 
 // wide has 15 parameters.
 type wide struct {
-	A1 int    `maximum:"99" query:"a1"`
-	A2 int    `maximum:"99" query:"a2"`
-	A3 int    `maximum:"99" query:"a3"`
-	A4 int    `maximum:"99" query:"a4"`
-	A5 int    `maximum:"99" query:"a5"`
-	B1 string `maxLength:"20" query:"b1"`
-	B2 string `maxLength:"20" query:"b2"`
-	B3 string `maxLength:"20" query:"b3"`
-	B4 string `maxLength:"20" query:"b4"`
-	B5 string `maxLength:"20" query:"b5"`
+	A1 int    `query:"a1" maximum:"99"`
+	A2 int    `query:"a2" maximum:"99"`
+	A3 int    `query:"a3" maximum:"99"`
+	A4 int    `query:"a4" maximum:"99"`
+	A5 int    `query:"a5" maximum:"99"`
+	B1 string `query:"b1" maxLength:"20"`
+	B2 string `query:"b2" maxLength:"20"`
+	B3 string `query:"b3" maxLength:"20"`
+	B4 string `query:"b4" maxLength:"20"`
+	B5 string `query:"b5" maxLength:"20"`
 	C1 bool   `query:"c1"`
 	C2 bool   `query:"c2"`
 	C3 bool   `query:"c3"`
@@ -144,8 +144,8 @@ type order struct {
 }
 
 type orderLine struct {
-	SKU      string   `json:"sku"      maxLength:"20"  minLength:"1"`
-	Quantity int      `json:"quantity" maximum:"1000"  minimum:"1"`
+	SKU      string   `json:"sku"      maxLength:"20" minLength:"1"`
+	Quantity int      `json:"quantity" maximum:"1000" minimum:"1"`
 	Tags     []string `json:"tags"     maxItems:"8"`
 }
 
