@@ -100,7 +100,7 @@ func (a *API) register(c Controller, r *Routes) {
 			e.resolved(rt)
 		}
 	}
-	a.schemas.settle()
+	must(a.schemas.settle(), fmt.Sprintf("%T", c))
 }
 
 // overridden returns the entries, without the inherited ones that one of r's own entries
@@ -242,7 +242,7 @@ func beside(from, to string) string {
 // throttles and permissions. So registering an operation panics if the API has any of these,
 // unless the operation went through [Guard].
 func (a *API) Huma() huma.API {
-	a.schemas.settle()
+	must(a.schemas.settle(), "API.Huma")
 	return a.raw
 }
 

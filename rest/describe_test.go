@@ -28,11 +28,11 @@ func TestDescriptions(t *testing.T) {
 		rest.Get(r, "/chart", func(context.Context, struct{}) (chart, error) { return chart{}, nil },
 			rest.Status(200, "The chart."), rest.Returns[error](409, "It is being drawn."))
 	}))
-	answers := at(document(t, api), "paths", "/chart", "get", "responses")
+	d := document(t, api)
 	for status, want := range map[string]string{"200": "The chart.", "409": "It is being drawn.", "500": "Internal Server Error"} {
-		wantDiff(t, status, any(want), at(answers, status, "description"))
+		wantDiff(t, status, any(want), at(d, "paths", "/chart", "get", "responses", status, "description"))
 	}
-	wantDiff(t, "content", any("binary"), at(answers, "200", "content", "image/svg+xml", "schema", "format"))
+	wantDiff(t, "content", any("binary"), at(d, "paths", "/chart", "get", "responses", "200", "content", "image/svg+xml", "schema", "format"))
 }
 
 func TestStrictSlashes(t *testing.T) {

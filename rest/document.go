@@ -34,6 +34,7 @@ type document struct {
 func newDocument(a *API) (*document, huma.API) {
 	d := &document{api: a, registry: schema.New(), ids: map[string]string{}}
 	d.registry.NameTypes(a.config.schemaNames)
+	d.registry.NameBy(a.config.nameSchemas)
 	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description
@@ -57,7 +58,9 @@ func newDocument(a *API) (*document, huma.API) {
 // OpenAPI returns the API's document as OpenAPI 3.1 JSON. The same registrations give the same
 // bytes.
 func (a *API) OpenAPI() ([]byte, error) {
-	a.schemas.settle()
+	if err := a.schemas.settle(); err != nil {
+		return nil, err
+	}
 	b, err := json.MarshalIndent(a.schemas.open, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the document: %w", err)
@@ -121,10 +124,10 @@ func (d *document) operations(rt *route, unique bool) (err error) {
 			Summary: rt.entry.config.summary, Description: rt.entry.config.description, Deprecated: rt.deprecated,
 			Parameters: d.parameters(rt), RequestBody: d.requestBody(rt), Security: rt.securityNeeds(),
 		}
-		if op.Summary == "" {
-			_, last, _ := strings.Cut("."+rt.name, ".")
-			op.Summary = words(last[strings.LastIndexByte(last, '.')+1:])
+		if comment := rt.comment(); op.Description == "" {
+			op.Description = comment
 		}
+		op.Summary = cmp.Or(op.Summary, firstSentence(op.Description), words(rt.name[strings.LastIndexByte(rt.name, '.')+1:]))
 		op.Responses = d.responses(rt)
 		if rt.hidden {
 			continue
@@ -205,8 +208,17 @@ func (d *document) parameters(rt *route) []*huma.Param {
 		all = append(slices.Clip(all), rt.list.params()...)
 	}
 	var params []*huma.Param
+	objects := map[*bind.Object]*huma.Param{}
 	for _, p := range all {
 		if p.In == "form" || p.In == "file" {
+			continue
+		}
+		if p.Object != nil {
+			if objects[p.Object] == nil {
+				objects[p.Object] = deepObject(p.Object)
+				params = append(params, objects[p.Object])
+			}
+			d.addKey(objects[p.Object], p)
 			continue
 		}
 		params = append(params, d.parameter(p))
@@ -219,6 +231,25 @@ func (d *document) parameters(rt *route) []*huma.Param {
 		}
 	}
 	return rt.requestHeaders(params)
+}
+
+// deepObject returns the parameter of a struct in the query: filter[title]=Emma&filter[price]=7.
+func deepObject(o *bind.Object) *huma.Param {
+	explode := true
+	return &huma.Param{
+		Name: o.Name, In: "query", Description: o.Doc, Style: "deepObject", Explode: &explode,
+		Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}},
+	}
+}
+
+func (d *document) addKey(object *huma.Param, p bind.Param) {
+	s := *d.registry.Param(p)
+	s.Description, s.Deprecated = p.Doc, p.Deprecated
+	object.Schema.Properties[p.Key] = &s
+	if p.Required {
+		object.Required = true
+		object.Schema.Required = append(object.Schema.Required, p.Key)
+	}
 }
 
 func (s segment) schema() *huma.Schema {
@@ -247,7 +278,7 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	if b := rt.input.body; b != nil && b.upload {
 		return &huma.RequestBody{Required: b.required, Content: uploadContent()}
 	} else if b != nil {
-		return &huma.RequestBody{Required: b.required, Content: content("application/json", d.registry.Of(b.typ, rt.bodyName()))}
+		return &huma.RequestBody{Required: b.required, Content: content(b.contentType(), d.registry.Of(b.typ, rt.bodyName()))}
 	}
 	plan := rt.input.params
 	if plan == nil || !plan.NeedsForm() {
@@ -306,15 +337,42 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		}
 		all[strconv.Itoa(r.status)] = response
 	}
+	if rt.entry.config.conditional && onlyReads(rt.methods) {
+		all["304"] = &huma.Response{Description: rt.describe(http.StatusNotModified)}
+	}
 	contentType, kind := d.api.config.renderer.Document()
+	var usual []int
 	for _, status := range rt.failures() {
 		if _, said := all[strconv.Itoa(status)]; said {
 			continue
 		}
 		all[strconv.Itoa(status)] = &huma.Response{Description: rt.describe(status), Content: content(contentType, d.answers.Of(kind, "Error"))}
+		usual = append(usual, status)
 	}
 	d.headers(rt, all)
+	for _, status := range usual {
+		if rt.entry.config.described[status] == "" && !rt.hidden {
+			all[strconv.Itoa(status)] = d.shared(status, all[strconv.Itoa(status)])
+		}
+	}
 	return all
+}
+
+// shared moves an error answer to the components, and returns a reference to it. Most routes have the same error answers.
+// Those of one status that differ, in their headers, have numbers in their names.
+func (d *document) shared(status int, r *huma.Response) *huma.Response {
+	all := d.open.Components.Responses
+	if all == nil {
+		all = map[string]*huma.Response{}
+		d.open.Components.Responses = all
+	}
+	base := cmp.Or(exported(http.StatusText(status)), "Status"+strconv.Itoa(status))
+	name := base
+	for i := 2; all[name] != nil && !reflect.DeepEqual(all[name], r); i++ {
+		name = base + strconv.Itoa(i)
+	}
+	all[name] = r
+	return &huma.Response{Ref: "#/components/responses/" + name}
 }
 
 func headerOf(description, kind string) *huma.Param {
@@ -339,6 +397,8 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
 		}
 	case out == nil, rt.answers == answersNothing, (rt.answers == answersJSON || rt.answers == answersTyped) && rt.bodyType(rt.body) == nil:
+	case len(rt.entry.config.emits) > 0:
+		response.Content = content("text/event-stream", d.events(rt))
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
 	default:

@@ -7,10 +7,11 @@ import (
 )
 
 // settle gives each type its final name in the document.
-func (d *document) settle() {
+func (d *document) settle() (err error) {
+	defer schema.Catch(&err)
 	renamed := d.registry.Settle()
 	if len(renamed) == 0 {
-		return
+		return nil
 	}
 	rename := schema.Rename(renamed)
 	content := func(all map[string]*huma.MediaType) {
@@ -18,6 +19,15 @@ func (d *document) settle() {
 			rename(m.Schema)
 		}
 	}
+	responses := func(all map[string]*huma.Response) {
+		for _, answer := range all {
+			content(answer.Content)
+			for _, header := range answer.Headers {
+				rename(header.Schema)
+			}
+		}
+	}
+	responses(d.open.Components.Responses)
 	for _, path := range d.open.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Options, path.Head, path.Patch, path.Trace} {
 			if op == nil {
@@ -29,12 +39,8 @@ func (d *document) settle() {
 			if op.RequestBody != nil {
 				content(op.RequestBody.Content)
 			}
-			for _, answer := range op.Responses {
-				content(answer.Content)
-				for _, header := range answer.Headers {
-					rename(header.Schema)
-				}
-			}
+			responses(op.Responses)
 		}
 	}
+	return nil
 }

@@ -195,10 +195,16 @@ func document(t *testing.T, api *rest.API) map[string]any {
 	return d
 }
 
-// at walks down a decoded document; it is nil where there is nothing.
+// at walks down a decoded document, through references if it begins at the root; it is nil where
+// there is nothing.
 func at(d any, path ...string) any {
+	root := d
+	whole, _ := root.(map[string]any)
 	for _, step := range path {
 		object, ok := d.(map[string]any)
+		if ref, isRef := object["$ref"].(string); isRef && step != "$ref" && whole["components"] != nil {
+			object, ok = at(root, strings.Split(ref, "/")[1:]...).(map[string]any)
+		}
 		if !ok {
 			return nil
 		}

@@ -76,6 +76,15 @@ type bodyInput struct {
 	spread [][]int
 	// upload is set if the body is an [Upload].
 	upload bool
+	// merger is set if the body is a [MergePatch].
+	merger *merger
+}
+
+func (b *bodyInput) contentType() string {
+	if b.merger != nil {
+		return "application/merge-patch+json"
+	}
+	return "application/json"
 }
 
 // compileInput compiles the input type of a handler.
@@ -182,7 +191,10 @@ func strayField(t reflect.Type, body []int, plan *bind.Plan) string {
 }
 
 func isParam(plan *bind.Plan, index []int) bool {
-	return slices.ContainsFunc(plan.Params(), func(p bind.Param) bool { return slices.Equal(p.Index, index) })
+	return slices.ContainsFunc(plan.Params(), func(p bind.Param) bool {
+		// The field of a deepObject has the parameters below it.
+		return slices.Equal(p.Index, index) || p.Object != nil && len(index) < len(p.Index) && slices.Equal(p.Index[:len(index)], index)
+	})
 }
 
 var inputs = sync.Pool{New: func() any { return new(bind.Input) }}

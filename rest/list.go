@@ -31,7 +31,7 @@ func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) 
 		methods: []string{http.MethodGet}, path: path, handler: &typed[In, L]{f: h}, list: true,
 		resolved: func(rt *route) { endpoint.route = rt },
 	}
-	e.config.name = funcName(h)
+	e.config.name, e.config.function = funcName(h), fullName(h)
 	r.add(e, options)
 	return endpoint
 }

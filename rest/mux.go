@@ -105,7 +105,7 @@ func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	a.unmatched(w, r)
+	a.unmatched(w, r, path)
 }
 
 // find returns the shape of a path. If the API has a base path, its root matches with and
@@ -230,29 +230,27 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 // unmatched answers a request that matches no route. OPTIONS gets the allowed methods and
 // another method gets 405. A path that differs from a route's only in slashes or steps gets a
 // redirect. Anything else gets 404.
-func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
+func (a *API) unmatched(w http.ResponseWriter, r *http.Request, path string) {
 	if r.URL.Path == "*" {
 		a.answerAsterisk(w, r)
 		return
 	}
-	allowed := a.allowed(r.URL.EscapedPath())
+	allowed := a.allowed(path)
 	switch {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
 		w.Header().Set("Allow", strings.Join(a.Methods(r), ", "))
 		w.WriteHeader(http.StatusNoContent)
-	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, r.Method):
+	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, path, r.Method):
 		// POST /create means /create/, even if a GET route matches every path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
 			Header: http.Header{"Allow": {strings.Join(a.Methods(r), ", ")}}, Err: ErrNoMethod,
 		})
-	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, ""):
+	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, path, ""):
 	default:
-		a.hintBasePath(r) //nolint:contextcheck // it logs with the request's context
-		e := NotFound("")
-		e.Err = ErrNoPath
-		a.writeError(w, r, e)
+		a.hintBasePath(r, path) //nolint:contextcheck // it logs with the request's context
+		a.writeError(w, r, &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: ErrNoPath})
 	}
 }
 
@@ -273,6 +271,11 @@ func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
 
 // allowed returns the methods that an escaped path has, without OPTIONS.
 func (a *API) allowed(path string) []string {
+	// Requests for paths without a route are usual, so those cost one look and not one for each method. A path with
+	// an escape may belong to one route by some methods, and to none by others.
+	if strings.IndexByte(path, '%') < 0 && a.find(anyMethod, path) == nil {
+		return nil
+	}
 	var methods []string
 	for _, m := range allMethods {
 		if a.find(m, path) != nil {

@@ -326,10 +326,13 @@ type inputCheck struct {
 
 // Summary sets a one-line summary of the route for the document.
 //
-// Defaults to the words of the route's name.
+// Defaults to the first sentence of the description, and to the words of the route's name
+// without one.
 func Summary(text string) RouteOption { return routeOption(func(c *routeConfig) { c.summary = text }) }
 
 // Description sets a longer description of the route, in Markdown.
+//
+// Defaults to the doc comment of the handler, with [Comments].
 func Description(text string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.description = text })
 }
@@ -351,6 +354,8 @@ type apiConfig struct {
 	bounds                      BodyBounds
 	validateFirst               bool
 	schemaNames                 map[reflect.Type]string
+	nameSchemas                 func(name string, t reflect.Type) string
+	comments                    map[string]string // by the name of the function
 	trusted                     []netip.Prefix
 	logger                      logger
 	fallback                    page.Paginator // from [FromSettings]; [Paginate] overrides it

@@ -8,13 +8,16 @@ import (
 // redirect answers with a redirect if a corrected path has a route: with or without the last
 // slash, with single slashes, with "." and ".." resolved. If method is not empty, that route
 // has to take the method. It reports whether it has answered.
-func (a *API) redirect(w http.ResponseWriter, r *http.Request, method string) bool {
-	path := r.URL.EscapedPath()
+func (a *API) redirect(w http.ResponseWriter, r *http.Request, path, method string) bool {
 	if path == "" || path[0] != '/' {
 		return false
 	}
-	clean := cleaned(path)
-	for _, to := range []string{otherSlash(path), clean, otherSlash(clean)} {
+	candidates := [3]string{otherSlash(path), path, path}
+	if strings.Contains(path, "//") || strings.Contains(path, "/.") || strings.Contains(path, "/%2") { // steps may be escaped
+		clean := cleaned(path)
+		candidates[1], candidates[2] = clean, otherSlash(clean)
+	}
+	for _, to := range candidates {
 		if to == path || (method == "" && len(a.allowed(to)) == 0) || (method != "" && a.find(method, to) == nil) {
 			continue
 		}

@@ -56,9 +56,18 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 		panic(http.ErrAbortHandler)
 	}
 	h := w.Header()
-	// The handler may have set these for the answer that it then did not send.
-	delete(h, "Cache-Control")
-	delete(h, "Content-Length")
+	if e.Status == http.StatusNotModified { // it has the headers of the answer that the client has already
+		addAll(h, e.Header)
+		w.WriteHeader(e.Status)
+		return
+	}
+	if len(h) > 0 {
+		// The handler may have set these for the answer that it then did not send.
+		delete(h, "Cache-Control")
+		delete(h, "Content-Length")
+		delete(h, "Etag")
+		delete(h, "Last-Modified")
+	}
 	addAll(h, e.Header)
 	if e.Status == http.StatusInternalServerError && !e.mismatch {
 		// The program's text may be internal, so it goes only into the log.

@@ -111,7 +111,7 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 	if err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
 	}
-	return text, "application/json", nil
+	return text, b.contentType(), nil
 }
 
 // jsonText encodes a value that contains a t.

@@ -165,6 +165,9 @@ func (rt *route) compileBody() error {
 	if b.upload {
 		return nil
 	}
+	if err := rt.compileMerger(b); err != nil {
+		return err
+	}
 	var err error
 	b.plan, err = rt.planOf(b.typ, rt.bodyName())
 	return err
@@ -175,10 +178,14 @@ func (rt *route) planOf(t reflect.Type, name string) (*body.Plan, error) {
 	if err := wire.Check(t); err != nil {
 		return nil, fmt.Errorf("the body: %w", err)
 	}
-	return rt.api.schemas.plan(t, rt.unknown == IgnoreUnknown, name, body.Options{
+	return rt.api.schemas.plan(t, rt.unknown == IgnoreUnknown, name, rt.bodyOptions())
+}
+
+func (rt *route) bodyOptions() body.Options {
+	return body.Options{
 		Codec: rt.api.config.codec, Loose: rt.tolerates(LooseValues), Absent: rt.tolerates(AbsentFields),
 		MaxDepth: rt.api.config.bounds.Depth,
-	})
+	}
 }
 
 // bodyName returns a name for a body type that has none.
@@ -234,6 +241,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	}
 	if len(config.produces) > 0 && out != nil && rt.answers != answersItself {
 		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", out)
+	}
+	if err := rt.checkEmits(out); err != nil {
+		return err
 	}
 	if rt.status == 0 {
 		rt.status = http.StatusOK

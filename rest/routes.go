@@ -81,6 +81,7 @@ type routeConfig struct {
 	level
 
 	name, operationID    string
+	function             string // the full name of the handler's function
 	summary, description string
 	tags                 []string
 	status               int
@@ -88,12 +89,14 @@ type routeConfig struct {
 	fails                []int
 	described            map[int]string // by status
 	produces             []string
+	emits                []emitted
 	stages               []query.Option
 	view                 *view
 	inputType            reflect.Type
 	checks               []inputCheck
 	verifier             BodyVerifier
 	reads, sends         []namedHeader
+	conditional          bool
 }
 
 // declared is an answer that a route may give, as the document lists it.
@@ -161,7 +164,7 @@ func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx co
 		methods: methods, path: path, handler: &typed[In, Out]{f: h},
 		resolved: func(rt *route) { endpoint.route = rt },
 	}
-	e.config.name = funcName(h)
+	e.config.name, e.config.function = funcName(h), fullName(h)
 	r.add(e, options)
 	return endpoint
 }
@@ -195,7 +198,7 @@ var valueType = reflect.TypeFor[reflect.Value]()
 func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
 	e := &entry{methods: methods, path: path, handler: rawHandler{h}}
 	if f, ok := h.(http.HandlerFunc); ok {
-		e.config.name = funcName(f)
+		e.config.name, e.config.function = funcName(f), fullName(f)
 	}
 	r.add(e, options)
 }
@@ -223,6 +226,7 @@ func (r *Routes) add(e *entry, options []RouteOption) {
 		}
 		methods = append(methods, upper)
 	}
+	e.config.describeConditions(methods)
 	e.methods = methods
 	r.entries = append(r.entries, e)
 }

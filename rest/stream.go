@@ -154,6 +154,9 @@ type Lines[T any] struct {
 // Respond writes the lines. If the sequence yields an error after the first line, the
 // connection is cut, so that the client does not take a part for the whole.
 func (l Lines[T]) Respond(w http.ResponseWriter, r *http.Request) error {
+	if err := canFlush(w); err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "application/jsonl")
 	lines, control := newLineEncoder(r.Context()), http.NewResponseController(w)
 	for item, err := range l.Items {
@@ -209,7 +212,7 @@ func (Lines[T]) Document() (contentType string, body reflect.Type) {
 type Event[T any] struct {
 	// ID is what a reconnecting client sends as Last-Event-ID. It must not have a line break.
 	ID string
-	// Name is the event's type. Empty means "message".
+	// Name is the event's type. Empty means "message", or the name that [Emits] declares.
 	Name string
 	// Retry tells the client how long to wait before it reconnects. Zero sends nothing.
 	Retry time.Duration
@@ -231,6 +234,9 @@ type Events[T any] struct {
 
 // Respond writes the events until the sequence ends or the client is gone.
 func (e Events[T]) Respond(w http.ResponseWriter, r *http.Request) error {
+	if err := canFlush(w); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	h := w.Header()
@@ -282,9 +288,16 @@ func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
 		}
 	}()
 	lines := newLineEncoder(ctx)
+	var kinds []emitted
+	if c := contextOf(ctx); c != nil {
+		kinds = c.route.entry.config.emits
+	}
 	for item, err := range e.Items {
 		var next eventText
 		if next.err = err; err == nil {
+			item.Name, next.err = nameOf(kinds, item.Name, item.Data)
+		}
+		if next.err == nil {
 			next.text, next.err = item.encode(lines)
 		}
 		select {

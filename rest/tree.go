@@ -29,13 +29,16 @@ type methodShape struct {
 	shape  *shape
 }
 
+// anyMethod stands for all methods. No request has it, because a method has no spaces.
+const anyMethod = " "
+
 // find returns the shape that takes the method and the whole path. A GET shape also takes
-// HEAD.
+// HEAD. With anyMethod, it returns any shape that takes the path.
 func (l leaf) find(method, whole string) *shape {
 	var get *shape
 	for _, m := range l {
 		switch {
-		case m.method == method && m.shape.takes(whole):
+		case (m.method == method || method == anyMethod) && m.shape.takes(whole):
 			return m.shape
 		case m.method == http.MethodGet && method == http.MethodHead && m.shape.takes(whole):
 			get = m.shape
@@ -75,7 +78,8 @@ func (n *tree) add(method string, p pathPattern, s *shape) {
 	n.end = append(n.end, methodShape{method, s})
 }
 
-// find returns the shape for a request of the method and the whole path, or nil. Whole is
+// find returns the shape for a request of the method, or of anyMethod, and the
+// whole path, or nil. Whole is
 // escaped and begins with a slash; path is the part of it after this node. A segment "." or
 // ".." never matches a parameter, because a proxy before the program would resolve it.
 func (n *tree) find(method, path, whole string) *shape {

@@ -46,14 +46,23 @@ func typeWord(v any) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// funcName returns the name of a method value or function: "list" for shop.(*Books).list-fm.
-func funcName(f any) string {
+// fullName returns the name of a method value or function with its type and its package:
+// "example.com/shop.(*Books).list".
+func fullName(f any) string {
 	v := reflect.ValueOf(f)
 	if v.IsNil() {
 		return ""
 	}
 	name := runtime.FuncForPC(v.Pointer()).Name()
-	name = strings.TrimSuffix(strings.ReplaceAll(name, "[...]", ""), "-fm")
+	return strings.TrimSuffix(strings.ReplaceAll(name, "[...]", ""), "-fm")
+}
+
+// funcName returns the name of a method value or function: "list" for shop.(*Books).list-fm.
+func funcName(f any) string {
+	name := fullName(f)
+	if name == "" {
+		return ""
+	}
 	if at := strings.LastIndexByte(name, '.'); at >= 0 {
 		name = name[at+1:]
 	}

@@ -17,6 +17,9 @@ func (in *input) places() func(index []int) (valid.Place, bool) {
 	if in.params != nil {
 		for _, p := range in.params.Params() {
 			add(p.Index, valid.Place{In: p.In, Path: []any{p.Name}})
+			if p.Object != nil {
+				add(p.Object.Index, valid.Place{In: p.In, Path: []any{p.Object.Name}})
+			}
 		}
 	}
 	switch b := in.body; {

@@ -134,15 +134,18 @@ const componentRef = "#/components/schemas/"
 // openDocument is what the tests look at in the server's document.
 type openDocument struct {
 	Paths map[string]map[string]struct {
-		Responses map[string]struct {
-			Content map[string]struct {
-				Schema map[string]any `json:"schema"`
-			} `json:"content"`
-		} `json:"responses"`
+		Responses openAnswers `json:"responses"`
 	} `json:"paths"`
 	Components struct {
-		Schemas map[string]map[string]any `json:"schemas"`
+		Responses openAnswers               `json:"responses"` // which operations refer to
+		Schemas   map[string]map[string]any `json:"schemas"`
 	} `json:"components"`
+}
+
+type openAnswers map[string]struct {
+	Content map[string]struct {
+		Schema map[string]any `json:"schema"`
+	} `json:"content"`
 }
 
 func documentOf(t *testing.T) openDocument {
@@ -162,13 +165,17 @@ func documentOf(t *testing.T) openDocument {
 // answers returns the names of the schemas of JSON answers.
 func (d openDocument) answers() []string {
 	names := map[string]bool{}
+	add := func(all openAnswers) {
+		for _, answer := range all {
+			if ref, ok := answer.Content["application/json"].Schema["$ref"].(string); ok {
+				names[strings.TrimPrefix(ref, componentRef)] = true
+			}
+		}
+	}
+	add(d.Components.Responses)
 	for _, operations := range d.Paths {
 		for _, op := range operations {
-			for _, answer := range op.Responses {
-				if ref, ok := answer.Content["application/json"].Schema["$ref"].(string); ok {
-					names[strings.TrimPrefix(ref, componentRef)] = true
-				}
-			}
+			add(op.Responses)
 		}
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -76,6 +76,10 @@ func cases(c *catalog) []testCase {
 			name: "page", method: http.MethodGet, target: "/items?limit=50&offset=500",
 			status: http.StatusOK, want: itemPage{Items: c.page(50, 500), Count: catalogSize},
 		}},
+		{title: "list of 100", call: call{
+			name: "list", method: http.MethodGet, target: "/items?limit=100&offset=500",
+			status: http.StatusOK, want: itemPage{Items: c.page(100, 500), Count: catalogSize},
+		}},
 	}
 }
 

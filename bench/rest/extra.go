@@ -8,11 +8,13 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// extra compares variants of rest with the plain one, without peers.
+// extra compares variants of rest with the plain one, or rest with a few peers.
 type extra struct {
 	title    string
 	how      string
 	subjects []*subject // the plain one first
+	// status is what all subjects answer. Defaults to 200.
+	status int
 	// most bounds the time of variants, by name, as a ratio to the plain one.
 	most map[string]float64
 	// sameAllocs requires that variants allocate no more often than the plain one.
@@ -56,7 +58,7 @@ func extras(ctx context.Context, c *catalog, e effort) ([]*extra, func() error, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare deep pages: %w", err)
 	}
-	list := append([]*extra{idleOptions(c), idleListOptions(c), stages(c)}, deep...)
+	list := append([]*extra{missing(c), wideQuery(), nestedBody(), idleOptions(c), idleListOptions(c), stages(c)}, deep...)
 	return list, closeDeep, nil
 }
 

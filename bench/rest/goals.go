@@ -34,6 +34,7 @@ func goals() []goal {
 		{nameRest, base, "post", 1.2},
 		{nameRest, base, "invalid", 1.2},
 		{nameRest, base, "page", 0.95},
+		{nameRest, base, "list", 0.95},
 		{nameRestGoccy, base, "get", 0.85},
 		{nameRestGoccy, base, "post", 0.65},
 		{nameRestGoccy, base, "page", 0.4},

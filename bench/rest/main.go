@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -45,7 +46,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags := flag.NewFlagSet("rest", flag.ContinueOnError)
 	flags.SetOutput(out)
 	short := flags.Bool("quick", false, "a check of some seconds, whose numbers mean little; writes to the terminal unless -out is given")
-	only := flags.String("only", "", "measure only these cases, separated by commas: get, query, guarded, post, invalid, page, extras")
+	only := flags.String("only", "", "measure only these cases, separated by commas: get, query, guarded, post, invalid, page, list, extras")
 	with := flags.String("with", "", "measure only the implementations whose names contain one of these, separated by commas")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	profile := flags.String("profile", "", "instead of measuring, write a CPU profile of each case and implementation to this folder")
@@ -139,7 +140,7 @@ func (s *settings) measureCases(ctx context.Context, chosen []*entry, c *catalog
 	return results, nil
 }
 
-// measureExtras measures features that only rest has.
+// measureExtras measures what not all peers have.
 func (s *settings) measureExtras(ctx context.Context, c *catalog) (list []*extra, err error) {
 	if !s.wants("extras") {
 		return nil, nil
@@ -154,7 +155,7 @@ func (s *settings) measureExtras(ctx context.Context, c *catalog) (list []*extra
 			return nil, err
 		}
 		for _, sub := range e.subjects {
-			if err := sub.answers(http.StatusOK); err != nil {
+			if err := sub.answers(cmp.Or(e.status, http.StatusOK)); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", e.title, sub.name, err)
 			}
 		}

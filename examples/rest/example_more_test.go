@@ -84,5 +84,5 @@ func Example_document() {
 	fmt.Println(part(api, "paths", "/whole", "get"))
 
 	// Output:
-	// {"operationId":"Shelf_list_3","responses":{"200":{"content":{"application/json":{"schema":{"items":{"type":"string"},"type":"array"}}},"description":"OK"},"422":{"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"}}},"description":"Unprocessable Entity"},"500":{"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"}}},"description":"Internal Server Error"}},"security":[],"summary":"List","tags":["Shelf"]}
+	// {"operationId":"Shelf_list_3","responses":{"200":{"content":{"application/json":{"schema":{"items":{"type":"string"},"type":"array"}}},"description":"OK"},"422":{"$ref":"#/components/responses/UnprocessableEntity"},"500":{"$ref":"#/components/responses/InternalServerError"}},"security":[],"summary":"List","tags":["Shelf"]}
 }

@@ -69,6 +69,7 @@ type operation struct {
 }
 
 type body struct {
+	Ref     string `json:"$ref"`
 	Content map[string]struct {
 		Schema struct {
 			Ref string `json:"$ref"`
@@ -84,7 +85,10 @@ func readDocument(t *testing.T, file string) *document {
 
 	var raw struct {
 		Paths      map[string]map[string]operation
-		Components struct{ Schemas map[string]map[string]any }
+		Components struct {
+			Responses map[string]body
+			Schemas   map[string]map[string]any
+		}
 	}
 	if err := json.Unmarshal([]byte(read(t, file)), &raw); err != nil {
 		t.Fatal(err)
@@ -99,6 +103,11 @@ func readDocument(t *testing.T, file string) *document {
 	d := &document{raw.Paths, map[string]*jsonschema.Resolved{}}
 	for _, operations := range raw.Paths {
 		for _, o := range operations {
+			for status, b := range o.Responses {
+				if b.Ref != "" {
+					o.Responses[status] = raw.Components.Responses[strings.TrimPrefix(b.Ref, "#/components/responses/")]
+				}
+			}
 			for _, b := range append(slices.Collect(maps.Values(o.Responses)), o.RequestBody) {
 				ref := b.Content["application/json"].Schema.Ref
 				if ref == "" || d.schemas[ref] != nil {

@@ -53,6 +53,7 @@ type compiler struct {
 	plan    *Plan
 	seen    map[[2]string]string // the field that has a name in a source
 	path    []string             // names of the embedded fields on the way
+	object  *Object              // the deepObject whose fields are compiled
 	errs    []error
 }
 
@@ -84,11 +85,44 @@ func (c *compiler) walk(t reflect.Type, offset uintptr, index []int) {
 		switch {
 		case err != nil:
 			c.fail(f, err)
+		case isObject(name) && in == fault.Query:
+			c.deep(f, name, offset+f.Offset, at)
+		case c.object != nil && in != fault.Query && f.IsExported() && !f.Anonymous && f.Tag.Get(fault.Query) != "-":
+			c.fail(f, errors.New("is in a deepObject, and needs the tag query"))
 		case in != "":
 			c.add(f, name, in, offset+f.Offset, at)
 		case f.Anonymous:
 			c.embedded(f, offset+f.Offset, at)
 		}
+	}
+}
+
+// isObject reports whether the flags of a tag have deepObject.
+func isObject(tag string) bool {
+	_, flags, _ := strings.Cut(tag, ",")
+
+	return slices.Contains(strings.Split(flags, ","), "deepObject")
+}
+
+// deep compiles a struct with the tag query:"filter,deepObject": its field with the tag query:"title" is the
+// parameter filter[title].
+func (c *compiler) deep(f reflect.StructField, tag string, offset uintptr, index []int) {
+	name, flags, _ := strings.Cut(tag, ",")
+	switch {
+	case name == "" || flags != "deepObject":
+		c.fail(f, fmt.Errorf("the tag query:%q is not a name and deepObject", tag))
+	case f.Type.Kind() != reflect.Struct:
+		c.fail(f, fmt.Errorf("a deepObject is a struct, not %s", f.Type))
+	case c.object != nil:
+		c.fail(f, errors.New("a deepObject has no other one in it"))
+	case f.Type.NumField() == 0:
+		c.fail(f, errors.New("the deepObject has no fields"))
+	default:
+		c.object = &Object{Name: name, Doc: f.Tag.Get("doc"), Index: index}
+		c.path = append(c.path, f.Name)
+		c.walk(f.Type, offset, index)
+		c.path = c.path[:len(c.path)-1]
+		c.object = nil
 	}
 }
 
@@ -171,20 +205,25 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		c.fail(f, fmt.Errorf("the tag %s:%q has no name", in, tag))
 		return
 	}
+	key := ""
+	if c.object != nil {
+		key = name
+		name = c.object.Name + "[" + name + "]"
+	}
 
 	// A form's fields and files share their names, as they do in the form itself.
-	key := [2]string{in, name}
+	place := [2]string{in, name}
 	if in == fault.Header {
-		key[1] = textproto.CanonicalMIMEHeaderKey(name)
+		place[1] = textproto.CanonicalMIMEHeaderKey(name)
 	}
 	if in == fault.File {
-		key[0] = fault.Form
+		place[0] = fault.Form
 	}
-	if other, ok := c.seen[key]; ok {
+	if other, ok := c.seen[place]; ok {
 		c.fail(f, fmt.Errorf("the %s parameter %q is also read by %s", in, name, other))
 		return
 	}
-	c.seen[key] = c.called(f)
+	c.seen[place] = c.called(f)
 
 	if _, told := f.Tag.Lookup("format"); !told && c.options.Format != nil {
 		if format := c.options.Format(f, name); format != "" {
@@ -192,8 +231,8 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		}
 	}
 
-	compiled := field{name: name, key: key[1], in: in, offset: offset}
-	param := Param{Name: name, In: in, Field: f, Index: index}
+	compiled := field{name: name, key: place[1], in: in, offset: offset}
+	param := Param{Name: name, In: in, Field: f, Index: index, Object: c.object, Key: key}
 	if err := compileField(&compiled, &param, f, flags); err != nil {
 		c.fail(f, err)
 		return

@@ -58,6 +58,11 @@ type Param struct {
 	Field reflect.StructField
 	Index []int
 
+	// Object is the name and the doc of the object that a deepObject parameter belongs to, or nil. Name is then
+	// "filter[title]", and Key is "title".
+	Object *Object
+	Key    string
+
 	// Type is the type of the field without pointer and Opt: a scalar, or a slice.
 	Type reflect.Type
 
@@ -83,6 +88,13 @@ type Param struct {
 
 	// Doc and Example are the values of the tags doc and example.
 	Doc, Example string
+}
+
+// Object is a struct whose fields are the parameters of one deepObject.
+type Object struct {
+	Name, Doc string
+	// Index is the way to the struct.
+	Index []int
 }
 
 // Type returns the compiled struct type. p fills it unless [Options.Filled] names another one.

@@ -156,6 +156,9 @@ func (w *walker) structure(v visit, way string) {
 		if err != nil {
 			w.errs = append(w.errs, fmt.Errorf("%s: %w", at, err))
 		}
+		if parameter && f.Type.Kind() == reflect.Struct && strings.HasSuffix(f.Tag.Get("query"), ",deepObject") {
+			w.structure(visit{typ: f.Type, asked: v.asked}, at)
+		}
 		if (!parameter || strings.HasSuffix(f.Tag.Get("form"), ",json")) && f.Tag.Get("json") != "-" {
 			w.value(visit{typ: f.Type, body: true, asked: v.asked}, at)
 		}

@@ -62,7 +62,8 @@ func (r *Registry) form(t reflect.Type, hint string) (f *form, known bool) {
 }
 
 // Settle compares the two forms of each type that has both. Equal forms become one component. If they differ,
-// the answer keeps the name of the type, and the request's name ends in [requestSuffix].
+// the answer keeps the name of the type, and the request's name ends in [requestSuffix], unless the program
+// chooses another one.
 //
 // It returns the new schemas of changed references, by the old ones, for [Registry.Rename]. The components
 // themselves refer to the new ones.
@@ -107,9 +108,9 @@ func (r *Registry) settle(c *component, different bool, renamed map[string]strin
 
 		return
 	}
-	request := c.name + requestSuffix
-	for i := 2; r.namer.taken[request]; i++ {
-		request = c.name + requestSuffix + strconv.Itoa(i)
+	request := r.namer.chosen(r.namer.usual[t]+requestSuffix, t)
+	for i, base := 2, request; r.namer.taken[request]; i++ {
+		request = base + strconv.Itoa(i)
 	}
 	r.namer.taken[request] = true
 	renamed[Prefix+c.in.key], renamed[Prefix+c.out.key] = Prefix+request, Prefix+c.name

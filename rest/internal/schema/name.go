@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"path"
 	"reflect"
 	"strconv"
@@ -12,13 +13,39 @@ import (
 // namer gives each type its own valid component name. The names are the same whenever the same types are
 // described in the same order.
 type namer struct {
-	given map[reflect.Type]string
-	names map[reflect.Type]string
-	taken map[string]bool
+	given  map[reflect.Type]string
+	choose func(name string, t reflect.Type) string
+	names  map[reflect.Type]string
+	usual  map[reflect.Type]string // the names without choose
+	made   map[string]string       // the names of components without a type, by their usual ones
+	taken  map[string]bool
 }
 
 func newNamer() *namer {
-	return &namer{names: map[reflect.Type]string{}, taken: map[string]bool{}}
+	return &namer{names: map[reflect.Type]string{}, usual: map[reflect.Type]string{}, made: map[string]string{}, taken: map[string]bool{}}
+}
+
+// NameBy sets the function that chooses names, by the usual name and the type, which is nil for a component
+// that was made by hand. Call it before any type is described.
+func (r *Registry) NameBy(choose func(name string, t reflect.Type) string) { r.namer.choose = choose }
+
+// chosen returns the name for a component that is usually called name. It panics if the program chooses a
+// name that is not valid, or that of another component.
+func (n *namer) chosen(name string, t reflect.Type) string {
+	if n.choose == nil {
+		return name
+	}
+	own := n.choose(name, t)
+	switch {
+	case own == "" || own == name:
+		return name
+	case title(own) != strings.ToUpper(own[:1])+own[1:]:
+		panic(mistake{fmt.Errorf("schema: %q, for %s, is no name of a component: it has characters other than letters, digits, '.', '-' and '_'", own, name)})
+	case n.taken[own]:
+		panic(mistake{fmt.Errorf("schema: the name %q, for %s, is that of another component", own, name)})
+	}
+
+	return own
 }
 
 // NameTypes sets the component names of types. Call it before any type is described.
@@ -33,8 +60,13 @@ func (n *namer) name(t reflect.Type, hint string) string {
 		return name
 	}
 
-	name := n.free(t, hint)
+	usual := n.free(t, hint)
+	name := usual
+	if n.given[t] != usual {
+		name = n.chosen(usual, t)
+	}
 	n.names[t], n.taken[name] = name, true
+	n.usual[t] = usual
 
 	return name
 }

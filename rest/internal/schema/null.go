@@ -32,11 +32,14 @@ func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
 }
 
 // nullItems adds null to the pointer items of a list and the pointer values of a map, because encoding/json
-// writes null for a nil pointer. In a request, only texts, numbers and bools may be null: a null object would
-// be a nil pointer that no handler expects.
+// writes null for a nil pointer. Objects are never null there: programs have pointers to them for their own
+// reasons, no handler expects a nil one from a request, and package wire refuses one in an answer.
 func (r *Registry) nullItems(t reflect.Type, s *huma.Schema) {
 	t = valueType(t)
 	if k := t.Kind(); k != reflect.Slice && k != reflect.Array && k != reflect.Map || t.Elem().Kind() != reflect.Pointer || implements(t, jsonMarshaler) {
+		return
+	}
+	if e := t.Elem().Elem(); t.Kind() != reflect.Array && isComponent(e) && !implements(e, jsonMarshaler) && !implements(e, textMarshaler) {
 		return
 	}
 	if s.Items != nil {

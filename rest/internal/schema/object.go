@@ -22,6 +22,7 @@ var (
 	timeType        = reflect.TypeFor[time.Time]()
 	bigIntType      = reflect.TypeFor[big.Int]()
 	numberType      = reflect.TypeFor[json.Number]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()

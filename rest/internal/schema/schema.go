@@ -6,6 +6,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -40,6 +41,7 @@ type shared struct {
 	components map[reflect.Type]*component
 	aliases    map[reflect.Type]reflect.Type
 	plain      map[plainKey]*body.Schema
+	patches    map[reflect.Type]string // the names of the patches of types
 	// field is the present field, for the text of a panic.
 	field string
 	// later has work that waits for the schemas under conversion.
@@ -57,6 +59,7 @@ func New() *Registry {
 		components: map[reflect.Type]*component{},
 		aliases:    map[reflect.Type]reflect.Type{},
 		plain:      map[plainKey]*body.Schema{},
+		patches:    map[reflect.Type]string{},
 	}}
 }
 
@@ -76,14 +79,16 @@ func (r *Registry) Of(t reflect.Type, hint string) *huma.Schema {
 // Named adds a component that was made by hand, and returns a reference to it. If another schema has the
 // name, a number is added to it.
 func (r *Registry) Named(name string, s *huma.Schema) *huma.Schema {
-	base := name
-	for i := 2; r.namer.taken[name]; i++ {
-		if sameText(r.schemas[name], s) {
-			return &huma.Schema{Ref: Prefix + name}
+	base, made := name, r.namer.made
+	for i := 2; r.namer.taken[name] || made[name] != ""; i++ {
+		if there := cmp.Or(made[name], name); sameText(r.schemas[there], s) {
+			return &huma.Schema{Ref: Prefix + there}
 		}
 		name = base + strconv.Itoa(i)
 	}
 
+	made[name] = r.namer.chosen(name, nil)
+	name = made[name]
 	r.namer.taken[name] = true
 	r.schemas[name] = s
 	s.PrecomputeMessages()

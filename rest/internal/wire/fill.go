@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 )
 
@@ -61,6 +62,11 @@ func (f *filler) filled(n *node, v reflect.Value) (reflect.Value, bool) {
 func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	if v.IsNil() {
 		return n.empty, true
+	}
+	if n.strict {
+		for i := range v.Len() {
+			f.check(n, v.Index(i))
+		}
 	}
 	if n.elem == nil || !n.elem.lists {
 		return v, false
@@ -136,6 +142,11 @@ func (f *filler) entries(n *node, v reflect.Value) (reflect.Value, bool) {
 	if v.IsNil() {
 		return n.empty, true
 	}
+	if n.strict {
+		for iter := v.MapRange(); iter.Next(); {
+			f.check(n, iter.Value())
+		}
+	}
 	if !n.elem.lists {
 		return v, false
 	}
@@ -158,6 +169,21 @@ func (f *filler) entries(n *node, v reflect.Value) (reflect.Value, bool) {
 	}
 
 	return either(copied, v)
+}
+
+// check refuses a nil pointer as an item of a strict list or map.
+func (f *filler) check(n *node, item reflect.Value) {
+	if f.err == nil {
+		f.err = n.check(item)
+	}
+}
+
+func (n *node) check(item reflect.Value) error {
+	if n.strict && item.IsNil() {
+		return fmt.Errorf("a nil %v is in a %v, whose items are objects in the document", n.elem.typ, n.typ)
+	}
+
+	return nil
 }
 
 func (f *filler) object(n *node, v reflect.Value) (reflect.Value, bool) {

@@ -104,6 +104,9 @@ type node struct {
 	lists bool
 	// texts is set if a value has a text form, here or below.
 	texts bool
+	// strict is set for a list or map of pointers to objects. The document promises objects there, so a nil pointer
+	// is an error.
+	strict bool
 }
 
 // field is a field of a struct in memory.
@@ -119,7 +122,7 @@ type field struct {
 // fillable reports whether something nil in the field may have to be replaced.
 func (f *field) fillable() bool {
 	if f.keepsNil && (f.node.kind == list || f.node.kind == dictionary) {
-		return f.node.elem != nil && f.node.elem.lists
+		return f.node.strict || f.node.elem != nil && f.node.elem.lists
 	}
 
 	return f.node.lists
@@ -261,6 +264,9 @@ func (c *compiler) object(n *node) {
 
 // spread passes to each node what is known about the nodes below it.
 func (c *compiler) spread() {
+	for _, n := range c.all {
+		n.strict = (n.kind == list || n.kind == dictionary) && n.elem != nil && n.elem.kind == pointer && n.elem.elem.kind == object
+	}
 	for again := true; again; {
 		again = false
 		for _, n := range c.all {
@@ -292,7 +298,7 @@ func (c *compiler) spread() {
 func flatFields(fields []field) []int {
 	var flat []int
 	for _, f := range fields {
-		if f.node.kind != list && f.node.kind != dictionary || f.node.elem != nil && f.node.elem.lists {
+		if f.node.kind != list && f.node.kind != dictionary || f.node.strict || f.node.elem != nil && f.node.elem.lists {
 			return nil
 		}
 		flat = append(flat, f.index)
@@ -305,7 +311,7 @@ func (n *node) below() (lists, texts bool) {
 	switch {
 	case n.elem != nil && n.kind == optional:
 		// An Opt whose list is null stays null, because the program has said so.
-		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
+		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.strict || n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
 	case n.elem != nil:
 		return n.elem.lists, n.elem.texts
 	}

@@ -85,8 +85,8 @@ func (o ownText) MarshalJSON() ([]byte, error) { return json.Marshal(map[string]
 func full() *tree {
 	return &tree{
 		inherited: &inherited{},
-		Ptr:       &leaf{}, Leaves: []leaf{{Tags: []string{"a"}, Meta: map[string]string{}}, {}}, Ptrs: []*leaf{nil, {}},
-		Map: map[string]leaf{"a": {}, "b": {Tags: []string{}}}, MapPtr: map[int]*leaf{1: {}, 2: nil}, Lists: map[string][]string{"x": nil},
+		Ptr:       &leaf{}, Leaves: []leaf{{Tags: []string{"a"}, Meta: map[string]string{}}, {}}, Ptrs: []*leaf{{}},
+		Map: map[string]leaf{"a": {}, "b": {Tags: []string{}}}, MapPtr: map[int]*leaf{1: {}}, Lists: map[string][]string{"x": nil},
 		Any: map[string]any{"list": []string(nil), "leaf": leaf{}, "ptr": &leaf{}, "null": nil, "n": 1.5}, Anys: []any{nil, []int(nil), leaf{}},
 		Opt: opt.Some[[]string](nil), OptIn: opt.Some(leaf{}), OptNil: opt.Some([]leaf{{}}), Matrix: [][]int{nil, {1}},
 		Nested: map[string]map[string]any{"a": nil, "b": {"c": map[string]int(nil)}}, Kids: []*tree{{}},
@@ -106,8 +106,8 @@ func TestNil(t *testing.T) {
 	}
 	want := map[string]string{
 		"flags": `[]`, "more": `[]`, "name": `""`, "leaf": noLeaf, "ptr": noLeaf, "none": `null`,
-		"leaves": `[{"tags":["a"],"meta":{}},` + noLeaf + `]`, "ptrs": `[null,` + noLeaf + `]`,
-		"map": `{"a":` + noLeaf + `,"b":` + noLeaf + `}`, "mapPtr": `{"1":` + noLeaf + `,"2":null}`, "lists": `{"x":[]}`, "array": `[[],[]]`,
+		"leaves": `[{"tags":["a"],"meta":{}},` + noLeaf + `]`, "ptrs": `[` + noLeaf + `]`,
+		"map": `{"a":` + noLeaf + `,"b":` + noLeaf + `}`, "mapPtr": `{"1":` + noLeaf + `}`, "lists": `{"x":[]}`, "array": `[[],[]]`,
 		"any":  `{"leaf":` + noLeaf + `,"list":[],"n":1.5,"null":null,"ptr":` + noLeaf + `}`,
 		"anys": `[null,[],` + noLeaf + `]`, "bytes": `""`, "null": `null`, "raw": `null`, "own": `{"items":null}`, "opt": `null`, "optIn": noLeaf,
 		"optNil": `[` + noLeaf + `]`, "matrix": `[[],[1]]`, "nested": `{"a":{},"b":{"c":{}}}`,
@@ -199,8 +199,8 @@ func TestRowsBehindPointers(t *testing.T) {
 		Tags []string `json:"tags"`
 	}
 	bare := &row{}
-	rows := []*row{{Tags: []string{"a"}}, nil, bare, {Tags: []string{}}, bare}
-	if diff := cmp.Diff(`[{"tags":["a"]},null,{"tags":[]},{"tags":[]},{"tags":[]}]`, write(t, rows)); diff != "" {
+	rows := []*row{{Tags: []string{"a"}}, bare, {Tags: []string{}}, bare}
+	if diff := cmp.Diff(`[{"tags":["a"]},{"tags":[]},{"tags":[]},{"tags":[]}]`, write(t, rows)); diff != "" {
 		t.Error(diff)
 	}
 	if bare.Tags != nil {
@@ -208,6 +208,21 @@ func TestRowsBehindPointers(t *testing.T) {
 	}
 	if diff := cmp.Diff(`[null,{"tags":[]}]`, write(t, []**row{nil, &bare})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A list or map of pointers to structs has no nil, with texts or without.
+func TestNilAmongObjects(t *testing.T) {
+	t.Parallel()
+
+	for name, v := range map[string]any{
+		"list": []*leaf{{}, nil}, "map": map[string]*leaf{"a": nil}, "flat": []*day{nil}, "texts": map[int]*day{1: nil},
+		"deep": tree{Kids: []*tree{{Ptrs: []*leaf{nil}}}}, "beside texts": stay{Deeper: []*stay{nil}}, "in any": []any{[]*leaf{nil}},
+		"in an Opt": opt.Some([]*leaf{nil}),
+	} {
+		if _, _, err := wire.Prepare(v, json.Marshal); err == nil || !strings.Contains(err.Error(), "is in a") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
@@ -308,14 +323,14 @@ func TestTexts(t *testing.T) {
 		From: at, Until: &at, At: at, Long: long, Short: &long, Nanos: 5, Made: at.UTC(), Days: []time.Time{at},
 		By: map[string]day{"b": {On: at}, "a": {On: at, Notes: []string{"x"}}}, ByID: map[int]day{10: {}, 9: {}}, Maybe: opt.Some(at),
 		Link: link, Links: []*url.URL{&link, nil}, Ref: url.URL{Path: "/a"}, Any: []any{day{On: at}, map[string]any{"d": &day{On: at}}}, Face: day{On: at},
-		Count: 3, Text: "x", Escape: "<", Deeper: []*stay{nil},
+		Count: 3, Text: "x", Escape: "<", Deeper: []*stay{},
 	}
 	const dayText = `{"on":"2026-11-22","notes":[]}`
 	want := `{"flags":[],"from":"2026-11-22","until":"2026-11-22","at":"15:04:05+01:00","long":"PT1H30M","short":"PT1H30M","nanos":5,` +
 		`"made":"2026-11-22T14:04:05Z","days":["2026-11-22"],"by":{"a":{"on":"2026-11-22","notes":["x"]},"b":` + dayText + `},` +
 		`"byId":{"10":{"on":"0001-01-01","notes":[]},"9":{"on":"0001-01-01","notes":[]}},"maybe":"2026-11-22",` +
 		`"link":"https://me:pw@example.com/a%20b?c=d","links":["https://me:pw@example.com/a%20b?c=d",null],"ref":"/a",` +
-		`"any":[` + dayText + `,{"d":` + dayText + `}],"face":` + dayText + `,"count":"3","text":"\"x\"","<&>":"\u003c","null":null,"deeper":[null]}`
+		`"any":[` + dayText + `,{"d":` + dayText + `}],"face":` + dayText + `,"count":"3","text":"\"x\"","<&>":"\u003c","null":null,"deeper":[]}`
 	var indented [2]any
 	got := write(t, v)
 	for i, text := range []string{got, want} {

@@ -110,6 +110,9 @@ func (w *writer) list(n *node, v reflect.Value) error {
 		if i > 0 {
 			w.add(",")
 		}
+		if err := n.check(v.Index(i)); err != nil {
+			return err
+		}
 		if err := w.value(n.elem, v.Index(i)); err != nil {
 			return err
 		}
@@ -132,6 +135,9 @@ func (w *writer) dictionary(n *node, v reflect.Value) error {
 		}
 		value := reflect.New(n.elem.typ).Elem()
 		value.SetIterValue(iter)
+		if err := n.check(value); err != nil {
+			return err
+		}
 		entries = append(entries, entry{key, value})
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
