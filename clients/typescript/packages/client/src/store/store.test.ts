@@ -234,7 +234,11 @@ describe("a store", () => {
   test("gives the application its events", async () => {
     const got: unknown[] = [];
     const b = await setup({ onCustom: (name, value) => got.push([name, value]), onFrame: (f) => got.push(f.kind) });
-    b.thread.published("receipt", { cents: 500 }).entry("PROVIDER_SWITCHED", { to: "b" }).notice("HOST_RESTARTS", {}).start();
+    b.thread
+      .published("receipt", { cents: 500 })
+      .entry("PROVIDER_SWITCHED", { to: "b" })
+      .notice("HOST_RESTARTS", {})
+      .start();
     b.thread.item("CUSTOM", { name: "progress", value: { done: 0.5 } });
     await pass();
     expect(got.filter((g) => typeof g !== "string")).toEqual([

@@ -68,7 +68,7 @@ export class ScriptedThread {
   /** Sends an entry of the application. */
   published(type: string, payload: unknown): this {
     const frame = this.#event(++this.#seq, type, payload);
-    return this.frame({ ...frame, event: { ...frame.event, published: true } } as unknown as Frame);
+    return this.frame({ ...frame, event: Object.assign(frame.event, { published: true }) });
   }
 
   /** Sends a notice. */
@@ -185,9 +185,9 @@ export class ScriptedThread {
     return `${this.#streamId}:m${this.#block}`;
   }
 
-  #event(seq: number, type: string, payload: unknown): Frame {
+  #event(seq: number, type: string, payload: unknown): Extract<Frame, { kind: "thread" }> {
     const event = { threadId: this.id, seq, type, payload, createdAt: now, runId: this.#run };
-    return { kind: "thread", event } as unknown as Frame;
+    return { kind: "thread", event } as unknown as Extract<Frame, { kind: "thread" }>;
   }
 }
 
