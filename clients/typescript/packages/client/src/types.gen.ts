@@ -759,6 +759,8 @@ export interface components {
              * @enum {string}
              */
             effect?: "pending" | "done" | "void" | "waiting";
+            /** @description Whether the call failed, by its result. Left out: it did not, or has no result. */
+            failed?: boolean;
             /**
              * @description The state of the call's wait. Left out: it did not wait.
              * @enum {string}

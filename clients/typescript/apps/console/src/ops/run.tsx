@@ -177,8 +177,8 @@ function Steps({ detail }: { detail: Detail }): ReactNode {
                   <td className="num">{count(step.outputTokens)}</td>
                   <td>
                     {step.calls.map((call) => (
-                      <span key={call.toolCallId} className="tag" title={call.toolCallId}>
-                        {call.toolName} {call.effect ?? call.park}
+                      <span key={call.toolCallId} className={call.failed ? "tag bad" : "tag"} title={call.toolCallId}>
+                        {call.toolName} {call.failed ? "failed" : (call.effect ?? call.park)}
                       </span>
                     ))}
                   </td>

@@ -27,7 +27,16 @@ function ListedMark({ thread }: { thread: Thread }): ReactNode {
   return <StateMark state={thread.state} wait={wait} />;
 }
 
-export function ThreadList({ current, changed }: { current: string | null; changed: string }): ReactNode {
+export function ThreadList({
+  current,
+  changed,
+  onNone,
+}: {
+  current: string | null;
+  changed: string;
+  /** Called with whether there are no threads at all. */
+  onNone: (none: boolean) => void;
+}): ReactNode {
   const [query, setQuery] = useState("");
   const [state, setState] = useState("");
   const title = useDeferredValue(query.trim());
@@ -41,6 +50,13 @@ export function ThreadList({ current, changed }: { current: string | null; chang
   const { refresh } = list;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the shown thread does changes the list
   useEffect(() => void refresh(), [refresh, changed]);
+  const empty = list.threads.length === 0 && !list.loading;
+  const all = title === "" && state === "";
+  useEffect(() => {
+    if (all && !list.loading) {
+      onNone(empty && list.error === null);
+    }
+  }, [onNone, all, empty, list.loading, list.error]);
   return (
     <>
       <div className="list-head">
@@ -78,11 +94,7 @@ export function ThreadList({ current, changed }: { current: string | null; chang
           </li>
         ))}
       </ul>
-      {list.threads.length === 0 && !list.loading && (
-        <Empty title={title === "" && state === "" ? "No threads yet" : "No thread matches"}>
-          {title === "" && state === "" && <a href={to.newThread}>Begin with an example</a>}
-        </Empty>
-      )}
+      {empty && <Empty title={all ? "No threads yet" : "No thread matches"} />}
       {list.hasMore && (
         <button type="button" className="quiet more" disabled={list.loading} onClick={() => void list.loadMore()}>
           Show more
