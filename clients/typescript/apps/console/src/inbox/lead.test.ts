@@ -6,6 +6,7 @@ const asked = (args: unknown, toolName = "send_email") => ({ toolName, arguments
 test("a row begins with what others do not have", () => {
   const [one, two] = [asked({ text: "Hello.", to: "ann" }), asked({ text: "Hello.", to: "bob" })];
   const other = asked({ text: "Hello.", to: "ann" }, "post");
+  expect(leadOf(two, [one, two, asked({ to: "cleo" })])).toBe('to: "bob", text: "Hello."');
   expect(leadOf(two, [one, two, other])).toBe('to: "bob", text: "Hello."');
   expect(leadOf(other, [one, two, other])).toBe('text: "Hello.", to: "ann"');
   expect(leadOf(asked([1]), [one])).toBe("[1]");

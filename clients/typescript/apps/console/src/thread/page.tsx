@@ -201,8 +201,10 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
   const { start, end, atEnd, toEnd } = useWindow(ids, box, older);
   const [away, setAway] = useState(false);
   const last = useRef(atEnd);
+  const fresh = useRef(false); // a new thread begins at its first line
   useLayoutEffect(() => {
     last.current = atEnd;
+    fresh.current = threadId === null && ids.length === 0;
   });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another thread begins at its end
@@ -218,7 +220,7 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
       return undefined;
     }
     const follow = () => {
-      if (pinned.current) {
+      if (pinned.current && !fresh.current) {
         outer.scrollTop = outer.scrollHeight;
       }
     };

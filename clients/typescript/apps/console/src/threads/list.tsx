@@ -30,10 +30,13 @@ function ListedMark({ thread }: { thread: Thread }): ReactNode {
 export function ThreadList({
   current,
   changed,
+  none,
   onNone,
 }: {
   current: string | null;
   changed: string;
+  /** What was told last. */
+  none: boolean;
   /** Called with whether there are no threads at all. */
   onNone: (none: boolean) => void;
 }): ReactNode {
@@ -50,8 +53,9 @@ export function ThreadList({
   const { refresh } = list;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the shown thread does changes the list
   useEffect(() => void refresh(), [refresh, changed]);
-  const empty = list.threads.length === 0 && !list.loading;
   const all = title === "" && state === "";
+  // Each time the list is read again, what it had is true until then.
+  const empty = list.threads.length === 0 && (!list.loading || (all && none));
   useEffect(() => {
     if (all && !list.loading) {
       onNone(empty && list.error === null);

@@ -24,7 +24,7 @@ export function ThreadsScreen({
   return (
     <div className="threads" data-open={threadId !== null || fresh || none}>
       <nav aria-label="Threads" className="thread-list">
-        <ThreadList current={threadId} changed={changed} onNone={setNone} />
+        <ThreadList current={threadId} changed={changed} none={none} onNone={setNone} />
       </nav>
       <main id="main">
         {threadId !== null && record !== undefined ? (
