@@ -104,6 +104,8 @@ type CallRecord struct {
 	ToolName string `doc:"The tool. Left out: the message with the call is not in the view." json:"toolName,omitempty"`
 	// Effect is the state of the call's effect. Empty: no worker has begun the call.
 	Effect EffectState `doc:"The state of the call's effect. Left out: no worker has begun the call." enum:"pending,done,void,waiting" json:"effect,omitempty"`
+	// Failed is true for a call that failed, by its result.
+	Failed bool `doc:"Whether the call failed, by its result. Left out: it did not, or has no result." json:"failed,omitempty"`
 	// Park is the state of its wait for an answer. Empty: it did not wait.
 	Park ParkState `doc:"The state of the call's wait. Left out: it did not wait." enum:"open,answered,expired,closed,pending,done" json:"park,omitempty"`
 }

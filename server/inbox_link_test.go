@@ -487,6 +487,8 @@ func TestAnswersOfOtherForms(t *testing.T) {
 		{link, `{"approved":true,"toolCallId":"c2"}`, "toolCallId"},
 		{respondPath, `{` + ids + `,"editedArgs":{"to":"x"}}`, "editedArgs"},
 		{respondPath, `{` + ids + `,"decision":"deny"}`, "decision"},
+		{adminRespondPath, `{` + ids + `,"editedArgs":{"to":"x"}}`, "editedArgs"},
+		{adminRespondPath, `{` + ids + `,"decision":"deny"}`, "decision"},
 		{answersPath, `{"answers":[{` + ids + `,"editedArgs":{"to":"x"}}]}`, "answers[0].editedArgs"},
 		{aguiPath, resume(`"arguments":{"to":"x"}`), "arguments"},
 		{aguiPath, resume(`"decision":"deny"`), "decision"},

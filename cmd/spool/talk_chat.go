@@ -62,7 +62,7 @@ func talk(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 		defer terminal.Close()
 		s := &chat.Session{
 			Client: c, Reach: f.reach, Term: terminal, Thread: spool.ThreadID(f.thread), Agent: f.agent, Editor: editor(h),
-			Print: &chat.Printer{Out: terminal, Style: styled(out, h), Thinking: f.thinking},
+			Print: &chat.Printer{Out: terminal, Style: styled(out, h), Thinking: f.thinking, Width: terminal.Width},
 		}
 		err = s.Run(ctx, prompt)
 		terminal.Close()

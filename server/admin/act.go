@@ -38,6 +38,7 @@ type OperatorStopRequest struct{ operatorTarget }
 // OperatorRespondRequest is the body of an answer by an operator.
 type OperatorRespondRequest struct {
 	operatorTarget
+	call.OtherAnswer
 
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
@@ -52,7 +53,10 @@ func (in *OperatorRespondRequest) Validate(ctx context.Context) error {
 	if err := in.operatorTarget.Validate(ctx); err != nil {
 		return err
 	}
-	return call.CheckToolCall(in.ToolCallID)
+	if err := call.CheckToolCall(in.ToolCallID); err != nil {
+		return err
+	}
+	return in.Check()
 }
 
 // actAs returns the context for an operator's action, the key of the thread, and the dispatched run, "" for a

@@ -157,14 +157,14 @@ func (e *encoder) messages(c projection.Messages) (Messages, error) {
 
 // runEnded returns the event that closes a run.
 func (e *encoder) runEnded(c projection.RunEnded) Event {
-	end := RunFinished{ThreadID: c.Thread, RunID: e.runID, Outcome: Outcome{Type: OutcomeSuccess}, Usage: counts(c.Usage)}
+	end := RunFinished{ThreadID: c.Thread, RunID: e.runID, Outcome: Outcome{Type: OutcomeSuccess}, Usage: counts(c.Usage), Metadata: markOf(c.Expired)}
 	old := c.Old && e.connect // the state says how it ended
 	switch {
 	case c.Outcome == projection.Left:
 		return RunError{Message: "The server is shutting down. The run goes on: connect again to see the rest.", Code: CodeServerGone}
 	case c.Outcome == projection.Failed && !old:
 		return RunError{
-			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage),
+			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage), Metadata: markOf(c.Expired),
 		}
 	case c.Outcome == projection.Cancelled && !old && e.before1:
 		end.Result = &Result{FinishReason: cmp.Or(c.State.StopReason, spool.StopCancelled)}

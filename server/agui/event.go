@@ -92,6 +92,8 @@ type RunFinished struct {
 	Result   *Result            `doc:"Why the run ended, if the outcome does not say it." json:"result,omitempty"`
 	Outcome  Outcome            `doc:"How the run ended."                                 json:"outcome"`
 	Usage    []spool.TokenCount `doc:"The tokens that it used."                           json:"usage,omitempty"`
+	// Metadata is nil if there is nothing more to say.
+	Metadata *Metadata[RunMark] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // RunError closes a run that failed.
@@ -99,6 +101,8 @@ type RunError struct {
 	Message string             `doc:"The error, for a person."         json:"message"`
 	Code    string             `doc:"The error's code, for a program." json:"code,omitempty"`
 	Usage   []spool.TokenCount `doc:"The tokens that the run used."    json:"usage,omitempty"`
+	// Metadata is nil if there is nothing more to say.
+	Metadata *Metadata[RunMark] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // StepStarted opens a step.

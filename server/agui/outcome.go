@@ -74,6 +74,19 @@ type OwnRun struct {
 	RunID spool.RunID `doc:"The server's id of the run, if the client has its own id for it." json:"runId"`
 }
 
+// RunMark has the marks of a run that is over.
+type RunMark struct {
+	Expired spool.Expired `doc:"The questions of the run that nobody answered in time." json:"expired"`
+}
+
+// markOf returns the mark of a run, or nil if it has none.
+func markOf(x spool.Expired) *Metadata[RunMark] {
+	if x == (spool.Expired{}) {
+		return nil
+	}
+	return &Metadata[RunMark]{RunMark{x}}
+}
+
 // Publisher is the publisher of an application's event.
 type Publisher struct {
 	Published       bool   `doc:"True for an event of an application." json:"published"`

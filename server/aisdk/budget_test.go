@@ -146,12 +146,16 @@ func TestBudget(t *testing.T) {
 					}
 					settle(time.Minute)
 					stop()
-					saved := lines(savedWith(t, e, v, questions(e)))
+					kept, resumed := savedWith(t, e, v, questions(e)), come(t, e, aisdk.Options{Version: v, Questions: questions(e)}).saw()
+					saved := lines(kept)
 					if diff := cmp.Diff(c.want, saved); diff != "" {
 						t.Errorf("-want +saved\n%s", diff)
 					}
-					if diff := cmp.Diff(saved, lines(come(t, e, aisdk.Options{Version: v, Questions: questions(e)}).saw())); diff != "" {
+					if diff := cmp.Diff(saved, lines(resumed)); diff != "" {
 						t.Errorf("-saved +resumed\n%s", diff)
+					}
+					if got, want := resumed.Metadata.Expired, kept.Metadata.Expired; got != want || (got.Questions == 1) != (name == "Expired") {
+						t.Errorf("the mark is %v, and of the saved message %v", got, want)
 					}
 					if diff := cmp.Diff(saved, lines(page)); diff != "" && c.play == nil {
 						t.Errorf("-saved +page\n%s", diff)

@@ -65,10 +65,11 @@ type Caller struct {
 
 // Metadata is what is known of an assistant's message, beyond its parts.
 type Metadata struct {
-	RunID      spool.RunID       `doc:"The run that wrote the message."            json:"runId,omitempty"`
-	Usage      *spool.TokenCount `doc:"The tokens that the run used."              json:"usage,omitempty"      nullable:"false"`
-	StopReason spool.StopReason  `doc:"Why the run ended before it was done."      json:"stopReason,omitempty"`
-	Output     json.RawMessage   `doc:"The JSON value that the run was asked for." json:"output,omitempty"`
+	RunID      spool.RunID       `doc:"The run that wrote the message."             json:"runId,omitempty"`
+	Usage      *spool.TokenCount `doc:"The tokens that the run used."               json:"usage,omitempty"      nullable:"false"`
+	StopReason spool.StopReason  `doc:"Why the run ended before it was done."       json:"stopReason,omitempty"`
+	Output     json.RawMessage   `doc:"The JSON value that the run was asked for."  json:"output,omitempty"`
+	Expired    spool.Expired     `doc:"The questions that nobody answered in time." json:"expired,omitzero"`
 }
 
 // The types of chunks.

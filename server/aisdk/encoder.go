@@ -438,7 +438,7 @@ func (e *encoder) path(p spool.InputRequired) (names []string) {
 
 // end ends the stream of the run.
 func (e *encoder) end(c projection.RunEnded) {
-	about := about(c.Run, c.State.StopReason, c.Usage, c.Output)
+	about := about(c.Run, c.State.StopReason, c.Usage, c.Output, c.Expired)
 	if e.redo != nil && (c.Outcome == projection.Finished || c.Outcome == projection.Waits) {
 		e.cut = true // what the client has of the step is not in its message
 		return
@@ -461,8 +461,8 @@ func (e *encoder) end(c projection.RunEnded) {
 }
 
 // about returns what is known of the message of a run.
-func about(run spool.RunID, reason spool.StopReason, usage *spool.TokenCount, output json.RawMessage) *Metadata {
-	m := &Metadata{RunID: run, StopReason: reason, Output: output}
+func about(run spool.RunID, reason spool.StopReason, usage *spool.TokenCount, output json.RawMessage, expired spool.Expired) *Metadata {
+	m := &Metadata{RunID: run, StopReason: reason, Output: output, Expired: expired}
 	if reason == spool.StopCompleted {
 		m.StopReason = ""
 	}

@@ -79,7 +79,7 @@ func messageOf(v Version, run spool.RunID, s *spool.Snapshot, asked Questions) (
 				return Message{}, err
 			}
 		case r.State.Terminal():
-			e.add(Chunk{Type: typeMetadata, MessageMetadata: about(run, r.StopReason, &r.TokenCount, nil)})
+			e.add(Chunk{Type: typeMetadata, MessageMetadata: about(run, r.StopReason, &r.TokenCount, nil, r.Expired)})
 		}
 	}
 	m := Message{ID: string(run), Role: spool.RoleAssistant, Parts: []Part{}}

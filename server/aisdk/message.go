@@ -201,6 +201,9 @@ func (m *Message) describe(d *Metadata) {
 	if d.Output != nil {
 		m.Metadata.Output = d.Output
 	}
+	if d.Expired.Questions > 0 {
+		m.Metadata.Expired = d.Expired
+	}
 }
 
 // streaming returns the block that is open. Nil: none is.

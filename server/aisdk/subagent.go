@@ -98,10 +98,11 @@ func readResult(result json.RawMessage) said {
 	}
 	has := func(key string) bool { return string(fields[key]) == "true" }
 	_, nested := fields["agentId"]
+	_, cut := fields["outcome"] // of a call that was cut off
 	switch {
 	case has("denied"):
 		return said{denied: true, reason: text("reason")}
-	case len(fields) == 1, nested, has("approved") && fields["result"] == nil:
+	case len(fields) == 1, nested, cut, has("approved") && fields["result"] == nil:
 		return said{error: text("error")}
 	default:
 		return said{}

@@ -233,6 +233,8 @@ type RunEnded struct {
 	Output json.RawMessage
 	// Parks are what the run waits for.
 	Parks Parks
+	// Expired is the run's mark: see [spool.Run.Expired]. Zero: it has none, or goes on.
+	Expired spool.Expired
 	// Old is true if the run was over before the client came.
 	Old bool
 }

@@ -31,6 +31,7 @@ func (p *Projection) ended(r spool.Run) {
 	}
 	end := RunEnded{
 		State: ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}, Usage: &r.TokenCount, Old: !p.began,
+		Expired: r.Expired,
 	}
 	switch r.State {
 	case spool.Failed:

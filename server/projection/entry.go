@@ -166,7 +166,7 @@ func (p *Projection) runEnded(e spool.Entry) error {
 		}
 		p.finish(RunEnded{
 			State: ThreadState{State: spool.Completed, RunID: p.run, StopReason: cmp.Or(end.FinishReason, in.StopReason)},
-			Usage: end.Usage, Output: in.Output,
+			Usage: end.Usage, Output: in.Output, Expired: in.Expired,
 		})
 	case spool.SegmentStopped:
 		if err := p.takeBack(e.Seq); err != nil {
@@ -174,6 +174,7 @@ func (p *Projection) runEnded(e spool.Entry) error {
 		}
 		p.finish(RunEnded{
 			Outcome: Cancelled, State: ThreadState{State: spool.Cancelled, RunID: p.run, StopReason: spool.StopCancelled}, Usage: end.Usage,
+			Expired: in.Expired,
 		})
 	case spool.SegmentParked:
 		if err := p.takeRestBack(e.Seq); err != nil {
@@ -204,7 +205,7 @@ func (p *Projection) segmentFailed(e spool.Entry, ended spool.RunEnded) error {
 	p.out.add(SegmentFailed{ended, e.Payload})
 	r, ok := RunOf(s.Snapshot, p.run)
 	if !ok { // the run is too old for the snapshot
-		r = spool.Run{ID: p.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
+		r = spool.Run{ID: p.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed, Expired: ended.Expired}
 	}
 	if r.State == spool.Queued {
 		p.changeState(ThreadState{State: r.State, RunID: r.ID})

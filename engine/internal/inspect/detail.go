@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // detailLimit bounds each list of a [RunDetail].
@@ -150,7 +151,8 @@ func (d *detail) readSteps(v spool.View) error {
 			return err
 		}
 		for _, e := range effects {
-			callOf(&d.Steps[i], e.ToolCallID).Effect = e.State
+			c := callOf(&d.Steps[i], e.ToolCallID)
+			c.Effect, c.Failed = e.State, toolresult.Failed(e.Result)
 		}
 		for _, p := range d.Parks {
 			if p.Step == d.Steps[i].Index {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/testing/maptx"
 )
 
@@ -155,7 +156,7 @@ func TestRun(t *testing.T) {
 		}
 		rows.Usage = []spool.UsageRow{use("", 1, 4, spool.OutcomeError), use("", 1, 6, spool.OutcomeFinished), summary, use("n", 1, 7, spool.OutcomeFinished), use("", 2, 13, spool.OutcomeFinished)}
 		rows.Runs[1].StartedAt = at(6)
-		rows.Effects = []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c7", State: spool.EffectDone}, {RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectVoid}}
+		rows.Effects = []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c7", State: spool.EffectDone, Result: toolresult.Error("status 500")}, {RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectVoid}}
 		rows.Messages = []spool.Message{{ID: "m", RunID: "r", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c7", ToolName: "look"}}}}
 	})
 	for _, c := range []struct {
@@ -163,7 +164,7 @@ func TestRun(t *testing.T) {
 		want string
 	}{
 		{"r", "revision v1, children [n], entries [1 3], usage 5, parks [c1], " +
-			"step 1 finished: 2 attempts, 10 tokens, 5000 ms, [look c7 done ,  c1 void open], step 2 finished: 1 attempts, 5 tokens, 3000 ms, []"},
+			"step 1 finished: 2 attempts, 10 tokens, 5000 ms, [look c7 done  failed,  c1 void open], step 2 finished: 1 attempts, 5 tokens, 3000 ms, []"},
 		{"n", "revision v1, children [], entries [], usage 1, parks [c2], step 1 finished: 1 attempts, 5 tokens, 1000 ms, [ c2  open]"},
 	} {
 		d, err := Run(tx, c.run)
@@ -194,6 +195,9 @@ func described(d spool.RunDetail) string {
 		calls := make([]string, len(s.Calls))
 		for i, c := range s.Calls {
 			calls[i] = fmt.Sprintf("%s %s %s %s", c.ToolName, c.ToolCallID, c.Effect, c.Park)
+			if c.Failed {
+				calls[i] += " failed"
+			}
 		}
 		all = append(all, fmt.Sprintf("step %d %s: %d attempts, %d tokens, %d ms, [%s]", s.Index, s.Outcome, s.Attempts, s.TotalTokens, s.DurationMS, strings.Join(calls, ", ")))
 	}

@@ -5,6 +5,7 @@ package toolresult
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spoolhq/spool"
 )
@@ -58,6 +59,22 @@ func Error(text string) json.RawMessage { return JSON("error: " + text) }
 
 // LateError returns the result of a call that failed after its park.
 func LateError(text string) json.RawMessage { return JSON(map[string]string{"error": text}) }
+
+// Failed reports whether a result is one of [Error] or [LateError], also of a call that a person approved or that was
+// cut off.
+func Failed(result json.RawMessage) bool {
+	var text string
+	if json.Unmarshal(result, &text) == nil {
+		return strings.HasPrefix(text, "error: ")
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(result, &fields) != nil || json.Unmarshal(fields["error"], &text) != nil {
+		return false
+	}
+	_, cut := fields["outcome"]
+	_, whole := fields["result"]
+	return len(fields) == 1 || cut || string(fields["approved"]) == "true" && !whole
+}
 
 // Refused returns the result of a call beyond the budget, in a run whose budget was raised later.
 func Refused() json.RawMessage {

@@ -59,7 +59,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/toollist", Ours: []string{"."}},
 	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/quota", Ours: []string{".", "engine/internal/random"}},
-	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/quota", "engine/internal/record", "engine/internal/thread"}},
+	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/quota", "engine/internal/record", "engine/internal/thread", "engine/internal/toolresult"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
 		".", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",

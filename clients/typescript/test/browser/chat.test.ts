@@ -1,7 +1,34 @@
 // The example of a chat, with each of its features.
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { play, Tape } from "./tape.js";
 import { World } from "./world.js";
+
+/**
+ * Returns how many milliseconds after the answer to a start the page lists the thread. The page takes both times, as the
+ * test may be slow.
+ */
+async function sidebar(page: Page, title: string): Promise<() => Promise<number>> {
+  await page.evaluate((title) => {
+    const seen = new Promise<number>((resolve) => {
+      const look = () => {
+        if ([...document.querySelectorAll("nav button")].some((button) => button.textContent === title)) {
+          changes.disconnect();
+          resolve(performance.now());
+        }
+      };
+      const changes = new MutationObserver(look);
+      changes.observe(document.body, { childList: true, subtree: true, characterData: true });
+    });
+    Object.assign(window, { seen });
+  }, title);
+  return () =>
+    page.evaluate(async () => {
+      const seen = await (window as unknown as { seen: Promise<number> }).seen;
+      const starts = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/api/agent/run"));
+      return seen - ((starts.at(-1) as PerformanceResourceTiming | undefined)?.responseEnd ?? 0);
+    });
+}
 
 test("a chat of sixty lines has nine features", async () => {
   const world = await World.start("chat", { expects: /400|Failed to load/ });
@@ -25,22 +52,21 @@ test("a chat of sixty lines has nine features", async () => {
   await page.route("**/api/agent/run", (route) => route.fulfill(refusal), { times: 1 });
   await say("hello");
   await page.getByRole("alert").getByText("not now").waitFor();
-  const accepted = page.waitForResponse("**/api/agent/run");
+  const listed = await sidebar(page, "hello");
   await button("Retry").click();
-  await accepted;
-  const began = performance.now();
-  await button("hello").waitFor();
-  expect(performance.now() - began).toBeLessThan(3000); // ten times what it may take, as the machine has other work
+  expect(await listed()).toBeLessThan(300);
   await page.getByText("You said: hello.").waitFor();
   expect(await page.locator("article img").getAttribute("src")).toMatch(/^data:image\/png;base64,iVBOR/);
 
   await say("go");
   await page.getByLabel("send_email").fill('{"to":"bob@example.com"}');
-  const before = await page.locator("output").textContent();
-  expect(before).not.toBe("0 tokens"); // the step is saved, and the run waits
+  const tokens = async () => Number.parseInt((await page.locator("output").textContent()) ?? "", 10);
+  const before = await tokens();
+  expect(before).toBeGreaterThan(0); // the step is saved, and the run waits
   await button("Approve").click();
   await page.getByText("Sent.").waitFor();
   await button("Send").waitFor();
+  await expect.poll(tokens).toBeGreaterThan(before);
 
   await say("slow");
   await page.getByText("I write").waitFor();

@@ -78,6 +78,10 @@ export class Model {
       const key = String(request.headers["idempotency-key"]);
       this.effects.push({ tool, key, args: body });
       const result = await this.tools.get(tool)?.(body, this.effects.filter((effect) => effect.tool === tool).length);
+      if (result instanceof Response) {
+        response.writeHead(result.status).end(await result.text());
+        return;
+      }
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify(result ?? { ok: true }));
       return;

@@ -38,7 +38,7 @@ type Inbox struct {
 
 // Run answers until the person leaves, or no question waits.
 func (b *Inbox) Run(ctx context.Context) error {
-	b.print = Printer{Out: b.Term, Style: b.Style}
+	b.print = Printer{Out: b.Term, Style: b.Style, Width: b.Term.Width}
 	b.line.to = b.Term
 	if err := b.load(ctx); err != nil || len(b.all) == 0 {
 		return err

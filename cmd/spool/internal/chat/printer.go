@@ -22,6 +22,8 @@ type Printer struct {
 	Aside io.Writer
 	// Style colours what is not the answer.
 	Style bool
+	// Width returns how many columns a line has, and 0 if lines do not end. Nil: they do not.
+	Width func() int
 	// Thinking shows the reasoning of models.
 	Thinking bool
 	// Whole prints only what is saved, so nothing has to be taken back.
@@ -35,8 +37,10 @@ type Printer struct {
 	// open is the message whose last line is not ended, and openAside says that the line is in Aside.
 	open spool.MessageID
 	// lost has what was printed of messages that are gone. A snapshot that comes next may have it again.
-	lost      []*printed
-	column    bool
+	lost   []*printed
+	column bool
+	// wrap is at the end of the line that is not ended.
+	wrap      wrapper
 	speaker   spool.AgentID
 	lastState string
 }
@@ -234,8 +238,9 @@ func (p *Printer) grow(v *view.Thread, m spool.Message, e *printed, had *string,
 			p.write(to, p.style("2", indent+name(v, m.AgentID)+":")+"\n")
 		}
 		p.write(to, indent)
+		p.wrap = wrapper{at: len(indent)}
 	}
-	text := strings.ReplaceAll(Clean(rest), "\n", "\n"+indent)
+	text := p.wrap.add(Clean(rest), p.width(), indent)
 	if dim {
 		text = p.style("2", text)
 	}
@@ -247,7 +252,8 @@ func (p *Printer) grow(v *view.Thread, m spool.Message, e *printed, had *string,
 func (p *Printer) indented(v *view.Thread, agent spool.AgentID, text string) {
 	p.takeBack()
 	p.endLine()
-	p.write(p.aside(), p.style("2", p.indent(v, agent)+text)+"\n")
+	indent := p.indent(v, agent)
+	p.write(p.aside(), p.style("2", p.folded(indent+text, indent+"  "))+"\n")
 	p.speaker = agent
 }
 
@@ -255,14 +261,14 @@ func (p *Printer) indented(v *view.Thread, agent spool.AgentID, text string) {
 func (p *Printer) line(text, indent string) {
 	p.takeBack()
 	p.endLine()
-	p.write(p.Out, indent+text+"\n")
+	p.write(p.Out, p.folded(indent+text, indent)+"\n")
 }
 
 // note prints a line about the conversation.
 func (p *Printer) note(text string) {
 	p.takeBack()
 	p.endLine()
-	p.write(p.aside(), p.style("2", "… "+Line(text, 4*lineWidth))+"\n")
+	p.write(p.aside(), p.style("2", p.folded("… "+Line(text, 4*lineWidth), "  "))+"\n")
 }
 
 // State prints why the run waits, if that has changed. Empty: it does not.
@@ -283,6 +289,22 @@ func (p *Printer) endLine() {
 		p.write(to, "\n")
 	}
 	p.column, p.open = false, ""
+}
+
+func (p *Printer) width() int {
+	if p.Width == nil {
+		return 0
+	}
+	return p.Width()
+}
+
+// folded returns a text that begins a line, broken between words.
+func (p *Printer) folded(text, indent string) string {
+	if p.width() == 0 {
+		return text
+	}
+	var w wrapper
+	return w.add(text, p.width(), indent)
 }
 
 func (p *Printer) aside() io.Writer {

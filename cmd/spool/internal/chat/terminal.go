@@ -82,6 +82,15 @@ func (t *Terminal) Write(b []byte) (int, error) {
 	return t.out.Write(b)
 }
 
+// Width returns how many columns the terminal has, or 0 if nobody knows.
+func (t *Terminal) Width() int {
+	width, _, err := term.GetSize(int(t.out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // The keys that are no text.
 const (
 	keyNone = -(iota + 1)

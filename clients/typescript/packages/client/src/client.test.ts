@@ -129,10 +129,17 @@ test("an inbox is answered in batches, and by links", async () => {
   const answers = [{ threadId: "t1", toolCallId: "c1", digest: "sha256:1", approved: true }];
   expect(await client.answerInbox(answers)).toEqual(results);
   expect(server.requests[0]?.body).toEqual({ answers });
-  server.answer("POST /base/api/agent/inbox/links", { body: { url: "/base/api/agent/inbox/links/k", expiresAt: "" } });
+  const made = { url: "/base/api/agent/inbox/links/k", expiresAt: "", linkId: "l1" };
+  server.answer("POST /base/api/agent/inbox/links", { body: made });
   const link = { threadId: "t1", toolCallId: "c1", approver: "ann@example.com" };
-  expect((await client.inboxLink(link)).url).toBe("http://spool.test/base/api/agent/inbox/links/k");
+  expect(await client.inboxLink(link)).toEqual({ ...made, url: `http://spool.test${made.url}` });
   expect(server.requests[1]?.body).toEqual(link);
+  server.answer("GET /base/api/agent/inbox/links", { body: { links: [{ ...link, linkId: "l1" }] } });
+  expect(await client.inboxLinks({ limit: 1, after: "l0" })).toEqual([{ ...link, linkId: "l1" }]);
+  expect(String(server.requests[2]?.query)).toBe("limit=1&after=l0");
+  server.answer("DELETE /base/api/agent/inbox/links", { body: { ...link, linkId: "l1" } });
+  expect((await client.revokeInboxLink("l1")).linkId).toBe("l1");
+  expect(String(server.requests[3]?.query)).toBe("linkId=l1");
 });
 
 describe("a failure", () => {

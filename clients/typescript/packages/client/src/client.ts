@@ -4,7 +4,7 @@ import { createHttp, type Request } from "./http.js";
 import type { ClientOptions, InboxResult, Routes } from "./options.js";
 import type { Params } from "./routes.js";
 import type { Client } from "./types.js";
-import type { Branch, DeleteResult, ForkResult, RespondResult, RunResult, StopResult } from "./wire.js";
+import type { Branch, DeleteResult, ForkResult, QuestionLink, RespondResult, RunResult, StopResult } from "./wire.js";
 
 /**
  * Returns a client of one server. It sends nothing yet, and needs no closing.
@@ -23,8 +23,13 @@ export function createClient(options: ClientOptions = {}): Client {
     http.json<T>(http.url(name, params), { method: "POST", body, signal: options?.signal, ...more });
   const refusals = [409];
   /** Returns a signed URL, which may begin with the path. */
-  const signed = async (name: Name, body: unknown, options: Options, params: Params = {}) => {
-    const made = await post<{ url: string; expiresAt: string }>(name, body, options, {}, params);
+  const signed = async <T extends { url: string }>(
+    name: Name,
+    body: unknown,
+    options: Options,
+    params: Params = {},
+  ) => {
+    const made = await post<T>(name, body, options, {}, params);
     return { ...made, url: new URL(made.url, http.url(name, params)).href };
   };
 
@@ -106,6 +111,9 @@ export function createClient(options: ClientOptions = {}): Client {
     answerInbox: async (answers, given) =>
       (await post<{ results: InboxResult[] }>("inboxAnswers", { answers }, given)).results,
     inboxLink: (request, given) => signed("inboxLinks", request, given),
+    inboxLinks: async ({ limit, after, ...given } = {}) =>
+      (await get<{ links: QuestionLink[] }>("inboxLinks", { limit, after }, given)).links,
+    revokeInboxLink: (linkId, given) => post("inboxLinks", undefined, given, { method: "DELETE" }, { linkId }),
     follow: (threadId, given = {}) => follow(http, threadId, given),
     request: (method, path, body, given) => http.json(http.below(path), { method, body, signal: given?.signal }),
   };

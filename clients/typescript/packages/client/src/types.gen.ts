@@ -330,6 +330,8 @@ export interface components {
             code?: string;
             /** @description The error, for a person. */
             message: string;
+            /** @description More from this server. */
+            metadata?: components["schemas"]["MetadataRunMark"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -339,6 +341,8 @@ export interface components {
             usage?: components["schemas"]["TokenCount"][];
         };
         AgentRunFinished: {
+            /** @description More from this server. */
+            metadata?: components["schemas"]["MetadataRunMark"];
             /** @description How the run ended. */
             outcome: components["schemas"]["AgentOutcome"];
             /** @description Why the run ended, if the outcome does not say it. */
@@ -755,6 +759,8 @@ export interface components {
              * @enum {string}
              */
             effect?: "pending" | "done" | "void" | "waiting";
+            /** @description Whether the call failed, by its result. Left out: it did not, or has no result. */
+            failed?: boolean;
             /**
              * @description The state of the call's wait. Left out: it did not wait.
              * @enum {string}
@@ -854,6 +860,8 @@ export interface components {
             messages: components["schemas"]["ChatMessage"][];
         };
         ChatMetadata: {
+            /** @description The questions that nobody answered in time. */
+            expired?: components["schemas"]["Expired"];
             /** @description The JSON value that the run was asked for. */
             output?: unknown;
             /** @description The run that wrote the message. */
@@ -2092,6 +2100,10 @@ export interface components {
              */
             type: "MESSAGES_RESTORED";
         };
+        MetadataRunMark: {
+            /** @description Data that AG-UI has no field for. */
+            spool: components["schemas"]["RunMark"];
+        };
         ModelContent: {
             /** @description The provider's name of the model, if the model names it. */
             id?: string;
@@ -3247,6 +3259,10 @@ export interface components {
             next?: string;
             /** @description The runs, the last accepted one first. */
             runs: components["schemas"]["Run"][];
+        };
+        RunMark: {
+            /** @description The questions of the run that nobody answered in time. */
+            expired: components["schemas"]["Expired"];
         };
         RunOutcome: {
             /** @description The cost of the run and of all runs nested in it. Left out: no price is known. */

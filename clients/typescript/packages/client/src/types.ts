@@ -30,6 +30,8 @@ import type {
   ForkResult,
   Frame,
   Inbox,
+  InboxLink,
+  QuestionLink,
   RespondResult,
   RestoreResult,
   RunOutcome,
@@ -100,7 +102,14 @@ export interface Client {
   /** Answers up to 100 questions. Each has a result of its own, in the same order. */
   answerInbox(answers: readonly InboxAnswer[], options?: CallOptions): Promise<InboxResult[]>;
   /** A signed link with which one person can see and answer one question, without other credentials. */
-  inboxLink(request: InboxLinkRequest, options?: CallOptions): Promise<{ url: string; expiresAt: string }>;
+  inboxLink(request: InboxLinkRequest, options?: CallOptions): Promise<InboxLink>;
+  /**
+   * The links that the caller has made, and those of its whole tenant for the scope admin, without links that are over.
+   * `limit` is 50 unless given. `after` is the `linkId` of the last link of the page before.
+   */
+  inboxLinks(options?: CallOptions & { limit?: number; after?: string }): Promise<QuestionLink[]>;
+  /** Ends a link before its time. One that is over, or that the caller does not see, is `not_found`. */
+  revokeInboxLink(linkId: string, options?: CallOptions): Promise<QuestionLink>;
   /** The frames of a thread as they happen, each once, over as many connections as it takes. */
   follow(threadId: string, options?: FollowOptions): AsyncIterable<Frame>;
   /** A request of the caller's own, with the client's credentials and errors. */

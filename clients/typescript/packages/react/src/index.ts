@@ -3,7 +3,14 @@ export { type FromThread, type Spool, type ThreadSource, useSpool } from "./cont
 export { type BrowserPersistenceOptions, browserPersistence, type Persistence } from "./persistence.js";
 export type { MessageFilter } from "./present.js";
 export { SpoolProvider, type SpoolProviderProps } from "./provider.js";
-export { type ShownMessage, type ShownPart, type ShownToolCall, type ToolCallState, textOf } from "./show.js";
+export {
+  endOfCall,
+  type ShownMessage,
+  type ShownPart,
+  type ShownToolCall,
+  type ToolCallState,
+  textOf,
+} from "./show.js";
 export type { ThreadOptions } from "./thread-owner.js";
 export { type Inbox, type InboxOptions, type InboxQuestion, useInbox } from "./use-inbox.js";
 export { type Interrupt, useInterrupts } from "./use-interrupts.js";

@@ -22,6 +22,7 @@ test.each([
   ["done", null],
   ["error", "error: there is no such file"],
   ["error", { error: "there is no such file" }],
+  ["error", { error: "the call was cut off", outcome: "unknown" }],
   ["error", { approved: true, error: "there is no such file" }],
   ["done", { approved: true, result: "sent" }],
   ["denied", { denied: true, reason: "no" }],

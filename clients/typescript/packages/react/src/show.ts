@@ -160,7 +160,7 @@ function callOf(
   const result = results?.get(call.toolCallId);
   let state: ToolCallState = "running";
   if (done) {
-    state = endOf(result);
+    state = endOfCall(result);
   } else if (park !== undefined) {
     state = "waiting";
   } else if (streaming && typeof call.args === "string") {
@@ -180,8 +180,8 @@ function callOf(
   };
 }
 
-/** Returns how a call has ended, from the results that the engine makes itself. */
-function endOf(result: unknown): ToolCallState {
+/** Returns how a call has ended, from the results that the engine makes itself: `done`, `error`, `denied` or `cancelled`. */
+export function endOfCall(result: unknown): ToolCallState {
   if (typeof result === "string") {
     return result.startsWith("error: ") ? "error" : "done"; // as the engine saves what a tool returned as its error
   }

@@ -1,7 +1,7 @@
 "use client";
 
 import { SpoolError } from "@spool/client";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useInsertionEffect, useRef, useState } from "react";
 
 /** A list that is read in pages, and again from time to time. */
 export interface List<T> {
@@ -63,7 +63,8 @@ export function useList<T>(
   const { manual = false, refreshMs = false } = options;
   const [listed, setListed] = useState<Listed<T>>({ items: [], next: undefined, loading: !manual, error: null });
   const state = useRef({ listed, newest: 0, idOf });
-  useEffect(() => {
+  // Before anybody sees the list, and may ask for more of it.
+  useInsertionEffect(() => {
     state.current.listed = listed;
     state.current.idOf = idOf;
   }, [listed, idOf]);

@@ -107,9 +107,62 @@ test("a question that nobody answers", async () => {
   await desk.page.getByRole("tab", { name: "Expired" }).click();
   await desk.page
     .locator(".inbox-list")
-    .getByText(/^nobody answered until/)
+    .getByText(/^until /)
     .waitFor();
   await desk.look("inbox-expired");
+  desk.untroubled();
+});
+
+test("approvals of one step are answered together", async () => {
+  const world = await World.start("console-together");
+  const both = () => [
+    new Tape().call("c1", "send_email", { to: "ann" }).call("c2", "send_email", { to: "bob" }).end(),
+    new Tape().say("Answered.").end(),
+  ];
+  world.model.script = play({ yes: both(), no: both() });
+  const desk = await Desk.open(world);
+  await desk.send("yes");
+  await desk.button("Approve all 2 as they are").waitFor();
+  expect(await desk.question.count()).toBe(2);
+  await desk.look("together");
+  await desk.button("Approve all 2 as they are").click();
+  await desk.page.getByText("Answered.").waitFor();
+  expect(world.model.effects.map(({ args }) => args)).toEqual(expect.arrayContaining([{ to: "ann" }, { to: "bob" }]));
+  await desk.send("no");
+  await desk.button("Deny all 2").click();
+  await desk.page.locator('.call[data-state="denied"]').nth(1).waitFor();
+  await desk.page.getByText("Answered.").nth(1).waitFor();
+  await desk.question.waitFor({ state: "detached" });
+  expect(world.model.effects).toHaveLength(2);
+  desk.untroubled();
+});
+
+test("a tool that answers with an error is one on every page", async () => {
+  const world = await World.start("console-failed");
+  world.model.script = play({
+    orders: [new Tape().call("c1", "look", {}).end(), new Tape().say("It is away.").end()],
+  });
+  world.model.tools.set("look", () => new Response("the shop is away", { status: 500 }));
+  await world.other().run({ threadId: "t", runId: "r", prompt: "orders" });
+  const desk = await Desk.open(world, "#/threads/t");
+  const failed = async () => {
+    await desk.page
+      .locator('.call[data-state="error"]')
+      .getByText(/status 500/)
+      .waitFor();
+  };
+  await failed();
+  await desk.page.reload();
+  await failed();
+  await desk.go("#/threads/t/record");
+  await failed();
+  await desk.page
+    .locator(".events")
+    .getByText(/look failed: “.*status 500/)
+    .waitFor();
+  await desk.go("#/operations/runs/r");
+  await desk.page.getByText("look failed", { exact: true }).waitFor();
+  await desk.look("failed-run");
   desk.untroubled();
 });
 

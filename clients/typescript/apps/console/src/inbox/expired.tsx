@@ -2,10 +2,11 @@
 import { type ReactNode, useState } from "react";
 import { to } from "../route.js";
 import { client } from "../session.js";
-import { glance, moment, visible } from "../ui/format.js";
+import { moment, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
+import { leadOf } from "./lead.js";
 import { keyOf } from "./store.js";
 
 const every = 10_000;
@@ -25,16 +26,14 @@ export function Expired({ tabs }: { tabs: ReactNode }): ReactNode {
             <li key={keyOf(question)}>
               <a href={to.thread(question.threadId)}>
                 <span className="row-line">
+                  <span className="lead clip">{leadOf(question, value.questions)}</span>
+                  <span className="num">until {moment(question.expiresAt ?? question.askedAt, now)}</span>
+                </span>
+                <span className="row-line">
                   <span className="call-name">{question.toolName}</span>
-                  <span className="num">
-                    nobody answered until {moment(question.expiresAt ?? question.askedAt, now)}
+                  <span className="clip">
+                    {visible(question.title || question.threadId)}, {question.path.join(" › ")}
                   </span>
-                </span>
-                <span className="clip mono small">
-                  {visible(question.argumentsPreview ?? glance(question.arguments, 100))}
-                </span>
-                <span className="clip faint small">
-                  {question.path.join(" › ")} in {question.title || question.threadId}
                 </span>
               </a>
             </li>

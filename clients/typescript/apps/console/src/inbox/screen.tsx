@@ -12,6 +12,7 @@ import { ago, bytes, duration, glance, since, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
 import { Expired } from "./expired.js";
+import { leadOf } from "./lead.js";
 import { dropFromInbox, keyOf, moreOfInbox, setInboxFilter, useInbox } from "./store.js";
 
 /** Sends an answer to a question. */
@@ -168,6 +169,7 @@ function Waiting({ tabs }: { tabs: ReactNode }): ReactNode {
             <Row
               key={keyOf(question)}
               question={question}
+              lead={leadOf(question, questions)}
               current={question === current}
               chosen={chosen.has(keyOf(question))}
               onShow={show}
@@ -258,12 +260,15 @@ function Filters(): ReactNode {
 
 function Row({
   question,
+  lead,
   current,
   chosen,
   onShow,
   onChoose,
 }: {
   question: Question;
+  /** What the row begins with. */
+  lead: string;
   current: boolean;
   chosen: boolean;
   onShow: (question: Question) => void;
@@ -282,15 +287,17 @@ function Row({
       />
       <button type="button" aria-current={current ? "true" : undefined} onClick={() => onShow(question)}>
         <span className="row-line">
-          <span className="call-name">{question.toolName}</span>
-          {question.reason !== "approval" && <span className="tag warn">{question.reason.replaceAll("_", " ")}</span>}
+          <span className="lead clip">{lead}</span>
           <span className={left !== null && left < 120_000 ? "num bad" : "num"}>
             {left === null ? ago(question.askedAt, now) : left > 0 ? `${duration(left)} left` : "expired"}
           </span>
         </span>
-        <span className="clip mono small">{visible(question.argumentsPreview ?? glance(question.arguments, 100))}</span>
-        <span className="clip faint small">
-          {visible(question.title || question.threadId)}, {question.path.join(" › ")}
+        <span className="row-line">
+          <span className="call-name">{question.toolName}</span>
+          {question.reason !== "approval" && <span className="tag warn">{question.reason.replaceAll("_", " ")}</span>}
+          <span className="clip">
+            {visible(question.title || question.threadId)}, {question.path.join(" › ")}
+          </span>
         </span>
       </button>
     </li>

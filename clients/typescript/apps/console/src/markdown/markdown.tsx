@@ -3,6 +3,7 @@
 import type { Token, Tokens } from "marked";
 import { memo, type ReactNode, useEffect, useReducer, useRef } from "react";
 import { type Block, deepest, nothing, type Parsed, parse } from "./blocks.js";
+import { highlight } from "./highlight.js";
 import { safeLink } from "./links.js";
 
 /** Shows a text that may grow. Blocks that have not changed are not rendered again. */
@@ -193,7 +194,18 @@ function Code({ text, lang }: { text: string; lang?: string | undefined }): Reac
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
     <section className="code" aria-label={lang ? `code, ${lang}` : "code"} tabIndex={0}>
-      <pre>{text}</pre>
+      <pre>
+        {highlight(text, lang).map(({ text, kind }, i) =>
+          kind === undefined ? (
+            text
+          ) : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a piece is what stands at its place
+            <span key={i} className={`code-${kind}`}>
+              {text}
+            </span>
+          ),
+        )}
+      </pre>
     </section>
   );
 }

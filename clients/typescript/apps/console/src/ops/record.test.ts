@@ -18,6 +18,7 @@ test("a crash, the takeover and what follows are marked", () => {
     entry(8, "RUN_STARTED", { segment: 4 }),
     entry(9, "RUN_ENDED", { segment: 4, status: "finished" }),
     entry(10, "shop.paid", {}),
+    entry(11, "HITL_RESPONSE", { approved: false, answeredBy: "cleo", via: "link", viaBy: "ann" }),
   ]);
   expect(lines.map((line) => line.mark ?? "")).toEqual([
     "",
@@ -30,7 +31,9 @@ test("a crash, the takeover and what follows are marked", () => {
     "takeover",
     "",
     "",
+    "answered",
   ]);
   expect(lines[5]?.text).toBe("approved by ann: fine");
   expect(lines[9]?.text).toBe("shop.paid");
+  expect(lines[10]?.text).toBe("denied by cleo by a link of ann");
 });

@@ -1,5 +1,6 @@
 // What the record of a run says, for a person.
 import type { ThreadEvent } from "@spool/client";
+import { linkOf } from "../thread/why.js";
 
 /** A line of the record. */
 export interface RecordLine {
@@ -54,7 +55,7 @@ function said(type: string, p: Record<string, unknown>, lost: boolean): [string,
       return [`${p.toolName} asks: ${p.about ?? p.reason}`, "asked"];
     case "HITL_RESPONSE":
       return [
-        `${p.approved ? "approved" : "denied"}${p.answeredBy ? ` by ${p.answeredBy}` : ""}${p.reason ? `: ${p.reason}` : ""}`,
+        `${p.approved ? "approved" : "denied"}${p.answeredBy ? ` by ${p.answeredBy}` : ""}${linkOf(p)}${p.reason ? `: ${p.reason}` : ""}`,
         "answered",
       ];
     case "MODEL_FALLBACK":

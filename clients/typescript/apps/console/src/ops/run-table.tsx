@@ -41,6 +41,7 @@ export function RunTable({ runs }: { runs: readonly Run[] }): ReactNode {
               </td>
               <td>
                 <ListedMark run={run} />
+                {run.expired !== undefined && <span className="tag warn">nobody answered</span>}
               </td>
               <td>{run.agent}</td>
               <td className="mono id">

@@ -144,7 +144,8 @@ function Steps({ detail }: { detail: Detail }): ReactNode {
       <h2>Steps</h2>
       {detail.steps.length === 0 && <p className="faint">No step has finished.</p>}
       {detail.steps.length > 0 && (
-        <div className="wide">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
+        <section className="wide" aria-label="table of steps" tabIndex={0}>
           <table>
             <thead>
               <tr>
@@ -177,8 +178,8 @@ function Steps({ detail }: { detail: Detail }): ReactNode {
                   <td className="num">{count(step.outputTokens)}</td>
                   <td>
                     {step.calls.map((call) => (
-                      <span key={call.toolCallId} className="tag" title={call.toolCallId}>
-                        {call.toolName} {call.effect ?? call.park}
+                      <span key={call.toolCallId} className={call.failed ? "tag bad" : "tag"} title={call.toolCallId}>
+                        {call.toolName} {call.failed ? "failed" : (call.effect ?? call.park)}
                       </span>
                     ))}
                   </td>
@@ -186,7 +187,7 @@ function Steps({ detail }: { detail: Detail }): ReactNode {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
     </section>
   );
@@ -255,7 +256,8 @@ function ModelCalls({ detail }: { detail: Detail }): ReactNode {
   return (
     <section>
       <h2>Calls of models</h2>
-      <div className="wide">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+      <section className="wide" aria-label="table of calls" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -284,7 +286,7 @@ function ModelCalls({ detail }: { detail: Detail }): ReactNode {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </section>
   );
 }

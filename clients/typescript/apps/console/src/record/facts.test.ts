@@ -11,14 +11,14 @@ interface Case {
 
 const cases: Case[] = JSON.parse(fixtures).records;
 
-async function told(name: string) {
+async function told(name: string, changed = (line: string) => line) {
   const found = cases.find((one) => one.name === name);
-  const record = await readRecord((found?.lines ?? []).map((line) => JSON.stringify(line)).join("\n"));
+  const record = await readRecord((found?.lines ?? []).map((line) => changed(JSON.stringify(line))).join("\n"));
   return factsOf(record);
 }
 
-const lines = async (name: string) =>
-  (await told(name)).map(({ version, marks, caption }) => `${version} [${marks.join(" ")}] ${caption}`);
+const lines = async (name: string, changed?: (line: string) => string) =>
+  (await told(name, changed)).map(({ version, marks, caption }) => `${version} [${marks.join(" ")}] ${caption}`);
 
 test("a crash, the takeover and the redone step", async () => {
   expect(await lines("Lease/DeadWorker")).toEqual([
@@ -44,6 +44,18 @@ test("a question in a nested run", async () => {
     "11 [] The result of spawnSubagent was saved.",
     "12 [end] The agent said “done”; the run ended.",
   ]);
+});
+
+test("a tool that failed, and an answer by a link", async () => {
+  const told = await lines("Nested/Park", (line) =>
+    line
+      .replace('"toolName":"look","result":"seen"', '"toolName":"look","result":"error: shop answered with status 500"')
+      .replace('"answeredBy":"ann"', '"answeredBy":"ann","via":"link","viaBy":"cleo"'),
+  );
+  expect(told[3]).toBe(
+    "4 [failed] The nested run helper called send and look; look failed: “shop answered with status 500”.",
+  );
+  expect(told[5]).toBe("6 [answered] ann approved send by a link of cleo.");
 });
 
 test("a budget that is used up", async () => {

@@ -1,7 +1,8 @@
 // What each commit of a thread did, for a person: one sentence, and the marks that somebody who looks back searches for.
 import type { Message, Part, ThreadEvent } from "@spool/client";
 import type { DeltaRun, RecordVersion, ThreadRecord } from "@spool/client/record";
-import { askOf, budgetOf } from "../thread/why.js";
+import { failureOf } from "../thread/failure.js";
+import { askOf, budgetOf, linkOf } from "../thread/why.js";
 import { count, money } from "../ui/format.js";
 
 /** What a mark is about. The order is that of their weight, the heaviest first. */
@@ -155,7 +156,7 @@ class Teller {
         const how = p.arguments === undefined ? "" : " with other arguments";
         const why = p.reason ? `: “${clipped(String(p.reason))}”` : "";
         this.#say(
-          `${who} ${p.approved ? "approved" : "denied"} ${what}${how}${why}`,
+          `${who} ${p.approved ? "approved" : "denied"} ${what}${how}${linkOf(p)}${why}`,
           "answered",
           ...(budget ? (["budget"] as const) : []),
         );
@@ -257,12 +258,20 @@ class Teller {
       const nested = message.agentId === null ? undefined : this.#runs.get(message.agentId)?.agent;
       const who = message.agentId === null ? "the agent" : `the nested run ${nested ?? message.agentId}`;
       const calls = partsOf(message).filter((part) => part.type === "tool-call");
-      const results = partsOf(message).filter((part) => part.type === "tool-result");
+      const ended = partsOf(message).filter((part) => part.type === "tool-result");
+      const failures = ended.map((part) => failureOf(part.result));
+      const results = ended.filter((_, i) => failures[i] === null);
       if (message.role === "assistant" && calls.length > 0) {
         this.#said.push(`${who} called ${toolsOf(calls)}`);
       } else if (message.role === "assistant") {
         this.#said.push(`${who} said “${glanceOf(message)}”`);
-      } else if (message.role === "tool" && results.length > 0) {
+      }
+      for (const [i, why] of failures.entries()) {
+        if (why !== null) {
+          this.#say(`${ended[i]?.toolName ?? "a tool"} failed: “${clipped(why)}”`, "failed");
+        }
+      }
+      if (results.length > 0) {
         const many = results.length > 1;
         this.#said.push(`the result${many ? "s" : ""} of ${toolsOf(results)} ${many ? "were" : "was"} saved`);
       }

@@ -5,11 +5,14 @@ import { Field } from "../ui/parts.js";
 import type { NewThreadOptions } from "./composer.js";
 
 const examples = [
-  "use clock",
-  'use send_email with {"to": "ann@example.com", "text": "The report is ready."}',
-  'ask researcher to use clock and ask mailer to use send_email with {"to": "ann@example.com"}',
-  "slow 40",
-];
+  [
+    "Two subagents at once, and one of them asks you",
+    'ask researcher to use clock and ask mailer to use send_email with {"to": "ann@example.com"}',
+  ],
+  ["A call that waits for you", 'use send_email with {"to": "ann@example.com", "text": "The report is ready."}'],
+  ["A long answer, to stop, to steer, or to reload the page in", "slow 40"],
+  ["A tool", "use clock"],
+] as const;
 
 /** What a new thread begins with, and for the demo model what it can do. */
 export function NewThread({
@@ -37,9 +40,20 @@ export function NewThread({
   return (
     <div className="new-thread">
       <p>
-        Agents work here on what you ask, also when nobody looks. Each step is saved, and what needs your approval waits
-        for you.
+        This is Spool, a server that runs agents: they work on what you ask, also when nobody looks. Each step is saved,
+        and what needs your approval waits for you.
       </p>
+      {demo && (
+        <div className="examples">
+          <p className="faint">Try one of these, and press Send. The demo model calls the tools that a prompt names:</p>
+          {examples.map(([about, text]) => (
+            <button key={text} type="button" className="example" onClick={() => onExample(text)}>
+              {about}
+              <span className="mono small faint">{text}</span>
+            </button>
+          ))}
+        </div>
+      )}
       {about?.server?.agents !== undefined && (
         <dl className="facts">
           {(["agents", "models", "tools"] as const).map((name) =>
@@ -51,16 +65,6 @@ export function NewThread({
             ),
           )}
         </dl>
-      )}
-      {demo && (
-        <div className="examples">
-          <p className="faint">The demo model repeats the prompt, and calls the tools that the prompt names:</p>
-          {examples.map((text) => (
-            <button key={text} type="button" className="example mono" onClick={() => onExample(text)}>
-              {text}
-            </button>
-          ))}
-        </div>
       )}
       <details>
         <summary>Options of the first run</summary>

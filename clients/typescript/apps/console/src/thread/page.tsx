@@ -23,6 +23,7 @@ import { Panel } from "./panel.js";
 import { ParkPanel } from "./park.js";
 import { ParkRead } from "./park-read.js";
 import { useReadOnly } from "./read-only.js";
+import { Follow } from "./took.js";
 import { useWindow } from "./use-window.js";
 import { waitOf } from "./wait.js";
 import { whyOf } from "./why.js";
@@ -59,7 +60,8 @@ export function ThreadPage({
 }
 
 function Conversation({ onState }: { onState: (state: string) => void }): ReactNode {
-  const { threadId, error, state } = useThread();
+  const { threadId, error, state, loading } = useThread();
+  const { connection } = useConnection();
   const title = useThreadState(({ view }) => view.thread.title);
   useEffect(() => onState(`${threadId} ${state} ${title}`), [onState, threadId, state, title]);
   const [options, setOptions] = useState<NewThreadOptions>({ agent: "", model: "", tokenBudget: "" });
@@ -78,11 +80,13 @@ function Conversation({ onState }: { onState: (state: string) => void }): ReactN
     <div className="thread" data-aside={aside}>
       <div className="talk">
         <Head aside={aside} onAside={() => setAside(!aside)} />
-        <Messages>
-          {threadId === null && (
-            <NewThread options={options} onChange={setOptions} onExample={(text) => setExample({ text })} />
-          )}
-        </Messages>
+        <Follow ready={!loading && connection === "open"}>
+          <Messages>
+            {threadId === null && (
+              <NewThread options={options} onChange={setOptions} onExample={(text) => setExample({ text })} />
+            )}
+          </Messages>
+        </Follow>
         <Failure />
         <Composer options={options} example={example} />
       </div>
@@ -197,8 +201,10 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
   const { start, end, atEnd, toEnd } = useWindow(ids, box, older);
   const [away, setAway] = useState(false);
   const last = useRef(atEnd);
+  const fresh = useRef(false); // a new thread begins at its first line
   useLayoutEffect(() => {
     last.current = atEnd;
+    fresh.current = threadId === null && ids.length === 0;
   });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another thread begins at its end
@@ -214,7 +220,7 @@ export function Messages({ children }: { children?: ReactNode }): ReactNode {
       return undefined;
     }
     const follow = () => {
-      if (pinned.current) {
+      if (pinned.current && !fresh.current) {
         outer.scrollTop = outer.scrollHeight;
       }
     };

@@ -1,13 +1,15 @@
 // A call of a tool: one line, and on request its arguments, its result and the run that it has started.
 import type { ShownToolCall } from "@spool/react";
-import { useMessages, useRun } from "@spool/react";
+import { useMessages, useRun, useThread } from "@spool/react";
 import { type ReactNode, useState } from "react";
-import { glance, visible } from "../ui/format.js";
+import { duration, glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
+import { failureOf } from "./failure.js";
 import { RunMark } from "./marks.js";
 import { Message } from "./message.js";
 import { isObject } from "./schema.js";
+import { Follow, Took } from "./took.js";
 import { unanswered } from "./why.js";
 
 const words: Record<ShownToolCall["state"], string> = {
@@ -21,6 +23,7 @@ const words: Record<ShownToolCall["state"], string> = {
 };
 
 export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string | undefined }): ReactNode {
+  const { threadId } = useThread();
   const [open, setOpen] = useState(false);
   const [nestedOpen, setNestedOpen] = useState(call.state === "running" || call.state === "waiting");
   const artifacts = call.result === undefined ? [] : artifactsOf(call.result);
@@ -32,6 +35,13 @@ export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string 
         <span className="call-args">
           {typeof call.args === "string" ? visible(call.args.slice(0, 120)) : glance(call.args)}
         </span>
+        {call.agentId === undefined && (
+          <Took
+            of={`${threadId} ${call.toolCallId}`}
+            running={call.state === "running"}
+            over={call.result !== undefined}
+          />
+        )}
         <span className="call-state">{call.pending === undefined ? words[call.state] : "works elsewhere"}</span>
       </button>
       {open && (
@@ -54,7 +64,7 @@ export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string 
         </div>
       )}
       {isTimeout(call.result) && <Unanswered runId={runId} />}
-      {!open && call.state === "error" && <div className="call-glance bad">{errorOf(call.result)}</div>}
+      {!open && call.state === "error" && <div className="call-glance bad">{failureOf(call.result)}</div>}
       {!open && artifacts.map((artifact) => <ArtifactView key={artifact.id} artifact={artifact} />)}
       {call.agentId !== undefined && (
         <Nested agentId={call.agentId} open={nestedOpen} onToggle={() => setNestedOpen(!nestedOpen)} />
@@ -72,10 +82,6 @@ function Unanswered({ runId }: { runId: string | undefined }): ReactNode {
   const expired = useRun(runId ?? "")?.expired;
   const known = expired?.questions === 1 ? unanswered(expired, Date.now()) : "Nobody answered in time";
   return <div className="call-glance faint">{known}</div>;
-}
-
-function errorOf(result: unknown): string {
-  return isObject(result) ? glance(result.error, 200) : glance(result, 200);
 }
 
 function Result({ call, artifacts }: { call: ShownToolCall; artifacts: readonly ArtifactInfo[] }): ReactNode {
@@ -102,9 +108,14 @@ function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; o
         <span className="chevron" aria-hidden="true" />
         <span className="call-name">{run?.agent ?? "nested run"}</span>
         <span className="call-args">{run?.prompt}</span>
+        {run?.durationMs !== undefined && <span className="num">{duration(run.durationMs)}</span>}
         {run !== null && <RunMark run={run} />}
       </button>
-      {open && <NestedMessages agentId={agentId} />}
+      {open && (
+        <Follow>
+          <NestedMessages agentId={agentId} />
+        </Follow>
+      )}
     </div>
   );
 }

@@ -106,6 +106,11 @@ function stateOf(view: ThreadView, now: number): string | null {
   return null;
 }
 
+/** How an answer came that the subject did not give with credentials of its own. */
+export function linkOf({ via, viaBy }: { via?: unknown; viaBy?: unknown }): string {
+  return via === "link" ? ` by a link${viaBy ? ` of ${viaBy}` : ""}` : "";
+}
+
 const endWords: Record<string, string> = {
   length: "the answer reached the model's limit of tokens",
   empty_answer: "the model gave an empty answer",

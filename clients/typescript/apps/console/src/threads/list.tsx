@@ -27,7 +27,19 @@ function ListedMark({ thread }: { thread: Thread }): ReactNode {
   return <StateMark state={thread.state} wait={wait} />;
 }
 
-export function ThreadList({ current, changed }: { current: string | null; changed: string }): ReactNode {
+export function ThreadList({
+  current,
+  changed,
+  none,
+  onNone,
+}: {
+  current: string | null;
+  changed: string;
+  /** What was told last. */
+  none: boolean;
+  /** Called with whether there are no threads at all. */
+  onNone: (none: boolean) => void;
+}): ReactNode {
   const [query, setQuery] = useState("");
   const [state, setState] = useState("");
   const title = useDeferredValue(query.trim());
@@ -41,6 +53,14 @@ export function ThreadList({ current, changed }: { current: string | null; chang
   const { refresh } = list;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the shown thread does changes the list
   useEffect(() => void refresh(), [refresh, changed]);
+  const all = title === "" && state === "";
+  // Each time the list is read again, what it had is true until then.
+  const empty = list.threads.length === 0 && (!list.loading || (all && none));
+  useEffect(() => {
+    if (all && !list.loading) {
+      onNone(empty && list.error === null);
+    }
+  }, [onNone, all, empty, list.loading, list.error]);
   return (
     <>
       <div className="list-head">
@@ -78,11 +98,7 @@ export function ThreadList({ current, changed }: { current: string | null; chang
           </li>
         ))}
       </ul>
-      {list.threads.length === 0 && !list.loading && (
-        <Empty title={title === "" && state === "" ? "No threads yet" : "No thread matches"}>
-          {title === "" && state === "" && <a href={to.newThread}>Begin with an example</a>}
-        </Empty>
-      )}
+      {empty && <Empty title={all ? "No threads yet" : "No thread matches"} />}
       {list.hasMore && (
         <button type="button" className="quiet more" disabled={list.loading} onClick={() => void list.loadMore()}>
           Show more

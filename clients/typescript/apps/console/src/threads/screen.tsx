@@ -19,10 +19,12 @@ export function ThreadsScreen({
   // A thread that the page has created keeps the page, and with it the stream that is open.
   const [born, setBorn] = useState<string | null>(null);
   const [changed, setChanged] = useState("");
+  // On a phone somebody who has no thread begins one.
+  const [none, setNone] = useState(false);
   return (
-    <div className="threads" data-open={threadId !== null || fresh}>
+    <div className="threads" data-open={threadId !== null || fresh || none}>
       <nav aria-label="Threads" className="thread-list">
-        <ThreadList current={threadId} changed={changed} />
+        <ThreadList current={threadId} changed={changed} none={none} onNone={setNone} />
       </nav>
       <main id="main">
         {threadId !== null && record !== undefined ? (
