@@ -34,7 +34,7 @@ func TestResultStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := messages[len(messages)-1].Parts
-		if got := parts[len(parts)-1].State; string(got) != want {
+		if got := parts[len(parts)-1].State; got != want {
 			t.Errorf("%s is %s, want %s", result, got, want)
 		}
 	}
