@@ -84,8 +84,8 @@ func receiver(e ast.Expr) string {
 	}
 }
 
-// withoutName returns a doc comment without the name that it begins with: "list returns all
-// books." becomes "Returns all books."
+// withoutName returns a doc comment without the name that it begins with: "Returns all books"
+// for "list returns all books".
 func withoutName(text, name string) string {
 	text = strings.TrimSpace(text)
 	left, ok := strings.CutPrefix(text, name+" ")

@@ -17,12 +17,12 @@ import (
 
 type profile struct {
 	Name  string              `form:"name"`
-	Age   *int                `form:"age"                      minimum:"1"`
-	Born  rest.Opt[time.Time] `form:"born"  format:"date"`
-	Score float64             `default:"2.5"                   form:"score"`
+	Age   *int                `form:"age"    minimum:"1"`
+	Born  rest.Opt[time.Time] `form:"born"   format:"date"`
+	Score float64             `default:"2.5" form:"score"`
 	Marks []int               `form:"marks"`
 	News  bool                `form:"news"`
-	Level int                 `form:"level"                    required:"true"`
+	Level int                 `form:"level"  required:"true"`
 }
 
 func profiles(options ...rest.APIOption) *rest.API {
@@ -70,7 +70,7 @@ func TestEmptyFormFields(t *testing.T) {
 
 type album struct {
 	Shop string                `query:"shop"`
-	Meta albumMeta             `form:"meta,json"  required:"true"`
+	Meta albumMeta             `form:"meta,json" required:"true"`
 	More *albumMeta            `form:"more,json"`
 	Tags rest.Opt[[]string]    `form:"tags,json"`
 	Note string                `form:"note"`
@@ -78,9 +78,9 @@ type album struct {
 }
 
 type albumMeta struct {
-	Title  string    `json:"title" maxLength:"5"`
+	Title  string    `json:"title"            maxLength:"5"`
 	Tracks []track   `json:"tracks,omitempty"`
-	On     time.Time `format:"date" json:"on,omitzero"`
+	On     time.Time `format:"date"           json:"on,omitzero"`
 }
 
 type track struct {

@@ -121,7 +121,7 @@ func (p MergePatch[T]) Apply(ctx context.Context, to T) (T, error) {
 		return to, fmt.Errorf("merge a patch: %w", err)
 	}
 	if b.merger.valid != nil {
-		if err := c.route.input.check(c, b.merger.valid, &result); err != nil {
+		if err := c.route.input.check(c, b.merger.valid, &result); err != nil { //nolint:contextcheck // it is that of ctx
 			return to, err
 		}
 	}

@@ -105,7 +105,7 @@ func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	a.unmatched(w, r, path)
+	a.unmatched(w, r, path) //nolint:contextcheck // it logs with the request's context
 }
 
 // find returns the shape of a path. If the API has a base path, its root matches with and
@@ -249,7 +249,7 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request, path string) {
 		})
 	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, path, ""):
 	default:
-		a.hintBasePath(r, path) //nolint:contextcheck // it logs with the request's context
+		a.hintBasePath(r, path)
 		a.writeError(w, r, &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: ErrNoPath})
 	}
 }
@@ -294,7 +294,12 @@ func (s *shape) takes(path string) bool {
 func methodWord(m string) string {
 	const most = 32
 	strange := func(c rune) bool {
-		return c != '-' && c != '_' && !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
+		switch {
+		case c == '-', c == '_', '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z':
+			return false
+		default:
+			return true
+		}
 	}
 	if m == "" || len(m) > most || strings.ContainsFunc(m, strange) {
 		return "?"

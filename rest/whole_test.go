@@ -39,7 +39,7 @@ type (
 )
 
 // writesItself has a text of its own, so what is in it does not matter.
-type writesItself struct{ f func() }
+type writesItself struct{ F func() }
 
 func (w writesItself) MarshalText() ([]byte, error) { return []byte("x"), nil }
 
@@ -162,13 +162,13 @@ func TestMethodIsNamed(t *testing.T) {
 }
 
 type numbers struct {
-	N    int8    `maximum:"10"          minimum:"-5" query:"n"`
+	N    int8    `maximum:"10"          minimum:"-5"    query:"n"`
 	F    float32 `exclusiveMaximum:"10" query:"f"`
 	Free int8    `query:"free"`
-	Key  string  `header:"X-API-Key"    required:"true"`
+	Key  string  `header:"X-API-Key"    required:"true"` //nolint:tagliatelle // the spelling is that of faults
 
 	Body struct {
-		N    int8    `json:"n,omitempty"    maximum:"10"          minimum:"-5"`
+		N    int8    `json:"n,omitempty"    maximum:"10"       minimum:"-5"`
 		F    float32 `exclusiveMaximum:"10" json:"f,omitempty"`
 		Free uint8   `json:"free,omitempty"`
 	}

@@ -139,7 +139,7 @@ type order struct {
 			Code   string `json:"code"   maxLength:"10" minLength:"1"`
 		} `json:"address"`
 	} `json:"customer"`
-	Lines []orderLine       `json:"lines" maxItems:"20" minItems:"1"`
+	Lines []orderLine       `json:"lines"    maxItems:"20" minItems:"1"`
 	Notes map[string]string `json:"notes"`
 }
 

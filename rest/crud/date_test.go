@@ -13,9 +13,9 @@ type Stay struct {
 	ID     int64         `json:"id"`
 	Day    time.Time     `format:"date"     json:"day"`
 	Until  *time.Time    `format:"date"     json:"until"`
-	Long   time.Duration `format:"duration" json:"long"      required:"false"`
+	Long   time.Duration `format:"duration" json:"long"           required:"false"`
 	Nights int           `json:"nights"     required:"false"`
-	Secret string        `crud:"writeonly"  json:"secret"    required:"false"`
+	Secret string        `crud:"writeonly"  json:"secret"         required:"false"`
 	Tags   []string      `json:"tags"       required:"false"`
 	Text   string        `format:"date"     json:"text,omitempty"`
 }

@@ -78,7 +78,7 @@ type unseen struct {
 
 type called struct {
 	ID   int64  `json:"id"`
-	Done func() `bun:"-" json:"done"`
+	Done func() `bun:"-"   json:"done"`
 }
 
 type sameName struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func libraries(t *testing.T) map[string]library {
 		t.Fatal(err)
 	}
 	err = g.Callback().Query().After("gorm:query").Register("last", func(tx *gorm.DB) {
-		text = tx.Dialector.Explain(tx.Statement.SQL.String(), tx.Statement.Vars...)
+		text = tx.Explain(tx.Statement.SQL.String(), tx.Statement.Vars...)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -123,14 +124,39 @@ var indexes = []struct {
 	{"NullLast", `subtitle COLLATE "C", id`, "subtitle", nil, false},
 }
 
-// TestIndexOfText reads the second page of a list by a column of text. PostgreSQL reads it from
-// an index in the collation of the list, and sorts the whole table without one.
-func TestIndexOfText(t *testing.T) {
+// The statements of docs/rest/lists.md make the indexes that the page promises.
+func TestIndexesOfPage(t *testing.T) {
 	t.Parallel()
 
-	for name, l := range libraries(t) {
+	page, err := os.ReadFile("../../docs/rest/lists.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "\n```sql\n")
+	statements, _, found := strings.Cut(block, "\n```\n")
+	if !found {
+		t.Fatal("the page has no statements")
+	}
+	l := libraries(t)["bun"]
+	for statement := range strings.SplitSeq(statements, "\n") {
+		l.exec(t, statement)
+	}
+	for _, order := range []string{"title", "subtitle"} {
+		walk(t, l.books.OrderBy(order).List().Stable())
+		if plan := l.plan(t); !strings.Contains(plan, "books_"+order+"_id_idx") || strings.Contains(plan, "Sort") {
+			t.Errorf("the order by %s does not read its index:\n%s", order, plan)
+		}
+	}
+}
+
+// TestIndexOfText reads the second page of a list by a column of text. PostgreSQL reads it from
+// an index in the collation of the list, and sorts the whole table without one.
+func TestIndexOfText(t *testing.T) { //nolint:tparallel // each case creates its index in the same table
+	t.Parallel()
+
+	for name, l := range libraries(t) { //nolint:paralleltest // see above
 		for _, test := range indexes {
-			t.Run(name+test.name, func(t *testing.T) { //nolint:paralleltest // each creates its index in the same table
+			t.Run(name+test.name, func(t *testing.T) {
 				l.exec(t, "CREATE INDEX books_in_order ON books ("+test.index+")")
 				t.Cleanup(func() { l.exec(t, "DROP INDEX IF EXISTS books_in_order") })
 				list := l.books.OrderBy(test.order)
