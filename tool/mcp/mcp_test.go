@@ -201,9 +201,15 @@ func TestBroken(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 
+	p := newPeer()
+	listener := p.serve(t, stateless).Listener
 	// Long enough for a busy machine to send the request.
-	s := client(t, newPeer().serve(t, stateless).URL, func(c *mcp.Config) { c.Timeout = 3 * time.Second })
+	s := client(t, "http://"+listener.Addr().String(), func(c *mcp.Config) { c.Timeout = 3 * time.Second })
 	slow := tools(t, s, mcp.Selection{})["slow"]
+	go func() { // the server is told that the call is over, and that it can't be told does not unsay that it has the call
+		<-p.begun
+		_ = listener.Close()
+	}()
 	_, err := call(t, slow, `{"text":""}`)
 	if _, ok := errors.AsType[*spool.OutcomeUnknownError](err); !ok || !strings.Contains(err.Error(), "3s") {
 		t.Errorf("got %v", err)

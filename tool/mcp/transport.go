@@ -67,7 +67,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		guarded, cancel := context.WithCancel(ctx)
 		// A request is tried again with another connection if its first one has certainly not sent it.
 		ctx = httptrace.WithClientTrace(guarded, &httptrace.ClientTrace{
-			GetConn: func(string) { sent.Store(false) }, GotConn: func(info httptrace.GotConnInfo) {
+			GetConn: func(string) { sent.dials() }, GotConn: func(info httptrace.GotConnInfo) {
 				sent.Store(true)
 				sent.GotConn(info, cancel)
 			},
@@ -141,10 +141,20 @@ type sentKey struct{}
 type sending struct {
 	atomic.Bool
 	lease.Guard
+
+	call context.Context //nolint:containedctx // it is that of the call, and requests may outlive it
+}
+
+// dials notes that a request looks for a connection. After the end of the call that is another request, by which the
+// SDK tells the server so: the call may have left all the same.
+func (s *sending) dials() {
+	if s.call.Err() == nil {
+		s.Store(false)
+	}
 }
 
 // withSent returns a context whose requests set sent, and leave only while the worker has its lease.
 func withSent(ctx context.Context) (context.Context, *sending) {
-	sent := &sending{Guard: lease.Guard{Check: func() error { return lease.Check(ctx) }}}
+	sent := &sending{Guard: lease.Guard{Check: func() error { return lease.Check(ctx) }}, call: ctx}
 	return context.WithValue(ctx, sentKey{}, sent), sent
 }
