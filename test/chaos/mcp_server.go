@@ -115,6 +115,10 @@ func (s *mcpServer) random(what string) *rand.Rand {
 
 // ServeHTTP implements [http.Handler].
 func (s *mcpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet { // as long as a client takes this for a server of an older revision
+		w.WriteHeader(http.StatusMethodNotAllowed) // it has no stream of its own
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client has gone
