@@ -30,7 +30,7 @@ async function sidebar(page: Page, title: string): Promise<() => Promise<number>
     });
 }
 
-test("a chat of sixty lines has nine features", async () => {
+test("a chat has nine features", async () => {
   const world = await World.start("chat", { expects: /400|Failed to load/ });
   const slow = new Tape().say("I write");
   const call = () => new Tape().call("c1", "send_email", { to: "ann@example.com" }).end();
