@@ -1,5 +1,5 @@
 // A chat with nine features: threads beside it, a turn that is shown at once, stop, edit, regenerate, images, an approval
-// whose arguments can be edited, retry, and the tokens of each step. It goes below a SpoolProvider, and fits on a screen.
+// whose arguments can be edited, retry, and the tokens of each step. It goes below a SpoolProvider.
 import {
   type Interrupt,
   useInterrupts,
