@@ -51,18 +51,24 @@ func (a absent) pass(d time.Duration) {
 
 // open sends a request, and returns what closes its connection.
 func (a absent) open(token, method, path, body string) (leave func()) {
-	ctx, cancel := context.WithCancel(a.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		send(ctx, a.server, token, method, path, body)
-	}()
-	a.pass(1500 * time.Millisecond) // not at the time of a question who follows the thread
+	hangUp, done := a.send(token, method, path, body)
 	return func() {
-		cancel()
+		hangUp()
 		<-done
 		synctest.Wait()
 	}
+}
+
+// send sends a request. It returns what closes its connection, and a channel that the end of the request closes.
+func (a absent) send(token, method, path, body string) (leave func(), done <-chan struct{}) {
+	ctx, cancel := context.WithCancel(a.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		send(ctx, a.server, token, method, path, body)
+	}()
+	a.pass(1500 * time.Millisecond) // not at the time of a question who follows the thread
+	return cancel, over
 }
 
 func (a absent) state(run spool.RunID) spool.State {
@@ -96,7 +102,8 @@ func TestAGUIAbsent(t *testing.T) {
 		works  time.Duration // how long the model does
 		token  string
 		body   string
-		within func(a absent) // what happens five seconds after the client has gone
+		stays  time.Duration  // how long the client's connection is there when within begins
+		within func(a absent) // what happens five seconds after the client has gone, or else before
 		want   spool.State    // twelve seconds after the client has gone
 	}{
 		"Gone":      {want: spool.Cancelled},
@@ -129,6 +136,16 @@ func TestAGUIAbsent(t *testing.T) {
 		"NextTurnWaits": {config: server.Config{DisconnectGrace: hour}, within: func(a absent) {
 			a.open(tokenA, http.MethodPost, aguiPath, page("r2", nextTurn+`,"forwardedProps":{"spool":{"whenBusy":"enqueue"}}`))
 			a.want("r2", spool.Queued)
+		}, want: spool.Running},
+		// The server reads the next turn before it sees that the connection of the one before was closed.
+		"NextTurnFirst": {config: server.Config{DisconnectGrace: hour}, stays: 900 * time.Millisecond, within: func(a absent) {
+			a.open(tokenA, http.MethodPost, aguiPath, page("r2", nextTurn))
+			a.want("r2", spool.Running)
+		}, want: spool.Cancelled},
+		"NextTurnBeside": {config: server.Config{DisconnectGrace: hour}, stays: 1100 * time.Millisecond, within: func(a absent) {
+			if got := send(a.Context(), a.server, tokenA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
+				a.Errorf("a turn beside a connection: %d %s", got.Code, got.Body)
+			}
 		}, want: spool.Running},
 		// The client only looks at a run that somebody else has started.
 		"Looks": {body: page("r9", `"messages":[]`), want: spool.Running},
@@ -181,8 +198,14 @@ func TestAGUIAbsent(t *testing.T) {
 				} else if !strings.Contains(c.body, `"r1"`) {
 					send(t.Context(), a.server, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 				}
-				a.open(c.token, http.MethodPost, aguiPath, c.body)()
-				a.pass(5 * time.Second)
+				leave, done := a.send(c.token, http.MethodPost, aguiPath, c.body)
+				if c.stays > 0 {
+					time.AfterFunc(c.stays, leave)
+				} else {
+					leave()
+					<-done
+					a.pass(5 * time.Second)
+				}
 				if c.within != nil {
 					c.within(a)
 				}

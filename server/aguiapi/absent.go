@@ -25,7 +25,11 @@ type Absences struct {
 
 	mu sync.Mutex
 	// open has the subject of each client that has gone.
-	open  map[absence]string
+	open map[absence]string
+	// readers counts the connections that would begin an absence if their client closed them.
+	readers map[reader]int
+	// added is closed when open gets another one.
+	added chan struct{}
 	ended bool
 	waits sync.WaitGroup
 }
@@ -35,10 +39,21 @@ type absence struct {
 	run spool.RunID
 }
 
+type reader struct {
+	absence
+
+	subject string
+}
+
+// settleTime is how long a next turn waits for the server to see that its client has closed the connection before.
+// The two come on different connections, so the later one may be read first.
+const settleTime = time.Second
+
 // NewAbsences returns an Absences whose runs get the grace. A negative one lets every run go on. It stops nothing
 // once ends has ended.
 func NewAbsences(ends context.Context, e *engine.Engine, log *slog.Logger, grace time.Duration) *Absences {
-	return &Absences{engine: e, log: log, grace: grace, ends: ends, open: make(map[absence]string)}
+	return &Absences{engine: e, log: log, grace: grace, ends: ends,
+		open: make(map[absence]string), readers: make(map[reader]int), added: make(chan struct{})}
 }
 
 // Wait waits until no run is about to be stopped, after the end of the server's lifetime.
@@ -49,12 +64,43 @@ func (a *Absences) Wait() {
 	a.waits.Wait()
 }
 
-// has reports whether the client of a run has gone, and its grace is not over.
-func (a *Absences) has(who access.Principal, key spool.ThreadKey, run spool.RunID) bool {
+// reads notes that a client reads a run on a connection that calls add if the client closes it. Call done behind that.
+func (a *Absences) reads(who access.Principal, key spool.ThreadKey, run spool.RunID) (done func()) {
+	of := reader{absence{key, run}, who.Subject}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	subject, ok := a.open[absence{key, run}]
-	return ok && subject == who.Subject
+	a.readers[of]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.readers[of]--; a.readers[of] == 0 {
+			delete(a.readers, of)
+		}
+	}
+}
+
+// has reports whether the client of a run has gone, and its grace is not over. If the client seems to read the run, it
+// waits a moment for its going.
+func (a *Absences) has(ctx context.Context, who access.Principal, key spool.ThreadKey, run spool.RunID) bool {
+	of := absence{key, run}
+	late := time.NewTimer(settleTime)
+	defer late.Stop()
+	for {
+		a.mu.Lock()
+		subject, gone := a.open[of]
+		reads, added := a.grace >= 0 && a.readers[reader{of, who.Subject}] > 0, a.added
+		a.mu.Unlock()
+		if gone || !reads {
+			return gone && subject == who.Subject
+		}
+		select {
+		case <-added:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // add begins the grace of a run whose client has gone.
@@ -66,6 +112,8 @@ func (a *Absences) add(ctx context.Context, who access.Principal, key spool.Thre
 		return
 	}
 	a.open[of] = who.Subject
+	close(a.added)
+	a.added = make(chan struct{})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(call.ActingAs(ctx, who)))
 	forget := context.AfterFunc(a.ends, cancel) //nolint:contextcheck // it is the server's lifetime that ends it
 	a.waits.Go(func() {

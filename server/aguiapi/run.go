@@ -116,12 +116,13 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	}
 	show.ClientRunID, show.State, show.Before1 = string(body.RunID), agui.UseOf(body.State), body.Before1()
 	r := rest.RequestOf(ctx)
-	gone := func() {}
+	gone, done := func() {}, func() {}
 	switch {
 	case wishes.Stops():
 		gone = func() { c.abandon(r, who, key, show.RunID) }
 	case wishes.OnDisconnect == "" && body.Acts() && who.May(access.ScopeStop):
 		gone = func() { c.Absences.add(ctx, who, key, show.RunID) }
+		done = c.Absences.reads(who, key, show.RunID)
 	}
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {
@@ -129,9 +130,11 @@ func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 		if r.Context().Err() != nil {
 			gone()
 		}
+		done()
 		return Answer{}, err
 	}
-	answer.live.Slot, answer.live.Abandon = slot, gone
+	forget := answer.live.Forget
+	answer.live.Slot, answer.live.Abandon, answer.live.Forget = slot, gone, func() { forget(); done() }
 	return answer, nil
 }
 
@@ -189,7 +192,7 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		}
 		start.EditMessageID = said.ID
 	}
-	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) && c.Absences.has(who, key, thread.RunID) {
+	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) && c.Absences.has(ctx, who, key, thread.RunID) {
 		start.WhenBusy = spool.BusyInterrupt // who goes on with another turn does not come back to the one before
 	}
 	result, err := c.Starts.Run(ctx, c.Engine, key, start)
