@@ -100,7 +100,7 @@ type bundle struct {
 	Name     string  `json:"name"`
 	Minified float64 `json:"minifiedKiB"`
 	Gzipped  float64 `json:"gzippedKiB"`
-	Bound    float64 `json:"boundKiB"`
+	Goal     float64 `json:"goalKiB"`
 }
 
 // measureSizes measures how large the clients are in a page.
@@ -128,13 +128,13 @@ func sizesSection(measure func() ([]byte, error)) (*section, error) {
 	s := &section{
 		title: "Sizes of the clients",
 		how: "What the packages add to a page: built with Vite and minified, with all that they import except React; and all files of the web console, " +
-			"each compressed on its own. `sizes.json` in `clients/typescript` has what is bundled, and the bounds. `npm run sizes` there compares " +
+			"each compressed on its own. `sizes.json` in `clients/typescript` has what is bundled, the goals, and the bounds that a check holds. `npm run sizes` there compares " +
 			"today's sizes with the bounds and with this table.",
 	}
 	for _, each := range bundles {
 		s.rows = append(s.rows, row{each.Name + ", minified", "KiB", sample{each.Minified}}, row{each.Name + ", gzipped", "KiB", sample{each.Gzipped}})
 		s.goals = append(s.goals, goal{
-			what: each.Name + ", gzipped", want: "at most " + number(each.Bound) + " KiB", got: number(each.Gzipped) + " KiB", met: each.Gzipped <= each.Bound,
+			what: each.Name + ", gzipped", want: "at most " + number(each.Goal) + " KiB", got: number(each.Gzipped) + " KiB", met: each.Gzipped <= each.Goal,
 		})
 	}
 	return s, nil

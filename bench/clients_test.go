@@ -42,7 +42,7 @@ func TestSizesSection(t *testing.T) {
 	t.Parallel()
 
 	s, err := sizesSection(func() ([]byte, error) {
-		return []byte(`[{"name":"@spool/client","minifiedKiB":46.2,"gzippedKiB":16.4,"boundKiB":17},{"name":"the console","minifiedKiB":400,"gzippedKiB":244.1,"boundKiB":244}]`), nil
+		return []byte(`[{"name":"@spool/client","minifiedKiB":46.2,"gzippedKiB":16.4,"goalKiB":17},{"name":"the console","minifiedKiB":400,"gzippedKiB":244.1,"goalKiB":244}]`), nil
 	})
 	if err != nil {
 		t.Fatal(err)
