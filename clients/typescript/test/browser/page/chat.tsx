@@ -1,59 +1,38 @@
 // A chat with nine features: threads beside it, a turn that is shown at once, stop, edit, regenerate, images, an approval
 // whose arguments can be edited, retry, and the tokens of each step. It goes below a SpoolProvider.
-import {
-  type Interrupt,
-  useInterrupts,
-  useMessage,
-  useMessages,
-  useRun,
-  useThread,
-  useThreadState,
-  useThreads,
-} from "@spool/react";
-import { useState } from "react";
+import type { Interrupt } from "@spool/react";
+import { useInterrupts, useMessage, useMessages, useRun, useThread, useThreadState, useThreads } from "@spool/react";
+import { type ComponentProps, useState } from "react";
+
+const Button = (props: ComponentProps<"button">) => <button type="button" {...props} />;
 
 export function Chat() {
   const { threadId, active, error, send, stop, retry, select, newThread } = useThread();
-  const unsent = useThreadState((state) => state.unsent);
+  const messages = useMessages().map((id) => <Message key={id} id={id} />);
+  const questions = useInterrupts().map((ask) => <Approval key={ask.toolCallId} ask={ask} />);
   const [text, setText] = useState("");
   const [files, setFiles] = useState<File[]>([]);
+  const pick = (list: FileList | null) => setFiles([...(list ?? [])]);
   const submit = () => [void send(text, { attachments: files }), setText(""), setFiles([])];
   return (
     <>
       <nav>
-        <button type="button" onClick={newThread}>
-          New
-        </button>
+        <Button onClick={newThread}>New</Button>
         {useThreads().threads.map(({ id, title }) => (
-          <button key={id} type="button" aria-current={id === threadId} onClick={() => select(id)}>
+          <Button key={id} aria-current={id === threadId} onClick={() => select(id)}>
             {title || id}
-          </button>
+          </Button>
         ))}
       </nav>
       <main>
-        {useMessages().map((id) => (
-          <Message key={id} id={id} />
-        ))}
-        {useInterrupts().map((ask) => (
-          <Approval key={ask.toolCallId} ask={ask} />
-        ))}
+        {messages}
+        {questions}
         {error && <p role="alert">{error.message}</p>}
-        {unsent !== null && (
-          <button type="button" onClick={() => void retry()}>
-            Retry
-          </button>
-        )}
+        {useThreadState((state) => state.unsent) !== null && <Button onClick={() => void retry()}>Retry</Button>}
         <output>{useRun()?.totalTokens ?? 0} tokens</output>
         <textarea aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
-        <input
-          type="file"
-          aria-label="Images"
-          multiple
-          onChange={(event) => setFiles([...(event.target.files ?? [])])}
-        />
-        <button type="button" onClick={active ? () => void stop() : submit}>
-          {active ? "Stop" : "Send"}
-        </button>
+        <input type="file" aria-label="Images" multiple onChange={(event) => pick(event.target.files)} />
+        <Button onClick={active ? () => void stop() : submit}>{active ? "Stop" : "Send"}</Button>
       </main>
     </>
   );
@@ -68,16 +47,8 @@ function Message({ id }: { id: string }) {
     <article data-status={message.status}>
       {message.parts.map((part) => (part.type === "image" ? <img key={part.image} src={part.image} alt="" /> : null))}
       <p>{message.text}</p>
-      {message.role === "user" && !active && (
-        <button type="button" onClick={change}>
-          Edit
-        </button>
-      )}
-      {message.role === "user" && !active && (
-        <button type="button" onClick={() => void regenerate(id)}>
-          Again
-        </button>
-      )}
+      {message.role === "user" && !active && <Button onClick={change}>Edit</Button>}
+      {message.role === "user" && !active && <Button onClick={() => void regenerate(id)}>Again</Button>}
     </article>
   );
 }
@@ -87,12 +58,8 @@ function Approval({ ask }: { ask: Interrupt }) {
   return (
     <form>
       <textarea aria-label={ask.toolName} value={args} onChange={(event) => setArgs(event.target.value)} />
-      <button type="button" onClick={() => void ask.approve({ arguments: JSON.parse(args) })}>
-        Approve
-      </button>
-      <button type="button" onClick={() => void ask.deny()}>
-        Deny
-      </button>
+      <Button onClick={() => void ask.approve({ arguments: JSON.parse(args) })}>Approve</Button>
+      <Button onClick={() => void ask.deny()}>Deny</Button>
     </form>
   );
 }
