@@ -49,9 +49,9 @@ func (a absent) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// open sends a request, and returns what closes its connection.
-func (a absent) open(token, method, path, body string) (leave func()) {
-	hangUp, done := a.send(token, method, path, body)
+// open sends a request of tokenA, and returns what closes its connection.
+func (a absent) open(method, path, body string) (leave func()) {
+	hangUp, done := a.send(tokenA, method, path, body)
 	return func() {
 		hangUp()
 		<-done
@@ -116,13 +116,13 @@ func TestAGUIAbsent(t *testing.T) {
 		"Waits":     {works: 4 * time.Second, body: prompts("r1", asksFirst, ""), want: spool.WaitingForInput},
 		"Shutdown":  {within: func(a absent) { a.server.Drain() }, want: spool.Running},
 		"Follows": {within: func(a absent) {
-			a.open(tokenA, http.MethodGet, streamPath+"?threadId=t1", "")
+			a.open(http.MethodGet, streamPath+"?threadId=t1", "")
 		}, want: spool.Running},
 		"Reloaded": {within: func(a absent) {
-			a.open(tokenA, http.MethodPost, connectPath, page("c1", `"messages":[]`))()
+			a.open(http.MethodPost, connectPath, page("c1", `"messages":[]`))()
 		}, want: spool.Running},
 		"AsksAgain": {within: func(a absent) {
-			a.open(tokenA, http.MethodPost, aguiPath, prompts("r1", "hello", ""))
+			a.open(http.MethodPost, aguiPath, prompts("r1", "hello", ""))
 		}, want: spool.Running},
 		"OfAnother": {within: func(a absent) {
 			if got := send(a.Context(), a.server, secondA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
@@ -130,16 +130,16 @@ func TestAGUIAbsent(t *testing.T) {
 			}
 		}, want: spool.Cancelled},
 		"NextTurn": {config: server.Config{DisconnectGrace: hour}, within: func(a absent) {
-			a.open(tokenA, http.MethodPost, aguiPath, page("r2", nextTurn))
+			a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
 			a.want("r2", spool.Running)
 		}, want: spool.Cancelled},
 		"NextTurnWaits": {config: server.Config{DisconnectGrace: hour}, within: func(a absent) {
-			a.open(tokenA, http.MethodPost, aguiPath, page("r2", nextTurn+`,"forwardedProps":{"spool":{"whenBusy":"enqueue"}}`))
+			a.open(http.MethodPost, aguiPath, page("r2", nextTurn+`,"forwardedProps":{"spool":{"whenBusy":"enqueue"}}`))
 			a.want("r2", spool.Queued)
 		}, want: spool.Running},
 		// The server reads the next turn before it sees that the connection of the one before was closed.
 		"NextTurnFirst": {config: server.Config{DisconnectGrace: hour}, stays: 900 * time.Millisecond, within: func(a absent) {
-			a.open(tokenA, http.MethodPost, aguiPath, page("r2", nextTurn))
+			a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
 			a.want("r2", spool.Running)
 		}, want: spool.Cancelled},
 		"NextTurnBeside": {config: server.Config{DisconnectGrace: hour}, stays: 1100 * time.Millisecond, within: func(a absent) {

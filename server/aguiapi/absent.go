@@ -52,8 +52,10 @@ const settleTime = time.Second
 // NewAbsences returns an Absences whose runs get the grace. A negative one lets every run go on. It stops nothing
 // once ends has ended.
 func NewAbsences(ends context.Context, e *engine.Engine, log *slog.Logger, grace time.Duration) *Absences {
-	return &Absences{engine: e, log: log, grace: grace, ends: ends,
-		open: make(map[absence]string), readers: make(map[reader]int), added: make(chan struct{})}
+	return &Absences{
+		engine: e, log: log, grace: grace, ends: ends,
+		open: make(map[absence]string), readers: make(map[reader]int), added: make(chan struct{}),
+	}
 }
 
 // Wait waits until no run is about to be stopped, after the end of the server's lifetime.
