@@ -38,6 +38,7 @@ var layers = []archtest.Row{
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
+	{Place: "internal/toolname"},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 
