@@ -39,6 +39,7 @@ var layers = []archtest.Row{
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
+	{Place: "internal/surrogate"},
 	{Place: "internal/toolname"},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
