@@ -29,7 +29,9 @@ func TestMatrix(t *testing.T) {
 		t.Run(d.Profile, func(t *testing.T) {
 			t.Parallel()
 
-			server := httptest.NewServer(d)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				d.ServeHTTP(&watched{w, t, d.Older}, r)
+			}))
 			t.Cleanup(server.Close)
 			transport := new(http.Transport)
 			t.Cleanup(transport.CloseIdleConnections)
@@ -54,6 +56,22 @@ func TestMatrix(t *testing.T) {
 			t.Skip("no SPOOL_LIVE_<PROFILE> has a key")
 		}
 	})
+}
+
+// watched fails the test when the server refuses a request: a profile spares the refusal.
+type watched struct {
+	http.ResponseWriter
+
+	t *testing.T
+	// may allows refusals.
+	may bool
+}
+
+func (w *watched) WriteHeader(status int) {
+	if !w.may {
+		w.t.Errorf("the server answers with %d", status)
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // runMatrix runs a thread of two steps, a bounded answer and a thread of another provider. With a dialect, it also checks

@@ -26,6 +26,8 @@ type Dialect struct {
 	TakesThinking bool
 	// Refuses are the fields of a request that the server refuses.
 	Refuses []string
+	// Older says that only older versions refuse them, so that the profile does not spare the refusal.
+	Older bool
 	// IDLength is the length of the only ids that the server takes. Zero: any.
 	IDLength int
 	// Named is the form of the name of a call, with %s for the tool. Empty: the name.
@@ -75,7 +77,7 @@ func Dialects() []Dialect {
 		{Profile: "foundry-local", Model: "phi-4-mini", Grows: true, Twice: true, Fact: "an index that grows, and the text twice in each chunk; 2 reports"},
 		{Profile: "lmstudio", Model: "qwen3-8b", Thinks: "tags", Words: map[string]string{"eos": "stop"}, Fact: "<think> at the beginning of the content; reported"},
 		{Profile: "llamacpp", Model: "any", Thinks: "reasoning_content", Type: "application/json", Named: "functions.%s", Fact: "names with functions., and a stream that is called JSON by proxies before it; reported and tried"},
-		{Profile: "vllm", Model: "openai/gpt-oss-20b", Thinks: "reasoning", Named: "%s<|channel|>json", Refuses: []string{"stream_options"}, Loose: true, Words: map[string]string{"abort": "broken"}, Fact: "gpt-oss's template in names, 5 reports; older versions refuse stream_options"},
+		{Profile: "vllm", Model: "openai/gpt-oss-20b", Thinks: "reasoning", Named: "%s<|channel|>json", Refuses: []string{"stream_options"}, Older: true, Loose: true, Words: map[string]string{"abort": "broken"}, Fact: "gpt-oss's template in names, 5 reports; older versions refuse stream_options"},
 		{Profile: "sglang", Model: "qwen3", Thinks: "reasoning_content", Halves: true, Words: map[string]string{"abort": "broken"}, Fact: "the halves of an emoji in two chunks, as gateways in JavaScript divide it; 2 reports, tried"},
 		{Profile: "ollama", Model: "qwen3", Thinks: "reasoning", Fact: "the field reasoning; recorded"},
 	}
