@@ -5,6 +5,15 @@ import (
 	"encoding/json"
 )
 
+// Text is a text of a server. A JSON value of another type is its JSON, and null is "".
+type Text string
+
+// UnmarshalJSON accepts any JSON.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	*t = Text(RawText(raw))
+	return nil
+}
+
 // RawText returns the text of a JSON string, "" for null, and any other JSON unchanged.
 func RawText(raw json.RawMessage) string {
 	var text *string

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"reflect"
+
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 // format is the key of the data that the package saves with parts.
@@ -42,6 +44,24 @@ func (m *Model) load(provider json.RawMessage) saved {
 	default:
 		return saved{}
 	}
+}
+
+// foreign reports whether the data of a part are another model's. A part without data has no mark of its model, and
+// counts as the model's own.
+func (m *Model) foreign(provider json.RawMessage) bool {
+	if len(provider) == 0 {
+		return false
+	}
+	var data map[string]json.RawMessage
+	if json.Unmarshal(provider, &data) != nil {
+		return true
+	}
+	var own saved
+	if named, ok := data[format]; ok {
+		return json.Unmarshal(named, &own) != nil || own.Model != m.config.Model
+	}
+	_, details := data["reasoning_details"]
+	return !details
 }
 
 // save returns the data as they are stored with a part, or nil if there are none.
@@ -114,10 +134,16 @@ func (d detail) merge(next detail) {
 	}
 }
 
-// take returns the collected details, and removes them.
-func (ds *details) take() saved {
+// take returns the collected details, and removes them. Divided is true if their texts may have half characters.
+func (ds *details) take(divided bool) saved {
 	var s saved
 	for _, d := range ds.list {
+		for _, field := range []string{"text", "summary"} {
+			if text, ok := d[field].(string); ok && divided {
+				var j surrogate.Joiner
+				d[field] = j.Join(text) + j.End()
+			}
+		}
 		if raw, err := json.Marshal(d); err == nil {
 			s.ReasoningDetails = append(s.ReasoningDetails, raw)
 		}
