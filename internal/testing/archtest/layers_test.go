@@ -33,11 +33,13 @@ var layers = []archtest.Row{
 	{Place: "internal/filepart", Ours: []string{"."}},
 	{Place: "internal/forwarded"},
 	{Place: "internal/inprocess", Ours: []string{"."}},
+	{Place: "internal/lenient"},
 	{Place: "internal/modelhttp"},
 	{Place: "internal/openaiwire", Ours: []string{".", "internal/modelhttp"}},
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
+	{Place: "internal/surrogate", Ours: []string{"."}},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 

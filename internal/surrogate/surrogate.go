@@ -1,0 +1,240 @@
+// Package surrogate joins the halves of characters that a server cut in two.
+//
+// JSON escapes a character outside of the first 65,536 as a pair of surrogates, such as "\ud83d\ude00". Servers that
+// count in UTF-16 send the two halves in two pieces of a stream, and encoding/json replaces each half with U+FFFD.
+// Here, an adapter reads its texts as [Text], which keeps a half, and emits its events through [Joined].
+package surrogate
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// escapeSize is the size of an escape such as \ud83d, and halfSize that of a half in a [Text].
+	escapeSize, halfSize = 6, 3
+	// firstByte is the first byte of each half in a [Text].
+	firstByte = 0xED
+)
+
+// Text is a text as [Decode] returns it.
+type Text string
+
+// UnmarshalJSON accepts any JSON.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	*t = Text(Decode(raw))
+	return nil
+}
+
+// Decode returns the text of a JSON string, "" for null, and any other JSON unchanged. A half without its other half
+// becomes three bytes that are not UTF-8. [Valid] and [Joined] make such a text valid.
+func Decode(raw []byte) string {
+	var text *string
+	switch {
+	case json.Unmarshal(raw, &text) != nil:
+		return string(raw)
+	case text == nil:
+		return ""
+	case strings.ContainsRune(*text, utf8.RuneError): // perhaps a half
+		return unquote(string(raw[1 : len(raw)-1]))
+	}
+	return *text
+}
+
+// unquote returns the text of what stands between the quotes of a JSON string.
+func unquote(inner string) string {
+	var b strings.Builder
+	for {
+		at := lone(inner)
+		if at < 0 {
+			b.WriteString(plain(inner))
+			return b.String()
+		}
+		b.WriteString(plain(inner[:at]))
+		half := unit(inner[at:])
+		b.Write([]byte{firstByte, 0x80 | byte(half>>6)&0x3F, 0x80 | byte(half)&0x3F})
+		inner = inner[at+escapeSize:]
+	}
+}
+
+// plain returns the text of a part of a JSON string.
+func plain(inner string) string {
+	var text string
+	if json.Unmarshal([]byte(`"`+inner+`"`), &text) != nil {
+		return inner // never: the caller has read the whole string
+	}
+	return text
+}
+
+// lone returns the index of the first escape that is a half without its other half, or -1.
+func lone(inner string) int {
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			continue
+		}
+		switch r := unit(inner[i:]); {
+		case !utf16.IsSurrogate(r):
+			i++ // the next byte may be a backslash too
+		case utf16.DecodeRune(r, unit(inner[i+escapeSize:])) == utf8.RuneError:
+			return i
+		default:
+			i += 2*escapeSize - 1
+		}
+	}
+	return -1
+}
+
+// unit returns the code unit of the \u escape at the beginning of a text, or -1 if there is none.
+func unit(text string) rune {
+	if len(text) < escapeSize || text[:2] != `\u` {
+		return -1
+	}
+	n, err := strconv.ParseUint(text[2:escapeSize], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// half returns the half at the beginning of a text, or -1 if there is none.
+func half(text string) rune {
+	if len(text) < halfSize || text[0] != firstByte || text[1] < 0xA0 || text[1] > 0xBF || text[2]&0xC0 != 0x80 {
+		return -1
+	}
+	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
+}
+
+// Valid joins the halves that stand next to each other in a text, and replaces each other half with U+FFFD.
+func Valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	b := make([]byte, 0, len(text))
+	for text != "" {
+		r, size := utf8.DecodeRuneInString(text)
+		if first := half(text); first >= 0 {
+			r, size = utf16.DecodeRune(first, half(text[halfSize:])), 2*halfSize
+			if r == utf8.RuneError {
+				size = halfSize
+			}
+		}
+		b, text = utf8.AppendRune(b, r), text[size:]
+	}
+	return string(b)
+}
+
+// join returns a held half and a piece as a valid text, without the half at its end that a later piece may complete.
+func join(held, piece string) (whole, rest string) {
+	if held == "" && strings.IndexByte(piece, firstByte) < 0 {
+		return piece, ""
+	}
+	text := held + piece
+	if at := len(text) - halfSize; at >= 0 {
+		if r := half(text[at:]); r >= 0 && r < 0xDC00 {
+			text, rest = text[:at], text[at:]
+		}
+	}
+	return Valid(text), rest
+}
+
+// Joined returns a function that emits the events of one answer with valid texts and arguments. It holds a first half
+// back until its other half comes.
+func Joined(emit func(spool.ModelEvent) error) func(spool.ModelEvent) error {
+	return (&joiner{emit: emit}).add
+}
+
+type joiner struct {
+	emit func(spool.ModelEvent) error
+	// held is the half at the end of the open text, or of the open reasoning if inReasoning is true.
+	held        string
+	inReasoning bool
+	// args are the halves at the ends of the arguments of open calls. It is nil while there are none.
+	args map[spool.ToolCallID]string
+}
+
+func (j *joiner) add(event spool.ModelEvent) error {
+	switch e := event.(type) {
+	case spool.TextDelta:
+		return j.say(event, e.Text, false)
+	case spool.ReasoningDelta:
+		return j.say(event, e.Text, true)
+	case spool.UsageSeen, spool.ResumePoint: // these may come within a text
+		return j.emit(event)
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	switch e := event.(type) {
+	case spool.ToolCallDelta:
+		return j.argue(e)
+	case spool.ToolCallEnd:
+		return j.endCall(e)
+	}
+	return j.emit(event)
+}
+
+func (j *joiner) say(event spool.ModelEvent, piece string, reasoning bool) error {
+	if j.inReasoning != reasoning {
+		if err := j.flush(); err != nil {
+			return err
+		}
+		j.inReasoning = reasoning
+	}
+	whole, rest := join(j.held, piece)
+	j.held = rest
+	switch {
+	case whole == piece:
+		return j.emit(event)
+	case whole == "":
+		return nil
+	}
+	return j.emit(j.delta(whole))
+}
+
+func (j *joiner) delta(text string) spool.ModelEvent {
+	if j.inReasoning {
+		return spool.ReasoningDelta{Text: text}
+	}
+	return spool.TextDelta{Text: text}
+}
+
+// flush emits the half at the end of a text that has ended.
+func (j *joiner) flush() error {
+	if j.held == "" {
+		return nil
+	}
+	text := Valid(j.held)
+	j.held = ""
+	return j.emit(j.delta(text))
+}
+
+func (j *joiner) argue(e spool.ToolCallDelta) error {
+	whole, rest := join(j.args[e.ID], e.Args)
+	if rest != "" && j.args == nil {
+		j.args = make(map[spool.ToolCallID]string)
+	}
+	if j.args != nil {
+		j.args[e.ID] = rest
+	}
+	if whole == "" && e.Args != "" {
+		return nil
+	}
+	e.Args = whole
+	return j.emit(e)
+}
+
+func (j *joiner) endCall(e spool.ToolCallEnd) error {
+	if rest := j.args[e.ID]; rest != "" {
+		delete(j.args, e.ID)
+		if err := j.emit(spool.ToolCallDelta{ID: e.ID, Args: Valid(rest)}); err != nil {
+			return err
+		}
+	}
+	e.Args = Valid(e.Args)
+	return j.emit(e)
+}
