@@ -31,6 +31,7 @@ var layers = []archtest.Row{
 	{Place: "internal/egress", Ours: []string{"."}},
 	{Place: "internal/excerpt", Ours: []string{"."}},
 	{Place: "internal/filepart", Ours: []string{"."}},
+	{Place: "internal/finishword"},
 	{Place: "internal/forwarded"},
 	{Place: "internal/inprocess", Ours: []string{"."}},
 	{Place: "internal/lenient"},
@@ -40,6 +41,7 @@ var layers = []archtest.Row{
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
 	{Place: "internal/surrogate", Ours: []string{"."}},
+	{Place: "internal/toolname"},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 
