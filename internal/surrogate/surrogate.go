@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/plainjson"
 )
 
 const (
@@ -34,20 +35,25 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 // Decode returns the text of a JSON string, "" for null, and any other JSON unchanged. A half without its other half
 // becomes three bytes that are not UTF-8. [Valid] and [Joined] make such a text valid.
 func Decode(raw []byte) string {
+	quoted := string(raw)
+	if r := plainjson.New(quoted); len(raw) > 0 && raw[0] == '"' {
+		if text := r.Str(); r.End() { // nearly every text
+			return text
+		}
+	}
 	var text *string
 	switch {
 	case json.Unmarshal(raw, &text) != nil:
-		return string(raw)
+		return quoted
 	case text == nil:
 		return ""
-	case strings.ContainsRune(*text, utf8.RuneError): // perhaps a half
-		return unquote(string(raw[1 : len(raw)-1]))
 	}
-	return *text
+	return unquote(strings.Trim(quoted, " \t\r\n"))
 }
 
-// unquote returns the text of what stands between the quotes of a JSON string.
-func unquote(inner string) string {
+// unquote returns the text of a JSON string.
+func unquote(quoted string) string {
+	inner := quoted[1 : len(quoted)-1]
 	var b strings.Builder
 	for {
 		at := lone(inner)

@@ -92,7 +92,7 @@ func TestJoined(t *testing.T) {
 	for name, c := range map[string]struct{ in, want []spool.ModelEvent }{
 		"text":      {[]spool.ModelEvent{text(before), text(after)}, []spool.ModelEvent{text("a"), text("😀b")}},
 		"bare":      {[]spool.ModelEvent{text(first), text(second)}, []spool.ModelEvent{text("😀")}},
-		"usage":     {[]spool.ModelEvent{text(first), spool.UsageSeen{}, text(""), text(second)}, []spool.ModelEvent{spool.UsageSeen{}, text("😀")}},
+		"usage":     {[]spool.ModelEvent{text(first), spool.UsageSeen{}, text(""), text(second)}, []spool.ModelEvent{spool.UsageSeen{}, text(""), text("😀")}},
 		"reasoning": {[]spool.ModelEvent{thought(before), thought(after), spool.ReasoningEnd{}}, []spool.ModelEvent{thought("a"), thought("😀b"), spool.ReasoningEnd{}}},
 		"lost": {
 			[]spool.ModelEvent{thought(first), text(second), text(first), spool.TextEnd{}, text(second)},

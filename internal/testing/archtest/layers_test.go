@@ -40,7 +40,7 @@ var layers = []archtest.Row{
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
-	{Place: "internal/surrogate", Ours: []string{"."}},
+	{Place: "internal/surrogate", Ours: []string{".", "internal/plainjson"}},
 	{Place: "internal/toolname"},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
