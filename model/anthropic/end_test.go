@@ -18,23 +18,38 @@ import (
 	"github.com/spoolhq/spool/model/anthropic"
 )
 
+// An unknown word ends an answer without calls as itself. Calls are whole under any word but that of a limit.
 func TestStopReasons(t *testing.T) {
 	t.Parallel()
 
-	for word, want := range map[string]spool.FinishReason{
-		"end_turn": spool.FinishStop, "stop_sequence": spool.FinishStop, "max_tokens": spool.FinishLength,
-		"model_context_window_exceeded": spool.FinishLength, "pause_turn": spool.FinishPause, "refusal": spool.FinishFilter,
-		"compaction": "compaction",
+	for word, want := range map[string]struct{ text, calls spool.FinishReason }{
+		"end_turn": {spool.FinishStop, spool.FinishToolCalls}, "stop_sequence": {spool.FinishStop, spool.FinishToolCalls},
+		"stop": {spool.FinishStop, spool.FinishToolCalls}, "tool_use": {spool.FinishStop, spool.FinishToolCalls},
+		"tool_calls": {spool.FinishStop, spool.FinishToolCalls}, "odd_word": {"odd_word", spool.FinishToolCalls},
+		"max_tokens": {spool.FinishLength, spool.FinishLength}, "model_context_window_exceeded": {spool.FinishLength, spool.FinishLength},
+		"length": {spool.FinishLength, spool.FinishLength}, "pause_turn": {spool.FinishPause, spool.FinishPause},
+		"compaction": {spool.FinishPause, spool.FinishPause}, "refusal": {spool.FinishFilter, spool.FinishFilter},
+		"content_filter": {spool.FinishFilter, spool.FinishFilter}, "error": {}, "network_error": {},
 	} {
-		a := blocks(fake.Text("So."))
-		a.Stop = word
-		_, url := newPeer(t, say(a))
-		events, err := stream(t, newModel(t, url, anthropic.Config{}), asks("Hi?"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := finishOf(t, events).Reason; got != want {
-			t.Errorf("%s: %s", word, got)
+		for a, want := range map[*fake.Answer]spool.FinishReason{
+			{Blocks: []fake.Block{fake.Text("So.")}, Stop: word}: want.text, {Blocks: []fake.Block{fake.Call("coin", "{}")}, Stop: word}: want.calls,
+		} {
+			_, url := newPeer(t, say(*a))
+			r := asks("Hi?")
+			r.Tools = []spool.ToolSpec{{Name: "coin"}}
+			events, err := stream(t, newModel(t, url, anthropic.Config{}), r)
+			if want == "" {
+				if got := modelError(t, err); got.Permanent() || !strings.Contains(got.Message, word) {
+					t.Errorf("%s: %+v", word, got)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := finishOf(t, events).Reason; got != want {
+				t.Errorf("%s: %s, want %s", word, got, want)
+			}
 		}
 	}
 }
