@@ -134,6 +134,21 @@ func Valid(text string) string {
 	return string(b)
 }
 
+// Len returns the size of a text when its halves are joined.
+func Len(text string) int {
+	n := len(text)
+	for {
+		at := strings.IndexByte(text, firstByte)
+		if at < 0 {
+			return n
+		}
+		if half(text[at:]) >= 0 {
+			n-- // a pair has four bytes, and its halves have three each
+		}
+		text = text[at+1:]
+	}
+}
+
 // join returns a held half and a piece as a valid text, without the half at its end that a later piece may complete.
 func join(held, piece string) (whole, rest string) {
 	if held == "" && strings.IndexByte(piece, firstByte) < 0 {

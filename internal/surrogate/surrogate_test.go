@@ -44,8 +44,12 @@ func TestValid(t *testing.T) {
 		`\ufffd\u00e9\ud7ff한\ud83dx\u0041`: "\ufffdé\ud7ff한\ufffdxA",
 		"\xff\xed\xa0\xbd":                 "\ufffd\ufffd\ufffd\ufffd",
 	} {
-		if got := surrogate.Valid(read(t, inner)[0]); got != want {
+		text := read(t, inner)[0]
+		if got := surrogate.Valid(text); got != want {
 			t.Errorf("%s: got %q, want %q", inner, got, want)
+		}
+		if n := surrogate.Len(text); !strings.Contains(want, "\ufffd") && n != len(want) {
+			t.Errorf("%s: %d bytes", inner, n)
 		}
 	}
 }
@@ -58,6 +62,15 @@ func TestDecodeOtherJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(`{"text":`+raw+`}`), &into); err != nil || string(into.Text) != want {
 			t.Errorf("%s: %q, %v", raw, into.Text, err)
 		}
+	}
+}
+
+func TestLen(t *testing.T) {
+	t.Parallel()
+
+	halves := read(t, `한\ud83d`, `\ude00b`)
+	if got := surrogate.Len(halves[0]) + surrogate.Len(halves[1]); got != len("한😀b") {
+		t.Errorf("%d bytes", got)
 	}
 }
 
