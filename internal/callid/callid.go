@@ -23,6 +23,9 @@ const hashLen = 16
 type IDs struct {
 	// Max is the length of the longest id that the provider takes, at least 24.
 	Max int
+	// Exact is the length of every id, of which each character is a letter or a digit. Zero: ids may have any length up
+	// to Max, and "_" and "-" too.
+	Exact int
 
 	// current has the last call of each id.
 	current map[spool.ToolCallID]string
@@ -38,10 +41,10 @@ func (c *IDs) Call(id spool.ToolCallID, given string) string {
 	}
 	out := given
 	if out == "" || c.used[out] {
-		out = plain(string(id), c.Max)
+		out = c.plain(string(id))
 	}
 	for n := 2; c.used[out]; n++ {
-		out = plain(plain(string(id), c.Max)+"_"+strconv.Itoa(n), c.Max)
+		out = c.plain(c.plain(string(id)) + "_" + strconv.Itoa(n))
 	}
 	c.used[out] = true
 	c.current[id] = out
@@ -53,11 +56,19 @@ func (c *IDs) Result(id spool.ToolCallID) string {
 	if out, ok := c.current[id]; ok {
 		return out
 	}
-	return plain(string(id), c.Max)
+	return c.plain(string(id))
 }
 
-// plain returns the id itself if each provider takes it.
-func plain(id string, most int) string {
+// plain returns the id itself if the provider takes it.
+func (c *IDs) plain(id string) string {
+	most := c.Max
+	if c.Exact > 0 {
+		if len(id) == c.Exact && strings.Map(alphanumeric, id) == id {
+			return id
+		}
+		sum := sha256.Sum256([]byte(id))
+		return hex.EncodeToString(sum[:])[:c.Exact]
+	}
 	if id != "" && len(id) <= most && strings.Map(allowed, id) == id {
 		return id
 	}
@@ -70,6 +81,14 @@ func hashed(text string, most int) string {
 	hash := "_" + hex.EncodeToString(sum[:hashLen/2])
 	head := strings.Map(allowed, text)
 	return head[:min(len(head), most-len(hash))] + hash
+}
+
+// alphanumeric returns a letter or a digit, and drops any other character.
+func alphanumeric(r rune) rune {
+	if allowed(r) != r || r == '_' || r == '-' {
+		return -1
+	}
+	return r
 }
 
 // allowed returns the character that stands for one in an id.

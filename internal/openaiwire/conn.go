@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -108,13 +107,14 @@ func (c *Conn) open(watch *modelhttp.Watch, method, target string, body []byte) 
 		return nil, c.statusError(watch, response)
 	}
 
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	return &Answer{
-		conn: c, watch: watch, Whole: kind == "application/json",
+	a := &Answer{
+		conn: c, watch: watch,
 		body: &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: c.HeaderTimeout, Next: c.IdleTimeout},
 		// Closing the body also stops a transport that ignores the context.
 		unhook: context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }),
-	}, nil
+	}
+	a.peek()
+	return a, nil
 }
 
 func (c *Conn) setHeaders(r *http.Request, hasBody bool) {
@@ -133,17 +133,50 @@ func (c *Conn) setHeaders(r *http.Request, hasBody bool) {
 // Answer is the body of an answer. The server's silence ends it with an error. It is not safe for concurrent
 // use.
 type Answer struct {
-	// Whole is true if the answer is one JSON value instead of a stream.
+	// Whole is true if the answer is one JSON object instead of a stream. Its first byte tells, and not the
+	// Content-Type, because gateways confuse the two types.
 	Whole bool
 
 	conn   *Conn
 	watch  *modelhttp.Watch
 	body   *modelhttp.Body
 	unhook func() bool
+	// head is what peek has read and Read has not yet returned, and headErr the error that comes after it.
+	head    []byte
+	headErr error
+}
+
+// maxSpace bounds the white space before the first byte that tells what an answer is.
+const maxSpace = 1 << 10
+
+// peek reads the first bytes of the answer, and sets Whole.
+func (a *Answer) peek() {
+	buffer := make([]byte, 0, maxSpace)
+	for a.headErr == nil && len(buffer) < cap(buffer) {
+		var n int
+		n, a.headErr = a.body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if first := bytes.TrimLeft(buffer, " \t\r\n"); len(first) > 0 {
+			a.Whole = first[0] == '{'
+			break
+		}
+	}
+	a.head = buffer
 }
 
 // Read reads from the answer. [Answer.Err] describes its errors.
-func (a *Answer) Read(p []byte) (int, error) { return a.body.Read(p) }
+func (a *Answer) Read(p []byte) (int, error) {
+	switch {
+	case len(a.head) > 0:
+		n := copy(p, a.head)
+		a.head = a.head[n:]
+		return n, nil
+	case a.headErr != nil:
+		return 0, a.headErr
+	default:
+		return a.body.Read(p)
+	}
+}
 
 // Close ends the request.
 func (a *Answer) Close() {

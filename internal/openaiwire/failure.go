@@ -17,8 +17,8 @@ type Failure struct {
 	Error json.RawMessage `json:"error"`
 
 	// vLLM sends the fields of an error at the top level.
-	Message string          `json:"message"`
-	Type    string          `json:"type"`
+	Message Text            `json:"message"`
+	Type    Text            `json:"type"`
 	Code    json.RawMessage `json:"code"`
 }
 
@@ -28,21 +28,21 @@ func (f Failure) Described() bool { return len(f.Error) > 0 && string(f.Error) !
 // Fill copies the error to e. A code that is a number is the provider's status, which a router reports.
 func (f Failure) Fill(e *spool.ModelError) {
 	inner := struct {
-		Message string          `json:"message"`
-		Type    string          `json:"type"`
+		Message Text            `json:"message"`
+		Type    Text            `json:"type"`
 		Code    json.RawMessage `json:"code"`
 	}{f.Message, f.Type, f.Code}
 	var text string
 	switch {
 	case !f.Described():
 	case json.Unmarshal(f.Error, &text) == nil:
-		inner.Message = text
+		inner.Message = Text(text)
 	default:
 		if json.Unmarshal(f.Error, &inner) != nil {
 			return
 		}
 	}
-	e.Message, e.Type = inner.Message, inner.Type
+	e.Message, e.Type = string(inner.Message), string(inner.Type)
 	code := RawText(inner.Code)
 	status, err := strconv.Atoi(code)
 	switch {

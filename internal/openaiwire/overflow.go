@@ -50,17 +50,20 @@ var otherTexts = []string{
 // Classify sets the fields with which the engine decides how to handle a provider's error, and returns e.
 func Classify(e *spool.ModelError) *spool.ModelError {
 	e.ContextOverflow = overflows(e)
-	e.NoRetry = e.Type == "insufficient_quota" || e.Type == "invalid_api_key"
+	e.NoRetry = e.Type == "insufficient_quota" || e.Type == "invalid_api_key" || e.Status == 0 && refusedTypes[e.Type]
 	return e
+}
+
+// refusedTypes are the error types of a request that the provider refuses for ever. They are for errors in a stream,
+// which have no status.
+var refusedTypes = map[string]bool{
+	"authentication_error": true, "BadRequestError": true, "invalid_request_error": true, "model_not_found": true,
+	"not_found_error": true, "permission_error": true,
 }
 
 func overflows(e *spool.ModelError) bool {
 	switch e.Status {
-	case 400, 413, 422:
-	case 0: // an error in a stream may have no status
-		if e.Type == "" {
-			return false
-		}
+	case 0, 400, 413, 422: // an error in a stream may have no status
 	default:
 		return false
 	}

@@ -23,6 +23,7 @@ func TestContextOverflow(t *testing.T) {
 		"OpenAI, configured":     {400, "invalid_request_error", "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300010 tokens. Please reduce the length of the messages.", true},
 		"OpenAI, with answer":    {400, "invalid_request_error", "This model's maximum context length is 4097 tokens, however you requested 4927 tokens (3927 in your prompt; 1000 for the completion). Please reduce your prompt; or completion length.", true},
 		"OpenAI, in a stream":    {0, "context_length_exceeded", "Your input exceeds the context window of this model.", true},
+		"in a stream, no type":   {0, "", "This model's maximum context length is 8192 tokens. However, your messages resulted in 10031 tokens.", true},
 		"Anthropic":              {400, "invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum", true},
 		"Anthropic, with answer": {400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 199758 + 8192 > 200000, decrease input length or `max_tokens` and try again", true},
 		"Anthropic, bytes":       {413, "request_too_large", "Request exceeds the maximum size", true},
@@ -69,5 +70,22 @@ func TestContextOverflow(t *testing.T) {
 				t.Error("it is not permanent")
 			}
 		})
+	}
+}
+
+// An error in a stream has no status that says whether the same request can succeed.
+func TestRefusedInTheStream(t *testing.T) {
+	t.Parallel()
+
+	for kind, want := range map[string]bool{
+		"invalid_request_error": true, "BadRequestError": true, "authentication_error": true,
+		"server_error": false, "overloaded_error": false, "": false,
+	} {
+		if e := Classify(&spool.ModelError{Type: kind, Message: "no"}); e.Permanent() != want {
+			t.Errorf("%q: permanent %t", kind, !want)
+		}
+	}
+	if e := Classify(&spool.ModelError{Status: 429, Type: "invalid_request_error"}); e.Permanent() {
+		t.Error("a rate limit is permanent")
 	}
 }

@@ -191,6 +191,9 @@ func (j *joiner) add(event spool.ModelEvent) error {
 		return err
 	}
 	switch e := event.(type) {
+	case spool.ToolCallStart:
+		e.Name = Valid(e.Name)
+		return j.emit(e)
 	case spool.ToolCallDelta:
 		return j.argue(e)
 	case spool.ToolCallEnd:
@@ -256,6 +259,6 @@ func (j *joiner) endCall(e spool.ToolCallEnd) error {
 			return err
 		}
 	}
-	e.Args = Valid(e.Args)
+	e.Name, e.Args = Valid(e.Name), Valid(e.Args)
 	return j.emit(e)
 }

@@ -1,9 +1,6 @@
 package openai
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // PromptCache is a kind of hint for the server's prompt cache.
 type PromptCache string
@@ -22,18 +19,6 @@ const (
 
 // maxMarks bounds the marks of a request.
 const maxMarks = 4
-
-// knownCache returns the hint that the given host and model are known to support.
-func knownCache(host, model string) PromptCache {
-	switch {
-	case host == "api.openai.com":
-		return CacheKey
-	case host == "openrouter.ai" && (strings.HasPrefix(model, "anthropic/") || strings.HasPrefix(model, "google/gemini")):
-		return CacheMarks
-	default:
-		return CacheNone
-	}
-}
 
 // mark marks the end of each prefix, in the last message of the prefix that can have a mark. ends[n] is
 // the number of wire messages for the instructions and the first n messages of the request.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // call is the part of a tool call that has arrived.
@@ -27,6 +28,8 @@ type call struct {
 // calls assembles tool calls from their fragments.
 type calls struct {
 	list []*call
+	// tools are the names of the agent's tools.
+	tools []string
 	// random is part of the ids that this answer's calls get, so that other answers have other ids.
 	random string
 	chunk  int
@@ -41,7 +44,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 		c = cs.start(d)
 	}
 	if c.sentID == "" {
-		c.sentID = d.ID
+		c.sentID = string(d.ID)
 	}
 	if len(d.ExtraContent) > 0 && string(d.ExtraContent) != "null" {
 		cs.bytes += len(d.ExtraContent) - len(c.extra)
@@ -51,7 +54,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	var events []spool.ModelEvent
 	fragment := d.args()
 	if c.name == "" && d.Function.Name != "" {
-		c.name = d.Function.Name
+		c.name = toolname.Known(string(d.Function.Name), cs.tools)
 		events = append(events, spool.ToolCallStart{ID: c.id, Name: c.name})
 		// Arguments may come before the name.
 		fragment, c.args = c.args.String()+fragment, strings.Builder{}
@@ -73,9 +76,9 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 func (cs *calls) find(d callDelta) *call {
 	for _, c := range slices.Backward(cs.list) {
 		switch {
-		case d.ID != "" && d.ID == c.sentID && (d.Index == nil || *d.Index == c.index):
+		case d.ID != "" && string(d.ID) == c.sentID && (d.Index == nil || int(*d.Index) == c.index):
 			return c
-		case d.Index != nil && *d.Index == c.index:
+		case d.Index != nil && int(*d.Index) == c.index:
 			if cs.begins(c, d) {
 				return nil
 			}
@@ -91,7 +94,7 @@ func (cs *calls) find(d callDelta) *call {
 // begins reports whether a fragment with the index of c begins another call.
 func (cs *calls) begins(c *call, d callDelta) bool {
 	if d.ID != "" && c.sentID != "" {
-		return d.ID != c.sentID
+		return string(d.ID) != c.sentID
 	}
 	if d.Function.Name == "" || c.name == "" {
 		return false
@@ -100,9 +103,9 @@ func (cs *calls) begins(c *call, d callDelta) bool {
 }
 
 func (cs *calls) start(d callDelta) *call {
-	c := &call{index: -1, sentID: d.ID, chunk: cs.chunk}
+	c := &call{index: -1, sentID: string(d.ID), chunk: cs.chunk}
 	if d.Index != nil {
-		c.index = *d.Index
+		c.index = int(*d.Index)
 	}
 	c.id = spool.ToolCallID(d.ID)
 	if c.id == "" || cs.has(c.id) {

@@ -20,9 +20,9 @@ func TestEndWithoutDone(t *testing.T) {
 		t.Errorf("with a reason: %v, %v", events, err)
 	}
 	for name, chunks := range map[string][]string{
-		"no reason":               {textChunk("Hello")},
-		"nothing":                 {},
-		"[DONE] without a reason": {textChunk("Hello"), "[DONE]"},
+		"no reason":      {textChunk("Hello")},
+		"nothing":        {},
+		"nothing at all": {"[DONE]"},
 	} {
 		events, err := say(t, chunks...)
 		if got := modelError(t, err); got.Permanent() || len(only[spool.Finish](events)) != 0 {
@@ -31,16 +31,19 @@ func TestEndWithoutDone(t *testing.T) {
 	}
 }
 
-// TestOtherChoices has a server send a second choice that nobody asked for.
+// TestOtherChoices asks for two choices. The first one is the answer.
 func TestOtherChoices(t *testing.T) {
 	t.Parallel()
 
 	other := func(delta, reason string) string {
 		return `{"choices":[{"index":1,"delta":` + delta + `,"finish_reason":` + reason + `}]}`
 	}
-	events, err := say(t, textChunk("Hello"), other(`{"content":"Goodbye"}`, "null"),
-		other(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}`, `"tool_calls"`),
-		textChunk(" there"), finishChunk("stop"), "[DONE]")
+	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
+		send(w, textChunk("Hello"), other(`{"content":"Goodbye"}`, "null"),
+			other(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}`, `"tool_calls"`),
+			textChunk(" there"), finishChunk("stop"), "[DONE]")
+	})
+	events, err := stream(t, p.model(t, openai.Config{Extra: map[string]any{"n": 2}}), spool.ModelRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,16 @@
 // Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and others.
 //
 // Servers deviate from OpenAI's description of the interface. The package follows what the servers
-// really do. The comments of [Config] say what a program can switch off if a server refuses it.
+// really do. [Profiles] has what they send and want, and the fields of [Config] change single points of it.
 package openai
 
 import (
+	"cmp"
+	"log/slog"
 	"maps"
 	"net/http"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -53,7 +56,7 @@ type Config struct {
 	// HeaderTimeout is how long the server may take until the first byte of an answer. In this time, a
 	// local server loads the model and reads the prompt. -1: for ever.
 	//
-	// Defaults to 120 seconds.
+	// Defaults to the profile's, or else to 120 seconds.
 	HeaderTimeout time.Duration
 
 	// Headers are added to each request. Errors never show their values, because some are
@@ -65,8 +68,13 @@ type Config struct {
 	// IdleTimeout is how long the server may send nothing after the first byte of an answer. Comments
 	// that keep the connection alive count as bytes. -1: for ever.
 	//
-	// Defaults to 60 seconds.
+	// Defaults to the profile's, or else to 60 seconds.
 	IdleTimeout time.Duration
+
+	// Log gets a line when the server refuses a field and takes the request in another form.
+	//
+	// Defaults to none.
+	Log *slog.Logger
 
 	// MaxOutputTokens bounds each answer, in tokens. A request that asks for less gets less.
 	//
@@ -75,41 +83,55 @@ type Config struct {
 
 	// MaxTokensField is the name of the request field for MaxOutputTokens.
 	//
-	// Defaults to "max_completion_tokens" for OpenAI and "max_tokens" elsewhere.
+	// Defaults to the profile's.
 	MaxTokensField string
 
-	// NoStreamUsage omits stream_options.include_usage, for servers that refuse it. Then the usage is
-	// known only if the server reports it anyway.
+	// OutputFromTotal says that the server's count of the output leaves the reasoning out, so that the output is the
+	// total without the prompt.
 	//
-	// Defaults to false.
-	NoStreamUsage bool
+	// Defaults to the profile's.
+	OutputFromTotal *bool
+
+	// ParallelToolCalls says whether the server takes the field parallel_tool_calls. False removes it from Extra.
+	//
+	// Defaults to the profile's.
+	ParallelToolCalls *bool
+
+	// Profile is the name of one of the [Profiles], which says what the server sends and wants.
+	//
+	// Defaults to the profile of the host in BaseURL, or else to the one for all other servers.
+	Profile string
 
 	// PromptCache is the hint for the server's prompt cache. Servers that cache by themselves
 	// need none.
 	//
-	// Defaults to [CacheKey] for OpenAI, to [CacheMarks] for models of Anthropic and Google
-	// behind OpenRouter, and to [CacheNone] elsewhere, because some servers refuse fields that
-	// they do not know.
+	// Defaults to the profile's, which is [CacheNone] for unknown servers, because some refuse fields that they
+	// do not know.
 	PromptCache PromptCache
 
 	// ReasoningField is the field of assistant messages in which requests repeat earlier reasoning,
-	// such as "reasoning_content". OpenRouter's reasoning_details are always repeated.
+	// such as "reasoning_content". "content" stands for a part of the content. "-": none. OpenRouter's
+	// reasoning_details are always repeated.
 	//
-	// Defaults to none, because some servers refuse it.
+	// Defaults to the profile's, which is none for unknown servers, because some refuse it.
 	ReasoningField string
 
-	// ReceiptCurrency is the currency of usage.cost, the cost of an answer. "-": the model ignores
-	// usage.cost.
+	// ReasoningNeeded says which messages must have ReasoningField.
 	//
-	// Defaults to "USD" for OpenRouter and to "-" elsewhere, because other servers use the field for
-	// something else.
+	// Defaults to the profile's.
+	ReasoningNeeded ReasoningNeeded
+
+	// ReceiptCurrency is the currency of the cost that the server reports for an answer, in usage.cost or in
+	// usage.cost_in_usd_ticks. "-": the model ignores it.
+	//
+	// Defaults to the profile's, which is "-" for unknown servers, because some use the field for something else.
 	ReceiptCurrency string
 
 	// ResultImages sends the images and PDFs of tool results, in a message of a user after the results, because
 	// a tool's message takes texts only. Without it, the model reads their names.
 	//
-	// Defaults to false, because many models that servers offer take no images.
-	ResultImages bool
+	// Defaults to the profile's, which is false for unknown servers, because many of their models take no images.
+	ResultImages *bool
 
 	// Secrets are further texts of 8 characters or more that errors never show. Errors never show
 	// APIKey, Headers and the secret fields of Extra in any case.
@@ -117,10 +139,26 @@ type Config struct {
 	// Defaults to none.
 	Secrets []string
 
+	// StreamUsage sends stream_options.include_usage. Without it, the usage is known only if the server reports it
+	// anyway.
+	//
+	// Defaults to the profile's, which is true for unknown servers.
+	StreamUsage *bool
+
+	// StrictSchemas marks the schemas of answers as strict if OpenAI's strict mode takes them.
+	//
+	// Defaults to the profile's, which is true for unknown servers.
+	StrictSchemas *bool
+
 	// Structured is the way to ask for a JSON value: see [spool.ModelRequest].
 	//
 	// Defaults to [StructuredNative].
 	Structured Structured
+
+	// ThinkingTags takes the text between <think> and </think> at the beginning of an answer for reasoning.
+	//
+	// Defaults to the profile's, which is true for unknown servers.
+	ThinkingTags *bool
 
 	// Transport is used when HTTPClient is nil.
 	//
@@ -131,9 +169,15 @@ type Config struct {
 
 // Model is a [spool.Model] at one URL. It is safe for concurrent use.
 type Model struct {
-	config Config
-	url    string
-	conn   *openaiwire.Conn
+	config  Config
+	profile Profile
+	url     string
+	conn    *openaiwire.Conn
+	// fromTotal, images and tags are OutputFromTotal, ResultImages and ThinkingTags.
+	fromTotal, images, tags bool
+	// form is replaced, and never changed, when the model learns. The caller that replaces it must hold learning.
+	form     atomic.Pointer[form]
+	learning sync.Mutex
 }
 
 var _ spool.Model = (*Model)(nil)
@@ -160,49 +204,63 @@ func New(config Config) (*Model, error) {
 	if config.MaxOutputTokens < 0 {
 		return nil, spool.Errorf(spool.Invalid, "MaxOutputTokens must not be negative")
 	}
-	if config.HeaderTimeout == 0 {
-		config.HeaderTimeout = openaiwire.DefaultHeaderTimeout
+	profile, found := profileOf(config.Profile, base, config.Model)
+	if !found {
+		return nil, unknownProfile()
 	}
-	if config.IdleTimeout == 0 {
-		config.IdleTimeout = openaiwire.DefaultIdleTimeout
+	config.HeaderTimeout = cmp.Or(config.HeaderTimeout, profile.HeaderTimeout, openaiwire.DefaultHeaderTimeout)
+	config.IdleTimeout = cmp.Or(config.IdleTimeout, profile.IdleTimeout, openaiwire.DefaultIdleTimeout)
+	config.PromptCache = cmp.Or(config.PromptCache, profile.PromptCache, CacheNone)
+	config.ReasoningNeeded = cmp.Or(config.ReasoningNeeded, profile.ReasoningNeeded, NeededNever)
+	config.ReceiptCurrency = cmp.Or(config.ReceiptCurrency, profile.ReceiptCurrency, none)
+	config.Structured = cmp.Or(config.Structured, StructuredNative)
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
 	}
-	switch config.PromptCache {
-	case "":
-		config.PromptCache = knownCache(base.Hostname(), config.Model)
-	case CacheNone, CacheKey, CacheMarks:
-	default:
+	switch {
+	case config.PromptCache != CacheNone && config.PromptCache != CacheKey && config.PromptCache != CacheMarks:
 		return nil, spool.Errorf(spool.Invalid, "PromptCache must be none, key or marks")
-	}
-	switch config.Structured {
-	case "":
-		config.Structured = StructuredNative
-	case StructuredNative, StructuredTool:
-	default:
+	case config.ReasoningNeeded != NeededNever && config.ReasoningNeeded != NeededCalls && config.ReasoningNeeded != NeededAlways:
+		return nil, spool.Errorf(spool.Invalid, "ReasoningNeeded must be never, calls or always")
+	case config.Structured != StructuredNative && config.Structured != StructuredTool:
 		return nil, spool.Errorf(spool.Invalid, "Structured must be native or tool")
-	}
-	if config.MaxTokensField == "" {
-		config.MaxTokensField = "max_tokens"
-		if base.Hostname() == "api.openai.com" {
-			config.MaxTokensField = "max_completion_tokens"
-		}
-	}
-	if config.ReceiptCurrency == "" {
-		config.ReceiptCurrency = noReceipt
-		if host := base.Hostname(); host == "openrouter.ai" || strings.HasSuffix(host, ".openrouter.ai") {
-			config.ReceiptCurrency = "USD"
-		}
 	}
 	config.Extra = maps.Clone(config.Extra)
 	config.Headers = maps.Clone(config.Headers)
-	return &Model{
-		config: config,
-		url:    base.JoinPath("chat", "completions").String(),
+	m := &Model{
+		config: config, profile: profile,
+		url:       base.JoinPath("chat", "completions").String(),
+		fromTotal: isOn(config.OutputFromTotal, profile.OutputFromTotal),
+		images:    isOn(config.ResultImages, profile.ResultImages),
+		tags:      isOn(config.ThinkingTags, profile.ThinkingTags),
 		conn: &openaiwire.Conn{
 			Client: modelhttp.NewClient(config.HTTPClient, config.Transport), Key: config.APIKey, Headers: config.Headers,
 			HeaderTimeout: config.HeaderTimeout, IdleTimeout: config.IdleTimeout, Host: base.Host,
 			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base, config.Extra),
 		},
-	}, nil
+	}
+	f := &form{
+		maxTokens: cmp.Or(config.MaxTokensField, profile.MaxTokensField, "max_tokens"),
+		reasoning: cmp.Or(config.ReasoningField, profile.ReasoningField), needed: config.ReasoningNeeded, cache: config.PromptCache,
+		streamUsage: isOn(config.StreamUsage, !profile.NoStreamUsage), strict: isOn(config.StrictSchemas, !profile.NoStrictSchemas),
+		parallel: isOn(config.ParallelToolCalls, !profile.NoParallelToolCalls),
+	}
+	if f.reasoning == none {
+		f.reasoning = ""
+	}
+	m.form.Store(f)
+	return m, nil
+}
+
+// none is the value of a text field that switches off what the profile has.
+const none = "-"
+
+// isOn returns the value of a switch that may be left out.
+func isOn(set *bool, otherwise bool) bool {
+	if set != nil {
+		return *set
+	}
+	return otherwise
 }
 
 // Describe returns "openai", also for other servers with OpenAI's interface, and the model's name.
@@ -210,3 +268,9 @@ func (m *Model) Describe() (provider, model string) { return "openai", m.config.
 
 // ContextWindow returns the size of the configured context window in tokens. Zero: not known.
 func (m *Model) ContextWindow() int { return m.config.ContextWindow }
+
+// Profile returns the name of the model's profile: see [Profiles].
+func (m *Model) Profile() string { return m.profile.Name }
+
+// ReportsCost reports whether the server says what each answer costs.
+func (m *Model) ReportsCost() bool { return m.config.ReceiptCurrency != none }

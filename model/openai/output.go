@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // Structured is the way in which requests ask for a JSON value.
@@ -25,10 +26,12 @@ type output struct {
 	schema *spool.OutputSchema
 	// tool is the name of the tool that stands for the value. Empty: the server has response_format.
 	tool string
+	// strict allows the strict mode.
+	strict bool
 }
 
-func (m *Model) output(r spool.ModelRequest) output {
-	o := output{schema: r.Output}
+func (m *Model) output(r spool.ModelRequest, f form) output {
+	o := output{schema: r.Output, strict: f.strict && r.Output != nil && strict(r.Output.Schema)}
 	if r.Output == nil || m.config.Structured != StructuredTool {
 		return o
 	}
@@ -48,7 +51,7 @@ func (o output) ask(body map[string]any, tools []spool.ToolSpec) {
 		if o.schema.Description != "" {
 			format["description"] = o.schema.Description
 		}
-		if strict(o.schema.Schema) {
+		if o.strict {
 			format["strict"] = true
 		}
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": format}
@@ -58,7 +61,7 @@ func (o output) ask(body map[string]any, tools []spool.ToolSpec) {
 		body["tools"] = encodeTools(append(slices.Clip(tools), own))
 		body["tool_choice"] = "required"
 		if len(tools) == 0 {
-			body["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": o.tool}}
+			body["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": toolname.Fit(o.tool)}}
 		}
 	}
 }

@@ -13,11 +13,11 @@ func (c *chunk) plain(text string) bool {
 		case "id", "created", "system_fingerprint", "service_tier", "provider", "obfuscation":
 			r.Scalar()
 		case "object":
-			if c.Object = r.Str(); c.Object == "error" {
+			if c.Object = word(r.Str()); c.Object == "error" {
 				return false
 			}
 		case "model":
-			c.Model = r.Str()
+			c.Model = word(r.Str())
 		case "usage", "error":
 			r.Null()
 		case "choices":
@@ -53,8 +53,7 @@ func readChoice(r *plainjson.Reader, c *choice) {
 			readDelta(r, c.Delta)
 		case "finish_reason":
 			if !r.IsNull() {
-				reason := r.Str()
-				c.FinishReason = &reason
+				c.FinishReason = word(r.Str())
 			}
 		case "logprobs", "stop_reason", "native_finish_reason":
 			r.Scalar()
@@ -71,13 +70,13 @@ func readDelta(r *plainjson.Reader, d *delta) {
 		case "role", "function_call":
 			r.Scalar()
 		case "content":
-			d.Content = content(r.NullOrStr())
+			d.Content.text = r.NullOrStr()
 		case "refusal":
-			d.Refusal = r.NullOrStr()
+			d.Refusal = word(r.NullOrStr())
 		case "reasoning":
-			d.Reasoning = r.NullOrStr()
+			d.Reasoning = thought(r.NullOrStr())
 		case "reasoning_content":
-			d.ReasoningContent = r.NullOrStr()
+			d.ReasoningContent = thought(r.NullOrStr())
 		case "tool_calls", "reasoning_details":
 			r.None()
 		default:

@@ -77,8 +77,8 @@ func checkPlain(t *testing.T, text string) bool {
 		want.Error = nil
 	}
 	for i := range want.Choices {
-		if d := want.Choices[i].Delta; d != nil && len(d.ToolCalls)+len(d.ReasoningDetails) == 0 {
-			d.ToolCalls, d.ReasoningDetails = nil, nil
+		if d := want.Choices[i].Delta; d != nil && len(d.ToolCalls)+len(d.ReasoningDetails.v) == 0 {
+			d.ToolCalls, d.ReasoningDetails.v = nil, nil
 		}
 	}
 	if len(got.Choices)+len(want.Choices) == 0 {

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"reflect"
+
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 // format is the key of the data that the package saves with parts.
@@ -44,6 +46,24 @@ func (m *Model) load(provider json.RawMessage) saved {
 	}
 }
 
+// foreign reports whether the data of a part are another model's. A part without data has no mark of its model, and
+// counts as the model's own.
+func (m *Model) foreign(provider json.RawMessage) bool {
+	if len(provider) == 0 {
+		return false
+	}
+	var data map[string]json.RawMessage
+	if json.Unmarshal(provider, &data) != nil {
+		return true
+	}
+	var own saved
+	if named, ok := data[format]; ok {
+		return json.Unmarshal(named, &own) != nil || own.Model != m.config.Model
+	}
+	_, details := data["reasoning_details"]
+	return !details
+}
+
 // save returns the data as they are stored with a part, or nil if there are none.
 func (m *Model) save(s saved) json.RawMessage {
 	if len(s.ReasoningDetails) == 0 && len(s.ExtraContent) == 0 && s.ID == "" {
@@ -61,8 +81,11 @@ func (m *Model) save(s saved) json.RawMessage {
 // provider signs the whole text.
 type detail map[string]any
 
+// detailTexts are the fields that have the text of a detail.
+var detailTexts = []string{"text", "summary"}
+
 func (d detail) text() string {
-	for _, field := range []string{"text", "summary"} {
+	for _, field := range detailTexts {
 		if text, ok := d[field].(string); ok {
 			return text
 		}
@@ -81,6 +104,14 @@ func (ds *details) add(raw json.RawMessage) string {
 	var d detail
 	if json.Unmarshal(raw, &d) != nil || d == nil {
 		return ""
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) == nil {
+		for _, name := range detailTexts {
+			if _, ok := d[name].(string); ok {
+				d[name] = surrogate.Decode(fields[name])
+			}
+		}
 	}
 	text := d.text()
 	ds.bytes += len(raw)
@@ -118,6 +149,11 @@ func (d detail) merge(next detail) {
 func (ds *details) take() saved {
 	var s saved
 	for _, d := range ds.list {
+		for _, name := range detailTexts {
+			if text, ok := d[name].(string); ok {
+				d[name] = surrogate.Valid(text)
+			}
+		}
 		if raw, err := json.Marshal(d); err == nil {
 			s.ReasoningDetails = append(s.ReasoningDetails, raw)
 		}

@@ -7,13 +7,21 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// noReceipt says that the costs of a server are not read.
-const noReceipt = "-"
+// ticks is how many of xAI's units a dollar has.
+const ticks = 10_000_000_000
 
-// receipt reads the cost that a server reports for an answer, in units of the currency. It returns nil
-// for a value that is negative or not a number.
-func receipt(text json.RawMessage, currency string) *spool.Cost {
-	if currency == noReceipt || len(text) == 0 || len(text) > 64 {
+// receipt returns the cost that a server reports for an answer, or nil if it reports none.
+func (u *usage) receipt(currency string) *spool.Cost {
+	if len(u.Ticks) > 0 && string(u.Ticks) != "null" {
+		return receipt(u.Ticks, currency, ticks)
+	}
+	return receipt(u.Cost, currency, 1)
+}
+
+// receipt reads a cost, of which perUnit make one of the currency. It returns nil for a value that is negative or not a
+// number.
+func receipt(text json.RawMessage, currency string, perUnit int64) *spool.Cost {
+	if currency == none || len(text) == 0 || len(text) > 64 {
 		return nil
 	}
 	var number json.Number
@@ -23,14 +31,14 @@ func receipt(text json.RawMessage, currency string) *spool.Cost {
 	// A float's range is large enough. The check rules out exponents that make a number of a million
 	// digits from a short text.
 	float, err := number.Float64()
-	if err != nil || float < 0 || float > 1e12 {
+	if err != nil || float < 0 || float/float64(perUnit) > 1e12 {
 		return nil
 	}
 	cost, ok := new(big.Rat).SetString(string(number))
 	if !ok || float != 0 && float < 1e-12 {
 		cost = new(big.Rat)
 	}
-	cost.Mul(cost, big.NewRat(1_000_000, 1)).Add(cost, big.NewRat(1, 2)) // rounds a half up
+	cost.Mul(cost, big.NewRat(1_000_000, perUnit)).Add(cost, big.NewRat(1, 2)) // rounds a half up
 	micros := new(big.Int).Quo(cost.Num(), cost.Denom())
 	return &spool.Cost{Micros: micros.Int64(), Currency: currency, Source: spool.CostReceipt}
 }

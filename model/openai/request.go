@@ -10,44 +10,58 @@ import (
 	"github.com/spoolhq/spool/internal/callid"
 	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/internal/openaiwire"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
-// body returns the JSON of a request. Extra wins over every field except stream: the answer is always
-// read as a stream.
-func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
+// body returns the JSON of a request, and which fields of the form it has. Extra wins over every field except stream: the
+// answer is always read as a stream.
+func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
+	var s sent
 	body := map[string]any{
 		"model":    m.config.Model,
-		"messages": m.messages(r),
+		"messages": m.messages(r, f, &s),
 	}
-	if m.config.PromptCache == CacheKey && r.CacheKey != "" {
+	if s.cacheKey = f.cache == CacheKey && r.CacheKey != ""; s.cacheKey {
 		body["prompt_cache_key"] = r.CacheKey
 	}
 	if len(r.Tools) > 0 {
 		body["tools"] = encodeTools(r.Tools)
 	}
 	if most := openaiwire.Lower(r.MaxOutputTokens, m.config.MaxOutputTokens); most > 0 {
-		body[m.config.MaxTokensField] = most
+		body[f.maxTokens], s.maxTokens = most, true
 	}
-	if !m.config.NoStreamUsage {
+	if s.streamUsage = f.streamUsage; s.streamUsage {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
-	m.output(r).ask(body, r.Tools)
+	o := m.output(r, f)
+	o.ask(body, r.Tools)
+	s.strict = o.strict && o.tool == ""
 	maps.Copy(body, m.config.Extra)
 	maps.Copy(body, r.Extra)
+	if _, s.parallel = body["parallel_tool_calls"]; s.parallel && !f.parallel {
+		delete(body, "parallel_tool_calls")
+	}
 	body["stream"] = true
-	return json.Marshal(body)
+	raw, err := json.Marshal(body)
+	return raw, s, err
 }
 
 // maxCallID is the longest id of a call that OpenAI accepts. Ids of other models, and of other providers, may be longer.
 const maxCallID = 40
 
-func (m *Model) messages(r spool.ModelRequest) []wireMessage {
+// shortCallID is the length of the only ids of calls that Mistral accepts.
+const shortCallID = 9
+
+func (m *Model) messages(r spool.ModelRequest, f form, s *sent) []wireMessage {
 	out := make([]wireMessage, 0, len(r.Messages)+1)
 	if r.Instructions != "" {
 		out = append(out, wireMessage{"role": "system", "content": r.Instructions})
 	}
 	ends := []int{len(out)} // see mark
 	ids := &callid.IDs{Max: maxCallID}
+	if m.profile.ShortCallIDs {
+		ids.Exact = shortCallID
+	}
 	for _, message := range r.Messages {
 		switch message.Role {
 		case spool.RoleTool:
@@ -56,8 +70,8 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 				out = append(out, media)
 			}
 		case spool.RoleAssistant:
-			if encoded := m.encodeAssistant(message, ids); encoded != nil {
-				out = append(out, encoded)
+			if encoded := m.encodeAssistant(message, ids, f, s); encoded != nil {
+				out, s.answers = append(out, encoded), true
 			}
 		case spool.RoleSystem:
 			out = append(out, wireMessage{"role": "system", "content": message.Text()})
@@ -66,7 +80,7 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 		}
 		ends = append(ends, len(out))
 	}
-	if m.config.PromptCache == CacheMarks {
+	if s.marks = f.cache == CacheMarks; s.marks {
 		mark(out, ends, r.CacheMarks)
 	}
 	return out
@@ -117,7 +131,7 @@ func encodeFile(p spool.Part) (encoded map[string]any, isFile bool) {
 
 // encodeAssistant returns the wire form of an assistant message. It returns nil for an empty message,
 // which servers refuse.
-func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs) wireMessage {
+func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs, f form, s *sent) wireMessage {
 	out := wireMessage{"role": "assistant", "content": nil}
 	if text := message.Text(); text != "" {
 		out["content"] = text
@@ -130,7 +144,9 @@ func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs) wireMess
 		case spool.PartToolCall:
 			calls = append(calls, encodeCall(p, m.load(p.Provider), ids))
 		case spool.PartReasoning:
-			reasoning.WriteString(p.Text)
+			if !m.foreign(p.Provider) {
+				reasoning.WriteString(p.Text)
+			}
 			details = append(details, m.load(p.Provider).ReasoningDetails...)
 		case spool.PartText, spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartProvider:
 		}
@@ -144,17 +160,35 @@ func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs) wireMess
 	if len(details) > 0 {
 		out["reasoning_details"] = details
 	}
-	if m.config.ReasoningField != "" && reasoning.Len() > 0 {
-		out[m.config.ReasoningField] = reasoning.String()
-	}
+	f.addReasoning(out, reasoning.String(), s)
 	return out
+}
+
+// addReasoning adds a message's reasoning to its wire form, where the server wants it.
+func (f form) addReasoning(out wireMessage, reasoning string, s *sent) {
+	switch {
+	case f.reasoning == "":
+	case f.reasoning == inContent:
+		if reasoning != "" {
+			thinking := map[string]any{"type": "thinking", "thinking": []map[string]any{{"type": "text", "text": reasoning}}}
+			parts := []map[string]any{thinking}
+			if text, ok := out["content"].(string); ok {
+				parts = append(parts, map[string]any{"type": "text", "text": text})
+			}
+			out["content"], s.reasoning = parts, true
+		}
+	case reasoning != "":
+		out[f.reasoning], s.reasoning = reasoning, true
+	case f.needed == NeededAlways, f.needed == NeededCalls && out["tool_calls"] != nil:
+		out[f.reasoning], s.reasoning = " ", true // an empty text counts as none
+	}
 }
 
 func encodeCall(p spool.Part, own saved, ids *callid.IDs) wireMessage {
 	out := wireMessage{
 		"id":       ids.Call(p.ToolCallID, own.ID),
 		"type":     "function",
-		"function": map[string]any{"name": p.ToolName, "arguments": openaiwire.Arguments(p.Args)},
+		"function": map[string]any{"name": toolname.Fit(p.ToolName), "arguments": openaiwire.Arguments(p.Args)},
 	}
 	if own.ExtraContent != nil {
 		out["extra_content"] = own.ExtraContent
@@ -174,7 +208,7 @@ func encodeResults(message spool.Message, ids *callid.IDs) []wireMessage {
 // resultMedia returns the images and files of tool results as a message of a user, because a tool's message
 // takes texts only. It returns nil if there are none, or if the configuration does not want them.
 func (m *Model) resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
-	if !m.config.ResultImages {
+	if !m.images {
 		return nil
 	}
 	var shown spool.Content
@@ -202,7 +236,7 @@ func encodeTools(tools []spool.ToolSpec) []map[string]any {
 			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		out[i] = map[string]any{"type": "function", "function": map[string]any{
-			"name": t.Name, "description": t.Description, "parameters": parameters,
+			"name": toolname.Fit(t.Name), "description": t.Description, "parameters": parameters,
 		}}
 	}
 	return out

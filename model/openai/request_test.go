@@ -140,7 +140,7 @@ func TestImagesOfResults(t *testing.T) {
 	const results = `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"draw","arguments":"{}"}}]},
 		{"role":"tool","tool_call_id":"a","content":"done"}`
 	wantMessages(t, "off", sent(t, openai.Config{}, r), `[`+results+`]`)
-	wantMessages(t, "on", sent(t, openai.Config{ResultImages: true}, r), `[`+results+`,{"role":"user","content":[
+	wantMessages(t, "on", sent(t, openai.Config{ResultImages: new(true)}, r), `[`+results+`,{"role":"user","content":[
 		{"type":"text","text":"From the result of the call a of the tool draw:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}]`)
 }
 
@@ -159,7 +159,7 @@ func wantMessages(t *testing.T, name string, got map[string]any, want string) {
 func TestRequestSwitches(t *testing.T) {
 	t.Parallel()
 
-	got := sent(t, openai.Config{NoStreamUsage: true, MaxTokensField: "max_completion_tokens"}, spool.ModelRequest{MaxOutputTokens: 5})
+	got := sent(t, openai.Config{StreamUsage: new(false), MaxTokensField: "max_completion_tokens"}, spool.ModelRequest{MaxOutputTokens: 5})
 	if _, ok := got["stream_options"]; ok {
 		t.Error("stream_options is sent")
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/finishword"
 	"github.com/spoolhq/spool/internal/openaiwire"
 	"github.com/spoolhq/spool/internal/sse"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 const (
@@ -32,15 +35,16 @@ var errStopped = errors.New("stopped iterating")
 // errBufferFull ends an answer when it exceeds maxBuffered.
 var errBufferFull = errors.New("the answer is too long")
 
-// Stream asks for one answer, as described in [spool.Model]. It makes exactly one request.
+// Stream asks for one answer, as described in [spool.Model]. It makes one request, and another one only after the server
+// has refused a field that servers differ in: see docs/design/0035-fields-that-a-server-refuses.md.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		emit := func(event spool.ModelEvent) error {
+		emit := surrogate.Joined(func(event spool.ModelEvent) error {
 			if !yield(event, nil) {
 				return errStopped
 			}
 			return nil
-		}
+		})
 		err := m.stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
@@ -56,21 +60,47 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := m.body(r)
-	if err != nil {
-		return &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
-	}
 	conn := m.conn.With(r.Extra)
-	in, err := conn.Open(ctx, http.MethodPost, m.url, body)
+	in, err := m.ask(ctx, conn, r)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	a := &answer{model: m, conn: conn, emit: m.output(r).events(emit), modelID: m.config.Model}
+	a := &answer{model: m, conn: conn, modelID: m.config.Model}
+	a.emit = m.output(r, *m.form.Load()).events(emit)
+	if !m.tags {
+		a.tags.state = tagNone
+	}
+	for _, tool := range r.Tools {
+		a.calls.tools = append(a.calls.tools, tool.Name)
+	}
+	a.choices = r.Extra["n"] != nil || m.config.Extra["n"] != nil
 	if in.Whole {
 		return a.whole(in)
 	}
 	return a.events(in)
+}
+
+// ask makes the request, in another form if the server refuses a field of it.
+func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest) (*openaiwire.Answer, error) {
+	var changes []change
+	for f := *m.form.Load(); ; {
+		body, sent, err := m.body(r, f)
+		if err != nil {
+			return nil, &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
+		}
+		in, err := conn.Open(ctx, http.MethodPost, m.url, body)
+		if err == nil {
+			m.learn(changes)
+			return in, nil
+		}
+		c, ok := f.refused(sent, err)
+		if !ok || len(changes) == maxChanges {
+			return nil, err
+		}
+		changes = append(changes, c)
+		c.apply(&f)
+	}
 }
 
 // events reads a streamed answer.
@@ -81,19 +111,19 @@ func (a *answer) events(in *openaiwire.Answer) error {
 		switch {
 		case err == nil && event.Data == done:
 			in.Drain()
-			return a.finish()
+			return a.finish(true)
 		case err == nil:
 			if err := a.add(event.Data); errors.Is(err, errBufferFull) {
-				return a.finish()
+				return a.finish(false)
 			} else if err != nil {
 				return err
 			}
 			continue
 		case a.reason != "" && in.Ended() == nil:
 			// Only the end mark, and perhaps the usage, is missing.
-			return a.finish()
+			return a.finish(false)
 		case errors.Is(err, io.EOF):
-			return a.finish()
+			return a.finish(false)
 		default:
 			return in.Err(err)
 		}
@@ -109,7 +139,7 @@ func (a *answer) whole(in *openaiwire.Answer) error {
 	if err := a.add(string(body)); err != nil && !errors.Is(err, errBufferFull) {
 		return err
 	}
-	return a.finish()
+	return a.finish(true)
 }
 
 // answer turns chunks into events.
@@ -129,6 +159,11 @@ type answer struct {
 	reasoning bool
 	// refused is true after a piece of the model's refusal to answer.
 	refused bool
+	// said is true after a piece of the answer, or its usage.
+	said bool
+	// choices is true if the request may have asked for several choices. The answer is the first one.
+	choices bool
+	tags    tags
 }
 
 func (a *answer) add(data string) error {
@@ -136,59 +171,63 @@ func (a *answer) add(data string) error {
 	if !a.read.plain(data) {
 		a.read = chunk{}
 		if err := json.Unmarshal([]byte(data), &a.read); err != nil {
-			return &spool.ModelError{Message: "malformed chunk: " + a.conn.Clean(data), Err: err}
+			// Broken JSON may be an accident, but JSON of another form is what the server sends each time.
+			return &spool.ModelError{Message: "malformed chunk: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}
 		}
 	}
 	c := &a.read
 	if err := chunkError(a.conn, c); err != nil {
 		return err
 	}
-	if c.Model != "" && c.Model != a.modelID {
-		a.modelID = strings.Clone(c.Model)
+	if c.Model != "" && string(c.Model) != a.modelID {
+		a.modelID = strings.Clone(string(c.Model))
 	}
 	a.calls.chunk++
 	for _, choice := range c.Choices {
-		if choice.Index != 0 {
+		// Foundry Local counts the index up with each chunk.
+		if choice.Index != 0 && (a.choices || len(c.Choices) > 1) {
 			continue
 		}
 		if err := a.choice(choice); err != nil {
 			return err
 		}
 	}
-	if c.Usage == nil {
+	u := c.Usage
+	if u == nil {
+		u = c.XGroq.v.Usage
+	}
+	if u == nil || u.none {
 		return nil
 	}
-	a.usage, a.cost = c.Usage.usage(), receipt(c.Usage.Cost, a.model.config.ReceiptCurrency)
+	a.said = true
+	a.usage, a.cost = u.usage(a.model.fromTotal), u.receipt(a.model.config.ReceiptCurrency)
 	return a.emit(spool.UsageSeen{Usage: a.usage, Cost: a.cost})
 }
 
 func (a *answer) choice(c choice) error {
-	for _, d := range []*delta{c.Delta, c.Message} {
-		if d == nil {
-			continue
-		}
-		if err := a.delta(*d); err != nil {
+	d := c.Delta
+	if d == nil || d.empty() && !a.said { // a server may send the whole text again, in a message beside the delta
+		d = c.Message
+	}
+	if d != nil {
+		if err := a.delta(d); err != nil {
 			return err
 		}
 	}
-	if c.FinishReason != nil && *c.FinishReason != "" {
-		a.reason = *c.FinishReason
+	if c.FinishReason != "" {
+		a.reason = strings.Clone(string(c.FinishReason))
 	}
 	return nil
 }
 
-func (a *answer) delta(d delta) error {
+func (a *answer) delta(d *delta) error {
+	a.said = a.said || !d.empty()
 	if err := a.addReasoning(d); err != nil {
 		return err
 	}
 	a.refused = a.refused || d.Refusal != ""
-	if text := string(d.Content) + d.Refusal; text != "" {
-		if err := a.endReasoning(); err != nil {
-			return err
-		}
-		if err := a.emit(spool.TextDelta{Text: text}); err != nil {
-			return err
-		}
+	if err := a.addText(d.Content.text + string(d.Refusal)); err != nil {
+		return err
 	}
 	for _, call := range d.ToolCalls {
 		if err := a.endReasoning(); err != nil {
@@ -206,6 +245,24 @@ func (a *answer) delta(d delta) error {
 	return nil
 }
 
+// addText emits a piece of the content: text, or reasoning between tags.
+func (a *answer) addText(piece string) error {
+	if piece == "" {
+		return nil
+	}
+	return a.emitText(a.tags.add(piece))
+}
+
+func (a *answer) emitText(thought, text string) error {
+	if err := a.emitReasoning(thought); err != nil || text == "" {
+		return err
+	}
+	if err := a.endReasoning(); err != nil {
+		return err
+	}
+	return a.emit(spool.TextDelta{Text: text})
+}
+
 // checkBuffer returns an error if the buffered calls and details are too large.
 func (a *answer) checkBuffer() error {
 	if a.calls.bytes+a.details.bytes <= maxBuffered {
@@ -217,13 +274,10 @@ func (a *answer) checkBuffer() error {
 
 // addReasoning emits the reasoning of a delta. A server that sends details repeats their text in
 // another field.
-func (a *answer) addReasoning(d delta) error {
-	text := d.ReasoningContent
-	if text == "" {
-		text = d.Reasoning
-	}
+func (a *answer) addReasoning(d *delta) error {
+	text := string(cmp.Or(d.ReasoningContent, d.Reasoning)) + d.Content.thought
 	var fromDetails strings.Builder
-	for _, raw := range d.ReasoningDetails {
+	for _, raw := range d.ReasoningDetails.v {
 		fromDetails.WriteString(a.details.add(raw))
 		if err := a.checkBuffer(); err != nil {
 			return err
@@ -232,6 +286,10 @@ func (a *answer) addReasoning(d delta) error {
 	if text == "" {
 		text = fromDetails.String()
 	}
+	return a.emitReasoning(text)
+}
+
+func (a *answer) emitReasoning(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -247,10 +305,20 @@ func (a *answer) endReasoning() error {
 	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.take())})
 }
 
-// finish emits the end of an answer. It returns an error if the server gave no finish reason.
-func (a *answer) finish() error {
-	if a.reason == "" {
+// finish emits the end of an answer. It returns an error if the server gave no finish reason, unless it said that nothing
+// is missing: by [DONE], or because the answer came as a whole.
+func (a *answer) finish(whole bool) error {
+	class := finishword.Of(a.reason)
+	switch {
+	case a.reason == "" && whole && a.said:
+		class = finishword.End
+	case a.reason == "":
 		return &spool.ModelError{Message: "the answer ended without a finish reason", Err: io.ErrUnexpectedEOF}
+	case class == finishword.Broken:
+		return &spool.ModelError{Message: "the server broke the answer off: " + a.conn.Clean(a.reason), Type: a.conn.Clean(a.reason)}
+	}
+	if err := a.emitText(a.tags.end()); err != nil {
+		return err
 	}
 	if err := a.endReasoning(); err != nil {
 		return err
@@ -267,27 +335,29 @@ func (a *answer) finish() error {
 			return err
 		}
 	}
-	reason := finishReason(a.reason, len(ends) > 0)
+	reason := finishReason(class, a.reason, len(ends) > 0)
 	if reason == spool.FinishStop && a.refused {
 		reason = spool.FinishFilter
 	}
 	return a.emit(spool.Finish{Reason: reason, Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
 }
 
-// finishReason maps the provider's finish reason. Some servers say "stop" after tool calls, and some
-// say "tool_calls" without a call.
-func finishReason(word string, called bool) spool.FinishReason {
-	switch word {
-	case "stop", "tool_calls", "function_call":
-		if called {
-			return spool.FinishToolCalls
-		}
-		return spool.FinishStop
-	case "length":
+// finishReason returns the reason for a server's word. Some servers say "stop" after tool calls, and some say
+// "tool_calls" without a call. The calls of an unknown word are whole, because the server ended the answer.
+func finishReason(class finishword.Class, word string, called bool) spool.FinishReason {
+	switch class {
+	case finishword.Limit:
 		return spool.FinishLength
-	case "content_filter":
+	case finishword.Filter:
 		return spool.FinishFilter
-	default:
+	case finishword.End, finishword.Calls, finishword.Unknown, finishword.Broken:
+	}
+	switch {
+	case called:
+		return spool.FinishToolCalls
+	case class == finishword.Unknown:
 		return spool.FinishReason(word)
+	default:
+		return spool.FinishStop
 	}
 }

@@ -156,7 +156,7 @@ func (p *peer) playFailure(scenario spooltest.ModelScenario, w http.ResponseWrit
 		send(w, textChunk("Half"))
 		panic(http.ErrAbortHandler)
 	case spooltest.ModelNoFinish:
-		send(w, textChunk("Half"), "[DONE]")
+		send(w, textChunk("Half"))
 	case spooltest.ModelHangAtOnce:
 		p.hang(r)
 	default:

@@ -36,7 +36,7 @@ var layers = []archtest.Row{
 	{Place: "internal/inprocess", Ours: []string{"."}},
 	{Place: "internal/lenient"},
 	{Place: "internal/modelhttp"},
-	{Place: "internal/openaiwire", Ours: []string{".", "internal/modelhttp"}},
+	{Place: "internal/openaiwire", Ours: []string{".", "internal/modelhttp", "internal/surrogate"}},
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},

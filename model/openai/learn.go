@@ -1,0 +1,105 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// form is how requests are written, as far as servers differ in it. A model begins with the form of its profile and its
+// configuration, and learns from refusals: see docs/design/0035-fields-that-a-server-refuses.md.
+type form struct {
+	maxTokens string
+	// reasoning is the field of reasoning. Empty: none.
+	reasoning string
+	needed    ReasoningNeeded
+	cache     PromptCache
+	// streamUsage, strict and parallel say whether stream_options, strict and parallel_tool_calls are sent.
+	streamUsage, strict, parallel bool
+}
+
+// sent says which fields of the form a request has.
+type sent struct {
+	maxTokens, streamUsage, strict, parallel, cacheKey, marks bool
+	reasoning                                                 bool
+	// answers is true if the request has a message of a model.
+	answers bool
+}
+
+// change is another form of one field. Line is the line of a configuration file that says the same.
+type change struct {
+	line  string
+	apply func(*form)
+}
+
+// maxChanges bounds how often one request is asked again: once for each field of the form.
+const maxChanges = 6
+
+var (
+	// refusal has the words with which servers refuse a field.
+	refusal = regexp.MustCompile(`not (?:supported|permitted|allowed|recognized|available|a valid|accepted)|unsupported|unrecognized|unknown|unexpected|forbidden|does(?: not|n't) (?:support|accept)|extra (?:inputs|fields)|invalid (?:field|parameter|argument)`)
+	// demand has the words with which servers demand a field.
+	demand = regexp.MustCompile(`must be|missing|required`)
+	// field is a name of a field in a message.
+	field = regexp.MustCompile(`[a-z_]+`)
+)
+
+// refused returns the form that a server may accept after it has refused a request. Only the fields of the form count,
+// and only if the server's message names one that the request has. It returns false if there is no other form.
+func (f form) refused(s sent, err error) (change, bool) {
+	e, ok := errors.AsType[*spool.ModelError](err)
+	if !ok || e.ContextOverflow || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return change{}, false
+	}
+	text := strings.ToLower(e.Message)
+	named := field.FindAllString(text, -1)
+	names := func(field string) bool { return slices.Contains(named, field) }
+	unwanted := refusal.MatchString(text)
+	if names("reasoning_content") && s.answers && f.needed != NeededAlways && !unwanted && demand.MatchString(text) {
+		return change{"reasoning_field: reasoning_content, reasoning_needed: always", func(f *form) {
+			f.reasoning, f.needed = "reasoning_content", NeededAlways
+		}}, true
+	}
+	if !unwanted {
+		return change{}, false
+	}
+	other := map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[f.maxTokens]
+	switch {
+	case s.maxTokens && names(f.maxTokens) && other != "":
+		return change{"max_tokens_field: " + other, func(f *form) { f.maxTokens = other }}, true
+	case s.streamUsage && (names("stream_options") || names("include_usage")):
+		return change{"stream_usage: false", func(f *form) { f.streamUsage = false }}, true
+	case s.reasoning && f.reasoning != inContent && names(f.reasoning):
+		return change{"reasoning_field: none", func(f *form) { f.reasoning, f.needed = "", NeededNever }}, true
+	case s.parallel && names("parallel_tool_calls"):
+		return change{"parallel_tool_calls: false", func(f *form) { f.parallel = false }}, true
+	case s.strict && names("strict"):
+		return change{"strict_schemas: false", func(f *form) { f.strict = false }}, true
+	case s.cacheKey && names("prompt_cache_key"), s.marks && names("cache_control"):
+		return change{"prompt_cache: none", func(f *form) { f.cache = CacheNone }}, true
+	default:
+		return change{}, false
+	}
+}
+
+// learn changes the form of the model's later requests.
+func (m *Model) learn(changes []change) {
+	m.learning.Lock()
+	defer m.learning.Unlock()
+
+	for _, c := range changes {
+		next := *m.form.Load()
+		before := next
+		c.apply(&next)
+		if next == before { // another request has learned it
+			continue
+		}
+		m.form.Store(&next)
+		m.config.Log.Warn("the model server refused a field, and took the request in another form; this line in the file spares the refusal",
+			"line", c.line, "model", m.config.Model, "host", m.conn.Host)
+	}
+}
