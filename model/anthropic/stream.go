@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -195,6 +196,8 @@ func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
 	return a.finish()
 }
 
+// malformed returns the error for an event that cannot be read. Broken JSON may be an accident, but JSON of another form
+// is what the server sends each time.
 func (a *answer) malformed(data string, err error) error {
-	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err}
+	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}
 }

@@ -82,8 +82,10 @@ func (a *answer) add(data []byte) error {
 	return a.emit(spool.UsageSeen{Usage: a.usage})
 }
 
+// malformed returns the error for a chunk that cannot be read. Broken JSON may be an accident, but JSON of another form is
+// what the server sends each time.
 func (a *answer) malformed(data []byte, err error) error {
-	return &spool.ModelError{Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err}
+	return &spool.ModelError{Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err, NoRetry: json.Valid(data)}
 }
 
 func (a *answer) candidate(c candidate) error {

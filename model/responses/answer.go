@@ -60,7 +60,7 @@ type answer struct {
 // add handles an event.
 func (a *answer) add(data string) error {
 	if err := a.read.parse(data); err != nil {
-		return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err}}
+		return a.malformed(data, err)
 	}
 	e := &a.read
 	if n := e.Sequence.N; n != nil {
@@ -100,9 +100,15 @@ func (a *answer) add(data string) error {
 		return a.failure(e.Failure)
 	}
 	if err != nil {
-		return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err}}
+		return a.malformed(data, err)
 	}
 	return nil
+}
+
+// malformed returns the error for an event or an item that cannot be read. Broken JSON may be an accident, but JSON of
+// another form is what the server sends each time.
+func (a *answer) malformed(data string, err error) error {
+	return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}}
 }
 
 // begin remembers the response. The engine learns of one that another process can come back to.
@@ -327,12 +333,12 @@ func (a *answer) end(r *response) error {
 func (a *answer) rest(r *response) error {
 	list, err := r.items()
 	if err != nil {
-		return &spool.ModelError{Message: "malformed response", Err: err}
+		return a.malformed(string(r.Output), err)
 	}
 	items := make([]output, len(list))
 	for i, raw := range list {
 		if err := lenient.Object(raw, &items[i]); err != nil {
-			return &spool.ModelError{Message: "malformed item: " + a.conn.Clean(string(raw)), Err: err}
+			return a.malformed(string(raw), err)
 		}
 		a.sameIDs = a.sameIDs || a.byID[items[i].ID] != nil
 	}

@@ -113,6 +113,25 @@ func TestItemsByID(t *testing.T) {
 	}
 }
 
+// The first byte tells a stream from a whole answer, whatever the type says.
+func TestMixedUpTypes(t *testing.T) {
+	t.Parallel()
+
+	whole := `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}`
+	for kind, body := range map[string]string{
+		"application/json":  `data: {"type":"response.completed","response":` + whole + "}\n\n",
+		"text/event-stream": whole,
+	} {
+		server := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, body)
+		}))
+		if events := mustAsk(t, open(t, server, responses.Config{}), hello()); textOf(events) != "Hi" {
+			t.Errorf("%s: %v", kind, events)
+		}
+	}
+}
+
 // A wrong type of a field costs nothing, unless texts or calls are in the field.
 func TestOddTypes(t *testing.T) {
 	t.Parallel()
@@ -142,8 +161,9 @@ func TestOddTypes(t *testing.T) {
 		"in it":    `{"type":"response.completed","response":{"status":"completed","output":["Hi"]}}`,
 		"event":    `["Hi"]`,
 	} {
-		if events, err := ask(t.Context(), open(t, newStream(t, event, completed).Server, responses.Config{}), hello()); err == nil {
-			t.Errorf("%s: %v", name, events)
+		_, err := ask(t.Context(), open(t, newStream(t, event, completed).Server, responses.Config{}), hello())
+		if got := modelError(t, err); !got.Permanent() { // the same request brings the same form
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
