@@ -35,8 +35,9 @@ type answer struct {
 	bytes int
 	// inText is true after a text without a [spool.TextEnd].
 	inText bool
-	// calls is how many calls of the agent's tools have come.
+	// calls is how many calls of the agent's tools have come, and ids are their ids.
 	calls int
+	ids   map[spool.ToolCallID]bool
 
 	// output is the name of the tool that stands for the output. While the model may still call it, texts
 	// are held back, and all that comes after them: they would stand before the value.

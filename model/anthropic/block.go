@@ -32,6 +32,9 @@ type openBlock struct {
 }
 
 func (a *answer) start(index int64, raw json.RawMessage) error {
+	if err := a.stop(index); err != nil { // a server left out the end of the block before it
+		return err
+	}
 	b := new(openBlock)
 	if err := lenient.Object(raw, &b.startedBlock); err != nil {
 		return a.malformed(string(raw), err)
@@ -72,8 +75,14 @@ func (a *answer) start(index int64, raw json.RawMessage) error {
 
 func (a *answer) delta(index int64, d *delta) error {
 	b := a.open[index]
+	if b == nil && d.Type == "text_delta" { // a server left out the beginning
+		if err := a.start(index, json.RawMessage(`{"type":"text"}`)); err != nil {
+			return err
+		}
+		b = a.open[index]
+	}
 	if b == nil {
-		return nil // of a block that never began
+		return nil
 	}
 	switch d.Type {
 	case "text_delta":
@@ -182,9 +191,13 @@ func (a *answer) startCall(b *openBlock, index int64) error {
 	}
 	a.calls++
 	b.id = spool.ToolCallID(b.ID)
-	if b.id == "" {
+	if b.id == "" || a.ids[b.id] {
 		b.id = spool.ToolCallID(fmt.Sprintf("toolu_%d_%s", index, random()))
 	}
+	if a.ids == nil {
+		a.ids = make(map[spool.ToolCallID]bool)
+	}
+	a.ids[b.id] = true
 	return a.send(spool.ToolCallStart{ID: b.id, Name: b.Name})
 }
 

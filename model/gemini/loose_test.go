@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/modelread"
 	"github.com/spoolhq/spool/model/gemini"
 )
 
@@ -17,7 +18,7 @@ import (
 func read(t *testing.T, kind, body string, r spool.ModelRequest) answer {
 	t.Helper()
 
-	m, err := gemini.New(gemini.Config{Model: testModel, BaseURL: "http://gemini.test", Transport: bodyTransport{body, kind}})
+	m, err := gemini.New(gemini.Config{Model: testModel, BaseURL: "http://gemini.test", Transport: modelread.Body{Text: body, Type: kind}})
 	if err != nil {
 		t.Fatal(err)
 	}
