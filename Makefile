@@ -22,6 +22,7 @@ export GOGC ?= 400
 export GOMEMLIMIT ?= 3GiB
 
 FUZZTIME ?= 10s
+FUZZ ?= Fuzz
 TESTFLAGS ?=
 
 # The modules beside the root: rest, the leaves (backend/..., model/..., rest/...), and the unpublished ones that are there.
@@ -40,6 +41,7 @@ test: deps lint smoke test/node clients clients/browser console/check test/go ##
 .PHONY: test/long
 test/long: deps ## every combination of backends, crash points and the race detector, for hours: CONTRIBUTING.md says when
 	@SPOOL_TEST_LONG=1 $(MAKE) clients/browser
+	@$(MAKE) fuzz FUZZ=FuzzStream FUZZTIME=1m
 	@TESTFLAGS="$(TESTFLAGS)" exec test/services/run.sh -- test/go.sh long $(MODULES)
 
 .PHONY: build
@@ -148,8 +150,8 @@ console/check: ## console/dist is what its source makes, small enough, and works
 	wait $$build || failed=1; wait $$static || failed=1; exit $$failed
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (10s)
-	@set -e; grep -roE --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[A-Za-z0-9_]+' . | sort | \
+fuzz: ## each fuzz target for FUZZTIME (10s); those whose names begin with FUZZ, such as FuzzStream, the readers of models
+	@set -e; grep -roE --include='*_test.go' --exclude-dir=node_modules '^func $(FUZZ)[A-Za-z0-9_]*' . | sort | \
 	while IFS=: read -r file func; do \
 		name=$${func#func }; dir=$$(dirname "$$file"); \
 		work=off; if [ "$$(go -C "$$dir" env GOMOD)" = $(CURDIR)/go.mod ]; then work=; fi; \

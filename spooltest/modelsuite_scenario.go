@@ -76,9 +76,9 @@ const (
 	// ModelForeign: the text "Fine.". The provider refuses with status 400 a request that has the word
 	// "foreign+" anywhere, or a block that the interface does not know.
 	ModelForeign ModelScenario = "foreign"
-	// ModelCallIDs: the text "Fine.". The provider refuses with status 400 a request with a call id that is not of the
-	// form that the interface documents, with two calls of the same id, with a call without a result, or with a result
-	// without a call.
+	// ModelCallIDs: the text "Fine.". The provider refuses with status 400 a request with a call id or a tool name that is
+	// not of the form that the interface documents, with two calls of the same id, with a call without a result, or with
+	// a result without a call.
 	ModelCallIDs ModelScenario = "call-ids"
 )
 

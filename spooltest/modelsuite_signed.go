@@ -174,10 +174,12 @@ func (s modelSuite) foreign(t *testing.T) {
 }
 
 // callIDs sends calls whose ids other providers have given, in every form that the engine stores, and some of them twice.
+// Their models have made up the names of some tools.
 func (s modelSuite) callIDs(t *testing.T) {
 	p := s.open(t, ModelCallIDs)
 	r := spool.ModelRequest{Tools: modelTools(), Messages: []spool.Message{userText("How is Oslo?")}}
 	long := spool.ToolCallID(strings.Repeat("x", 127))
+	names := []string{"weather", "functions.weather", "weather<|channel|>commentary", strings.Repeat("x", 200), "größe"}
 	for n, ids := range [][]spool.ToolCallID{
 		{"call_0", "functions.weather:0", "functions_weather_0", "functions.weather.0"},
 		{"call_0", long + "1", long + "2"},
@@ -187,7 +189,7 @@ func (s modelSuite) callIDs(t *testing.T) {
 		answer, results := spool.Message{Role: spool.RoleAssistant}, spool.Message{Role: spool.RoleTool}
 		for i, id := range ids {
 			result := mustJSON(t, "sunny"+strings.Repeat("!", n*10+i))
-			call := spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`)}
+			call := spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: names[(n+i)%len(names)], Args: json.RawMessage(`{"city":"Oslo"}`)}
 			answer.Content = append(answer.Content, call)
 			results.Content = append(results.Content, toolResults([]spool.Part{call}, result).Content...)
 		}

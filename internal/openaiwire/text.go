@@ -3,6 +3,8 @@ package openaiwire
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 // Text is a text of a server. A JSON value of another type is its JSON, and null is "".
@@ -14,17 +16,9 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// RawText returns the text of a JSON string, "" for null, and any other JSON unchanged.
-func RawText(raw json.RawMessage) string {
-	var text *string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return string(raw)
-	}
-	if text == nil {
-		return ""
-	}
-	return *text
-}
+// RawText returns the text of a JSON string, "" for null, and any other JSON unchanged. Half a character in it is as
+// [surrogate.Decode] returns it.
+func RawText(raw json.RawMessage) string { return surrogate.Decode(raw) }
 
 // Arguments returns the text of a JSON object, whatever the model wrote as the arguments of a call. Servers
 // parse the arguments, and refuse a history whose arguments are not an object.

@@ -151,8 +151,8 @@ func (r *Reader) unquoted(quoted string) string {
 		return text
 	}
 	var text string
-	if json.Unmarshal([]byte(quoted), &text) != nil {
-		r.Fail()
+	if json.Unmarshal([]byte(quoted), &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
+		r.Fail() // perhaps half a character, which package surrogate reads
 	}
 	return text
 }

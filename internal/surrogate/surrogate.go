@@ -1,121 +1,264 @@
-// Package surrogate joins characters whose halves arrive in two pieces of a text.
+// Package surrogate joins the halves of characters that a server cut in two.
 //
-// A gateway written in JavaScript can divide an emoji between two pieces: "\ud83d" and "\ude00". JSON allows such escapes,
-// but a string of Go cannot hold them, so [encoding/json] puts U+FFFD in the place of each. Mark saves the halves before the
-// JSON is decoded, and Joiner joins them afterwards.
+// JSON escapes a character outside of the first 65,536 as a pair of surrogates, such as "\ud83d\ude00". Servers that
+// count in UTF-16 send the two halves in two pieces of a stream, and encoding/json replaces each half with U+FFFD.
+// Here, an adapter reads its texts as [Text], which keeps a half, and emits its events through [Joined].
 package surrogate
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/plainjson"
 )
 
-// The characters that stand for halves are of the last private plane. The first byte of their UTF-8 form is lead.
 const (
-	highs = 0x10F400
-	lows  = highs + halves
-	ends  = lows + halves
-
-	halves = 0x400
-	lead   = 0xF4
-
-	firstHigh, firstLow = 0xD800, 0xDC00
-	escape              = len(`\u0000`)
+	// escapeSize is the size of an escape such as \ud83d, and halfSize that of a half in a [Text].
+	escapeSize, halfSize = 6, 3
+	// firstByte is the first byte of each half in a [Text].
+	firstByte = 0xED
 )
 
-// Mark replaces the escape of each half that stands alone by the escape of a character that stands for it. It reports
-// whether the JSON has one.
-func Mark(json string) (marked string, found bool) {
-	at := strings.Index(json, `\u`)
-	if at < 0 {
-		return json, false
-	}
-	var b strings.Builder
-	from := 0 // what is before it is in b
-	for at = strings.IndexByte(json, '\\'); at >= 0 && at < len(json); {
-		half := unit(json[at:])
-		switch {
-		case half < 0:
-			at += 2 // the escape of another character
-		case !utf16.IsSurrogate(half):
-			at += escape
-		case half < firstLow && isLow(unit(json[at+escape:])):
-			at += 2 * escape
-		default:
-			first, second := utf16.EncodeRune(highs + half - firstHigh)
-			b.WriteString(json[from:at])
-			b.WriteString(`\u` + strconv.FormatInt(int64(first), 16) + `\u` + strconv.FormatInt(int64(second), 16))
-			at += escape
-			from = at
-		}
-		if at >= len(json) {
-			break
-		}
-		next := strings.IndexByte(json[at:], '\\')
-		if next < 0 {
-			break
-		}
-		at += next
-	}
-	if from == 0 {
-		return json, false
-	}
-	return b.String() + json[from:], true
+// Text is a text as [Decode] returns it.
+type Text string
+
+// UnmarshalJSON accepts any JSON.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	*t = Text(Decode(raw))
+	return nil
 }
 
-func isLow(r rune) bool { return r >= firstLow && r < firstLow+halves }
+// Decode returns the text of a JSON string, "" for null, and any other JSON unchanged. A half without its other half
+// becomes three bytes that are not UTF-8. [Valid] and [Joined] make such a text valid.
+func Decode(raw []byte) string {
+	quoted := string(raw)
+	if r := plainjson.New(quoted); len(raw) > 0 && raw[0] == '"' {
+		if text := r.Str(); r.End() { // nearly every text
+			return text
+		}
+	}
+	var text *string
+	switch {
+	case json.Unmarshal(raw, &text) != nil:
+		return quoted
+	case text == nil:
+		return ""
+	}
+	return unquote(strings.Trim(quoted, " \t\r\n"))
+}
 
-// unit returns the number of the escape at the beginning of a text, or -1 if there is none.
+// unquote returns the text of a JSON string.
+func unquote(quoted string) string {
+	inner := quoted[1 : len(quoted)-1]
+	var b strings.Builder
+	for {
+		at := lone(inner)
+		if at < 0 {
+			b.WriteString(plain(inner))
+			return b.String()
+		}
+		b.WriteString(plain(inner[:at]))
+		half := unit(inner[at:])
+		b.Write([]byte{firstByte, 0x80 | byte(half>>6)&0x3F, 0x80 | byte(half)&0x3F})
+		inner = inner[at+escapeSize:]
+	}
+}
+
+// plain returns the text of a part of a JSON string.
+func plain(inner string) string {
+	var text string
+	if json.Unmarshal([]byte(`"`+inner+`"`), &text) != nil {
+		return inner // never: the caller has read the whole string
+	}
+	return text
+}
+
+// lone returns the index of the first escape that is a half without its other half, or -1.
+func lone(inner string) int {
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			continue
+		}
+		switch r := unit(inner[i:]); {
+		case !utf16.IsSurrogate(r):
+			i++ // the next byte may be a backslash too
+		case utf16.DecodeRune(r, unit(inner[i+escapeSize:])) == utf8.RuneError:
+			return i
+		default:
+			i += 2*escapeSize - 1
+		}
+	}
+	return -1
+}
+
+// unit returns the code unit of the \u escape at the beginning of a text, or -1 if there is none.
 func unit(text string) rune {
-	if len(text) < escape || text[0] != '\\' || text[1] != 'u' {
+	if len(text) < escapeSize || text[:2] != `\u` {
 		return -1
 	}
-	n, err := strconv.ParseUint(text[2:escape], 16, 16)
+	n, err := strconv.ParseUint(text[2:escapeSize], 16, 16)
 	if err != nil {
 		return -1
 	}
 	return rune(n)
 }
 
-// Joiner joins the halves in the pieces of one text, which was decoded from what [Mark] returned. The zero value is ready.
-type Joiner struct {
-	high rune // the first half at the end of the last piece, or zero
+// half returns the half at the beginning of a text, or -1 if there is none.
+func half(text string) rune {
+	if len(text) < halfSize || text[0] != firstByte || text[1] < 0xA0 || text[1] > 0xBF || text[2]&0xC0 != 0x80 {
+		return -1
+	}
+	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
 }
 
-// Join returns the next piece. It keeps a first half at the end of the piece until the next one.
-func (j *Joiner) Join(piece string) string {
-	if piece == "" || j.high == 0 && strings.IndexByte(piece, lead) < 0 {
-		return piece
+// Valid joins the halves that stand next to each other in a text, and replaces each other half with U+FFFD.
+func Valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
 	}
-	var b strings.Builder
-	for _, r := range piece {
-		if high := j.high; high != 0 {
-			j.high = 0
-			if r >= lows && r < ends {
-				b.WriteRune(utf16.DecodeRune(high, r-lows+firstLow))
-				continue
+	b := make([]byte, 0, len(text))
+	for text != "" {
+		r, size := utf8.DecodeRuneInString(text)
+		if first := half(text); first >= 0 {
+			r, size = utf16.DecodeRune(first, half(text[halfSize:])), 2*halfSize
+			if r == utf8.RuneError {
+				size = halfSize
 			}
-			b.WriteRune(utf8.RuneError)
 		}
-		switch {
-		case r >= highs && r < lows:
-			j.high = r - highs + firstHigh
-		case r >= lows && r < ends:
-			b.WriteRune(utf8.RuneError)
-		default:
-			b.WriteRune(r)
-		}
+		b, text = utf8.AppendRune(b, r), text[size:]
 	}
-	return b.String()
+	return string(b)
 }
 
-// End returns what stands for a first half without a second one, or "".
-func (j *Joiner) End() string {
-	if j.high == 0 {
-		return ""
+// Len returns the size of a text when its halves are joined.
+func Len(text string) int {
+	n := len(text)
+	for {
+		at := strings.IndexByte(text, firstByte)
+		if at < 0 {
+			return n
+		}
+		if half(text[at:]) >= 0 {
+			n-- // a pair has four bytes, and its halves have three each
+		}
+		text = text[at+1:]
 	}
-	j.high = 0
-	return string(utf8.RuneError)
+}
+
+// join returns a held half and a piece as a valid text, without the half at its end that a later piece may complete.
+func join(held, piece string) (whole, rest string) {
+	if held == "" && strings.IndexByte(piece, firstByte) < 0 {
+		return piece, ""
+	}
+	text := held + piece
+	if at := len(text) - halfSize; at >= 0 {
+		if r := half(text[at:]); r >= 0 && r < 0xDC00 {
+			text, rest = text[:at], text[at:]
+		}
+	}
+	return Valid(text), rest
+}
+
+// Joined returns a function that emits the events of one answer with valid texts and arguments. It holds a first half
+// back until its other half comes.
+func Joined(emit func(spool.ModelEvent) error) func(spool.ModelEvent) error {
+	return (&joiner{emit: emit}).add
+}
+
+type joiner struct {
+	emit func(spool.ModelEvent) error
+	// held is the half at the end of the open text, or of the open reasoning if inReasoning is true.
+	held        string
+	inReasoning bool
+	// args are the halves at the ends of the arguments of open calls. It is nil while there are none.
+	args map[spool.ToolCallID]string
+}
+
+func (j *joiner) add(event spool.ModelEvent) error {
+	switch e := event.(type) {
+	case spool.TextDelta:
+		return j.say(event, e.Text, false)
+	case spool.ReasoningDelta:
+		return j.say(event, e.Text, true)
+	case spool.UsageSeen, spool.ResumePoint: // these may come within a text
+		return j.emit(event)
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	switch e := event.(type) {
+	case spool.ToolCallStart:
+		e.Name = Valid(e.Name)
+		return j.emit(e)
+	case spool.ToolCallDelta:
+		return j.argue(e)
+	case spool.ToolCallEnd:
+		return j.endCall(e)
+	}
+	return j.emit(event)
+}
+
+func (j *joiner) say(event spool.ModelEvent, piece string, reasoning bool) error {
+	if j.inReasoning != reasoning {
+		if err := j.flush(); err != nil {
+			return err
+		}
+		j.inReasoning = reasoning
+	}
+	whole, rest := join(j.held, piece)
+	j.held = rest
+	switch {
+	case whole == piece:
+		return j.emit(event)
+	case whole == "":
+		return nil
+	}
+	return j.emit(j.delta(whole))
+}
+
+func (j *joiner) delta(text string) spool.ModelEvent {
+	if j.inReasoning {
+		return spool.ReasoningDelta{Text: text}
+	}
+	return spool.TextDelta{Text: text}
+}
+
+// flush emits the half at the end of a text that has ended.
+func (j *joiner) flush() error {
+	if j.held == "" {
+		return nil
+	}
+	text := Valid(j.held)
+	j.held = ""
+	return j.emit(j.delta(text))
+}
+
+func (j *joiner) argue(e spool.ToolCallDelta) error {
+	whole, rest := join(j.args[e.ID], e.Args)
+	if rest != "" && j.args == nil {
+		j.args = make(map[spool.ToolCallID]string)
+	}
+	if j.args != nil {
+		j.args[e.ID] = rest
+	}
+	if whole == "" && e.Args != "" {
+		return nil
+	}
+	e.Args = whole
+	return j.emit(e)
+}
+
+func (j *joiner) endCall(e spool.ToolCallEnd) error {
+	if rest := j.args[e.ID]; rest != "" {
+		delete(j.args, e.ID)
+		if err := j.emit(spool.ToolCallDelta{ID: e.ID, Args: Valid(rest)}); err != nil {
+			return err
+		}
+	}
+	e.Name, e.Args = Valid(e.Name), Valid(e.Args)
+	return j.emit(e)
 }

@@ -2,89 +2,154 @@ package surrogate_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf16"
+	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/surrogate"
 )
 
-// read returns what the JSON texts of the pieces say together.
-func read(t *testing.T, pieces ...string) (said string, found bool) {
+// read decodes the inner texts of JSON strings.
+func read(t *testing.T, inner ...string) []string {
 	t.Helper()
 
-	var j surrogate.Joiner
-	for _, piece := range pieces {
-		marked, has := surrogate.Mark(piece)
-		found = found || has
-		var text string
-		if err := json.Unmarshal([]byte(marked), &text); err != nil {
-			t.Fatalf("%s is read as %s: %v", piece, marked, err)
+	texts := make([]string, len(inner))
+	for i, s := range inner {
+		var text surrogate.Text
+		if err := json.Unmarshal([]byte(`"`+s+`"`), &text); err != nil {
+			t.Fatal(err)
 		}
-		said += j.Join(text)
+		texts[i] = string(text)
 	}
-	return said + j.End(), found
+	return texts
 }
 
-func TestJoin(t *testing.T) {
+func TestValid(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
-		pieces []string
-		want   string
-		found  bool
-	}{
-		{[]string{`"a"`, `"b"`}, "ab", false},
-		{[]string{`"\ud83d\ude00"`, `"\uD83D\uDE00"`}, "😀😀", false},
-		{[]string{`"a\ud83d"`, `"\ude00b"`}, "a😀b", true},
-		{[]string{`"\uD83D"`, `""`, `"\uDE00"`}, "😀", true},
-		{[]string{`"\ud83d"`, `"x"`}, "\ufffdx", true},
-		{[]string{`"\ud83d"`}, "\ufffd", true},
-		{[]string{`"\ude00"`, `"\ud83d"`}, "\ufffd\ufffd", true},
-		{[]string{`"\ud83d"`, `"\ud83d"`, `"\ude00"`}, "\ufffd😀", true},
-		{[]string{`"\ud83d\ud83d\ude00"`}, "\ufffd😀", true},
-		{[]string{`"\\ud83d"`, `"\\ude00"`}, `\ud83d\ude00`, false},
-		{[]string{`"\\\ud83d"`, `"\ude00\\"`}, `\😀\`, true},
-		{[]string{`"\n\u00e9\ud83d\n"`}, "\né\ufffd\n", true},
-		{[]string{`"😀"`, `"\u00e9"`}, "😀é", false},
+	for inner, want := range map[string]string{
+		``:                                 "",
+		`plain`:                            "plain",
+		`\ud83d\ude00`:                     "😀",
+		`a\uD83D\uDE00b`:                   "a😀b",
+		`\ud83d`:                           "\ufffd",
+		`\ude00`:                           "\ufffd",
+		`\ude00\ud83d`:                     "\ufffd\ufffd",
+		`\ud83d\ud83d\ude00`:               "\ufffd😀",
+		`\ud83d \ude00`:                    "\ufffd \ufffd",
+		`\\ud83d\ud83d\n\"`:                "\\ud83d\ufffd\n\"",
+		`\ufffd\u00e9\ud7ff한\ud83dx\u0041`: "\ufffdé\ud7ff한\ufffdxA",
+		"\xff\xed\xa0\xbd":                 "\ufffd\ufffd\ufffd\ufffd",
 	} {
-		if got, found := read(t, c.pieces...); got != c.want || found != c.found {
-			t.Errorf("%q: got %q, %t, want %q", c.pieces, got, found, c.want)
+		text := read(t, inner)[0]
+		if got := surrogate.Valid(text); got != want {
+			t.Errorf("%s: got %q, want %q", inner, got, want)
+		}
+		if n := surrogate.Len(text); !strings.Contains(want, "\ufffd") && n != len(want) {
+			t.Errorf("%s: %d bytes", inner, n)
 		}
 	}
 }
 
-// FuzzMark compares what is read of a whole text with what is read of the text in two pieces, divided anywhere between two
-// UTF-16 units.
-func FuzzMark(f *testing.F) {
-	f.Add("a😀b", 2)
-	f.Add("\\\"\n😀😀", 5)
-	f.Fuzz(func(t *testing.T, text string, at int) {
-		text = strings.ToValidUTF8(text, "")
-		for _, r := range text {
-			if r >= 0x10F400 && r < 0x10FC00 {
-				t.Skip("such characters stand for halves")
-			}
+func TestDecodeOtherJSON(t *testing.T) {
+	t.Parallel()
+
+	for raw, want := range map[string]string{`null`: "", `12`: "12", `{"a":"\ud83d"}`: `{"a":"\ud83d"}`, `[]`: "[]", `true`: "true"} {
+		var into struct{ Text surrogate.Text }
+		if err := json.Unmarshal([]byte(`{"text":`+raw+`}`), &into); err != nil || string(into.Text) != want {
+			t.Errorf("%s: %q, %v", raw, into.Text, err)
 		}
-		escaped := escape(text)
-		if len(escaped) == 0 {
-			return
-		}
-		at = (at%len(escaped) + len(escaped)) % len(escaped)
-		first, second := `"`+strings.Join(escaped[:at], "")+`"`, `"`+strings.Join(escaped[at:], "")+`"`
-		if got, _ := read(t, first, second); got != text {
-			t.Errorf("%s and %s: got %q, want %q", first, second, got, text)
-		}
-	})
+	}
 }
 
-// escape returns the escapes of a text's UTF-16 units.
-func escape(text string) []string {
-	units := utf16.Encode([]rune(text))
-	out := make([]string, len(units))
-	for i, u := range units {
-		out[i] = fmt.Sprintf(`\u%04x`, u)
+func TestLen(t *testing.T) {
+	t.Parallel()
+
+	halves := read(t, `한\ud83d`, `\ude00b`)
+	if got := surrogate.Len(halves[0]) + surrogate.Len(halves[1]); got != len("한😀b") {
+		t.Errorf("%d bytes", got)
+	}
+}
+
+// collect returns the events that come out for those that go in.
+func collect(t *testing.T, events ...spool.ModelEvent) []spool.ModelEvent {
+	t.Helper()
+
+	var out []spool.ModelEvent
+	emit := surrogate.Joined(func(e spool.ModelEvent) error {
+		out = append(out, e)
+		return nil
+	})
+	for _, e := range events {
+		if err := emit(e); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return out
+}
+
+func TestJoined(t *testing.T) {
+	t.Parallel()
+
+	half := read(t, `\ud83d`, `\ude00`, `a\ud83d`, `\ude00b`)
+	first, second, before, after := half[0], half[1], half[2], half[3]
+	text := func(s string) spool.ModelEvent { return spool.TextDelta{Text: s} }
+	thought := func(s string) spool.ModelEvent { return spool.ReasoningDelta{Text: s} }
+	args := func(id spool.ToolCallID, s string) spool.ModelEvent { return spool.ToolCallDelta{ID: id, Args: s} }
+	end := func(id spool.ToolCallID, s string) spool.ModelEvent {
+		return spool.ToolCallEnd{ID: id, Name: "f", Args: s}
+	}
+	for name, c := range map[string]struct{ in, want []spool.ModelEvent }{
+		"text":      {[]spool.ModelEvent{text(before), text(after)}, []spool.ModelEvent{text("a"), text("😀b")}},
+		"bare":      {[]spool.ModelEvent{text(first), text(second)}, []spool.ModelEvent{text("😀")}},
+		"usage":     {[]spool.ModelEvent{text(first), spool.UsageSeen{}, text(""), text(second)}, []spool.ModelEvent{spool.UsageSeen{}, text(""), text("😀")}},
+		"reasoning": {[]spool.ModelEvent{thought(before), thought(after), spool.ReasoningEnd{}}, []spool.ModelEvent{thought("a"), thought("😀b"), spool.ReasoningEnd{}}},
+		"lost": {
+			[]spool.ModelEvent{thought(first), text(second), text(first), spool.TextEnd{}, text(second)},
+			[]spool.ModelEvent{thought("\ufffd"), text("\ufffd"), text("\ufffd"), spool.TextEnd{}, text("\ufffd")},
+		},
+		"at the end": {[]spool.ModelEvent{text(before), spool.Finish{}}, []spool.ModelEvent{text("a"), text("\ufffd"), spool.Finish{}}},
+		"arguments": {
+			[]spool.ModelEvent{args("1", before), args("2", before), args("2", after), args("1", after), end("1", before+after), end("2", before+after)},
+			[]spool.ModelEvent{args("1", "a"), args("2", "a"), args("2", "😀b"), args("1", "😀b"), end("1", "a😀b"), end("2", "a😀b")},
+		},
+		"cut arguments": {
+			[]spool.ModelEvent{args("1", before), end("1", before), args("1", after)},
+			[]spool.ModelEvent{args("1", "a"), args("1", "\ufffd"), end("1", "a\ufffd"), args("1", "\ufffdb")},
+		},
+	} {
+		if diff := cmp.Diff(c.want, collect(t, c.in...)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A text that is cut anywhere is the text that was not cut.
+func FuzzJoined(f *testing.F) {
+	f.Add(`a\ud83d\ude00b`, 7)
+	f.Add(`\ud83d\\\ude00\ud83d\ude00`, 6)
+	f.Add("한\\ufffd\xff\\ude00", 3)
+	f.Fuzz(func(t *testing.T, inner string, cut int) {
+		if cut < 0 || cut > len(inner) || !utf8.ValidString(inner[:cut]) {
+			return
+		}
+		var whole string
+		var before, after surrogate.Text
+		quoted := func(s string) []byte { return []byte(`"` + s + `"`) }
+		if json.Unmarshal(quoted(inner), &whole) != nil || json.Unmarshal(quoted(inner[:cut]), &before) != nil || json.Unmarshal(quoted(inner[cut:]), &after) != nil {
+			return
+		}
+		var got strings.Builder
+		for _, e := range collect(t, spool.TextDelta{Text: string(before)}, spool.TextDelta{Text: string(after)}, spool.Finish{}) {
+			if d, ok := e.(spool.TextDelta); ok {
+				got.WriteString(d.Text)
+			}
+		}
+		if got.String() != whole {
+			t.Errorf("%q cut at %d: got %q, want %q", inner, cut, got.String(), whole)
+		}
+	})
 }

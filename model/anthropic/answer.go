@@ -1,12 +1,15 @@
 package anthropic
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/finishword"
 )
+
+// done is the last event of servers that end every stream like OpenAI's.
+const done = "[DONE]"
 
 // answer turns the provider's events into those of a [spool.Model].
 type answer struct {
@@ -14,18 +17,27 @@ type answer struct {
 	emit  func(spool.ModelEvent) error
 	// name is the model that the answer was asked of, and modelID the one that answers.
 	name, modelID string
-	reason        string
-	usage         usage
+	// tools are the names of the tools that the model may call.
+	tools  []string
+	reason string
+	usage  usage
+
+	read event // reused for each event
+	// begun is true after the start of the message, and sent after the first event for the engine that is no usage.
+	begun, sent bool
 
 	// open are the blocks that have begun and not ended, by their index.
-	open   map[int]*openBlock
+	open   map[int64]*openBlock
 	blocks int
+	// last is the index of the block that began last.
+	last int64
 	// bytes is the size of what is buffered of the open blocks and of held.
 	bytes int
 	// inText is true after a text without a [spool.TextEnd].
 	inText bool
-	// calls is how many calls of the agent's tools have come.
+	// calls is how many calls of the agent's tools have come, and ids are their ids.
 	calls int
+	ids   map[spool.ToolCallID]bool
 
 	// output is the name of the tool that stands for the output. While the model may still call it, texts
 	// are held back, and all that comes after them: they would stand before the value.
@@ -35,30 +47,38 @@ type answer struct {
 }
 
 func (a *answer) add(data string) error {
-	var e event
-	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		if unknownType(data) {
-			return nil
-		}
+	if data == done {
+		return errDone
+	}
+	e := &a.read
+	if err := e.parse(data); err != nil {
 		return a.malformed(data, err)
 	}
-	if err := a.model.eventError(&e); err != nil {
+	if err := a.model.eventError(e); err != nil {
 		return err
+	}
+	index := a.last
+	if e.Index.N != nil {
+		index = *e.Index.N
 	}
 	switch e.Type {
 	case "message_start":
-		if e.Message != nil {
-			return a.begin(e.Message)
+		if err := a.restart(); err != nil || e.Message == nil {
+			return err
 		}
+		return a.begin(e.Message)
 	case "content_block_start":
-		return a.start(e.Index, e.ContentBlock)
-	case "content_block_delta":
-		return a.delta(e.Index, &e.Delta)
+		if e.Index.N == nil {
+			index = int64(a.blocks)
+		}
+		return a.start(index, e.ContentBlock)
+	case eventDelta:
+		return a.delta(index, &e.delta)
 	case "content_block_stop":
-		return a.stop(e.Index)
-	case "message_delta":
-		if e.Delta.StopReason != "" {
-			a.reason = e.Delta.StopReason
+		return a.stop(index)
+	case eventMessageDelta:
+		if e.delta.StopReason != "" {
+			a.reason = strings.Clone(e.delta.StopReason)
 		}
 		return a.count(e.Usage)
 	case "message_stop":
@@ -67,21 +87,19 @@ func (a *answer) add(data string) error {
 	return nil
 }
 
-// unknownType reports whether an event is JSON of a type that the adapter ignores, whatever its other fields
-// are.
-func unknownType(data string) bool {
-	var e struct {
-		Type string `json:"type"`
+// restart prepares for an answer that begins anew, as gateways let it that ask another server after a failure. What the
+// engine has of the first answer cannot be taken back, so then the engine has to ask again.
+func (a *answer) restart() error {
+	if !a.begun {
+		a.begun = true
+		return nil
 	}
-	if json.Unmarshal([]byte(data), &e) != nil {
-		return false
+	if a.sent {
+		return &spool.ModelError{Message: "the provider began the answer again after a part of it"}
 	}
-	switch e.Type {
-	case "", "error", "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta", "content_block_stop":
-		return false
-	default:
-		return true
-	}
+	a.open, a.held, a.bytes = nil, nil, 0
+	a.reason, a.calls, a.given = "", 0, false
+	return nil
 }
 
 func (a *answer) begin(m *message) error {
@@ -105,6 +123,7 @@ func (a *answer) send(event spool.ModelEvent) error {
 		return a.hold(held{event: event}, eventSize(event))
 	}
 	_, a.inText = event.(spool.TextDelta)
+	a.sent = true
 	return a.emit(event)
 }
 
@@ -124,7 +143,7 @@ func (a *answer) finish() error {
 		return &spool.ModelError{Message: "the answer ended without a stop reason", Err: io.ErrUnexpectedEOF}
 	}
 	for len(a.open) > 0 { // a server left out the ends of blocks
-		first := -1
+		first := int64(-1)
 		for index := range a.open {
 			if first < 0 || index < first {
 				first = index
@@ -137,25 +156,32 @@ func (a *answer) finish() error {
 	if err := a.release(); err != nil {
 		return err
 	}
-	return a.emit(spool.Finish{Reason: a.finishReason(), Usage: a.usage.usage(), ModelID: strings.Clone(a.modelID)})
+	reason, err := a.finishReason()
+	if err != nil {
+		return err
+	}
+	return a.emit(spool.Finish{Reason: reason, Usage: a.usage.usage(), ModelID: strings.Clone(a.modelID)})
 }
 
-// finishReason maps the provider's reason. Unknown words are passed on.
-func (a *answer) finishReason() spool.FinishReason {
+// finishReason maps the provider's reason. An unknown word is passed on, unless there are calls: they are whole.
+func (a *answer) finishReason() (spool.FinishReason, error) {
 	switch a.reason {
-	case "end_turn", "stop_sequence", "tool_use":
-		// The call of the output is none, and some servers say "end_turn" after calls.
-		if a.calls > 0 {
-			return spool.FinishToolCalls
-		}
-		return spool.FinishStop
-	case "max_tokens", "model_context_window_exceeded":
-		return spool.FinishLength
-	case "pause_turn":
-		return spool.FinishPause
-	case "refusal":
-		return spool.FinishFilter
-	default:
-		return spool.FinishReason(a.reason)
+	case "pause_turn", "compaction": // the second word is that of a pause after a compaction
+		return spool.FinishPause, nil
 	}
+	class := finishword.Of(a.reason)
+	switch {
+	case class == finishword.Limit:
+		return spool.FinishLength, nil
+	case class == finishword.Filter:
+		return spool.FinishFilter, nil
+	case class == finishword.Broken:
+		word := a.model.secrets.Clean(a.reason)
+		return "", &spool.ModelError{Type: word, Message: "the answer ended with " + word}
+	case a.calls > 0: // the call of the output is none, and some servers say "end_turn" after calls
+		return spool.FinishToolCalls, nil
+	case class == finishword.Unknown:
+		return spool.FinishReason(a.reason), nil
+	}
+	return spool.FinishStop, nil
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
+	"github.com/spoolhq/spool/internal/surrogate"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // openBlock is a block of an answer that has begun.
@@ -18,21 +21,28 @@ type openBlock struct {
 	raw json.RawMessage
 	// id is the id of a tool call.
 	id spool.ToolCallID
-	// text is the text of a call's arguments, or a text that is held back.
-	text strings.Builder
+	// text is the text of a call's arguments, a text that is held back, or what came in pieces of a block that goes
+	// back as it is. Then field is the field that the pieces belong to.
+	text  strings.Builder
+	field string
+	// encrypted is the encrypted content of a compaction that came in a piece.
+	encrypted json.RawMessage
 	// bytes is the size of what is buffered.
 	bytes int
 }
 
-func (a *answer) start(index int, raw json.RawMessage) error {
+func (a *answer) start(index int64, raw json.RawMessage) error {
+	if err := a.stop(index); err != nil { // a server left out the end of the block before it
+		return err
+	}
 	b := new(openBlock)
-	if err := json.Unmarshal(raw, &b.startedBlock); err != nil {
+	if err := lenient.Object(raw, &b.startedBlock); err != nil {
 		return a.malformed(string(raw), err)
 	}
 	if a.open == nil {
-		a.open = make(map[int]*openBlock)
+		a.open = make(map[int64]*openBlock)
 	}
-	a.open[index] = b
+	a.open[index], a.last = b, index
 	a.blocks++
 	b.bytes = len(b.Signature) + len(b.Data) + len(b.Caller)
 	a.bytes += b.bytes
@@ -48,10 +58,10 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		}
 		text := b.Text
 		b.Text = ""
-		return a.addText(b, text)
+		return a.addText(b, string(text))
 	case typeThinking:
 		if b.Thinking != "" {
-			return a.send(spool.ReasoningDelta{Text: b.Thinking})
+			return a.send(spool.ReasoningDelta{Text: string(b.Thinking)})
 		}
 	case typeRedacted:
 	case typeToolUse:
@@ -63,17 +73,23 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 	return nil
 }
 
-func (a *answer) delta(index int, d *delta) error {
+func (a *answer) delta(index int64, d *delta) error {
 	b := a.open[index]
+	if b == nil && d.Type == "text_delta" { // a server left out the beginning
+		if err := a.start(index, json.RawMessage(`{"type":"text"}`)); err != nil {
+			return err
+		}
+		b = a.open[index]
+	}
 	if b == nil {
-		return nil // of a block that never began
+		return nil
 	}
 	switch d.Type {
 	case "text_delta":
-		return a.addText(b, d.Text)
+		return a.addText(b, string(d.Text))
 	case "thinking_delta":
 		if d.Thinking != "" && b.Type == typeThinking {
-			return a.send(spool.ReasoningDelta{Text: d.Thinking})
+			return a.send(spool.ReasoningDelta{Text: string(d.Thinking)})
 		}
 	case "signature_delta":
 		b.Signature += d.Signature
@@ -82,12 +98,27 @@ func (a *answer) delta(index int, d *delta) error {
 		b.Citations = append(b.Citations, d.Citation)
 		return a.buffer(b, len(d.Citation))
 	case "input_json_delta":
-		return a.addArgs(b, d.PartialJSON)
+		b.field = "input"
+		return a.addArgs(b, string(d.PartialJSON))
+	case "compaction_delta":
+		return a.compact(b, d)
 	}
 	return nil
 }
 
-func (a *answer) stop(index int) error {
+// compact adds a piece of a compaction, which goes back as a whole.
+func (a *answer) compact(b *openBlock, d *delta) error {
+	if len(d.Content) > 0 && d.Content[0] == '"' {
+		b.field = "content"
+		b.text.WriteString(surrogate.Decode(d.Content))
+	}
+	if len(d.Encrypted) > 0 && string(d.Encrypted) != "null" {
+		b.encrypted = d.Encrypted
+	}
+	return a.buffer(b, len(d.Content)+len(d.Encrypted))
+}
+
+func (a *answer) stop(index int64) error {
 	b := a.open[index]
 	if b == nil {
 		return nil
@@ -131,7 +162,7 @@ func (a *answer) endText(b *openBlock) error {
 		if b.text.Len() == 0 {
 			return nil
 		}
-		return a.hold(held{text: b.text.String(), citations: b.Citations}, b.bytes)
+		return a.hold(held{text: surrogate.Valid(b.text.String()), citations: b.Citations}, b.bytes)
 	}
 	return a.citations(b.Citations)
 }
@@ -144,10 +175,11 @@ func (a *answer) citations(list []json.RawMessage) error {
 	return a.send(spool.TextEnd{Provider: saved{Model: a.name, Citations: list}.raw()})
 }
 
-func (a *answer) startCall(b *openBlock, index int) error {
+func (a *answer) startCall(b *openBlock, index int64) error {
 	if b.Name == "" {
 		return &spool.ModelError{Message: "the provider sent a tool call without a name"}
 	}
+	b.Name = toolname.Known(b.Name, a.tools)
 	if a.output != "" && b.Name == a.output {
 		a.given = true
 		return a.release()
@@ -159,9 +191,13 @@ func (a *answer) startCall(b *openBlock, index int) error {
 	}
 	a.calls++
 	b.id = spool.ToolCallID(b.ID)
-	if b.id == "" {
+	if b.id == "" || a.ids[b.id] {
 		b.id = spool.ToolCallID(fmt.Sprintf("toolu_%d_%s", index, random()))
 	}
+	if a.ids == nil {
+		a.ids = make(map[spool.ToolCallID]bool)
+	}
+	a.ids[b.id] = true
 	return a.send(spool.ToolCallStart{ID: b.id, Name: b.Name})
 }
 
@@ -205,17 +241,29 @@ func (a *answer) endCall(b *openBlock) error {
 	return a.send(spool.ToolCallEnd{ID: b.id, Name: b.Name, Args: args, Provider: data.raw()})
 }
 
-// whole returns a block that goes back as it is, with the input that came in pieces.
+// whole returns a block that goes back as it is, with the fields that came in pieces.
 func (b *openBlock) whole() json.RawMessage {
-	input := b.text.String()
-	if input == "" || !json.Valid([]byte(input)) {
+	pieces := surrogate.Valid(b.text.String())
+	if pieces == "" && b.encrypted == nil || b.field == "input" && !json.Valid([]byte(pieces)) {
 		return b.raw
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(b.raw, &fields) != nil {
 		return b.raw
 	}
-	fields["input"] = json.RawMessage(input)
+	switch b.field {
+	case "input":
+		fields["input"] = json.RawMessage(pieces)
+	case "content":
+		text, err := marshal(surrogate.Valid(surrogate.Decode(fields["content"])) + pieces)
+		if err != nil {
+			return b.raw
+		}
+		fields["content"] = text
+	}
+	if b.encrypted != nil {
+		fields["encrypted_content"] = b.encrypted
+	}
 	raw, err := marshal(fields)
 	if err != nil {
 		return b.raw

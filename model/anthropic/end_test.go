@@ -18,23 +18,38 @@ import (
 	"github.com/spoolhq/spool/model/anthropic"
 )
 
+// An unknown word ends an answer without calls as itself. Calls are whole under any word but that of a limit.
 func TestStopReasons(t *testing.T) {
 	t.Parallel()
 
-	for word, want := range map[string]spool.FinishReason{
-		"end_turn": spool.FinishStop, "stop_sequence": spool.FinishStop, "max_tokens": spool.FinishLength,
-		"model_context_window_exceeded": spool.FinishLength, "pause_turn": spool.FinishPause, "refusal": spool.FinishFilter,
-		"compaction": "compaction",
+	for word, want := range map[string]struct{ text, calls spool.FinishReason }{
+		"end_turn": {spool.FinishStop, spool.FinishToolCalls}, "stop_sequence": {spool.FinishStop, spool.FinishToolCalls},
+		"stop": {spool.FinishStop, spool.FinishToolCalls}, "tool_use": {spool.FinishStop, spool.FinishToolCalls},
+		"tool_calls": {spool.FinishStop, spool.FinishToolCalls}, "odd_word": {"odd_word", spool.FinishToolCalls},
+		"max_tokens": {spool.FinishLength, spool.FinishLength}, "model_context_window_exceeded": {spool.FinishLength, spool.FinishLength},
+		"length": {spool.FinishLength, spool.FinishLength}, "pause_turn": {spool.FinishPause, spool.FinishPause},
+		"compaction": {spool.FinishPause, spool.FinishPause}, "refusal": {spool.FinishFilter, spool.FinishFilter},
+		"content_filter": {spool.FinishFilter, spool.FinishFilter}, "error": {}, "network_error": {},
 	} {
-		a := blocks(fake.Text("So."))
-		a.Stop = word
-		_, url := newPeer(t, say(a))
-		events, err := stream(t, newModel(t, url, anthropic.Config{}), asks("Hi?"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := finishOf(t, events).Reason; got != want {
-			t.Errorf("%s: %s", word, got)
+		for a, want := range map[*fake.Answer]spool.FinishReason{
+			{Blocks: []fake.Block{fake.Text("So.")}, Stop: word}: want.text, {Blocks: []fake.Block{fake.Call("coin", "{}")}, Stop: word}: want.calls,
+		} {
+			_, url := newPeer(t, say(*a))
+			r := asks("Hi?")
+			r.Tools = []spool.ToolSpec{{Name: "coin"}}
+			events, err := stream(t, newModel(t, url, anthropic.Config{}), r)
+			if want == "" {
+				if got := modelError(t, err); got.Permanent() || !strings.Contains(got.Message, word) {
+					t.Errorf("%s: %+v", word, got)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := finishOf(t, events).Reason; got != want {
+				t.Errorf("%s: %s, want %s", word, got, want)
+			}
 		}
 	}
 }
@@ -86,7 +101,9 @@ func TestLooseServers(t *testing.T) {
 		"no end of a block":     {events: []string{call, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
 		"whole call":            {events: []string{begin, call, stop, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
 		"unknown delta":         {events: []string{start + `{"type":"text","text":"Hi"}}`, delta + `{"type":"new_delta","text":"x"}}`, end}, text: "Hi"},
-		"no block":              {events: []string{delta + `{"type":"text_delta","text":"x"}}`, stop, end}},
+		"no block":              {events: []string{delta + `{"type":"text_delta","text":"x"}}`, stop, end}, text: "x"},
+		"no end before another": {events: []string{call, start + `{"type":"text","text":"Hi"}}`, end}, text: "Hi", calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
+		"no arguments at all":   {events: []string{delta + `{"type":"input_json_delta","partial_json":"{}"}}`, stop, end}},
 		"no name":               {events: []string{start + `{"type":"tool_use","id":"c1"}}`, end}, fails: "without a name"},
 		"no type":               {events: []string{`{"error":{"type":"overloaded_error","message":"full"}}`}, fails: "full"},
 		"bare error":            {events: []string{`{"type":"error"}`}, fails: "reported an error"},

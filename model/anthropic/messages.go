@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/callid"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // maxID is the longest id of a call that a request gets, unless the provider gave a longer one.
@@ -86,7 +87,7 @@ func (c *conversation) assistant(content spool.Content) []*wireBlock {
 		case spool.PartToolCall:
 			own := load(p.Provider, c.model)
 			blocks = append(blocks, &wireBlock{
-				Type: typeToolUse, ID: c.ids.Call(p.ToolCallID, own.ID), Name: p.ToolName, Input: object(p.Args), Caller: own.Caller,
+				Type: typeToolUse, ID: c.ids.Call(p.ToolCallID, own.ID), Name: toolname.Fit(p.ToolName), Input: object(p.Args), Caller: own.Caller,
 			})
 		case spool.PartProvider:
 			if raw := load(p.Provider, c.model).Block; raw != nil {

@@ -50,6 +50,7 @@ func (b *body) outputTool(schema *spool.OutputSchema, thinks bool) {
 	})
 	name := b.tools[len(b.tools)-1].Name
 	b.output = name
+	b.names = append(b.names, name)
 	switch {
 	case thinks:
 		b.choice = map[string]any{"type": "auto"}

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // body is the body of a request before the extra fields are merged into it.
 type body struct {
 	model    string
+	names    []string // of the tools, as the agent has them
 	system   []*wireBlock
 	tools    []wireTool
 	messages []wireMessage
@@ -22,6 +24,9 @@ type body struct {
 // stream.
 func (m *Model) body(r spool.ModelRequest) (raw []byte, b *body, err error) {
 	b = &body{model: m.modelName(r), tools: m.tools(r.Tools)}
+	for _, t := range r.Tools {
+		b.names = append(b.names, t.Name)
+	}
 	if r.Instructions != "" {
 		b.system = append(b.system, textBlock(r.Instructions))
 	}
@@ -92,7 +97,7 @@ func (m *Model) tools(tools []spool.ToolSpec) []wireTool {
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		out[i] = wireTool{Name: t.Name, Description: t.Description, InputSchema: schema, Eager: !m.config.BufferedInput}
+		out[i] = wireTool{Name: toolname.Fit(t.Name), Description: t.Description, InputSchema: schema, Eager: !m.config.BufferedInput}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,13 +9,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/modelhttp"
 	"github.com/spoolhq/spool/internal/sse"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 const (
@@ -45,12 +47,12 @@ var (
 // Stream asks for one answer, as described in [spool.Model]. It makes exactly one request.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		emit := func(event spool.ModelEvent) error {
+		emit := surrogate.Joined(func(event spool.ModelEvent) error {
 			if !yield(event, nil) {
 				return errStopped
 			}
 			return nil
-		}
+		})
 		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
@@ -81,12 +83,12 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	// Closing the body also stops a transport that ignores the context.
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // as above
 	defer unhook()
-	body := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
-	a := &answer{model: m, emit: emit, name: sent.model, modelID: sent.model, output: sent.output}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
-		return a.whole(watch, body)
+	in := bufio.NewReader(&modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout})
+	a := &answer{model: m, emit: emit, name: sent.model, modelID: sent.model, tools: sent.names, output: sent.output}
+	if sse.IsJSON(in) {
+		return a.whole(watch, in)
 	}
-	return a.events(watch, body)
+	return a.events(watch, in)
 }
 
 // open makes a request and returns the response with the status 200. Any other response is an error.
@@ -165,25 +167,28 @@ func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
 		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
 	}
 	var e event
-	if err := json.Unmarshal(raw, &e); err != nil {
+	if err := lenient.Object(raw, &e); err != nil {
 		return a.malformed(string(raw), err)
 	}
 	if err := a.model.eventError(&e); err != nil {
 		return err
 	}
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := lenient.Object(raw, &m); err != nil {
 		return a.malformed(string(raw), err)
 	}
-	for i, block := range m.Content {
-		if err := a.start(i, block); err != nil {
+	blocks, err := m.blocks()
+	if err != nil {
+		return a.malformed(string(raw), err)
+	}
+	for i, block := range blocks {
+		if err := a.start(int64(i), block); err != nil {
 			return err
 		}
-		if err := a.stop(i); err != nil {
+		if err := a.stop(int64(i)); err != nil {
 			return err
 		}
 	}
-	m.Content = nil
 	if err := a.begin(&m); err != nil {
 		return err
 	}
@@ -191,6 +196,8 @@ func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
 	return a.finish()
 }
 
+// malformed returns the error for an event that cannot be read. Broken JSON may be an accident, but JSON of another form
+// is what the server sends each time.
 func (a *answer) malformed(data string, err error) error {
-	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err}
+	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}
 }

@@ -3,6 +3,11 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+
+	"github.com/spoolhq/spool/internal/lenient"
+	"github.com/spoolhq/spool/internal/plainjson"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 const (
@@ -19,6 +24,11 @@ const (
 	typeRedacted   = "redacted_thinking"
 	typeToolUse    = "tool_use"
 	typeToolResult = "tool_result"
+)
+
+const (
+	eventDelta        = "content_block_delta"
+	eventMessageDelta = "message_delta"
 )
 
 // wireMessage is a message of a request. It has at least one block.
@@ -95,40 +105,118 @@ type wireTool struct {
 //
 //nolint:tagliatelle // the provider's words
 type event struct {
-	Type         string          `json:"type"`
-	Index        int             `json:"index"`
+	Type string `json:"type"`
+	// Index is the place of a block. Without a number, it is the last block.
+	Index        lenient.Count   `json:"index"`
 	Message      *message        `json:"message"`
 	ContentBlock json.RawMessage `json:"content_block"`
-	Delta        delta           `json:"delta"`
+	Delta        json.RawMessage `json:"delta"`
 	Usage        *usage          `json:"usage"`
 	Error        json.RawMessage `json:"error"`
+
+	// delta is what Delta has.
+	delta delta
+}
+
+// parse reads an event. The error is one of the syntax, or says that the text of the event cannot be found.
+func (e *event) parse(data string) error {
+	*e = event{}
+	if e.plain(data) {
+		return nil
+	}
+	*e = event{}
+	err := lenient.Object([]byte(data), e)
+	if err == nil && len(e.Delta) > 0 && (e.Type == eventDelta || e.Type == eventMessageDelta) {
+		err = lenient.Object(e.Delta, &e.delta)
+	}
+	return err
+}
+
+// plain reads an event that has only a piece of a text, as nearly every event of an answer does. It returns false for
+// any other event.
+func (e *event) plain(data string) bool {
+	r := plainjson.New(data)
+	var seen plainjson.Fields
+	for r.Open('{'); r.More('}'); {
+		switch r.Key(&seen) {
+		case "type":
+			e.Type = r.Str()
+		case "index":
+			n, err := strconv.ParseInt(r.Number(), 10, 64)
+			if err != nil {
+				return false
+			}
+			e.Index.N = &n
+		case "delta":
+			e.delta.plain(r)
+		default:
+			return false
+		}
+	}
+	return r.End() && e.Type == eventDelta
+}
+
+func (d *delta) plain(r *plainjson.Reader) {
+	var seen plainjson.Fields
+	for r.Open('{'); r.More('}'); {
+		switch r.Key(&seen) {
+		case "type":
+			d.Type = r.Str()
+		case "text":
+			d.Text = surrogate.Text(r.Str())
+		case "thinking":
+			d.Thinking = surrogate.Text(r.Str())
+		case "partial_json":
+			d.PartialJSON = surrogate.Text(r.Str())
+		default:
+			r.Fail()
+		}
+	}
 }
 
 //nolint:tagliatelle // the provider's words
 type message struct {
-	Model      string            `json:"model"`
-	Content    []json.RawMessage `json:"content"`
-	StopReason string            `json:"stop_reason"`
-	Usage      *usage            `json:"usage"`
+	Model string `json:"model"`
+	// Content is a list of blocks. Some servers send a text.
+	Content    json.RawMessage `json:"content"`
+	StopReason string          `json:"stop_reason"`
+	Usage      *usage          `json:"usage"`
+}
+
+// blocks returns the blocks of a whole answer.
+func (m *message) blocks() ([]json.RawMessage, error) {
+	var list []json.RawMessage
+	switch {
+	case len(m.Content) == 0:
+		return nil, nil
+	case m.Content[0] == '"':
+		block, err := marshal(map[string]any{"type": typeText, "text": m.Content})
+		return []json.RawMessage{block}, err
+	}
+	err := json.Unmarshal(m.Content, &list)
+	return list, err
 }
 
 //nolint:tagliatelle // the provider's words
 type delta struct {
 	Type        string          `json:"type"`
-	Text        string          `json:"text"`
-	Thinking    string          `json:"thinking"`
+	Text        surrogate.Text  `json:"text"`
+	Thinking    surrogate.Text  `json:"thinking"`
 	Signature   string          `json:"signature"`
-	PartialJSON string          `json:"partial_json"`
+	PartialJSON surrogate.Text  `json:"partial_json"`
 	Citation    json.RawMessage `json:"citation"`
 	StopReason  string          `json:"stop_reason"`
+	// Content and Encrypted are those of a compaction. Null: it has failed.
+	Content   json.RawMessage `json:"content"`
+	Encrypted json.RawMessage `json:"encrypted_content"`
 }
 
 // startedBlock is the block with which a block of an answer starts.
 type startedBlock struct {
 	Type      string            `json:"type"`
-	Text      string            `json:"text"`
+	Text      surrogate.Text    `json:"text"`
 	Citations []json.RawMessage `json:"citations"`
-	Thinking  string            `json:"thinking"`
+	Thinking  surrogate.Text    `json:"thinking"`
 	Signature string            `json:"signature"`
 	Data      string            `json:"data"`
 	ID        string            `json:"id"`

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // block is the kind of the open block of an answer.
@@ -26,6 +28,8 @@ type answer struct {
 	signer string // see saved.Model
 
 	modelID string
+	// tools are the names of the functions that the model may call.
+	tools []string
 	// reason and message are the finish reason and Google's comment on it.
 	reason, message string
 	// blocked is true if the provider refused the prompt.
@@ -51,7 +55,7 @@ func (a *answer) add(data []byte) error {
 		return errTooLong
 	}
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := c.parse(data); err != nil {
 		return a.malformed(data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
@@ -78,14 +82,16 @@ func (a *answer) add(data []byte) error {
 	return a.emit(spool.UsageSeen{Usage: a.usage})
 }
 
+// malformed returns the error for a chunk that cannot be read. Broken JSON may be an accident, but JSON of another form is
+// what the server sends each time.
 func (a *answer) malformed(data []byte, err error) error {
-	return &spool.ModelError{Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err}
+	return &spool.ModelError{Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err, NoRetry: json.Valid(data)}
 }
 
 func (a *answer) candidate(c candidate) error {
 	for _, raw := range c.Content.Parts {
 		var p answerPart
-		if err := json.Unmarshal(raw, &p); err != nil {
+		if err := lenient.Object(raw, &p); err != nil {
 			return a.malformed(raw, err)
 		}
 		if err := a.part(p, raw); err != nil {
@@ -106,13 +112,15 @@ func (a *answer) part(p answerPart, raw json.RawMessage) error {
 	case p.Call != nil:
 		return a.call(p)
 	case p.Text != nil && p.Thought:
-		return a.thought(*p.Text, p.Signature)
+		return a.thought(string(*p.Text), p.Signature)
 	case p.Text != nil || onlySigned(raw):
 		text := ""
 		if p.Text != nil {
-			text = *p.Text
+			text = string(*p.Text)
 		}
 		return a.text(text, p.Signature)
+	case (p.Inline != nil || p.File != nil) && !p.Thought && a.outputTool == "":
+		return a.media(p, raw)
 	default:
 		return a.other(raw)
 	}
@@ -178,6 +186,34 @@ func (a *answer) thought(text, signature string) error {
 	return a.emit(spool.ReasoningEnd{Provider: saved{Model: a.signer, Signature: signature}.raw()})
 }
 
+// media shows a file that the model made as a text that names it. The file goes back to the model in the text's place.
+func (a *answer) media(p answerPart, raw json.RawMessage) error {
+	kind, at := "", ""
+	if p.Inline != nil {
+		kind = p.Inline.MIMEType
+	} else {
+		kind, at = p.File.MIMEType, p.File.URI
+	}
+	note := "[a file"
+	if strings.HasPrefix(kind, "image/") {
+		note = "[an image"
+	}
+	if kind != "" {
+		note += " of the type " + kind
+	}
+	if at != "" {
+		note += " at " + at
+	}
+	if err := a.begin(textBlock, true); err != nil {
+		return err
+	}
+	a.open = noBlock
+	if err := a.emit(spool.TextDelta{Text: note + "]"}); err != nil {
+		return err
+	}
+	return a.emit(spool.TextEnd{Provider: saved{Model: a.signer, Part: raw}.raw()})
+}
+
 // begin goes on with the open block if it has the given kind and the next piece is not one of its own. Else it
 // closes the open block.
 func (a *answer) begin(kind block, alone bool) error {
@@ -206,13 +242,17 @@ func (a *answer) close(next block) error {
 
 func (a *answer) call(p answerPart) error {
 	if p.Call.Name == "" || len(p.Call.PartialArgs) > 0 || p.Call.WillContinue {
-		return &spool.ModelError{Message: "a function call has no name, or its arguments come in pieces"}
+		return &spool.ModelError{
+			Message: "a function call has no name, or its arguments come in pieces",
+			NoRetry: p.Call.Name != "", // the server was asked for pieces
+		}
 	}
+	name := toolname.Known(p.Call.Name, a.tools)
 	args := string(bytes.TrimSpace(p.Call.Args))
 	if args == "" || args == "null" {
 		args = "{}"
 	}
-	if p.Call.Name == a.outputTool {
+	if name == a.outputTool {
 		a.output = args
 		return nil
 	}
@@ -223,10 +263,10 @@ func (a *answer) call(p answerPart) error {
 		return err
 	}
 	id := a.makeID(p.Call.ID)
-	if err := a.emit(spool.ToolCallStart{ID: id, Name: p.Call.Name}); err != nil {
+	if err := a.emit(spool.ToolCallStart{ID: id, Name: name}); err != nil {
 		return err
 	}
-	end := spool.ToolCallEnd{ID: id, Name: p.Call.Name, Args: args}
+	end := spool.ToolCallEnd{ID: id, Name: name, Args: args}
 	if p.Signature != "" || p.Call.ID != "" {
 		end.Provider = saved{Model: a.signer, Signature: p.Signature, ID: p.Call.ID}.raw()
 	}

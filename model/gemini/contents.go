@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 const (
@@ -78,7 +79,9 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 		data := load(p.Provider, c.model)
 		switch p.Type {
 		case spool.PartText:
-			if p.Text != "" || data.Signature != "" {
+			if data.Part != nil { // the text names the part
+				parts = append(parts, data.Part)
+			} else if p.Text != "" || data.Signature != "" {
 				parts = append(parts, part{Text: &p.Text, Signature: data.Signature})
 			}
 		case spool.PartReasoning:
@@ -91,7 +94,7 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 			}
 			calls = append(calls, call{Part: p, sentID: data.ID})
 			parts = append(parts, part{
-				Call: &functionCall{ID: data.ID, Name: p.ToolName, Args: encodeArgs(p.Args)}, Signature: data.Signature,
+				Call: &functionCall{ID: data.ID, Name: toolname.Fit(p.ToolName), Args: encodeArgs(p.Args)}, Signature: data.Signature,
 			})
 		case spool.PartProvider:
 			if data.Part != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/finishword"
 )
 
 // ended reports whether the answer has a reason for its end.
@@ -47,14 +48,7 @@ func (a *answer) endOutput() error {
 // finishReason maps the finish reason of an answer.
 func (a *answer) finishReason() (spool.FinishReason, error) {
 	switch a.reason {
-	case "STOP", "FUNCTION_CALL": // the second word is that of some gateways
-		if len(a.ids) > 0 {
-			return spool.FinishToolCalls, nil
-		}
-		return spool.FinishStop, nil
-	case "MAX_TOKENS":
-		return spool.FinishLength, nil
-	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+	case "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		return spool.FinishFilter, nil
 	case "CONTINUATION":
@@ -66,9 +60,21 @@ func (a *answer) finishReason() (spool.FinishReason, error) {
 		return "", a.failed(false)
 	case "MISSING_THOUGHT_SIGNATURE":
 		return "", a.failed(true)
-	default:
+	}
+	class := finishword.Of(a.reason)
+	switch {
+	case class == finishword.Limit:
+		return spool.FinishLength, nil
+	case class == finishword.Filter:
+		return spool.FinishFilter, nil
+	case class == finishword.Broken:
+		return "", a.failed(false)
+	case len(a.ids) > 0:
+		return spool.FinishToolCalls, nil
+	case class == finishword.Unknown:
 		return spool.FinishReason(a.reason), nil
 	}
+	return spool.FinishStop, nil
 }
 
 // failed returns the error for an answer whose finish reason is a failure.

@@ -11,11 +11,13 @@ import (
 	"github.com/spoolhq/spool/model/gemini"
 )
 
+// Calls are whole under any word but those of a limit and of a filter.
 func TestFinishReasons(t *testing.T) {
 	t.Parallel()
 
 	for word, want := range map[string]spool.FinishReason{
 		"STOP": spool.FinishStop, "FUNCTION_CALL": spool.FinishStop, "MAX_TOKENS": spool.FinishLength, "SAFETY": spool.FinishFilter, "RECITATION": spool.FinishFilter,
+		"MODEL_ARMOR": spool.FinishFilter, "stop": spool.FinishStop, "length": spool.FinishLength, "content_filter": spool.FinishFilter, "tool_calls": spool.FinishStop,
 		"BLOCKLIST": spool.FinishFilter, "PROHIBITED_CONTENT": spool.FinishFilter, "SPII": spool.FinishFilter, "IMAGE_SAFETY": spool.FinishFilter,
 		"IMAGE_PROHIBITED_CONTENT": spool.FinishFilter, "IMAGE_RECITATION": spool.FinishFilter,
 		"LANGUAGE": "LANGUAGE", "TOO_MANY_TOOL_CALLS": "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW": "SOMETHING_NEW",
@@ -24,10 +26,17 @@ func TestFinishReasons(t *testing.T) {
 		if got := mustAsk(t, p.model(t, gemini.Config{}), hello()); got.finish.Reason != want || got.message.Text() != "Hi." {
 			t.Errorf("%s: got %+v", word, got)
 		}
+		if want != spool.FinishLength && want != spool.FinishFilter {
+			want = spool.FinishToolCalls
+		}
+		p = newPeer(t, answerWith(fake.Answer{Parts: []fake.Part{clock()}, Finish: word}))
+		if got := mustAsk(t, p.model(t, gemini.Config{}), hello()); got.finish.Reason != want {
+			t.Errorf("%s with a call: got %+v", word, got)
+		}
 	}
 	for word, permanent := range map[string]bool{
 		"MALFORMED_FUNCTION_CALL": false, "UNEXPECTED_TOOL_CALL": false, "MALFORMED_RESPONSE": false, "OTHER": false, "IMAGE_OTHER": false, "NO_IMAGE": false,
-		"CONTINUATION": false, "MISSING_THOUGHT_SIGNATURE": true,
+		"CONTINUATION": false, "error": false, "network_error": false, "MISSING_THOUGHT_SIGNATURE": true,
 	} {
 		p := newPeer(t, answerWith(fake.Answer{Parts: []fake.Part{fake.Text("Hi.")}, Finish: word, FinishMessage: "for a reason"}))
 		got := mustFail(t, p.model(t, gemini.Config{}), hello())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 const maxInt32 = 1<<31 - 1
@@ -38,7 +39,7 @@ func (m *Model) request(r spool.ModelRequest) (body []byte, outputTool string, e
 	}
 	tools := make([]declaration, 0, len(r.Tools)+1)
 	for _, t := range r.Tools {
-		tools = append(tools, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+		tools = append(tools, declaration{Name: toolname.Fit(t.Name), Description: t.Description, Parameters: t.Parameters})
 	}
 	// An old model refuses an output schema together with functions. It has to call a function, and one more of them takes
 	// the value.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/filepart"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // noResult is the response to a call that has no result. The API wants a response to each call.
@@ -35,7 +36,7 @@ func (c *conversation) responses(calls []call, after []spool.Message) ([]any, er
 	}
 	parts, rest := make([]any, 0, len(calls)), []any(nil)
 	for _, called := range calls {
-		response := &functionResponse{ID: called.sentID, Name: called.ToolName, Response: json.RawMessage(noResult)}
+		response := &functionResponse{ID: called.sentID, Name: toolname.Fit(called.ToolName), Response: json.RawMessage(noResult)}
 		if result := results[called.ToolCallID]; len(result) > 0 {
 			response.Response = encodeResult(result[0].Result)
 			media, err := mediaParts(result[1:])

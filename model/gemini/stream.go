@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/modelhttp"
 	"github.com/spoolhq/spool/internal/sse"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 const (
@@ -37,22 +38,24 @@ var (
 //
 //   - STOP: [spool.FinishToolCalls] if there were calls, else [spool.FinishStop].
 //   - MAX_TOKENS: [spool.FinishLength].
-//   - SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT,
+//   - SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, MODEL_ARMOR, IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT,
 //     IMAGE_RECITATION, and a blocked prompt: [spool.FinishFilter].
 //   - CONTINUATION: [spool.FinishPause]. The next request has the token with which the answer goes on.
 //   - MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL, MALFORMED_RESPONSE, OTHER, IMAGE_OTHER and NO_IMAGE: an error
 //     whose Type is the reason. The same request may succeed, because the model chooses its words anew.
 //   - MISSING_THOUGHT_SIGNATURE: an error that is permanent.
-//   - LANGUAGE, TOO_MANY_TOOL_CALLS and every other reason: passed on, because the same request would end so again.
+//   - A word of another interface, such as "length" or "error": what it means there.
+//   - LANGUAGE, TOO_MANY_TOOL_CALLS and every other reason: [spool.FinishToolCalls] if there were calls, which are whole.
+//     Else it is passed on, because the same request would end so again.
 //   - None: an error.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		emit := func(event spool.ModelEvent) error {
+		emit := surrogate.Joined(func(event spool.ModelEvent) error {
 			if !yield(event, nil) {
 				return errStopped
 			}
 			return nil
-		}
+		})
 		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
@@ -99,16 +102,22 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	// Closing the body also stops a transport that ignores the context.
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
 	defer unhook()
-	in := &modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout}
+	in := bufio.NewReader(&modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout})
 	a := &answer{model: m, emit: emit, signer: m.signer(), modelID: m.config.Model, outputTool: outputTool}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
+	for _, t := range r.Tools {
+		a.tools = append(a.tools, t.Name)
+	}
+	if outputTool != "" {
+		a.tools = append(a.tools, outputTool)
+	}
+	if sse.IsJSON(in) {
 		return a.whole(watch, in)
 	}
 	return a.events(watch, in)
 }
 
 // events reads a streamed answer.
-func (a *answer) events(watch *modelhttp.Watch, in *modelhttp.Body) error {
+func (a *answer) events(watch *modelhttp.Watch, in io.Reader) error {
 	reader := sse.NewReader(in, maxEvent)
 	for {
 		event, err := reader.Next()
@@ -133,7 +142,7 @@ func (a *answer) events(watch *modelhttp.Watch, in *modelhttp.Body) error {
 
 // whole reads the answer of a server that does not stream although the request asked for it: a chunk, or a list of
 // chunks.
-func (a *answer) whole(watch *modelhttp.Watch, in *modelhttp.Body) error {
+func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
 	body, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
 	switch {
 	case err != nil:

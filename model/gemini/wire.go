@@ -2,8 +2,11 @@ package gemini
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 // The roles of contents.
@@ -69,6 +72,22 @@ type chunk struct {
 	Error          json.RawMessage `json:"error"`
 }
 
+// parse reads a chunk. A field of a wrong type counts as left out, unless texts or calls are in it.
+func (c *chunk) parse(data []byte) error {
+	err := json.Unmarshal(data, c)
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
+		return err
+	}
+	var said struct {
+		Candidates []struct {
+			Content struct {
+				Parts []json.RawMessage `json:"parts"`
+			} `json:"content"`
+		} `json:"candidates"`
+	}
+	return json.Unmarshal(data, &said)
+}
+
 type candidate struct {
 	Index   int `json:"index"`
 	Content struct {
@@ -83,40 +102,47 @@ type feedback struct {
 	BlockReason string `json:"blockReason"`
 }
 
-// answerPart is a part of an answer. A part without a text and without a call is one that the adapter does not look
+// answerPart is a part of an answer. A part without a text, a call and a file is one that the adapter does not look
 // into.
 type answerPart struct {
-	Text      *string       `json:"text"`
-	Thought   bool          `json:"thought"`
-	Signature string        `json:"thoughtSignature"`
-	Call      *functionCall `json:"functionCall"`
+	Text      *surrogate.Text `json:"text"`
+	Thought   bool            `json:"thought"`
+	Signature string          `json:"thoughtSignature"`
+	Call      *functionCall   `json:"functionCall"`
+	Inline    *blobType       `json:"inlineData"`
+	File      *file           `json:"fileData"`
+}
+
+// blobType is a blob whose data stays where it is.
+type blobType struct {
+	MIMEType string `json:"mimeType"`
 }
 
 type usage struct {
-	Prompt     *int64 `json:"promptTokenCount"`
-	Cached     *int64 `json:"cachedContentTokenCount"`
-	Candidates *int64 `json:"candidatesTokenCount"`
-	Thoughts   *int64 `json:"thoughtsTokenCount"`
-	ToolUse    *int64 `json:"toolUsePromptTokenCount"`
+	Prompt     lenient.Count `json:"promptTokenCount"`
+	Cached     lenient.Count `json:"cachedContentTokenCount"`
+	Candidates lenient.Count `json:"candidatesTokenCount"`
+	Thoughts   lenient.Count `json:"thoughtsTokenCount"`
+	ToolUse    lenient.Count `json:"toolUsePromptTokenCount"`
 }
 
 // usage returns the reported counts. Google counts the thoughts apart from the answer, and the prompts of its own tools
 // apart from the prompt. Counts that were not reported are nil.
 func (u usage) usage() spool.Usage {
-	return spool.Usage{Input: sum(u.Prompt, u.ToolUse), Output: sum(u.Candidates, u.Thoughts), CacheRead: u.Cached, Reasoning: u.Thoughts}
+	return spool.Usage{Input: sum(u.Prompt, u.ToolUse), Output: sum(u.Candidates, u.Thoughts), CacheRead: u.Cached.N, Reasoning: u.Thoughts.N}
 }
 
-// sum returns the sum of the counts that are not nil, or nil if all are.
-func sum(counts ...*int64) *int64 {
+// sum returns the sum of the counts that were reported, or nil if none was.
+func sum(counts ...lenient.Count) *int64 {
 	var total *int64
-	for _, n := range counts {
-		if n == nil {
+	for _, c := range counts {
+		if c.N == nil {
 			continue
 		}
 		if total == nil {
 			total = new(int64)
 		}
-		*total += *n
+		*total += *c.N
 	}
 	return total
 }

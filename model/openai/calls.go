@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/surrogate"
 	"github.com/spoolhq/spool/internal/toolname"
 )
 
@@ -22,7 +21,6 @@ type call struct {
 	name   string
 	args   strings.Builder
 	extra  json.RawMessage
-	halves surrogate.Joiner
 	// chunk is the number of the chunk in which the call began.
 	chunk int
 }
@@ -32,8 +30,6 @@ type calls struct {
 	list []*call
 	// tools are the names of the agent's tools.
 	tools []string
-	// divided is true if a character of the answer was divided between two chunks: see the package surrogate.
-	divided bool
 	// random is part of the ids that this answer's calls get, so that other answers have other ids.
 	random string
 	chunk  int
@@ -57,9 +53,6 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 
 	var events []spool.ModelEvent
 	fragment := d.args()
-	if cs.divided {
-		fragment = c.halves.Join(fragment)
-	}
 	if c.name == "" && d.Function.Name != "" {
 		c.name = toolname.Known(string(d.Function.Name), cs.tools)
 		events = append(events, spool.ToolCallStart{ID: c.id, Name: c.name})
@@ -147,7 +140,7 @@ func (cs *calls) end(save func(saved) json.RawMessage) []spool.ModelEvent {
 		if c.name == "" {
 			continue
 		}
-		args := c.args.String() + c.halves.End()
+		args := c.args.String()
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}

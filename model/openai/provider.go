@@ -81,8 +81,11 @@ func (m *Model) save(s saved) json.RawMessage {
 // provider signs the whole text.
 type detail map[string]any
 
+// detailTexts are the fields that have the text of a detail.
+var detailTexts = []string{"text", "summary"}
+
 func (d detail) text() string {
-	for _, field := range []string{"text", "summary"} {
+	for _, field := range detailTexts {
 		if text, ok := d[field].(string); ok {
 			return text
 		}
@@ -101,6 +104,14 @@ func (ds *details) add(raw json.RawMessage) string {
 	var d detail
 	if json.Unmarshal(raw, &d) != nil || d == nil {
 		return ""
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) == nil {
+		for _, name := range detailTexts {
+			if _, ok := d[name].(string); ok {
+				d[name] = surrogate.Decode(fields[name])
+			}
+		}
 	}
 	text := d.text()
 	ds.bytes += len(raw)
@@ -134,14 +145,13 @@ func (d detail) merge(next detail) {
 	}
 }
 
-// take returns the collected details, and removes them. Divided is true if their texts may have half characters.
-func (ds *details) take(divided bool) saved {
+// take returns the collected details, and removes them.
+func (ds *details) take() saved {
 	var s saved
 	for _, d := range ds.list {
-		for _, field := range []string{"text", "summary"} {
-			if text, ok := d[field].(string); ok && divided {
-				var j surrogate.Joiner
-				d[field] = j.Join(text) + j.End()
+		for _, name := range detailTexts {
+			if text, ok := d[name].(string); ok {
+				d[name] = surrogate.Valid(text)
 			}
 		}
 		if raw, err := json.Marshal(d); err == nil {

@@ -39,12 +39,12 @@ var errBufferFull = errors.New("the answer is too long")
 // has refused a field that servers differ in: see docs/design/0035-fields-that-a-server-refuses.md.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		emit := func(event spool.ModelEvent) error {
+		emit := surrogate.Joined(func(event spool.ModelEvent) error {
 			if !yield(event, nil) {
 				return errStopped
 			}
 			return nil
-		}
+		})
 		err := m.stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
@@ -168,16 +168,9 @@ type answer struct {
 	// choices is true if the request may have asked for several choices. The answer is the first one.
 	choices bool
 	tags    tags
-	// divided is true after half a character: see the package surrogate. The joiners then make whole ones of the
-	// halves in the text and in the reasoning.
-	divided            bool
-	inText, inThoughts surrogate.Joiner
 }
 
 func (a *answer) add(data string) error {
-	if marked, found := surrogate.Mark(data); found {
-		data, a.divided, a.calls.divided = marked, true, true
-	}
 	a.read = chunk{Choices: a.read.Choices[:0]}
 	if !a.read.plain(data) {
 		a.read = chunk{}
@@ -261,9 +254,6 @@ func (a *answer) addText(piece string) error {
 	if piece == "" {
 		return nil
 	}
-	if a.divided {
-		piece = a.inText.Join(piece)
-	}
 	return a.emitText(a.tags.add(piece))
 }
 
@@ -300,9 +290,6 @@ func (a *answer) addReasoning(d *delta) error {
 	if text == "" {
 		text = fromDetails.String()
 	}
-	if a.divided {
-		text = a.inThoughts.Join(text)
-	}
 	return a.emitReasoning(text)
 }
 
@@ -315,11 +302,11 @@ func (a *answer) emitReasoning(text string) error {
 }
 
 func (a *answer) endReasoning() error {
-	if err := a.emitReasoning(a.inThoughts.End()); err != nil || !a.reasoning {
-		return err
+	if !a.reasoning {
+		return nil
 	}
 	a.reasoning = false
-	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.take(a.divided))})
+	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.take())})
 }
 
 // finish emits the end of an answer. It returns an error if the server gave no finish reason, unless it said that nothing
@@ -334,9 +321,6 @@ func (a *answer) finish(whole bool) error {
 	case class == finishword.Broken:
 		return &spool.ModelError{Message: "the server broke the answer off: " + a.conn.Clean(a.reason), Type: a.conn.Clean(a.reason)}
 	}
-	if err := a.emitText(a.tags.add(a.inText.End())); err != nil {
-		return err
-	}
 	if err := a.emitText(a.tags.end()); err != nil {
 		return err
 	}
@@ -350,7 +334,7 @@ func (a *answer) finish(whole bool) error {
 		}
 	}
 	// Emit details without a text, such as encrypted reasoning after a tool call.
-	if provider := a.model.save(a.details.take(a.divided)); provider != nil {
+	if provider := a.model.save(a.details.take()); provider != nil {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
 		}

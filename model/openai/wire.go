@@ -185,27 +185,27 @@ type thought string
 
 // UnmarshalJSON accepts any JSON. What has no text is empty.
 func (t *thought) UnmarshalJSON(raw []byte) error {
-	var value any
-	if json.Unmarshal(raw, &value) == nil {
-		*t = thought(textIn(value))
-	}
+	*t = thought(textIn(raw))
 	return nil
 }
 
 // textIn returns the texts in a value, joined.
-func textIn(value any) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case []any:
+func textIn(raw json.RawMessage) string {
+	var list []json.RawMessage
+	var fields map[string]json.RawMessage
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '"':
+		return openaiwire.RawText(raw)
+	case json.Unmarshal(raw, &list) == nil:
 		var b strings.Builder
-		for _, part := range value {
+		for _, part := range list {
 			b.WriteString(textIn(part))
 		}
 		return b.String()
-	case map[string]any:
-		for _, field := range []string{"text", "content", "thinking", "summary"} {
-			if text := textIn(value[field]); text != "" {
+	case json.Unmarshal(raw, &fields) == nil:
+		for _, name := range []string{"text", "content", "thinking", "summary"} {
+			if text := textIn(fields[name]); text != "" {
 				return text
 			}
 		}

@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/finishword"
+	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/openaiwire"
+	"github.com/spoolhq/spool/internal/surrogate"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 const (
@@ -40,71 +44,82 @@ type answer struct {
 
 	read    event // reused for each event
 	modelID string
-	items   map[int]*item
-	ids     map[spool.ToolCallID]bool
-	bytes   int
+	// tools are the names of the tools that the model may call.
+	tools []string
+	found
+	ids   map[spool.ToolCallID]bool
+	bytes int
 	// inText is true while a block of text is open.
 	inText          bool
 	called, refused bool
-	finished        bool
-}
-
-// item is an item of the answer, by its index.
-type item struct {
-	output
-
-	id   spool.ToolCallID
-	args strings.Builder
-	// said is how many bytes of the text were emitted, and summary the part that the last of them belong to.
-	said, summary int
-	done          bool
+	// cutCall is true if the provider cut a call.
+	cutCall  bool
+	finished bool
 }
 
 // add handles an event.
 func (a *answer) add(data string) error {
 	if err := a.read.parse(data); err != nil {
-		return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err}}
+		return a.malformed(data, err)
 	}
 	e := &a.read
-	if e.Sequence != nil {
-		if a.again && *e.Sequence <= a.after {
+	if n := e.Sequence.N; n != nil {
+		if a.again && *n <= a.after {
 			return nil
 		}
-		a.after = *e.Sequence
+		a.after = *n
 	}
+	var err error
 	switch e.Type {
 	case "response.created", "response.queued", "response.in_progress":
-		return a.begin(e.Response)
+		var r response
+		if lenient.Object(e.Response, &r) != nil {
+			return nil
+		}
+		return a.begin(&r)
 	case "response.output_item.added":
-		return a.added(e.OutputIndex, e.Item)
+		return a.added(e)
 	case "response.output_text.delta", "response.refusal.delta":
 		a.refused = a.refused || e.Type == "response.refusal.delta"
-		return a.say(a.at(e.OutputIndex), string(e.Delta))
+		return a.say(a.at(e), string(e.Delta))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return a.reason(a.at(e.OutputIndex), e.SummaryIndex, string(e.Delta))
+		return a.reason(a.at(e), e.SummaryIndex, string(e.Delta))
 	case "response.function_call_arguments.delta":
-		return a.argue(a.at(e.OutputIndex), string(e.Delta))
+		return a.argue(a.at(e), string(e.Delta))
 	case "response.output_item.done":
-		return a.done(e.OutputIndex, e.Item)
-	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
-		if e.Response == nil {
-			return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data)}}
+		var o output
+		if err = lenient.Object(e.Item, &o); err == nil {
+			return a.done(a.itemOf(o, e.OutputIndex.N), o, e.Item)
 		}
-		return a.end(e.Response)
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+		var r response
+		if err = lenient.Object(e.Response, &r); err == nil {
+			return a.end(&r)
+		}
 	case "error":
 		return a.failure(e.Failure)
+	}
+	if err != nil {
+		return a.malformed(data, err)
 	}
 	return nil
 }
 
+// malformed returns the error for an event or an item that cannot be read. Broken JSON may be an accident, but JSON of
+// another form is what the server sends each time.
+func (a *answer) malformed(data string, err error) error {
+	return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}}
+}
+
 // begin remembers the response. The engine learns of one that another process can come back to.
 func (a *answer) begin(r *response) error {
-	if r == nil || r.ID == "" {
+	if r.ID == "" {
 		return nil
 	}
 	if r.Model != "" {
 		a.modelID = r.Model
 	}
+	a.background = a.background || r.Status == statusQueued // nothing else waits in a queue
 	if !a.background {
 		return nil
 	}
@@ -119,22 +134,16 @@ func (a *answer) begin(r *response) error {
 	return a.emit(spool.ResumePoint{Data: a.point()})
 }
 
-// at returns the item with an index.
-func (a *answer) at(index int) *item {
-	it := a.items[index]
-	if it == nil {
-		it = new(item)
-		a.items[index] = it
-		a.bytes += itemWeight
+func (a *answer) added(e *event) error {
+	var o output
+	if lenient.Object(e.Item, &o) != nil {
+		return nil // the item comes again when it is complete
 	}
-	return it
-}
-
-func (a *answer) added(index int, raw json.RawMessage) error {
-	it := a.at(index)
-	if it.Type != "" || json.Unmarshal(raw, &it.output) != nil {
+	it := a.begun(o, e.OutputIndex.N)
+	if it.Type != "" {
 		return a.checkBuffer()
 	}
+	it.output = o
 	if it.Type == "message" && a.inText {
 		if err := a.send(spool.TextEnd{}); err != nil { // the text of the message before it is another block
 			return err
@@ -153,23 +162,23 @@ func (a *answer) send(event spool.ModelEvent) error {
 }
 
 func (a *answer) say(it *item, delta string) error {
-	if delta == "" {
-		return a.checkBuffer()
+	if err := a.checkBuffer(); err != nil || delta == "" {
+		return err
 	}
-	it.said += len(delta)
+	it.said += surrogate.Len(delta)
 	a.inText = true
 	return a.emit(spool.TextDelta{Text: delta})
 }
 
 func (a *answer) reason(it *item, summary int, delta string) error {
-	if delta == "" {
-		return a.checkBuffer()
+	if err := a.checkBuffer(); err != nil || delta == "" {
+		return err
 	}
 	if summary > it.summary && it.said > 0 {
 		delta = pause + delta
 	}
 	it.summary = summary
-	it.said += len(delta)
+	it.said += surrogate.Len(delta)
 	return a.send(spool.ReasoningDelta{Text: delta})
 }
 
@@ -183,7 +192,8 @@ func (a *answer) start(it *item) error {
 		it.id = spool.ToolCallID("call_" + rand.Text()[:20])
 	}
 	a.ids[it.id] = true
-	if err := a.send(spool.ToolCallStart{ID: it.id, Name: it.Name}); err != nil {
+	it.tool = toolname.Known(it.Name, a.tools)
+	if err := a.send(spool.ToolCallStart{ID: it.id, Name: it.tool}); err != nil {
 		return err
 	}
 	return a.checkBuffer()
@@ -199,10 +209,8 @@ func (a *answer) argue(it *item, delta string) error {
 }
 
 // done handles an item that is complete, whether pieces of it were streamed or not.
-func (a *answer) done(index int, raw json.RawMessage) error {
-	it := a.at(index)
-	var o output
-	if it.done || json.Unmarshal(raw, &o) != nil || o.Type == "" {
+func (a *answer) done(it *item, o output, raw json.RawMessage) error {
+	if it.done || o.Type == "" {
 		return a.checkBuffer()
 	}
 	it.done = true
@@ -258,22 +266,23 @@ func (a *answer) endCall(it *item, raw json.RawMessage) error {
 	if it.id == "" { // a call without a name cannot be executed
 		return nil
 	}
-	if more, ok := strings.CutPrefix(string(it.Arguments), it.args.String()); ok {
+	if more, ok := strings.CutPrefix(string(it.Arguments), surrogate.Valid(it.args.String())); ok {
 		if err := a.argue(it, more); err != nil {
 			return err
 		}
 	}
 	a.called = true
+	a.cutCall = a.cutCall || it.Status == statusIncomplete
 	var own json.RawMessage
 	if extended(raw) {
 		own = slices.Clone(raw)
 		a.bytes += len(own)
 	}
-	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.Name, Args: whole(it.args.String()), Provider: a.model.packCall(it.CallID, own)})
+	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.tool, Args: argsOf(it.args.String()), Provider: a.model.packCall(it.CallID, own)})
 }
 
-// whole returns the arguments of a call, which may be none.
-func whole(args string) string {
+// argsOf returns the arguments of a call, which may be none.
+func argsOf(args string) string {
 	if strings.TrimSpace(args) == "" {
 		return "{}"
 	}
@@ -305,51 +314,80 @@ func (a *answer) end(r *response) error {
 	if r.Status == "failed" || r.Status == "cancelled" || r.Described() {
 		return a.failed(r)
 	}
-	for i, raw := range r.Output {
-		if err := a.done(i, raw); err != nil {
-			return err
-		}
+	if err := a.rest(r); err != nil {
+		return err
 	}
 	reason := spool.FinishStop
 	switch {
-	case r.Status == "incomplete":
+	case r.Status == statusIncomplete:
 		reason = incomplete(r)
 	case a.refused:
 		reason = spool.FinishFilter
+	case r.Status != "" && r.Status != "completed" && !r.goesOn():
+		reason = spool.FinishReason(r.Status)
 	}
 	return a.finish(reason, r.Usage.usage())
 }
 
+// rest handles the items in the output of a response. Most were streamed.
+func (a *answer) rest(r *response) error {
+	list, err := r.items()
+	if err != nil {
+		return a.malformed(string(r.Output), err)
+	}
+	items := make([]output, len(list))
+	for i, raw := range list {
+		if err := lenient.Object(raw, &items[i]); err != nil {
+			return a.malformed(string(raw), err)
+		}
+		a.sameIDs = a.sameIDs || a.byID[items[i].ID] != nil
+	}
+	for i, o := range items {
+		if err := a.done(a.listed(o, int64(i)), o, list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // incomplete returns the finish reason of a response that the provider cut.
 func incomplete(r *response) spool.FinishReason {
-	if r.IncompleteDetails == nil {
-		return spool.FinishLength
+	word := ""
+	if r.IncompleteDetails != nil {
+		word = r.IncompleteDetails.Reason
 	}
-	switch word := r.IncompleteDetails.Reason; word {
-	case "max_output_tokens", "":
+	switch class := finishword.Of(word); {
+	case class == finishword.Limit, word == "max_output_tokens", word == "":
 		return spool.FinishLength
-	case "content_filter":
+	case class == finishword.Filter:
 		return spool.FinishFilter
 	default:
 		return spool.FinishReason(word)
 	}
 }
 
-// finish closes the open calls and emits the end.
+// finish closes the open calls and emits the end. Whole calls run under a word that is not known.
 func (a *answer) finish(reason spool.FinishReason, usage spool.Usage) error {
 	a.finished = true
-	for _, index := range slices.Sorted(indexes(a.items)) {
-		it := a.items[index]
+	whole := !a.cutCall
+	for _, it := range a.items {
 		if it.id == "" || it.done {
 			continue
 		}
-		a.called = true
-		if err := a.send(spool.ToolCallEnd{ID: it.id, Name: it.Name, Args: whole(it.args.String())}); err != nil {
+		a.called, whole = true, false
+		if err := a.send(spool.ToolCallEnd{ID: it.id, Name: it.tool, Args: argsOf(it.args.String())}); err != nil {
 			return err
 		}
 	}
-	if reason == spool.FinishStop && a.called {
-		reason = spool.FinishToolCalls
+	switch reason {
+	case spool.FinishLength, spool.FinishFilter:
+	case spool.FinishStop:
+		whole = true // the server left the ends of the calls out
+		fallthrough
+	default:
+		if a.called && whole {
+			reason = spool.FinishToolCalls
+		}
 	}
 	return a.emit(spool.Finish{Reason: reason, Usage: usage, ModelID: a.modelID})
 }
@@ -361,16 +399,6 @@ func (a *answer) overflow() error {
 		it.done = true
 	}
 	return a.emit(spool.Finish{Reason: spool.FinishLength, ModelID: a.modelID})
-}
-
-func indexes(items map[int]*item) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for index := range items {
-			if !yield(index) {
-				return
-			}
-		}
-	}
 }
 
 // cutError says that a connection broke before the end of the answer.

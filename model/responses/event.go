@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/openaiwire"
 	"github.com/spoolhq/spool/internal/plainjson"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 // event is one event of a stream. Each type of event has some of the fields.
@@ -15,24 +17,17 @@ import (
 //nolint:tagliatelle // the provider's words
 type event struct {
 	Type string `json:"type"`
-	// Sequence is the event's number in its response. Nil: the server does not count.
-	Sequence     *int64          `json:"sequence_number"`
-	Response     *response       `json:"response"`
-	OutputIndex  int             `json:"output_index"`
+	// Sequence is the event's number in its response, if the server counts.
+	Sequence lenient.Count   `json:"sequence_number"`
+	Response json.RawMessage `json:"response"`
+	// ItemID is the id of the item that a piece belongs to.
+	ItemID       string          `json:"item_id"`
+	OutputIndex  lenient.Count   `json:"output_index"`
 	SummaryIndex int             `json:"summary_index"`
 	Item         json.RawMessage `json:"item"`
-	Delta        text            `json:"delta"`
+	Delta        surrogate.Text  `json:"delta"`
 
 	openaiwire.Failure
-}
-
-// text is a string. Any other JSON is its own text.
-type text string
-
-// UnmarshalJSON accepts any JSON.
-func (t *text) UnmarshalJSON(raw []byte) error {
-	*t = text(openaiwire.RawText(raw))
-	return nil
 }
 
 // response is the state of an answer.
@@ -42,14 +37,22 @@ type response struct {
 	ID     string `json:"id"`
 	Model  string `json:"model"`
 	Status string `json:"status"`
-	// Output has the items so far.
-	Output            []json.RawMessage `json:"output"`
-	Usage             *usage            `json:"usage"`
+	// Output is the list of the items so far.
+	Output            json.RawMessage `json:"output"`
+	Usage             *usage          `json:"usage"`
 	IncompleteDetails *struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
 
 	openaiwire.Failure
+}
+
+// items returns the items of the output.
+func (r *response) items() (list []json.RawMessage, err error) {
+	if len(r.Output) > 0 {
+		err = json.Unmarshal(r.Output, &list)
+	}
+	return list, err
 }
 
 // The states in which a response goes on. It ends in any other.
@@ -58,16 +61,19 @@ const (
 	statusInProgress = "in_progress"
 )
 
+// statusIncomplete is the state of a response or of an item that the provider cut.
+const statusIncomplete = "incomplete"
+
 //nolint:tagliatelle // the provider's words
 type usage struct {
-	InputTokens  *int64 `json:"input_tokens"`
-	OutputTokens *int64 `json:"output_tokens"`
-	InputDetails *struct {
-		CachedTokens     *int64 `json:"cached_tokens"`
-		CacheWriteTokens *int64 `json:"cache_write_tokens"`
+	InputTokens  lenient.Count `json:"input_tokens"`
+	OutputTokens lenient.Count `json:"output_tokens"`
+	InputDetails struct {
+		CachedTokens     lenient.Count `json:"cached_tokens"`
+		CacheWriteTokens lenient.Count `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
-	OutputDetails *struct {
-		ReasoningTokens *int64 `json:"reasoning_tokens"`
+	OutputDetails struct {
+		ReasoningTokens lenient.Count `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -76,35 +82,54 @@ func (u *usage) usage() spool.Usage {
 	if u == nil {
 		return spool.Usage{}
 	}
-	out := spool.Usage{Input: u.InputTokens, Output: u.OutputTokens}
-	if d := u.InputDetails; d != nil {
-		out.CacheRead, out.CacheWrite = d.CachedTokens, d.CacheWriteTokens
+	return spool.Usage{
+		Input: u.InputTokens.N, Output: u.OutputTokens.N, Reasoning: u.OutputDetails.ReasoningTokens.N,
+		CacheRead: u.InputDetails.CachedTokens.N, CacheWrite: u.InputDetails.CacheWriteTokens.N,
 	}
-	if d := u.OutputDetails; d != nil {
-		out.Reasoning = d.ReasoningTokens
-	}
-	return out
 }
 
 // output is an item of an answer.
 //
 //nolint:tagliatelle // the provider's words
 type output struct {
-	Type      string  `json:"type"`
-	CallID    string  `json:"call_id"`
-	Name      string  `json:"name"`
-	Arguments text    `json:"arguments"`
-	Phase     string  `json:"phase"`
-	Summary   []piece `json:"summary"`
+	Type      string         `json:"type"`
+	ID        string         `json:"id"`
+	Status    string         `json:"status"`
+	CallID    string         `json:"call_id"`
+	Name      string         `json:"name"`
+	Arguments surrogate.Text `json:"arguments"`
+	Phase     string         `json:"phase"`
+	Summary   pieces         `json:"summary"`
 	// Content is that of a message or of reasoning.
-	Content []piece `json:"content"`
+	Content pieces `json:"content"`
 }
 
-// piece is a part of an item.
+// pieces are the parts of an item.
+type pieces []piece
+
 type piece struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	Refusal string `json:"refusal"`
+	Type    string         `json:"type"`
+	Text    surrogate.Text `json:"text"`
+	Refusal surrogate.Text `json:"refusal"`
+}
+
+// UnmarshalJSON accepts any JSON. Some servers send a text in place of the parts.
+func (p *pieces) UnmarshalJSON(raw []byte) error {
+	*p = nil
+	var list []json.RawMessage
+	switch {
+	case raw[0] == '"':
+		*p = pieces{{Text: surrogate.Text(surrogate.Decode(raw))}}
+	case json.Unmarshal(raw, &list) == nil:
+		for _, each := range list {
+			var one piece
+			if lenient.Object(each, &one) != nil {
+				one.Text = surrogate.Text(surrogate.Decode(each))
+			}
+			*p = append(*p, one)
+		}
+	}
+	return nil
 }
 
 // pause stands between two parts of a reasoning, whose summaries have headings.
@@ -121,7 +146,7 @@ func (o output) said() string {
 	}
 	texts := make([]string, len(pieces))
 	for i, p := range pieces {
-		texts[i] = p.Text + p.Refusal
+		texts[i] = string(p.Text + p.Refusal)
 	}
 	return strings.Join(texts, between)
 }
@@ -153,7 +178,7 @@ func (e *event) parse(data string) error {
 		return nil
 	}
 	*e = event{}
-	return json.Unmarshal([]byte(data), e)
+	return lenient.Object([]byte(data), e)
 }
 
 // plain reads an event that has only a piece of a text, as nearly every event of an answer does. It makes one
@@ -166,23 +191,33 @@ func (e *event) plain(data string) bool {
 		case "type":
 			e.Type = r.Str()
 		case "sequence_number":
-			n := int64(number(r))
-			e.Sequence = &n
+			e.Sequence = count(r)
 		case "output_index":
-			e.OutputIndex = number(r)
+			e.OutputIndex = count(r)
 		case "summary_index":
 			e.SummaryIndex = number(r)
-		case "item_id", "content_index", "obfuscation":
+		case "item_id":
+			e.ItemID = r.Str()
+		case "content_index", "obfuscation":
 			r.Scalar()
 		case "logprobs":
 			r.None()
 		case "delta":
-			e.Delta = text(r.Str())
+			e.Delta = surrogate.Text(r.Str())
 		default:
 			return false
 		}
 	}
 	return r.End()
+}
+
+// count reads a whole number that is not negative.
+func count(r *plainjson.Reader) lenient.Count {
+	n := int64(number(r))
+	if n < 0 {
+		r.Fail()
+	}
+	return lenient.Count{N: &n}
 }
 
 // number reads a whole number.

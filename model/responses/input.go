@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/callid"
 	"github.com/spoolhq/spool/internal/openaiwire"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // maxCallID is the longest id of a call that OpenAI accepts. Other providers' ids may be longer.
@@ -131,14 +132,14 @@ func (m *Model) reasoning(p spool.Part) any {
 }
 
 // call returns a tool call as an item. A call whose item has fields that the part lacks is sent back as it
-// came, with the part's arguments.
+// came, with the part's name and arguments.
 func (m *Model) call(p spool.Part, ids *callid.IDs) any {
 	arguments, own := openaiwire.Arguments(p.Args), m.unpack(p.Provider)
-	id := ids.Call(p.ToolCallID, own.CallID)
+	id, name := ids.Call(p.ToolCallID, own.CallID), toolname.Fit(p.ToolName)
 	if own.Item != nil {
-		return m.replay(own.Item, field{"call_id", encode(id)}, field{"arguments", encode(arguments)})
+		return m.replay(own.Item, field{"call_id", encode(id)}, field{"name", encode(name)}, field{"arguments", encode(arguments)})
 	}
-	return object{"type": "function_call", "call_id": id, "name": p.ToolName, "arguments": arguments}
+	return object{"type": "function_call", "call_id": id, "name": name, "arguments": arguments}
 }
 
 // provided returns an item that only the provider understands, or nil if this model did not make it. A

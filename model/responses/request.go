@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/openaiwire"
+	"github.com/spoolhq/spool/internal/toolname"
 )
 
 // minOutputTokens is the lowest bound of an answer that OpenAI accepts.
@@ -127,7 +128,7 @@ func encodeTools(specs []spool.ToolSpec) []any {
 			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		out = append(out, object{
-			"type": "function", "name": t.Name, "description": t.Description, "parameters": parameters, "strict": false,
+			"type": "function", "name": toolname.Fit(t.Name), "description": t.Description, "parameters": parameters, "strict": false,
 		})
 	}
 	return out

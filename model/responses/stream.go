@@ -2,7 +2,6 @@ package responses
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -11,8 +10,10 @@ import (
 	"net/url"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/openaiwire"
 	"github.com/spoolhq/spool/internal/sse"
+	"github.com/spoolhq/spool/internal/surrogate"
 )
 
 const (
@@ -33,13 +34,16 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 	return func(yield func(spool.ModelEvent, error) bool) {
 		a := &answer{
 			model: m, conn: m.conn.With(r.Extra), after: -1, modelID: m.config.Model,
-			items: make(map[int]*item), ids: make(map[spool.ToolCallID]bool),
-			emit: func(event spool.ModelEvent) error {
+			found: found{byIndex: make(map[int64]*item), byID: make(map[string]*item)}, ids: make(map[spool.ToolCallID]bool),
+			emit: surrogate.Joined(func(event spool.ModelEvent) error {
 				if !yield(event, nil) {
 					return errStopped
 				}
 				return nil
-			},
+			}),
+		}
+		for _, t := range r.Tools {
+			a.tools = append(a.tools, t.Name)
 		}
 		err := a.stream(ctx, r)
 		a.cancelStopped(ctx)
@@ -131,6 +135,7 @@ func (a *answer) listenWhole(in *openaiwire.Answer) error {
 	if err != nil {
 		return err
 	}
+	a.background = a.background || r.goesOn() // also if the request did not ask for it
 	if err := a.begin(r); err != nil {
 		return err
 	}
@@ -146,7 +151,7 @@ func readResponse(in *openaiwire.Answer) (*response, error) {
 		return nil, &cutError{err}
 	}
 	r := new(response)
-	if err := json.Unmarshal(body, r); err != nil {
+	if err := lenient.Object(body, r); err != nil {
 		return nil, &cutError{&spool.ModelError{Message: "malformed response", Err: err}}
 	}
 	return r, nil

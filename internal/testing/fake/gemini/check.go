@@ -93,9 +93,9 @@ func checkPart(model, role string, i, j int, p Part) *Error {
 		return at("$[%d].parts[%d]: a function response needs the role user", i, j)
 	case role == "user" && (p.Thought || p.Signature != ""):
 		return at("$[%d].parts[%d]: a user has no thoughts", i, j)
-	case p.Call != nil && (p.Call.Name == "" || p.Call.Args != nil && !isObject(p.Call.Args)):
+	case p.Call != nil && (!nameExpr.MatchString(p.Call.Name) || p.Call.Args != nil && !isObject(p.Call.Args)):
 		return at("$[%d].parts[%d].function_call: a name and an object as args are required", i, j)
-	case p.Response != nil && (p.Response.Name == "" || p.Response.Response == nil):
+	case p.Response != nil && (!nameExpr.MatchString(p.Response.Name) || p.Response.Response == nil):
 		return at("$[%d].parts[%d].function_response: name and response are required", i, j)
 	case p.Response != nil && len(p.Response.Parts) > 0 && Old(model):
 		return at("$[%d].parts[%d].function_response: Multimodal function response is not supported for this model.", i, j)
