@@ -39,6 +39,7 @@ var layers = []archtest.Row{
 	{Place: "internal/plainjson"},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
+	{Place: "internal/tokenguess"},
 
 	{Place: "record", Ours: []string{".", "internal/excerpt"}},
 
@@ -46,7 +47,7 @@ var layers = []archtest.Row{
 	{Place: "engine/config", Ours: []string{".", "internal/egress", "internal/filepart"}},
 	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult", "internal/excerpt"}},
 	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
-	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart"}},
+	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart", "internal/tokenguess"}},
 	{Place: "engine/internal/live", Ours: []string{
 		".", "engine/internal/record", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
 	}},
