@@ -1,6 +1,9 @@
 package spool
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // CostSource says where a cost comes from.
 type CostSource string
@@ -47,8 +50,25 @@ type Charge struct {
 	Usage Usage
 	// Estimated is true if a count of Usage is an estimate.
 	Estimated bool
+	// Billing is what the price depends on besides the tokens.
+	Billing Billing
 	// Receipt is the cost that the provider reported. Nil: it reported none.
 	Receipt *Cost
+}
+
+// Billing is what the price of a call depends on besides its tokens.
+type Billing struct {
+	// Tier is the provider's service tier, such as "flex", "priority" or "batch". Empty: the standard one.
+	Tier string
+	// CacheFor is how long the provider keeps the tokens that the call writes to its cache. Zero: as long as by
+	// default.
+	CacheFor time.Duration
+}
+
+// Billed is a [Model] that knows the [Billing] of its calls.
+type Billed interface {
+	// Billing returns how the provider charges for a request.
+	Billing(r ModelRequest) Billing
 }
 
 // Pricer knows the prices of models.
@@ -59,5 +79,9 @@ type Pricer interface {
 	// Price returns the cost of a charge. A [NotFound] error means that it knows no price, and the charge is
 	// unpriced. The same happens on any other error and on a panic: both are logged, and never fail a run.
 	// The same charge has the same price until the pricer's table changes.
+	//
+	// Before a run with a budget of money starts, the engine prices a small estimated call of each model that
+	// the run can reach, without a ModelID. It refuses the run if a price is not found, because the budget
+	// would not hold.
 	Price(ctx context.Context, c Charge) (Cost, error)
 }

@@ -228,6 +228,13 @@ type Described interface {
 	Describe() (provider, model string)
 }
 
+// CostReporter is a [Model] whose provider reports what each answer costs, so that a budget of money holds
+// without a price.
+type CostReporter interface {
+	// ReportsCost reports whether the provider does so. It returns the same at each call.
+	ReportsCost() bool
+}
+
 // Windowed is a [Model] that knows the size of its window.
 type Windowed interface {
 	// ContextWindow returns how many tokens a prompt and its answer may have together.

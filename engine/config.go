@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -146,9 +147,13 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	}
 	agents, err := registry.New(registry.Config{
 		Agents: c.Agents, Models: c.Models, ModelAccess: c.ModelAccess, MaxPromptBytes: c.Limits.PromptBytes,
-		OnBudget: c.Budget.OnBudget, WhenBusy: c.WhenBusy, Priced: priced,
+		OnBudget: c.Budget.OnBudget, WhenBusy: c.WhenBusy, CompactionModel: c.Context.CompactionModel,
+		Prices: pricing.Prices{Pricer: c.Pricer, AllowUnpriced: c.Budget.AllowUnpriced, Log: c.Log},
 	})
-	return c, agents, err
+	if err != nil {
+		return c, nil, err
+	}
+	return c, agents, agents.CheckBudgets(c.Budget.Default, c.Budget.Max)
 }
 
 func (c Config) rules(agents *registry.Registry) thread.Rules {

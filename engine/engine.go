@@ -102,7 +102,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
 	e.limits = c.limiter(b.Store, e.threads.Rules.Random)
 	asks := &chat.Client{
-		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
+		Telemetry: recorder, Prices: agents.Prices, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
 		Limits: e.limits,
 	}
 	lists := &toollist.Lists{Store: e.store, Log: c.Log}
@@ -121,7 +121,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, Take: e.take, AfterStop: e.runner.AfterStop,
-		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, Priced: c.Pricer != nil, StrictOptions: c.StrictProviderOptions,
+		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
 	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: c.Artifacts}

@@ -7,17 +7,19 @@ import (
 	"math/bits"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/knownmodel"
 )
 
 // New returns a pricer over a table. Log gets a warning, once for each model, if a cache was used and the
 // table has no rate for it; nil means [slog.Default]. New returns the error of [Table.Check].
 //
 // A charge is looked up by the configured name of the model, then by the provider's name, and then by both
-// without the variant after an "@". If the model is not found, or the charge lacks the count of its prompt or
-// of its answer, the error is [spool.NotFound]. If counts are invalid, or their sum needs more than 64 bits,
-// the error is [spool.Invalid].
+// without the variant after an "@", without what clouds and routers add, and without the date. If the model is
+// not found, or the charge lacks the count of its prompt or of its answer, the error is [spool.NotFound]. If
+// counts are invalid, or their sum needs more than 64 bits, the error is [spool.Invalid].
 func New(t Table, log *slog.Logger) (spool.Pricer, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -43,7 +45,7 @@ func (p *tablePricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, er
 	if c.Usage.Input == nil || c.Usage.Output == nil {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "the tokens were not counted")
 	}
-	micros, err := p.micros(ctx, name, rates, c.Usage)
+	micros, err := p.micros(ctx, name, rates.of(c.Billing.Tier, *c.Usage.Input), c)
 	if err != nil {
 		return spool.Cost{}, err
 	}
@@ -56,23 +58,35 @@ func (p *tablePricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, er
 
 // find returns the rates of the model, and the name that has them.
 func (p *tablePricer) find(c spool.Charge) (string, Rates, bool) {
-	names := []string{c.Model, c.ModelID, c.Requested}
-	for _, name := range names[:3:3] {
-		if plain, _, variant := strings.Cut(name, "@"); variant {
-			names = append(names, plain)
-		}
-	}
-	for _, name := range names {
-		if rates, ok := p.table.Models[name]; ok {
-			return name, rates, true
+	for _, form := range []func(string) string{own, variant, knownmodel.Plain, undated} {
+		for _, name := range []string{c.Model, c.ModelID, c.Requested} {
+			name = form(name)
+			if rates, ok := p.table.Models[name]; ok {
+				return name, rates, true
+			}
 		}
 	}
 	return "", Rates{}, false
 }
 
+func own(name string) string { return name }
+
+// variant returns a name without the variant after an "@".
+func variant(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	return name
+}
+
+// undated returns a name as the model's maker writes it, without a date.
+func undated(name string) string { return knownmodel.Undated(knownmodel.Plain(name)) }
+
 // micros returns the price of the counts. Tokens that were read from a cache or written to one are part of
 // the input, and reasoning tokens are part of the output.
-func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.Usage) (int64, error) {
+func (p *tablePricer) micros(ctx context.Context, name string, r Rates, c spool.Charge) (int64, error) {
+	u, ofWrite := c.Usage, r.CacheWrite
+	if c.Billing.CacheFor >= time.Hour && r.CacheWriteHour != nil {
+		ofWrite = r.CacheWriteHour
+	}
 	read, write, reasoning := value(u.CacheRead), value(u.CacheWrite), value(u.Reasoning)
 	input, output := *u.Input, *u.Output
 	for _, n := range []int64{input, output, read, write, reasoning} {
@@ -80,7 +94,7 @@ func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.
 			return 0, spool.Errorf(spool.Invalid, "a count of tokens is negative")
 		}
 	}
-	if r.CacheRead == nil && read > 0 || r.CacheWrite == nil && write > 0 {
+	if r.CacheRead == nil && read > 0 || ofWrite == nil && write > 0 {
 		if _, known := p.warned.LoadOrStore(name, true); !known {
 			p.log.WarnContext(ctx, "the price table has no rate for a cache: cached tokens cost what others do",
 				"model", name, "table", p.table.Version)
@@ -89,7 +103,7 @@ func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.
 	var s sum
 	s.add(max(0, input-min(read, math.MaxInt64-write)-write), r.Input)
 	s.add(read, or(r.CacheRead, r.Input))
-	s.add(write, or(r.CacheWrite, r.Input))
+	s.add(write, or(ofWrite, r.Input))
 	s.add(max(0, output-reasoning), r.Output)
 	s.add(reasoning, or(r.Reasoning, r.Output))
 	return s.micros()

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -217,5 +218,48 @@ func TestChain(t *testing.T) {
 				t.Errorf("%d warnings, want %d:\n%s", got, c.warnings, log)
 			}
 		})
+	}
+}
+
+// A call has other rates with a long prompt, in a service tier, and for what a cache keeps for an hour.
+func TestPriceByBilling(t *testing.T) {
+	t.Parallel()
+
+	pricer, err := price.New(price.Table{Version: "1", Currency: "USD", Models: map[string]price.Rates{
+		"m": {
+			Input: 1_000_000, Output: 2_000_000, CacheWrite: rate(3_000_000), CacheWriteHour: rate(5_000_000),
+			Long: &price.LongRates{Above: 100, Rates: price.Rates{Input: 10_000_000, Output: 20_000_000, CacheWrite: rate(30_000_000)}},
+			Tiers: map[string]price.Rates{
+				"flex": {Input: 500_000, Output: 1_000_000, Long: &price.LongRates{Above: 100, Rates: price.Rates{Input: 7_000_000, Output: 8_000_000}}},
+				"dear": {Input: 4_000_000, Output: 4_000_000},
+			},
+		},
+	}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		input, write int64
+		billing      spool.Billing
+		want         int64
+	}{
+		"standard":                    {input: 100, want: 100 + 20},
+		"long":                        {input: 101, want: 1010 + 200},
+		"flex":                        {input: 100, billing: spool.Billing{Tier: "flex"}, want: 50 + 10},
+		"flex, long":                  {input: 101, billing: spool.Billing{Tier: "flex"}, want: 707 + 80},
+		"a tier without a long rate":  {input: 101, billing: spool.Billing{Tier: "dear"}, want: 404 + 40},
+		"unknown tier":                {input: 100, billing: spool.Billing{Tier: "auto"}, want: 100 + 20},
+		"written":                     {input: 100, write: 10, want: 90 + 30 + 20},
+		"written for an hour":         {input: 100, write: 10, billing: spool.Billing{CacheFor: time.Hour}, want: 90 + 50 + 20},
+		"written for five minutes":    {input: 100, write: 10, billing: spool.Billing{CacheFor: 5 * time.Minute}, want: 90 + 30 + 20},
+		"long, written for an hour":   {input: 110, write: 10, billing: spool.Billing{CacheFor: time.Hour}, want: 1000 + 300 + 200},
+		"flex, which has no such one": {input: 100, write: 10, billing: spool.Billing{Tier: "flex", CacheFor: time.Hour}, want: 45 + 5 + 10},
+	} {
+		ten := int64(10)
+		u := spool.Usage{Input: &c.input, Output: &ten, CacheWrite: &c.write}
+		cost, err := pricer.Price(t.Context(), spool.Charge{Model: "m", Usage: u, Billing: c.billing})
+		if err != nil || cost.Micros != c.want {
+			t.Errorf("%s: %d, want %d, %v", name, cost.Micros, c.want, err)
+		}
 	}
 }

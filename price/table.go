@@ -19,7 +19,13 @@ import (
 //
 //	{
 //	  "version": "2026-11", "currency": "USD", "asOf": "2026-11-01",
-//	  "models": {"small": {"input": 0.15, "cacheRead": 0.075, "output": 0.6}}
+//	  "models": {
+//	    "small": {"input": 0.15, "cacheRead": 0.075, "output": 0.6},
+//	    "large": {
+//	      "input": 5, "output": 30, "long": {"above": 272000, "input": 10, "output": 45},
+//	      "tiers": {"flex": {"input": 2.5, "output": 15}}
+//	    }
+//	  }
 //	}
 //
 // with the rates in the currency per million tokens.
@@ -30,7 +36,8 @@ type Table struct {
 	Currency string
 	// AsOf is the day of the prices, as 2006-01-02. Empty: unknown.
 	AsOf string
-	// Models has the rates by the name of a model: the configured name, or the provider's.
+	// Models has the rates by the name of a model: the configured name, or the provider's. A provider's name
+	// may be without its date, and without what clouds and routers add.
 	Models map[string]Rates
 }
 
@@ -52,11 +59,8 @@ func (t Table) Check() error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
-		r := t.Models[name]
-		for _, rate := range []*PerMillion{&r.Input, &r.Output, r.CacheRead, r.CacheWrite, r.Reasoning} {
-			if rate != nil && *rate < 0 {
-				return spool.Errorf(spool.Invalid, "models.%s has a negative rate", name)
-			}
+		if t.Models[name].negative() {
+			return spool.Errorf(spool.Invalid, "models.%s has a negative rate", name)
 		}
 	}
 	return nil
@@ -101,8 +105,8 @@ func Load(file string) (Table, error) {
 //go:embed builtin.json
 var builtin []byte
 
-// Builtin returns a small table with list prices of well-known models, as of its AsOf. It makes no requests.
-// If you pay other prices, use your own table.
+// Builtin returns a table with the list prices of well-known models, as of its AsOf. It makes no requests. If you pay
+// other prices, use your own table.
 func Builtin() Table {
 	t, err := Parse(builtin)
 	if err != nil {

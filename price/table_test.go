@@ -49,6 +49,10 @@ func TestParseRefuses(t *testing.T) {
 		{"Exponent", with("0.15", "1e999999999"), "models.a: 1e999999999 is not a rate"},
 		{"Text", with("0.15", `"much"`), "is not a rate"},
 		{"Null", with("0.15", `null`), "models.a: input and output are required"},
+		{"AboveOutside", with(`"cacheRead"`, `"above": 1, "cacheRead"`), "models.a: above is only for long"},
+		{"LongForever", with(`"cacheRead"`, `"long": {"input": 1, "output": 1}, "cacheRead"`), "models.a: long needs above"},
+		{"LongTwice", with(`"cacheRead"`, `"long": {"above": 1, "input": 1, "output": 1, "tiers": {"flex": {"input": 1, "output": 1}}}, "cacheRead"`), "models.a: long has no long and no tiers"},
+		{"NegativeTier", with(`"cacheRead"`, `"tiers": {"flex": {"input": -1, "output": 1}}, "cacheRead"`), "models.a: the rate -1 is negative"},
 		{"TwoTables", table + table, "more behind the table"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,11 +106,36 @@ func TestTableIsWrittenAsItIsRead(t *testing.T) {
 	}
 }
 
+// The built-in table knows the models that are in wide use, by the names that providers, clouds and routers give them.
 func TestBuiltin(t *testing.T) {
 	t.Parallel()
 
 	b := price.Builtin()
 	if b.Models["gpt-4o-mini"].Input != 150_000 || b.AsOf == "" || b.Check() != nil {
-		t.Errorf("%+v", b)
+		t.Errorf("%s of %s: %v", b.Version, b.AsOf, b.Check())
+	}
+	pricer, err := price.New(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := int64(1)
+	for _, name := range strings.Fields(`
+		gpt-4o gpt-4o-2024-05-13 gpt-4o-2024-11-20 gpt-4o-mini-2024-07-18 openai/gpt-4o gpt-4.1 gpt-4.1-mini-2025-04-14 gpt-5 gpt-5-2025-08-07
+		gpt-5-mini gpt-5-nano gpt-5-pro gpt-5-codex gpt-5-chat-latest gpt-5.1 gpt-5.1-2025-11-13 gpt-5.1-codex gpt-5.2 gpt-5.2-pro gpt-5.3-codex
+		gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.4-2026-03-05 gpt-5.5 gpt-5.5-2026-04-23 gpt-5.5-pro o1 o3 o3-2025-04-16 o3-mini o4-mini
+		claude-3-5-haiku-20241022 claude-3-5-sonnet-20241022 claude-3-7-sonnet-20250219 claude-sonnet-4-20250514 claude-opus-4-1-20250805
+		claude-sonnet-4-5-20250929 claude-haiku-4-5 claude-opus-4-5-20251101 claude-opus-4-6 claude-sonnet-4-6 claude-opus-5 claude-sonnet-5
+		anthropic/claude-opus-4.6 eu.anthropic.claude-sonnet-4-5-20250929-v1:0 claude-haiku-4-5@20251001
+		gemini-2.0-flash gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite models/gemini-3-pro-preview google/gemini-3-flash-preview
+		grok-3 grok-3-mini grok-4 grok-4-0709 grok-4-fast-reasoning grok-4.3 grok-4.5 x-ai/grok-code-fast-1
+		deepseek-chat deepseek-reasoner deepseek/deepseek-v4-pro mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest
+		kimi-k2-thinking kimi-k2.5 moonshotai/kimi-k2.6 glm-4.6 glm-4.7 z-ai/glm-5.1 llama-3.3-70b-versatile openai/gpt-oss-120b`) {
+		cost, err := pricer.Price(t.Context(), spool.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
+		if err != nil || cost.Currency != "USD" {
+			t.Errorf("%s: %+v, %v", name, cost, err)
+		}
+	}
+	if _, err := pricer.Price(t.Context(), spool.Charge{Model: "m", ModelID: "qwen3:8b", Usage: spool.Usage{Input: &one, Output: &one}}); spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("a local model: %v", err)
 	}
 }

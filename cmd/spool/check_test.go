@@ -105,6 +105,31 @@ Run "spool check --help" for usage.
 	}
 }
 
+// A budget of money needs a price of each model that its runs can reach. The file can have prices of its own.
+func TestCheckPrices(t *testing.T) {
+	t.Parallel()
+
+	const models = "models: {m: {provider: openai, model: gpt-5}, local: {provider: openai, model: qwen3, base_url: \"http://127.0.0.1:9/v1\"}}\n" +
+		"agents: {a: {model: m, fallbacks: [local]}, b: {model: m}}\n"
+	const refusal = `spool: Config.Agents: agent "a": costBudgetMicros cannot be kept, because the model "local" has no price: ` +
+		"set prices.local, or budget.unpriced to allow\n"
+	for name, c := range map[string]struct{ text, refusal string }{
+		"unknown":      {"prices: builtin\nbudget: {cost_micros: 1000}", refusal},
+		"most":         {"prices: {x: {input: 1, output: 1}}\nbudget: {most: {cost_micros: 1000}}", refusal},
+		"own":          {"prices: {local: {input: 0, output: 0}}\nbudget: {cost_micros: 1000}", ""},
+		"allowed":      {"prices: builtin\nbudget: {cost_micros: 1000, unpriced: allow}", ""},
+		"no budget":    {"prices: builtin", ""},
+		"no such file": {"prices: none.json", "spool: FILE:3: prices: the price table cannot be read: open FOLDER/none.json: no such file or directory\n"},
+	} {
+		file := writeConfig(t, models+c.text)
+		got := command(nil, "check", file)
+		text := strings.ReplaceAll(strings.ReplaceAll(got.stderr, file, "FILE"), filepath.Dir(file), "FOLDER")
+		if want := c.refusal; !strings.HasPrefix(text, want) || (want == "") != (got.code == exitOK) {
+			t.Errorf("%s: code %d, %s", name, got.code, text)
+		}
+	}
+}
+
 // A key with the end of its line, as files with secrets have it, is found before a provider is asked.
 func TestCheckKey(t *testing.T) {
 	t.Parallel()

@@ -83,6 +83,7 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	s.engine.Context.Ceiling, s.engine.Context.OutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.Context.CompactionModel = c.Context.CompactionModel
 	s.engine.Budget.Default, s.engine.Budget.Max, s.engine.Budget.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
+	s.engine.Budget.AllowUnpriced = c.Budget.AllowUnpriced
 	if s.engine.Pricer, err = newPricer(c.Prices, o.config, log); err != nil {
 		return nil, &usageError{err}
 	}

@@ -19,6 +19,10 @@ type BudgetOptions struct {
 	// OnBudget says what happens to a run whose budget is used up, if its agent does not say. Defaults
 	// to [spool.BudgetEnd].
 	OnBudget spool.BudgetAction
+	// AllowUnpriced allows a run with a budget of cost to reach a model without a price. The calls of such a
+	// model do not count against the budget. Defaults to false: the engine refuses such a configuration and
+	// such a start, and a run that comes to such a model later ends with [spool.StopCostBudget].
+	AllowUnpriced bool
 }
 
 // RetryOptions say how often failed steps are tried again, and when.

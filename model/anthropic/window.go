@@ -3,12 +3,13 @@ package anthropic
 import (
 	"cmp"
 	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/knownmodel"
 )
 
-const (
-	usualWindow = 200_000
-	usualOutput = 32_000
-)
+const usualOutput = 32_000
 
 // outputs maps prefixes of older models' names to the bounds of their answers. The longest prefix wins.
 var outputs = map[string]int{
@@ -19,26 +20,9 @@ var outputs = map[string]int{
 	"claude-instan": 4_096,
 }
 
-// plainName returns a model's name as Anthropic writes it. Clouds and routers add a region, a vendor or a
-// version, as in "eu.anthropic.claude-sonnet-4-5-20250929-v1:0".
-func plainName(name string) string {
-	if at := strings.LastIndex(name, "claude-"); at >= 0 {
-		return name[at:]
-	}
-	return name
-}
-
-// knownWindow returns the context window of a well-known model, or zero if it is unknown.
-func knownWindow(name string) int {
-	if strings.HasPrefix(plainName(name), "claude-") {
-		return usualWindow
-	}
-	return 0
-}
-
 // knownOutput returns the default bound of an answer.
 func knownOutput(name string) int {
-	name = plainName(name)
+	name = knownmodel.Plain(name)
 	best, most := 0, usualOutput
 	for prefix, size := range outputs {
 		if len(prefix) > best && strings.HasPrefix(name, prefix) {
@@ -48,9 +32,20 @@ func knownOutput(name string) int {
 	return most
 }
 
-// LookupWindow returns 200,000 for the models of Anthropic, found by Config.Model or else by name. Larger
-// windows have to be configured, because some accounts and older models do not have them. It returns zero if
-// neither name is known.
+var _ spool.Billed = (*Model)(nil)
+
+// LookupWindow returns the context window of a well-known model, found by Config.Model or else by name. A window that
+// needs a header has to be configured. It returns zero if neither name is known.
 func (m *Model) LookupWindow(name string) int {
-	return cmp.Or(knownWindow(m.config.Model), knownWindow(name))
+	return cmp.Or(knownmodel.Window(m.config.Model), knownmodel.Window(name))
+}
+
+// Billing returns how long the cache keeps what a request writes to it, and the service tier that the request or
+// Config.Extra asks for.
+func (m *Model) Billing(r spool.ModelRequest) spool.Billing {
+	b := spool.Billing{Tier: knownmodel.Tier(r.Extra, m.config.Extra)}
+	if m.config.Cache == CacheLong {
+		b.CacheFor = time.Hour
+	}
+	return b
 }

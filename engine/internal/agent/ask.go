@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
@@ -54,6 +55,6 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 func (l *asker) stepRow() spool.UsageRow {
 	return spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.ModelInUse(),
-		Requested: chat.RequestedOf(l.model),
+		Requested: pricing.RequestedOf(l.model),
 	}
 }

@@ -13,9 +13,10 @@ import (
 )
 
 // parksForBudget reports whether the run waits for a larger budget instead of ending. A run that
-// already has the largest allowed budget ends.
+// already has the largest allowed budget ends. So does a run that has come to a model without a price: no larger budget
+// bounds that.
 func (l *runState) parksForBudget(reason spool.StopReason) bool {
-	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // nobody can raise these limits
+	if reason == spool.StopStorageLimit || l.unpriced != "" || l.s.overTime.Load() { // nobody can raise these limits
 		return false
 	}
 	agent := l.s.main.agent
@@ -36,6 +37,7 @@ func (s *segment) atMaxBudget(reason spool.StopReason) bool {
 func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 	return thread.NoteExhausted(tx, reason, thread.Limits{
 		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.Limits.TenantBytes,
+		Unpriced: l.unpriced,
 	})
 }
 

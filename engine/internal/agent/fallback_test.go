@@ -40,7 +40,7 @@ func TestFailureOf(t *testing.T) {
 		"store":                {err: storeError{cut(errDown)}},
 		"run ends":             {ctx: over, err: cut(errDown)},
 		"refuses, run ends":    {ctx: over, turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
-		"budget has no room":   {err: &exhaustedError{spool.StopTokenBudget}},
+		"budget has no room":   {err: &exhaustedError{reason: spool.StopTokenBudget}},
 		"attachment not there": {err: spool.Errorf(spool.Invalid, "no such file")},
 	} {
 		ctx := t.Context()

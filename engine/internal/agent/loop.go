@@ -28,7 +28,9 @@ type runState struct {
 	self   spool.RunRow // the run when the loop began: other goroutines may read its ids, names and depth
 	answer string       // the text of the last saved answer
 	late   bool         // the run's time is up, so its calls are cancelled
-	events stream.Emitter
+	// unpriced is the model without a price at which the run's budget of money ends the run.
+	unpriced string
+	events   stream.Emitter
 }
 
 type asker struct {

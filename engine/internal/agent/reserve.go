@@ -10,7 +10,11 @@ import (
 )
 
 // exhaustedError says that a budget has no room for the next model call.
-type exhaustedError struct{ reason spool.StopReason }
+type exhaustedError struct {
+	reason spool.StopReason
+	// unpriced is the model that the budget does not bound, because it has no price. Empty: the budget is used up.
+	unpriced string
+}
 
 func (u *exhaustedError) Error() string { return "the budget is used up: " + string(u.reason) }
 
@@ -46,7 +50,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 		case err != nil && !errors.Is(err, thread.ErrUnchanged):
 			return "", err
 		case r.Short != "":
-			return "", &exhaustedError{r.Short}
+			return "", &exhaustedError{r.Short, r.Unpriced}
 		case !r.Wait:
 			if r.Output > 0 {
 				request.MaxOutputTokens = int(r.Output)
@@ -71,9 +75,12 @@ func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r
 		Reservation: spool.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
 		Want:        budget.Want(int64(r.MaxOutputTokens), int64(window)),
 	}
+	if a := l.s.main.self.Allowance; a != nil && a.Budget.CostMicros > 0 { // only an answer to a park sets a new budget
+		c.Unpriced = l.s.runner.Chat.Unpriced(ctx, row.Agent, row.Model, m, a.Budget.Currency)
+	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}
-	ofPrompt := l.s.runner.Chat.Price(ctx, m, row, nil)
+	ofPrompt := l.s.runner.Chat.Price(ctx, m, r, row, nil)
 	row.Guess.Output = &c.Want
-	c.Price(ofPrompt, l.s.runner.Chat.Price(ctx, m, row, nil))
+	c.Price(ofPrompt, l.s.runner.Chat.Price(ctx, m, r, row, nil))
 	return c
 }

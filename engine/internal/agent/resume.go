@@ -40,7 +40,7 @@ func (l *asker) saveResume(ctx context.Context, r weightedRequest, row spool.Usa
 	row.Guess.Input = &prompt
 	answer := &spool.ResumableAnswer{
 		Model: row.Model, Requested: row.Requested, Step: row.Step, Request: digestOf(r.ModelRequest), Room: r.room, Data: data, Prompt: prompt,
-		Cost: l.s.runner.Chat.Price(ctx, l.model, row, nil),
+		Cost: l.s.runner.Chat.Price(ctx, l.model, r.ModelRequest, row, nil),
 	}
 	return l.update(ctx, func(tx *thread.Tx) error {
 		tx.Run.Resume = answer

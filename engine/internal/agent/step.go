@@ -74,6 +74,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		}
 		if err != nil {
 			if short, ok := errors.AsType[*exhaustedError](err); ok {
+				l.unpriced = short.unpriced
 				return l.exhausted(ctx, short.reason)
 			}
 			return err

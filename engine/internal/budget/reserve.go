@@ -23,6 +23,8 @@ type Call struct {
 	Want int64
 	// PerToken is the highest cost of a token of the answer.
 	PerToken int64
+	// Unpriced is true if a budget of money does not bound the call.
+	Unpriced bool
 }
 
 // Room is the room that a budget has for a [Call].
@@ -35,6 +37,8 @@ type Room struct {
 	Capped spool.StopReason
 	// Short is the budget that has no room at all, or empty.
 	Short spool.StopReason
+	// Unpriced is the model without a price because of which the budget of money has no room, or empty.
+	Unpriced string
 	// Wait is true if the call may get room when other calls have ended.
 	Wait bool
 }
@@ -68,6 +72,9 @@ func Reserves(a *spool.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.
 func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
 		return Room{Short: reason}
+	}
+	if a.Budget.CostMicros > 0 && c.Unpriced {
+		return Room{Short: spool.StopCostBudget, Unpriced: c.Reservation.Model}
 	}
 	r := Room{Reservation: c.Reservation}
 	if !Reserves(a) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -25,11 +26,11 @@ import (
 
 // Client contains the dependencies of all questions.
 type Client struct {
+	pricing.Prices
+
 	Telemetry *telemetry.Recorder
-	// Pricer prices model calls. Nil: no call has a price.
-	Pricer spool.Pricer
-	Log    *slog.Logger
-	Random random.Source
+	Log       *slog.Logger
+	Random    random.Source
 	// MaxAnswerBytes bounds an answer's text, reasoning and call arguments.
 	MaxAnswerBytes int
 	// Limits are those of the models' providers. Nil: there are none.
@@ -238,7 +239,7 @@ func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0 || t.resumable) {
 		c.guess(t)
 	}
-	t.row.Cost = c.Price(ctx, c.Model, t.row, t.receipt)
+	t.row.Cost = c.Price(ctx, c.Model, c.Request, t.row, t.receipt)
 }
 
 // guess estimates the usage that the provider did not report for an interrupted answer. A refused

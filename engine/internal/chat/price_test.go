@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,52 +17,6 @@ func (p pricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
 		return spool.Cost{}, err
 	}
 	return p(c)
-}
-
-// named is a model that its provider calls "large".
-type named struct{ script }
-
-func (*named) Describe() (provider, model string) { return "p", "large" }
-
-// A use has the price that its pricer knows. A pricer that fails costs nothing, and no run.
-func TestPrice(t *testing.T) {
-	t.Parallel()
-	dollar := spool.Cost{Micros: 7, Currency: "USD"}
-	for name, c := range map[string]struct {
-		pricer pricer
-		want   *spool.Cost
-	}{
-		"known":       {func(spool.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
-		"free":        {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil }, &spool.Cost{Currency: "USD"}},
-		"unknown":     {func(spool.Charge) (spool.Cost, error) { return dollar, spool.Errorf(spool.NotFound, "none") }, nil},
-		"fails":       {func(spool.Charge) (spool.Cost, error) { return dollar, errors.New("no") }, nil},
-		"panics":      {func(spool.Charge) (spool.Cost, error) { panic("no") }, nil},
-		"negative":    {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: -1, Currency: "USD"}, nil }, nil},
-		"no currency": {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1}, nil }, nil},
-	} {
-		s := newScene(t)
-		s.Pricer = c.pricer
-		if diff := cmp.Diff(c.want, s.Price(t.Context(), &script{}, spool.UsageRow{}, nil)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	s := newScene(t)
-	if got := s.Price(t.Context(), &script{}, spool.UsageRow{}, &dollar); got != nil {
-		t.Errorf("without a pricer: %+v", got)
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	row := spool.UsageRow{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: new(int64(5))}, Guess: spool.Usage{Output: new(int64(3))}}
-	s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
-		want := spool.Charge{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Requested: "large", Usage: tokens(5, 3), Estimated: true, Receipt: &dollar}
-		if diff := cmp.Diff(want, c); diff != "" {
-			t.Errorf("what is priced (-want +got):\n%s", diff)
-		}
-		return dollar, nil
-	})
-	if got := s.Price(over, &named{}, row, &dollar); got == nil {
-		t.Error("the answer of a run that has ended has no price")
-	}
 }
 
 // A call asks its provider's limit for its prompt and its answer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 )
 
@@ -32,7 +33,7 @@ type Summary struct {
 // bounded by to. Limits has the settings for the bounds of the model's own window. Row has the fields that all
 // ledger rows share.
 func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row spool.UsageRow) *Summary {
-	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
+	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, pricing.RequestedOf(model)
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.limits, m, s.ask)
 	return s
@@ -92,7 +93,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	case ctx.Err() != nil:
 		row.Outcome = spool.OutcomeAborted
 	}
-	row.Cost = s.Price(ctx, s.Model, row, receipt)
+	row.Cost = s.Price(ctx, s.Model, request, row, receipt)
 	s.Rows = append(s.Rows, row)
 	return summary, err
 }

@@ -44,8 +44,6 @@ type Handler struct {
 	// StrictOptions refuses provider options that the agent does not allow, which are ignored otherwise.
 	StrictOptions bool
 	Budget        config.BudgetOptions
-	// Priced says that model calls have prices.
-	Priced bool
 }
 
 // Start starts a run in a transaction of its own.
@@ -99,6 +97,9 @@ func (h *Handler) start(
 	}
 	agent, files, warning, err := h.checkStart(key, &r)
 	if err != nil {
+		return spool.RunResult{}, nil, err
+	}
+	if err := h.Registry.CheckPrices(ctx, agent, r.Budget, &registry.Caller{Model: r.Model, Tenant: key.Tenant, Scopes: r.Scopes}); err != nil {
 		return spool.RunResult{}, nil, err
 	}
 	if warning != "" {
@@ -256,7 +257,7 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent 
 	case r.MaxSteps < 0:
 		return nil, nil, "", spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
-	if err := budget.CheckStart(r.Budget, h.Priced); err != nil {
+	if err := budget.CheckStart(r.Budget, h.Registry.Prices.Pricer != nil); err != nil {
 		return nil, nil, "", err
 	}
 	r.Budget = r.Budget.Or(agent.Budget).Or(h.Budget.Default).Within(h.Budget.Max)

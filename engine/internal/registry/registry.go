@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/internal/argschema"
 )
 
@@ -27,8 +28,10 @@ type Config struct {
 	MaxPromptBytes int
 	OnBudget       spool.BudgetAction
 	WhenBusy       spool.WhenBusy
-	// Priced is true if model calls have prices.
-	Priced bool
+	// Prices knows which models have a price.
+	Prices pricing.Prices
+	// CompactionModel is the name of the model that summarises. Empty: the run's own.
+	CompactionModel string
 }
 
 type Registry struct {
@@ -96,7 +99,7 @@ func (c Config) checkAgent(a *Agent) error {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
 	}
 	where := fmt.Sprintf("Config.Agents: agent %q: ", a.Name)
-	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Priced), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
+	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Prices.Pricer != nil), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.checkFallbacks(a, where), a.checkTransfers(where)); err != nil {

@@ -18,6 +18,8 @@ type Limits struct {
 	WallTimeMS int64
 	// TenantBytes bounds what a tenant stores.
 	TenantBytes int64
+	// Unpriced is the model without a price at which a budget of money ends the run, or empty.
+	Unpriced string
 }
 
 // NoteExhausted adds the entry about an exhausted budget or limit.
@@ -38,6 +40,7 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 	case spool.StopCostBudget:
 		entry = spool.NewEntry(spool.EntryCostBudgetExhausted, root.ID, spool.CostBudgetExhausted{
 			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros, Currency: cmp.Or(root.Currency, a.Budget.Currency),
+			UnpricedModel: limits.Unpriced,
 		})
 	case spool.StopTokenBudget:
 		entry = spool.NewEntry(spool.EntryTokenBudgetExhausted, root.ID, spool.TokenBudgetExhausted{

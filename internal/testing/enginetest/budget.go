@@ -26,6 +26,9 @@ var budgetTests = map[string]func(s budgetTest){
 	"NoRoom":        testBudgetNoRoom,
 	"Cost":          testBudgetCost,
 	"CostCurrency":  testBudgetCostCurrency,
+	"Unpriced":      testBudgetUnpriced,
+	"UnpricedRun":   testBudgetUnpricedRun,
+	"UnpricedSpawn": testBudgetUnpricedSpawn,
 	"BothAtOnce":    testBudgetBothAtOnce,
 	"StoreFails":    testBudgetStoreFails,
 	"ToolCalls":     testBudgetToolCalls,
@@ -172,10 +175,10 @@ func testBudgetFallsThrough(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
 	c.Budget.Default = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
-	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR"}
+	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD"}
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
-	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 7, CostMicros: 6, Currency: "EUR", ToolCalls: 3, WallTime: 4})
+	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 7, CostMicros: 6, Currency: "USD", ToolCalls: 3, WallTime: 4})
 	text, err := json.Marshal(s.run("r1"))
 	if err != nil || !strings.Contains(string(text), `"tokenBudget":7,"costBudgetMicros":6,"toolCallBudget":3`) {
 		s.Errorf("the record: %s, %v", text, err)
@@ -188,10 +191,10 @@ func testBudgetMost(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
 	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
-	c.Budget.Max = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR", ToolCalls: 7}
+	c.Budget.Max = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD", ToolCalls: 7}
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
-	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "EUR", ToolCalls: 7, WallTime: 10})
+	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "USD", ToolCalls: 7, WallTime: 10})
 	s.stop(e)
 	c.Budget.Max.Tokens = -1
 	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget.Max.Tokens is negative") {
@@ -266,9 +269,11 @@ func testBudgetCost(s budgetTest) {
 	s.wellFormed()
 }
 
-// testBudgetCostCurrency has a price in another currency than the budget's.
+// testBudgetCostCurrency has a price in another currency than the budget's, which is allowed.
 func testBudgetCostCurrency(s budgetTest) {
-	e := s.working(s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"}, frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") })))
+	c := s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"}, frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") }))
+	c.Budget.AllowUnpriced = true
+	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.CostMicros != 0 || r.Currency != "" || r.StopReason != spool.StopCompleted {

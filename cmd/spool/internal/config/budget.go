@@ -11,9 +11,11 @@ var bounds = []string{"tokens", "cost_micros", "currency", "tool_calls", "wall_t
 
 // budgets reads the section budget.
 func budgets(v value, c *Config) Budgets {
-	f := v.fields(append(slices.Clone(bounds), "on_exhausted", "most")...)
+	f := v.fields(append(slices.Clone(bounds), "on_exhausted", "unpriced", "most")...)
+	unpriced := f["unpriced"].optionalWord()
+	f["unpriced"].among(unpriced, "refuse", "allow")
 	return Budgets{
-		Each: boundsOf(f, c), OnBudget: onExhausted(f["on_exhausted"]),
+		Each: boundsOf(f, c), OnBudget: onExhausted(f["on_exhausted"]), AllowUnpriced: unpriced == "allow",
 		Most: boundsOf(f["most"].fields(bounds...), c),
 	}
 }
@@ -24,7 +26,7 @@ func boundsOf(f map[string]value, c *Config) spool.Budget {
 		Tokens: int64(f["tokens"].integer()), CostMicros: int64(f["cost_micros"].integer()), Currency: f["currency"].text(),
 		ToolCalls: int64(f["tool_calls"].integer()), WallTime: f["wall_time"].duration(),
 	}
-	if b.CostMicros > 0 && c.Prices.File == "" {
+	if b.CostMicros > 0 && c.Prices.None() {
 		f["cost_micros"].problemf("needs prices, as nothing has a cost without")
 	}
 	return b

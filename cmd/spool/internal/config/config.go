@@ -144,14 +144,8 @@ type Budgets struct {
 	// Most is the section most: the largest budget that a start or an answer can set.
 	Most     spool.Budget
 	OnBudget spool.BudgetAction
-}
-
-// Prices is the field prices.
-type Prices struct {
-	Source
-
-	// File is the file of the table, or "builtin". Empty: no call has a price.
-	File string
+	// AllowUnpriced allows models without a price in runs with a budget of money.
+	AllowUnpriced bool
 }
 
 // Context is the section context. A zero field is not in the file.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/price"
 )
 
 // What errors list: the providers, and the fields of a model.
@@ -136,12 +137,14 @@ queue:
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
 limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 50000000, max_answer_bytes: 1048576, max_step_bytes: 2097152, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, bytes_per_tenant: 1000000000, concurrency: 12, running_per_tenant: 6, wall_time: 90m, open_streams: 8, max_wait: 45s, disconnect_grace: 0s, starts_per_minute: 7, events_per_minute: 3, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 48h, client_tool_ttl: 5m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", retry_after_max: 20m, stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
-budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
-prices: prices.json
+budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, unpriced: allow, most: {tokens: 9000}}
+prices: {qwen3: {input: 0.1, output: 0.25, cache_write_hour: 0.2, long: {above: 1000, input: 1, cache_read: 0, output: 2}}, show: {input: 0, output: 0}}
 artifacts: {type: s3, endpoint: "https://s3.example.com", bucket: files, prefix: spool/, region: eu, access_key: "${KEY}", secret_key: "${TOKEN}", path_style: true, insecure: true, quota: 5000, max_bytes: 900}
 mcp: {books: {url: "https://books.example", auth: {type: authorization_code, issuer: "https://id.example", scopes: [read]}}}
 sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
 `
+
+func rate(p price.PerMillion) *price.PerMillion { return &p }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -245,9 +248,15 @@ func TestParse(t *testing.T) {
 		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},
 		Budget: config.Budgets{
 			Each: spool.Budget{CostMicros: 500_000, Currency: "USD", ToolCalls: 50, WallTime: 10 * time.Minute},
-			Most: spool.Budget{Tokens: 9000}, OnBudget: spool.BudgetEnd,
+			Most: spool.Budget{Tokens: 9000}, OnBudget: spool.BudgetEnd, AllowUnpriced: true,
 		},
-		Prices: config.Prices{File: "prices.json"},
+		Prices: config.Prices{Models: map[string]price.Rates{
+			"qwen3": {
+				Input: 100_000, Output: 250_000, CacheWriteHour: rate(200_000),
+				Long: &price.LongRates{Above: 1000, Rates: price.Rates{Input: 1_000_000, CacheRead: rate(0), Output: 2_000_000}},
+			},
+			"show": {},
+		}},
 		Artifacts: config.Artifacts{
 			Type: config.ArtifactsS3, Quota: 5000, MaxBytes: 900,
 			S3: config.S3{
@@ -364,8 +373,14 @@ var problems = map[string]struct{ text, want string }{
 	"SubagentTool":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, subagents: {b: {tools: [x]}}}}", "spool.yaml:2: agents.a.subagents.b.tools[0]: there is no tool \"x\""},
 	"SubagentName":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, subagents: {b.c: {}}}}", "spool.yaml:2: agents.a.subagents.b.c: the name of a subagent may only have up to 64 letters, digits and the characters _ -"},
 	"BudgetAction":    {fine + "budget: {on_exhausted: stop}", "spool.yaml:3: budget.on_exhausted: must be end or park"},
+	"BudgetUnpriced":  {fine + "budget: {unpriced: maybe}", "spool.yaml:3: budget.unpriced: must be refuse or allow"},
 	"BudgetNegative":  {"models: {m: {provider: demo}}\nagents: {a: {model: m, budget: {tokens: -1}}}", "spool.yaml:2: agents.a.budget.tokens: must be 1 or more"},
 	"BudgetField":     {fine + "budget: {most: {on_exhausted: end}}", "spool.yaml:3: budget.most.on_exhausted: unknown field; there are tokens, cost_micros, currency, tool_calls, wall_time"},
+	"PriceOutput":     {fine + "prices: {m: {input: 1}}", "spool.yaml:3: prices.m.output: is required"},
+	"PriceNegative":   {fine + "prices: {m: {input: -1, output: 1}}", "spool.yaml:3: prices.m.input: must be a number from 0 to 100000"},
+	"PriceField":      {fine + "prices: {m: {input: 1, output: 1, cached: 1}}", "spool.yaml:3: prices.m.cached: unknown field; there are long, input, cache_read, cache_write, cache_write_hour, output, reasoning"},
+	"PriceLong":       {fine + "prices: {m: {input: 1, output: 1, long: {input: 1, output: 1}}}", "spool.yaml:3: prices.m.long.above: is required"},
+	"PriceList":       {fine + "prices: [m]", "spool.yaml:3: prices: must be text"},
 	"BudgetPrice":     {fine + "budget: {cost_micros: 1}", "spool.yaml:3: budget.cost_micros: needs prices, as nothing has a cost without"},
 	"DemoWithKey":     {"models: {m: {provider: demo, api_key: x}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.api_key: the demo provider has no use for it"},
 	"ModelID":         {"models: {a b: {provider: demo}}\nagents: {a: {model: a b}}", "spool.yaml:1: models.a b: the name may only have letters, digits and the characters . _ : -\nspool.yaml:2: agents.a.model: must not have spaces"},

@@ -91,7 +91,11 @@ func (w *schemaWriter) kind(s *shape, path string) map[string]any {
 	case kindList:
 		return map[string]any{"type": "array", "items": w.item(s.each, path+"[]")}
 	case kindMapping:
-		return map[string]any{"type": "object", "additionalProperties": w.item(s.each, below(path, "<name>"))}
+		out := map[string]any{"type": "object", "additionalProperties": w.item(s.each, below(path, "<name>"))}
+		if s.text {
+			return map[string]any{"anyOf": []any{map[string]any{"type": "string"}, out}}
+		}
+		return out
 	case kindFields:
 		return w.fields(s, path)
 	default:

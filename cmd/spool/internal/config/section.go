@@ -10,7 +10,7 @@ func (d *decoder) config(root value) *Config {
 	f := root.fields("models", "agents", "tools", "mcp", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices", "artifacts", "sign_in")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"]), Artifacts: artifacts(f["artifacts"]), SignIn: signIn(f["sign_in"])}
 	d.anonymous = !f["auth"].present()
-	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
+	c.Prices = prices(f["prices"])
 	c.Budget = budgets(f["budget"], c)
 	for _, e := range f["models"].entries() {
 		c.Models = append(c.Models, model(e))

@@ -31,6 +31,8 @@ type shape struct {
 	fields map[string]*shape
 	// each is an entry of a mapping with free keys, or an item of a list.
 	each *shape
+	// text is true if a text may stand in place of a mapping.
+	text bool
 	// words are the values of a text. Empty: any text.
 	words       []string
 	least, most float64
@@ -59,6 +61,13 @@ func (s *shape) requireWhere(field, word string) {
 func (s *shape) enumerate(words []string) {
 	if s != nil {
 		s.words = with(s.words, words...)
+	}
+}
+
+// orText records that a text may stand in place of the mapping.
+func (s *shape) orText() {
+	if s != nil {
+		s.text = true
 	}
 }
 

@@ -1099,6 +1099,8 @@ export interface components {
             /** Format: int64 */
             costMicros: number;
             currency?: string;
+            /** @description The model without a price to which the run has come. Left out: the budget is used up. */
+            unpricedModel?: string;
         };
         /** @description The run has used up its money. */
         CostBudgetExhaustedEvent: {
