@@ -75,6 +75,7 @@ type AgentContent struct {
 	// Transfers are the agents that the thread can be handed to. Nil: none.
 	Transfers       []TransferContent `doc:"The agents that the thread can be handed to, by name. Left out: none." json:"transfers,omitempty"       nullable:"false"`
 	MaxSteps        int               `doc:"The bound of the steps of a run."                                      json:"maxSteps"`
+	NoFinalAnswer   bool              `doc:"Whether a run ends at its last step without an answer."                json:"noFinalAnswer,omitempty"`
 	MaxOutputTokens int               `doc:"The bound of each answer of the model. Left out: the provider's."      json:"maxOutputTokens,omitempty"`
 	// Budget is the agent's own, without that of the configuration.
 	Budget           Budget       `doc:"The budget of a run, if the agent has one. Times are in nanoseconds." json:"budget,omitzero"`

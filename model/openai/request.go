@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/internal/openaiwire"
 )
 
-// body returns the JSON of a request. Extra wins over every field except stream: the answer is always
-// read as a stream.
+// body returns the JSON of a request. Extra wins over every field except stream, because the answer is always read as a
+// stream, and the choice of no tool.
 func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	body := map[string]any{
 		"model":    m.config.Model,
@@ -31,9 +31,13 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	if !m.config.NoStreamUsage {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
-	m.output(r).ask(body, r.Tools)
+	form := m.output(r)
+	form.ask(body, r)
 	maps.Copy(body, m.config.Extra)
 	maps.Copy(body, r.Extra)
+	if _, has := body["tools"]; has && r.NoCalls && form.tool == "" {
+		body["tool_choice"] = "none"
+	}
 	body["stream"] = true
 	return json.Marshal(body)
 }

@@ -75,9 +75,9 @@ type weightedRequest struct {
 // weigh returns the request for a history.
 func (l *asker) weigh(past *history.Messages) weightedRequest {
 	messages, w := past.Prompt()
-	messages, repair := l.withRepair(messages)
-	w.Add(repair)
-	r := weightedRequest{ModelRequest: l.agent.Request(l.run, messages), weight: w}
+	messages, prompts := l.withPrompts(messages)
+	w.Add(prompts)
+	r := weightedRequest{ModelRequest: l.request(messages), weight: w}
 	r.weight.Add(history.WeighAround(r.ModelRequest))
 	return r
 }
@@ -112,8 +112,8 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	}
 	if size > to.Budget {
 		around := history.Weigh(l.agent.Request(l.run, nil))
-		squeezed, _ := l.withRepair(past.Recall.Squeeze(m, to.Budget-m.Part(around), record.Answers(l.run)))
-		request.ModelRequest = l.agent.Request(l.run, squeezed)
+		squeezed, _ := l.withPrompts(past.Recall.Squeeze(m, to.Budget-m.Part(around), record.Answers(l.run)))
+		request.ModelRequest = l.request(squeezed)
 		request.weight = history.Weigh(request.ModelRequest)
 	}
 	return request, nil

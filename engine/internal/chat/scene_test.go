@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
@@ -80,6 +81,9 @@ func (s *scene) ask(ctx context.Context, m spool.Model, r spool.ModelRequest) (T
 	return s.Ask(ctx, Question{
 		Run: s.run, Model: m, Request: r, Weight: history.Weight{Bytes: 400}, Past: s.past, Events: &events, Row: spool.UsageRow{Model: "m"},
 		Reserve: func(context.Context, *spool.ModelRequest) (spool.StopReason, error) { return "", nil },
+		Arguments: func(_ context.Context, _, text string) (args, sent json.RawMessage) {
+			return registry.CallArgs(text), nil
+		},
 		SaveResume: func(_ context.Context, data json.RawMessage) error {
 			s.saved = append(s.saved, string(data))
 			return s.saving

@@ -129,6 +129,7 @@ func ruleSubjects() []subject {
 		{"ClientContext", clientContextTests},
 		{"Arguments", cases(argumentTests)},
 		{"Empty", cases(emptyTests)},
+		{"Final", cases(finalTests)},
 		{"Provider", cases(providerTests)},
 		{"Background", cases(backgroundTests)},
 		{"Fallback", cases(fallbackTests)},

@@ -57,6 +57,7 @@ var about = map[string]string{
 	"agents.<name>.transfers.<name>.history":          "What that agent sees of the thread: all, or brief, the user's turn and what the model says. Default: all.",
 	"agents.<name>.instructions":                      "The system prompt. Default: none.",
 	"agents.<name>.max_steps":                         "The most steps of a run. Default: 25.",
+	"agents.<name>.final_answer":                      "false: a run ends at its last step without an answer. Default: true.",
 	"agents.<name>.when_busy":                         "What happens to a prompt while the thread has a run. Default: reject.",
 	"agents.<name>.revisions":                         "With which agent a run continues: follow, the one of today, or pin, the one that it began with. Default: follow.",
 	"agents.<name>.distinct_approver":                 "true: the starter of a run may not answer for its calls, nor raise its budget. Default: false.",
