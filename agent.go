@@ -1,5 +1,10 @@
 package spool
 
+import (
+	"context"
+	"encoding/json"
+)
+
 // Agent is a named configuration of runs: model, instructions, tools and bounds.
 type Agent struct {
 	// Name is the name by which starts and jobs refer to the agent.
@@ -25,6 +30,11 @@ type Agent struct {
 	Tools []Tool
 	// ToolSources supply further tools, which may change between runs. Defaults to none.
 	ToolSources []ToolSource
+	// RepairArguments returns other arguments for a call whose own ones its tool does not take, or nil. The engine has
+	// found no reading of them by itself, and uses what it gets only if the tool takes it: see [Part.SentArgs]. The
+	// call has no ID, and Args as the model wrote them. Problem is what the model reads otherwise. The answer waits for
+	// the function, which is safe for concurrent use. The runs that the agent spawns have it too. Nil: there are none.
+	RepairArguments func(ctx context.Context, call ToolCall, problem error) (json.RawMessage, error)
 	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
 	Spawn *Spawn
 	// Transfers are the agents that a run can hand its thread to, by name. The agent then has the tool
@@ -34,6 +44,10 @@ type Agent struct {
 	Transfers map[string]Transfer
 	// MaxSteps bounds the steps of a run. Defaults to 25.
 	MaxSteps int
+	// NoFinalAnswer ends a run that has had all its steps at once. Otherwise its model is asked once more, for an
+	// answer without calls, which is no step. Either way the stop reason is [StopMaxSteps]. It also applies to the
+	// runs that the agent spawns. Defaults to false.
+	NoFinalAnswer bool
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
 	// DistinctApprover forbids the subject that started a run to answer its questions: approvals, unknown

@@ -218,6 +218,8 @@ type ToolEnded struct {
 	ToolCallID ToolCallID      `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Args       json.RawMessage `json:"args"`
+	// SentArgs are the arguments as the model wrote them, if they were repaired. Nil: they are Args.
+	SentArgs json.RawMessage `doc:"The arguments as the model wrote them, if they were repaired. Left out: they are args." json:"sentArgs,omitempty"`
 }
 
 // ToolResulted are the fields of [ItemToolResult].

@@ -113,6 +113,9 @@ type Part struct {
 	// Args of a tool call: the JSON object that the model wrote, or the model's text as a JSON
 	// string if it was not JSON.
 	Args json.RawMessage `doc:"The arguments as an object, or the model's text as a string if it was not JSON." json:"args,omitempty"`
+	// SentArgs of a tool call are the arguments as the model wrote them, in the form of Args, if the engine has read
+	// them in another way: see [Agent.RepairArguments]. Nil: they are Args.
+	SentArgs json.RawMessage `doc:"The arguments as the model wrote them, if they were repaired. Left out: they are args." json:"sentArgs,omitempty"`
 	// Result of a tool call: any JSON.
 	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
 	// ThroughMessageID of a summary is the last message that it covers.

@@ -41,6 +41,10 @@ type ModelRequest struct {
 	// that keeps a request must not change its messages.
 	Messages []Message
 	Tools    []ToolSpec
+	// NoCalls asks for an answer that calls none of Tools. The tools stay in the request, because some providers
+	// refuse a prompt with calls without them, and because the prompt's cache begins with them. The engine does
+	// not execute a call of such an answer.
+	NoCalls bool
 	// MaxOutputTokens bounds the answer. Zero: the provider's default.
 	MaxOutputTokens int
 	// Kind is the purpose of the answer. Empty: [UsageStep].

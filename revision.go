@@ -75,6 +75,7 @@ type AgentContent struct {
 	// Transfers are the agents that the thread can be handed to. Nil: none.
 	Transfers       []TransferContent `doc:"The agents that the thread can be handed to, by name. Left out: none." json:"transfers,omitempty"       nullable:"false"`
 	MaxSteps        int               `doc:"The bound of the steps of a run."                                      json:"maxSteps"`
+	NoFinalAnswer   bool              `doc:"Whether a run ends at its last step without an answer."                json:"noFinalAnswer,omitempty"`
 	MaxOutputTokens int               `doc:"The bound of each answer of the model. Left out: the provider's."      json:"maxOutputTokens,omitempty"`
 	// Budget is the agent's own, without that of the configuration.
 	Budget           Budget       `doc:"The budget of a run, if the agent has one. Times are in nanoseconds." json:"budget,omitzero"`
@@ -127,6 +128,7 @@ type ToolContent struct {
 	Parameters       json.RawMessage `doc:"The JSON Schema of the arguments. Left out: there are none."               json:"parameters,omitempty"`
 	Approval         ApprovalKind    `doc:"Which calls wait for a person. Left out: none."                            enum:"always,sometimes"           json:"approval,omitempty"`
 	Idempotent       bool            `doc:"Whether a call may be repeated after a crash."                             json:"idempotent,omitempty"`
+	Polling          bool            `doc:"Whether the same call may have the same result many times."                json:"polling,omitempty"`
 	Access           Access          `doc:"Whose runs have the tool. Left out: everybody's."                          json:"access,omitzero"`
 	DistinctApprover bool            `doc:"Whether the person who started a run may not answer for the tool's calls." json:"distinctApprover,omitempty"`
 }

@@ -72,8 +72,11 @@ func Tokens(input, output int64) spool.Usage { return spool.Usage{Input: &input,
 // StepOf returns the index, from 0, of the requested step in its run: the number of answers after the
 // last user turn of the request. A repeated step has the same index.
 func StepOf(r spool.ModelRequest) int {
-	n := 0
-	for _, m := range slices.Backward(r.Messages) {
+	n, messages := 0, r.Messages
+	if r.NoCalls && len(messages) > 0 { // the last message asks for the answer behind the last step
+		messages = messages[:len(messages)-1]
+	}
+	for _, m := range slices.Backward(messages) {
 		switch m.Role {
 		case spool.RoleUser:
 			return n

@@ -49,7 +49,7 @@ func (d *draft) add(item spool.Item) error {
 	case spool.ItemToolEnd:
 		return read(item, func(c spool.ToolEnded) {
 			p := d.call(item, c.ToolCallID)
-			p.ToolName, p.Args, p.whole = c.ToolName, c.Args, true
+			p.ToolName, p.Args, p.SentArgs, p.whole = c.ToolName, c.Args, c.SentArgs, true
 		})
 	case spool.ItemToolResult:
 		return read(item, func(c spool.ToolResulted) {

@@ -213,7 +213,7 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 	problems = append(problems, wrong...)
 	for _, a := range c.Agents {
 		agent := engine.Agent{
-			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
+			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
 			Output: a.Output, FixedOutput: a.FixedOutput,

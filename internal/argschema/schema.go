@@ -102,7 +102,7 @@ func (s *Schema) check(args json.RawMessage, w words) error {
 		return spool.Errorf(spool.Invalid, "%s %s too large to be checked with the schema", w.whole, w.verb)
 	}
 	if err := s.resolved.Validate(object); err != nil {
-		return spool.Errorf(spool.Invalid, "%s", explain(err, w))
+		return spool.Errorf(spool.Invalid, "%s", s.explain(err, object, w))
 	}
 	return checkLetters(s.parsed, object, w)
 }
@@ -111,16 +111,26 @@ func (s *Schema) check(args json.RawMessage, w words) error {
 // violated rule.
 var stepExpr = regexp.MustCompile(`^validating (\S+): `)
 
-// explain turns "validating root: validating /properties/city: type: ..." into
-// "argument city: type: ...".
-func explain(err error, w words) string {
-	text, place := err.Error(), ""
+// strip returns the text of a validator error without its path, and the last step of the path.
+func strip(err error) (text, place string) {
+	text = err.Error()
 	for {
 		m := stepExpr.FindStringSubmatch(text)
 		if m == nil {
-			break
+			return text, place
 		}
 		text, place = text[len(m[0]):], m[1]
+	}
+}
+
+// explain turns "validating root: validating /properties/city: type: ..." into
+// "argument city: type: ...". If the value fits no alternative, explain says what is wrong by the nearest one.
+func (s *Schema) explain(err error, value any, w words) string {
+	text, place := strip(err)
+	if strings.HasPrefix(text, "anyOf: ") || strings.HasPrefix(text, "oneOf: did not") {
+		if near := nearest(s.parsed, value, w); near != "" {
+			return Bound(near)
+		}
 	}
 	if field := fieldOf(place); field != "" {
 		return Bound(w.field + field + ": " + text)

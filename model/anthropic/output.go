@@ -39,8 +39,8 @@ func outputFormat(schema *spool.OutputSchema, extra any) any {
 	return merged
 }
 
-// outputTool adds the tool with the schema to a request.
-func (b *body) outputTool(schema *spool.OutputSchema, thinks bool) {
+// outputTool adds the tool with the schema to a request. Alone means that the model may call no other one.
+func (b *body) outputTool(schema *spool.OutputSchema, thinks, alone bool) {
 	description := schema.Description
 	if description == "" {
 		description = "Takes the final answer."
@@ -55,7 +55,7 @@ func (b *body) outputTool(schema *spool.OutputSchema, thinks bool) {
 	case thinks:
 		b.choice = map[string]any{"type": "auto"}
 		b.system = append(b.system, textBlock("Give the final answer only as a call of the tool "+name+", once, without a text before it."))
-	case len(b.tools) > 1:
+	case len(b.tools) > 1 && !alone:
 		b.choice = map[string]any{"type": "any"}
 	default:
 		b.choice = map[string]any{"type": "tool", "name": name}

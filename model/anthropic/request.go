@@ -20,8 +20,8 @@ type body struct {
 	output string
 }
 
-// body returns a request. Extra wins over every field except stream: the answer is always read as a
-// stream.
+// body returns a request. Extra wins over every field except stream, because the answer is always read as a stream, and
+// the choice of no tool.
 func (m *Model) body(r spool.ModelRequest) (raw []byte, b *body, err error) {
 	b = &body{model: m.modelName(r), tools: m.tools(r.Tools)}
 	for _, t := range r.Tools {
@@ -41,7 +41,7 @@ func (m *Model) body(r spool.ModelRequest) (raw []byte, b *body, err error) {
 	}
 	asTool := r.Output != nil && m.config.Output == OutputTool
 	if asTool {
-		b.outputTool(r.Output, b.thinking.on())
+		b.outputTool(r.Output, b.thinking.on(), r.NoCalls)
 	}
 	b.mark(ends, r.CacheMarks, m.config.Cache.control())
 
@@ -59,6 +59,9 @@ func (m *Model) body(r spool.ModelRequest) (raw []byte, b *body, err error) {
 		fields["thinking"] = b.thinking
 	}
 	merge(fields, m.config.Extra, r.Extra)
+	if r.NoCalls && fields["tools"] != nil && !asTool {
+		fields["tool_choice"] = map[string]any{"type": "none"}
+	}
 	if r.Output != nil && !asTool {
 		fields["output_config"] = outputFormat(r.Output, fields["output_config"])
 	}

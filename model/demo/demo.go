@@ -13,7 +13,7 @@
 //	misfit                                                  answers with a value that does not fit, if a value was asked for
 //
 // If a request asks for a JSON value, the answer is a small value that fits the schema: "demo" for a text, 1
-// for a number. The calls that the prompt asks for come first.
+// for a number. The calls that the prompt asks for come first, unless the request forbids calls.
 //
 // A summary contains the beginning of each prompt. The model answers every other prompt with the prompt
 // itself. The same history always gets the same answer, with the same tool call ids.

@@ -37,11 +37,14 @@ func answer(r spool.ModelRequest) plan {
 		return plan{text: Label + " " + summary(r.Messages)}
 	}
 	turn := lastTurn(r.Messages)
+	if r.NoCalls && len(r.Messages) > 1 { // the last message asks for the answer
+		turn = lastTurn(r.Messages[:len(r.Messages)-1])
+	}
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}
 
 	// The calls of a step follow when the previous step has its results.
 	steps := parse(turn.prompt, slices.ContainsFunc(r.Tools, func(t spool.ToolSpec) bool { return t.Name == spawnTool }))
-	if turn.stepsDone < len(steps) {
+	if turn.stepsDone < len(steps) && !r.NoCalls {
 		p.call(steps[turn.stepsDone], r.Tools, digest)
 		return p
 	}

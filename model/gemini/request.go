@@ -62,6 +62,9 @@ func (m *Model) request(r spool.ModelRequest) (body []byte, outputTool string, e
 			fields["tools"] = slices.Concat(own, added)
 		}
 	}
+	if r.NoCalls && len(tools) > 0 {
+		chooseNone(fields, outputTool)
+	}
 	if continuation != "" {
 		fields["continuationToken"] = continuation
 	}
@@ -70,6 +73,20 @@ func (m *Model) request(r spool.ModelRequest) (body []byte, outputTool string, e
 		return nil, "", &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: errors.New(m.secrets.Clean(err.Error()))}
 	}
 	return out.Bytes(), outputTool, nil
+}
+
+// chooseNone forbids the calls of an answer, except for that of the function that takes the output. "": there is none.
+func chooseNone(fields map[string]any, outputTool string) {
+	calling := map[string]any{"mode": "NONE"}
+	if outputTool != "" {
+		calling = map[string]any{"mode": "ANY", "allowedFunctionNames": []string{outputTool}}
+	}
+	config := map[string]any{}
+	if given, ok := fields["toolConfig"].(map[string]any); ok {
+		maps.Copy(config, given)
+	}
+	config["functionCallingConfig"] = calling
+	fields["toolConfig"] = config
 }
 
 // settings returns the generationConfig of a request, without the output.

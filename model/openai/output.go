@@ -43,7 +43,7 @@ func (m *Model) output(r spool.ModelRequest, f form) output {
 }
 
 // ask adds the schema to the body of a request.
-func (o output) ask(body map[string]any, tools []spool.ToolSpec) {
+func (o output) ask(body map[string]any, r spool.ModelRequest) {
 	switch {
 	case o.schema == nil:
 	case o.tool == "":
@@ -58,9 +58,9 @@ func (o output) ask(body map[string]any, tools []spool.ToolSpec) {
 	default:
 		description := strings.TrimSpace("Call this tool with the final answer. " + o.schema.Description)
 		own := spool.ToolSpec{Name: o.tool, Description: description, Parameters: o.schema.Schema}
-		body["tools"] = encodeTools(append(slices.Clip(tools), own))
+		body["tools"] = encodeTools(append(slices.Clip(r.Tools), own))
 		body["tool_choice"] = "required"
-		if len(tools) == 0 {
+		if len(r.Tools) == 0 || r.NoCalls {
 			body["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": toolname.Fit(o.tool)}}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // body returns the JSON of a request, and which fields of the form it has. Extra wins over every field except stream: the
-// answer is always read as a stream.
+// answer is always read as a stream, and the choice of no tool.
 func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
 	var s sent
 	body := map[string]any{
@@ -34,12 +34,15 @@ func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
 	o := m.output(r, f)
-	o.ask(body, r.Tools)
+	o.ask(body, r)
 	s.strict = o.strict && o.tool == ""
 	maps.Copy(body, m.config.Extra)
 	maps.Copy(body, r.Extra)
 	if _, s.parallel = body["parallel_tool_calls"]; s.parallel && !f.parallel {
 		delete(body, "parallel_tool_calls")
+	}
+	if _, has := body["tools"]; has && r.NoCalls && o.tool == "" {
+		body["tool_choice"] = "none"
 	}
 	body["stream"] = true
 	raw, err := json.Marshal(body)

@@ -13,8 +13,8 @@ import (
 // minOutputTokens is the lowest bound of an answer that OpenAI accepts.
 const minOutputTokens = 16
 
-// body returns the fields of a request. Extra wins over every field except stream: the answer is always read
-// as a stream.
+// body returns the fields of a request. Extra wins over every field except stream, because the answer is always read as a
+// stream, and the choice of no tool.
 func (m *Model) body(r spool.ModelRequest) object {
 	body := object{"model": m.config.Model, "input": m.input(r.Messages), "store": m.config.Store}
 	if !m.config.NoEncryptedReasoning {
@@ -41,6 +41,9 @@ func (m *Model) body(r spool.ModelRequest) object {
 	}
 	body.merge(m.config.Extra)
 	body.merge(r.Extra)
+	if r.NoCalls && has(body, "tools") {
+		body["tool_choice"] = "none"
+	}
 	if body.background() && !has(m.config.Extra, "store") && !has(r.Extra, "store") {
 		body["store"] = true // the server has to keep what it goes on with
 	}

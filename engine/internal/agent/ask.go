@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/attach"
@@ -10,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
 // ask asks the model for the next turn and streams it. If an interrupted answer to the same request can be
@@ -45,9 +47,34 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 		Reserve: func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
 			return l.reserve(ctx, row, l.model, r, prompt)
 		},
+		Arguments: l.arguments,
 		SaveResume: func(ctx context.Context, data json.RawMessage) error {
 			return l.saveResume(ctx, asked, row, prompt, data)
 		},
+	})
+}
+
+// arguments returns the arguments of a call, and those that the model has sent if they were repaired.
+func (l *asker) arguments(ctx context.Context, name, text string) (args, sent json.RawMessage) {
+	log := l.s.runner.Concerning(l.s.Key, l.run.ID)
+	defer func() { // the check of a tool and the hook are application code
+		if r := recover(); r != nil {
+			args, sent = registry.CallArgs(text), nil
+			log.ErrorContext(ctx, "repair of arguments panicked", "tool", name, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	return l.agent.Repair(name, text, func(args json.RawMessage, problem error) json.RawMessage {
+		if l.agent.RepairArguments == nil {
+			return nil
+		}
+		fixed, err := l.agent.RepairArguments(ctx, spool.ToolCall{
+			Thread: l.s.Key, RunID: l.run.ID, Step: l.run.Steps + 1, Name: name, Args: args, HostState: l.run.HostState, Agent: l.run.Agent, Subject: l.run.StartedBy,
+		}, problem)
+		if err != nil {
+			log.WarnContext(ctx, "repair arguments", "tool", name, "error", err)
+			return nil
+		}
+		return fixed
 	})
 }
 

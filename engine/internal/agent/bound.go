@@ -11,7 +11,7 @@ func (l *calls) stepRoom() int {
 	left := l.s.runner.Limits.StepBytes
 	if d := l.run.Draft; d != nil {
 		for _, p := range d.Message.Content {
-			left -= len(p.Text) + len(p.Args) + len(p.Provider)
+			left -= len(p.Text) + len(p.Args) + len(p.SentArgs) + len(p.Provider)
 		}
 	}
 	for _, p := range l.plan {

@@ -269,8 +269,8 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case countWaiting(l.plan) > 0 || l.open > 0:
 			return l.park(tx)
-		case tx.Run.Steps >= l.maxSteps() && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
-			return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		case tx.Run.Steps >= l.maxSteps() && (l.late || l.agent.NoFinalAnswer) && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
+			return l.finishIn(tx, allSteps)
 		default:
 			return tx.PutUnseen()
 		}

@@ -195,12 +195,15 @@ func TestSaveCalls(t *testing.T) {
 		second func(p *plannedCall)
 		open   int
 		late   bool
+		off    bool // no answer comes behind the last step
 		state  spool.State
 		reason spool.StopReason
 		result string // of the second call
 	}{
 		"go on":              {second: done, state: spool.Running, result: "1"},
-		"last step":          {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
+		"last step":          {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, state: spool.Running, result: "1"},
+		"last step, late":    {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, late: true, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
+		"no answer behind":   {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, off: true, second: done, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
 		"park":               {second: parks, state: spool.WaitingForInput},
 		"park in last step":  {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: parks, state: spool.WaitingForInput},
 		"nested run waits":   {second: waits, state: spool.WaitingForInput},
@@ -215,7 +218,7 @@ func TestSaveCalls(t *testing.T) {
 	} {
 		c.run.Draft = draft
 		s := desk(t, c.run)
-		s.open, s.late = c.open, c.late
+		s.open, s.late, s.agent.NoFinalAnswer = c.open, c.late, c.off
 		first, second := s.planned("look", done), s.planned("send", func(p *plannedCall) { p.call.ID = "c2" }, c.second)
 		s.plan = []*plannedCall{first, second}
 		saved, finished, err := s.saveCalls(t.Context())

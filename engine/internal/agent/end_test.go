@@ -118,6 +118,7 @@ func TestFinishIfDone(t *testing.T) {
 	for name, c := range map[string]struct {
 		last   spool.Message
 		run    spool.RunRow
+		final  bool             // whether an answer comes behind the last step
 		reason spool.StopReason // "" if the run goes on
 	}{
 		"answered":               {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 1}}, reason: spool.StopCompleted},
@@ -130,15 +131,17 @@ func TestFinishIfDone(t *testing.T) {
 		"had all steps":          {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4}}, reason: spool.StopMaxSteps},
 		"had those of its start": {last: results, run: spool.RunRow{Run: spool.Run{Steps: 2, MaxSteps: 2}}, reason: spool.StopMaxSteps},
 		"start asks for more":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, MaxSteps: 9}}, reason: spool.StopMaxSteps},
+		"answer behind them":     {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4}}, final: true},
+		"budget before answer":   {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, final: true, reason: spool.StopTokenBudget},
 		"one step left":          {last: results, run: spool.RunRow{Run: spool.Run{Steps: 3, MaxSteps: 9}}},
 		"steps before budget":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(99)}}, reason: spool.StopMaxSteps},
 		"budget before steps":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, reason: spool.StopTokenBudget},
 		"answer before budget":   {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, reason: spool.StopCompleted},
 	} {
-		s := newScene(t, spool.Agent{MaxSteps: 4}, c.run)
-		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0))
+		s := newScene(t, spool.Agent{MaxSteps: 4, NoFinalAnswer: !c.final}, c.run)
+		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0, nil))
 		s.check(err)
-		if run := s.saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == spool.Completed) {
+		if run := s.saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == spool.Completed) || s.final != (c.final && !done) {
 			t.Errorf("%s: %s %q", name, run.State, run.StopReason)
 		}
 	}
@@ -358,6 +361,8 @@ func TestCheckOutput(t *testing.T) {
 		"no step left":       {text: `{}`, ending: completed, run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: spool.Ending{State: spool.Failed, Reason: spool.StopOutput}, repair: "false"},
 		"one step left":      {text: `{}`, ending: completed, run: spool.RunRow{Run: spool.Run{Steps: 24}}, repair: "true"},
 		"budget is used up":  {text: `{}`, ending: with(spool.StopTokenBudget), want: with(spool.StopTokenBudget)},
+		"behind the steps":   {text: `{"at":1}`, ending: with(spool.StopMaxSteps), run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: with(spool.StopMaxSteps), value: `{"at":1}`},
+		"does not fit there": {text: `{}`, ending: with(spool.StopMaxSteps), run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: spool.Ending{State: spool.Failed, Reason: spool.StopOutput}, repair: "false"},
 		"budget, but fits":   {text: `{"at":1}`, ending: with(spool.StopTokenBudget), want: with(spool.StopTokenBudget), value: `{"at":1}`},
 	} {
 		s := newScene(t, spool.Agent{Output: degrees}, c.run)

@@ -28,6 +28,7 @@ type runState struct {
 	self   spool.RunRow // the run when the loop began: other goroutines may read its ids, names and depth
 	answer string       // the text of the last saved answer
 	late   bool         // the run's time is up, so its calls are cancelled
+	final  bool         // the run has had all its steps, and is asked for an answer
 	// unpriced is the model without a price at which the run's budget of money ends the run.
 	unpriced string
 	events   stream.Emitter

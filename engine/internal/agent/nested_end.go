@@ -69,7 +69,7 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 		case tx.Stopping(): // the stop came between two polls
 			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
 		case !next.again:
-			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: next.reason}, "")
+			return l.finishIn(tx, l.givenUp(next.reason))
 		}
 		return tx.Put()
 	})

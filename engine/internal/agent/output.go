@@ -44,7 +44,7 @@ func (l *runState) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spoo
 			ending.Reason = spool.StopCompleted
 		}
 		return ending, nil
-	case ending.Reason != spool.StopCompleted && ending.Reason != spool.StopEmpty && ending.Reason != spool.StopUnknown: // a budget is used up
+	case !slices.Contains([]spool.StopReason{spool.StopCompleted, spool.StopEmpty, spool.StopUnknown, spool.StopMaxSteps}, ending.Reason): // a budget is used up
 		return ending, nil
 	case o.Problem == "" && tx.Run.Steps < l.maxSteps():
 		o.Problem, o.Rejected, o.RejectedStep = spool.MessageOf(err), id, tx.Run.Steps

@@ -371,7 +371,7 @@ func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 		case spool.PartToolCall:
 			l.events.EndBlock(ctx)
 			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
 		}
 	}
 	l.events.EndBlock(ctx)

@@ -27,7 +27,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		}
 		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		if !next.again {
-			return thread.Finish(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: next.reason})
+			return thread.Finish(tx, s.main.givenUp(next.reason))
 		}
 		return thread.RetryLater(tx, tx.RetryDelay(next.number, cause), next.reason)
 	})

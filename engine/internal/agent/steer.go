@@ -14,7 +14,7 @@ import (
 // takeSteers puts the messages of the steers that wait into the run, and returns them. Callers call it between two
 // steps, directly before the question to the model. It reads nothing if the last transaction saw no steer.
 func (l *loop) takeSteers(ctx context.Context, past *history.Messages) ([]spool.Message, error) {
-	if l.parent != nil || !l.run.Steered { // a steer is for the dispatched run
+	if l.parent != nil || !l.run.Steered || l.final { // a steer is for a step of the dispatched run
 		return nil, nil
 	}
 	var turns []spool.Message

@@ -73,7 +73,10 @@ func (l *loop) advance(ctx context.Context) (err error) {
 			return nil
 		}
 		if err != nil {
-			if short, ok := errors.AsType[*exhaustedError](err); ok {
+			switch short, ok := errors.AsType[*exhaustedError](err); {
+			case ok && l.final:
+				return l.finish(ctx, allSteps)
+			case ok:
 				l.unpriced = short.unpriced
 				return l.exhausted(ctx, short.reason)
 			}
@@ -104,8 +107,8 @@ func (l *loop) proceed(ctx context.Context, turn chat.Turn) (saved []spool.Messa
 	return l.act(ctx)
 }
 
-// finishIfDone ends a run that needs no further step: it has had all its steps, or a worker saved its
-// last answer and died before it could end the run.
+// finishIfDone ends a run that needs no further answer: a worker saved its last one and died before it could end the run,
+// or the run has had all its steps and its agent wants no answer behind them.
 func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.answer = history.LastAnswer(past.All)
@@ -121,10 +124,21 @@ func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, 
 		}
 		fallthrough
 	case l.run.Steps >= l.maxSteps():
-		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		if l.final = !l.agent.NoFinalAnswer; l.final {
+			return false, nil
+		}
+		return true, l.finish(ctx, allSteps)
+	case past.Repeats(l.run.ID) >= history.MaxRepeats:
+		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopRepeated})
 	default:
 		return false, nil
 	}
+}
+
+// polls reports whether the same call of a tool with the same result may come again and again.
+func (l *runState) polls(name string) bool {
+	tool, _ := l.agent.Tool(name)
+	return tool.Polling
 }
 
 // answeredWith reports whether the last message of the run's history is the answer that ends the run.
@@ -146,7 +160,7 @@ func (l *runState) maxSteps() int {
 // returns the saved messages and false.
 func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Message, done bool, err error) {
 	results := t.CancelledCalls()
-	if text := t.Message.Text(); text != "" || !l.run.Paused {
+	if text := t.Message.Text(); text != "" || !l.run.Paused && !l.final {
 		l.answer = text
 	}
 	var short spool.StopReason
@@ -159,7 +173,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 		for _, p := range results {
 			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
-		if saved, err = thread.SaveStep(tx, t.Message.Content, results, t.Usage.Count(), string(t.Reason)); err != nil {
+		if saved, err = t.Save(tx, results); err != nil {
 			return err
 		}
 		ending := t.Completion()
@@ -178,7 +192,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 				return err
 			}
 		}
-		if whole := t.Completion().Reason; whole == spool.StopCompleted || whole == spool.StopEmpty || whole == spool.StopUnknown {
+		if t.Whole() {
 			ending, err = l.checkOutput(tx, ending, saved)
 		}
 		if done = ending.State != ""; !done || err != nil {
@@ -204,7 +218,7 @@ func (l *loop) savePaused(ctx context.Context, t chat.Turn) (saved []spool.Messa
 			return err
 		}
 		t.CountPrompt(tx)
-		if saved, err = thread.SaveStep(tx, t.Message.Content, nil, t.Usage.Count(), string(t.Reason)); err != nil {
+		if saved, err = t.Save(tx, nil); err != nil {
 			return err
 		}
 		return tx.PutUnseen()

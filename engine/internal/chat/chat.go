@@ -18,7 +18,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
-	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
@@ -53,6 +52,9 @@ type Question struct {
 	// Reserve reserves budget for the request, and returns the budget that limits the answer, or "". It is
 	// called directly before the model.
 	Reserve func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error)
+	// Arguments returns the arguments of a call in their canonical form, and those that the model has sent if they are
+	// others. It returns within the answer.
+	Arguments func(ctx context.Context, name, text string) (args, sent json.RawMessage)
 	// SaveResume saves the data of a resume point.
 	SaveResume func(ctx context.Context, data json.RawMessage) error
 }
@@ -84,7 +86,7 @@ func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	t := Turn{
 		Message: spool.Message{Role: spool.RoleAssistant}, Capped: capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
 		weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
-		bound: bound{left: c.MaxAnswerBytes}, random: c.Random, resumable: q.Request.Resume != nil,
+		bound: bound{left: c.MaxAnswerBytes}, random: c.Random, resumable: q.Request.Resume != nil, final: q.Request.NoCalls,
 	}
 	asked := call{Client: c, Question: q}
 	err = asked.listen(calling, q.Request, &t)
@@ -202,10 +204,9 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 		if ev.Name == "" {
 			return
 		}
-		part := spool.Part{
-			Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
-		}
-		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
+		part := spool.Part{Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Provider: ev.Provider}
+		part.Args, part.SentArgs = c.Arguments(ctx, ev.Name, ev.Args)
+		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args, SentArgs: part.SentArgs})
 		t.gathered.Add(part)
 		delete(t.ids, ev.ID) // the provider may use the id again for another call
 	case spool.UsageSeen:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
@@ -68,7 +69,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	return &scene{
-		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0),
+		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0, nil),
 		run: spool.RunRow{Run: spool.Run{ID: "r"}},
 	}
 }
@@ -80,6 +81,9 @@ func (s *scene) ask(ctx context.Context, m spool.Model, r spool.ModelRequest) (T
 	return s.Ask(ctx, Question{
 		Run: s.run, Model: m, Request: r, Weight: history.Weight{Bytes: 400}, Past: s.past, Events: &events, Row: spool.UsageRow{Model: "m"},
 		Reserve: func(context.Context, *spool.ModelRequest) (spool.StopReason, error) { return "", nil },
+		Arguments: func(_ context.Context, _, text string) (args, sent json.RawMessage) {
+			return registry.CallArgs(text), nil
+		},
 		SaveResume: func(_ context.Context, data json.RawMessage) error {
 			s.saved = append(s.saved, string(data))
 			return s.saving

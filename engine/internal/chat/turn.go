@@ -22,6 +22,8 @@ type Turn struct {
 	receipt *spool.Cost // the cost that the provider reported
 	// Capped is the budget that limited the answer, or empty.
 	Capped spool.StopReason
+	// final is true for the answer behind the last step of a run.
+	final bool
 
 	row spool.UsageRow // the ledger row without its outcome
 
@@ -106,19 +108,24 @@ func (t *Turn) Empty() bool {
 
 // Paused reports whether the provider interrupted the answer and goes on with it when it gets it back. The
 // calls of a paused answer run first.
-func (t *Turn) Paused() bool { return t.paused() && len(t.Message.ToolCalls()) == 0 && !t.Empty() }
+func (t *Turn) Paused() bool {
+	return !t.final && t.paused() && len(t.Message.ToolCalls()) == 0 && !t.Empty()
+}
 
 func (t *Turn) paused() bool { return t.Reason == spool.FinishPause }
 
 // Calls reports whether the run continues with the answer's calls.
 func (t *Turn) Calls() bool {
-	return (t.Reason == spool.FinishToolCalls || t.paused()) && len(t.Message.ToolCalls()) > 0
+	return !t.final && (t.Reason == spool.FinishToolCalls || t.paused()) && len(t.Message.ToolCalls()) > 0
 }
 
-// Completion returns how the run ends with this last answer.
+// Completion returns how the run ends with this last answer. An answer behind the last step does not change why the run
+// ends.
 func (t *Turn) Completion() spool.Ending {
 	ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
 	switch {
+	case t.final:
+		ending.Reason = spool.StopMaxSteps
 	case t.Reason == spool.FinishLength:
 		ending.Reason = spool.StopLength
 	case t.Reason == spool.FinishFilter:
@@ -130,6 +137,9 @@ func (t *Turn) Completion() spool.Ending {
 	}
 	return ending
 }
+
+// Whole reports whether nothing has cut the answer.
+func (t *Turn) Whole() bool { return t.Reason != spool.FinishLength && t.Reason != spool.FinishFilter }
 
 // CancelledCalls returns the results for the turn's calls when none of them will run.
 func (t *Turn) CancelledCalls() spool.Content {
@@ -155,8 +165,20 @@ func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 		tx.Add(t.Usage.Count())
 		return false, nil
 	}
-	_, err = thread.SaveStep(tx, content, nil, t.Usage.Count(), record.StepStopped)
+	_, err = t.save(tx, content, nil, record.StepStopped)
 	return true, err
+}
+
+// Save saves the answer as the run's last step, or behind it. Results are those of its calls.
+func (t *Turn) Save(tx *thread.Tx, results spool.Content) ([]spool.Message, error) {
+	return t.save(tx, t.Message.Content, results, string(t.Reason))
+}
+
+func (t *Turn) save(tx *thread.Tx, content, results spool.Content, reason string) ([]spool.Message, error) {
+	if t.final {
+		return thread.SaveAnswer(tx, content, results, t.Usage.Count(), reason)
+	}
+	return thread.SaveStep(tx, content, results, t.Usage.Count(), reason)
 }
 
 // Storable returns the part of an interrupted answer that can become a message: its text and reasoning,

@@ -15,7 +15,7 @@ func prompt(history []spool.Message) []spool.Message {
 		if m.Role == spool.RoleTool {
 			continue
 		}
-		out = append(out, m)
+		out = append(out, asSent(m))
 		calls := m.ToolCalls()
 		if len(calls) == 0 {
 			continue
@@ -32,6 +32,22 @@ func prompt(history []spool.Message) []spool.Message {
 		out = append(out, answer)
 	}
 	return out
+}
+
+// asSent returns a message whose signed calls have the arguments that the model has sent, because the data may sign them.
+// A call whose arguments were no object has those that they were read as.
+func asSent(m spool.Message) spool.Message {
+	signed := func(p spool.Part) bool { return p.Provider != nil && len(p.SentArgs) > 0 && p.SentArgs[0] == '{' }
+	if !slices.ContainsFunc(m.Content, signed) {
+		return m
+	}
+	m.Content = slices.Clone(m.Content)
+	for i, p := range m.Content {
+		if signed(p) {
+			m.Content[i].Args = p.SentArgs
+		}
+	}
+	return m
 }
 
 // resultsAfter returns the results in the tool messages at the head of a history: the results of the

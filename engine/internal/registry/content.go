@@ -17,7 +17,7 @@ import (
 func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 	content = spool.AgentContent{
 		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()), ToolSources: sourceContents(a.ToolSources),
-		MaxSteps: a.MaxSteps, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
+		MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
 		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools, ClientContext: a.ClientContext,
 		Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a), Transfers: transferContents(a.Transfers),
 	}
@@ -73,7 +73,7 @@ func toolContents(tools []spool.Tool) []spool.ToolContent {
 			parameters = toolresult.JSON(string(parameters))
 		}
 		contents = append(contents, spool.ToolContent{
-			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent,
+			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent, Polling: t.Polling,
 			Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
 		})
 	}
@@ -140,7 +140,7 @@ func (r *Registry) Pinned(id spool.RevisionID, content spool.AgentContent) (*Age
 	}
 	a := Agent{Agent: present.Agent, Revision: id}
 	a.Model, a.Instructions, a.MaxSteps, a.MaxOutputTokens = content.Model.Name, content.Instructions, content.MaxSteps, content.MaxOutputTokens
-	a.Extra = pinnedExtra(content.Extra, present.Extra)
+	a.NoFinalAnswer, a.Extra = content.NoFinalAnswer, pinnedExtra(content.Extra, present.Extra)
 	a.DistinctApprover = content.DistinctApprover || present.DistinctApprover
 	a.OnBudget, a.ClientTools, a.ClientContext = content.OnBudget, content.ClientTools, content.ClientContext
 	a.Output, a.FixedOutput = content.Output, content.FixedOutput
@@ -207,7 +207,7 @@ func pinnedTool(c spool.ToolContent, present spool.Tool) spool.Tool {
 		present.Approval = spool.AlwaysApprove
 	}
 	present.DistinctApprover = present.DistinctApprover || c.DistinctApprover
-	present.Idempotent = present.Idempotent && c.Idempotent
+	present.Idempotent, present.Polling = present.Idempotent && c.Idempotent, c.Polling
 	return present
 }
 

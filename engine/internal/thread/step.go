@@ -6,6 +6,12 @@ import "github.com/spoolhq/spool"
 // messages contain everything up to this point of the stream, and STEP_FINISHED tells clients so.
 // SaveStep returns the messages.
 func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
+	tx.Run.Steps++
+	return SaveAnswer(tx, content, results, usage, reason)
+}
+
+// SaveAnswer does the same as SaveStep for an answer that is no step of its own: the one behind the last step.
+func SaveAnswer(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
 	messages := make([]*spool.Message, 0, 2)
 	if len(content) > 0 {
 		messages = append(messages, tx.Message(spool.RoleAssistant, content))
@@ -16,7 +22,6 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 	if err := tx.Write(spool.Changes{Messages: messages}); err != nil {
 		return nil, err
 	}
-	tx.Run.Steps++
 	tx.Run.Draft, tx.Run.Paused = nil, reason == string(spool.FinishPause)
 	stepFinished(tx, reason, usage)
 	if a := tx.Run.Allowance; tx.root != nil {

@@ -74,7 +74,7 @@ var layers = []archtest.Row{
 		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/chanlock", "internal/filepart",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
-		".", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
+		".", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/stream",
 		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/compact", Ours: []string{

@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/argschema"
 	"github.com/spoolhq/spool/spooltest"
 )
 
 var argumentTests = map[string]func(s approveTest){
-	"Refused": testArgumentsRefused,
-	"Same":    testArgumentsSame,
-	"Edited":  testArgumentsEdited,
-	"Old":     testArgumentsOld,
+	"Refused":  testArgumentsRefused,
+	"Repaired": testArgumentsRepaired,
+	"Signed":   testArgumentsSigned,
+	"Same":     testArgumentsSame,
+	"Edited":   testArgumentsEdited,
+	"Old":      testArgumentsOld,
 }
 
 // twofold has arguments that different readers of JSON read differently.
@@ -45,6 +49,90 @@ func testArgumentsRefused(s approveTest) {
 	for _, p := range results {
 		if !strings.Contains(string(p.Result), "error: the JSON of the arguments has ") {
 			s.Errorf("the result of %s is %s", p.ToolCallID, p.Result)
+		}
+	}
+}
+
+// typed returns a tool whose arguments have types.
+func typed(s approveTest, t spool.Tool) spool.Tool {
+	t.Parameters = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`)
+	schema, err := argschema.Compile(t.Parameters)
+	if err != nil {
+		s.Fatal(err)
+	}
+	t.Check = schema.Check
+	return t
+}
+
+// testArgumentsRepaired has a model that writes arguments in other forms. The question, the tool, the stream and the
+// message have the repaired ones, and the message what was sent too. Another process goes on with them.
+func testArgumentsRepaired(s approveTest) {
+	c := s.config(spooltest.NewReplayModel(spooltest.Use(
+		spooltest.Call{ID: "c1", Name: "send", Args: "```json\n{\"n\":\"5\",}\n```"}, spooltest.Call{ID: "c2", Name: "plain", Args: "null"},
+		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"five"}`}, spooltest.Call{ID: "c4", Name: "plain", Args: `{"n":"six"}`},
+	), spooltest.Say("done")), typed(s, approved("send", "1")), typed(s, plain("plain", "2")))
+	c.Agents[0].RepairArguments = func(_ context.Context, call spool.ToolCall, problem error) (json.RawMessage, error) {
+		if call.Name != "plain" || call.RunID != "r1" || call.Step != 1 || problem == nil {
+			s.Errorf("the hook gets %+v and %v", call, problem)
+		}
+		if string(call.Args) == `{"n":"six"}` {
+			return nil, errors.New("no idea")
+		}
+		return json.RawMessage(`{"n": 5}`), nil
+	}
+	first := s.engine(c)
+	stop := s.work(first)
+	s.start(first, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	if park := s.parksOf(chat, "r1")[0]; string(park.Args) != `{"n":5}` {
+		s.Errorf("the question has %s", park.Args)
+	}
+	items, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
+	if err != nil {
+		s.Fatal(err)
+	}
+	told := make(map[spool.ToolCallID]string)
+	for _, item := range items.Items {
+		var p spool.ToolEnded
+		if item.Type == spool.ItemToolEnd && json.Unmarshal(item.Data, &p) == nil {
+			told[p.ToolCallID] = string(p.Args) + " " + string(p.SentArgs)
+		}
+	}
+	stop()
+	s.answer(s.working(c), "c1", true, "")
+	s.ended(spool.Completed)
+	saved := make(map[spool.ToolCallID]string)
+	for _, p := range s.messagesOf(chat)[1].ToolCalls() {
+		saved[p.ToolCallID] = string(p.Args) + " " + string(p.SentArgs)
+	}
+	want := map[spool.ToolCallID]string{
+		"c1": `{"n":5} "` + "```json\\n{\\\"n\\\":\\\"5\\\",}\\n```" + `"`, "c2": "{} null", "c3": `{"n":5} {"n":"five"}`, "c4": `{"n":"six"} `,
+	}
+	s.same("stream", told, want)
+	s.same("messages", saved, want)
+	if got := s.called("send").Args; string(got) != `{"n":5}` || s.executed() != 3 {
+		s.Errorf("the tool got %s in one of %d calls", got, s.executed())
+	}
+}
+
+// testArgumentsSigned has calls with the data of a provider, which may sign the arguments. The model gets an object back
+// as it has sent it, and anything else as it was read.
+func testArgumentsSigned(s approveTest) {
+	data := []byte(`{"scripted":{"of":"<model>"}}`)
+	m := spooltest.NewReplayModel(spooltest.Use(
+		spooltest.Call{ID: "c1", Name: "plain", Args: `{"n":"5"}`, Provider: data}, spooltest.Call{ID: "c2", Name: "plain", Args: "null", Provider: data},
+		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"5"}`},
+	), spooltest.Say("done"))
+	s.start(s.working(s.config(m, typed(s, plain("plain", "2")))), "r1", "go")
+	s.ended(spool.Completed)
+	var sent []string
+	for _, p := range m.Requests()[1].Messages[1].ToolCalls() {
+		sent = append(sent, string(p.Args))
+	}
+	s.same("the next request", sent, []string{`{"n":"5"}`, "{}", `{"n":5}`})
+	for _, p := range s.messagesOf(chat)[1].ToolCalls() {
+		if p.ToolCallID == "c1" && string(p.Args) != `{"n":5}` {
+			s.Errorf("the message has %s", p.Args)
 		}
 	}
 }

@@ -49,6 +49,7 @@ var longCases = map[string]string{
 		"RoomInTurn RoomNotPerTenant RoomStopped RunningPerTenant",
 	"Follow": "AfterEveryFrame BeforeSegment BeyondTheRecord ForeignStream FromNow GoneStream Hello ReadStream " +
 		"SlowWalk SlowWalkRecord",
+	"Final":    "Retried Time",
 	"Hole":     "Resumed SSE",
 	"Job":      "DeadRunning DeliveredTooOften MaxDeliveries UnknownAgent",
 	"Lease":    "CannotRenew DeadWorker Paused PausedInTool Renewed TooManyDeaths WindowAlone WindowStopOnly WindowStopped WindowTaken",

@@ -31,6 +31,8 @@ var contextTests = map[string]func(s contextTest){
 	"SummaryQuoted": testContextSummaryQuoted,
 	"Split":         testContextSplit,
 	"HugeResult":    testContextHugeResult,
+	"Clears":        testContextClears,
+	"ClearsLittle":  testContextClearsTooLittle,
 	"Stopped":       testContextStopped,
 	"Never":         testContextNever,
 	"NotCounted":    testContextNotCounted,

@@ -37,6 +37,7 @@ var crashScripts = map[string]crashScript{
 	"CrashBackground": backgroundScript,
 	"CrashOutput":     outputScript,
 	"CrashFallback":   fallbackScript,
+	"CrashFinal":      finalScript,
 	"CrashPending":    pendingScript,
 	"CrashTransfer":   transferScript,
 }
@@ -45,7 +46,7 @@ var crashScripts = map[string]crashScript{
 // fewCalls has the scripts that make fewer: a run that its start claims has one segment, and few transactions.
 const leastCalls = 30
 
-var fewCalls = map[string]int{"CrashTake": 15}
+var fewCalls = map[string]int{"CrashTake": 15, "CrashFinal": 25}
 
 // testEngineCrash runs one script again and again, with a fault at a call of the store, the queue and the streams
 // each time: either the process dies before or after the call, or only the call fails. Least is how many calls the

@@ -62,7 +62,11 @@ func casting(scripts map[string][]spooltest.Turn) *spooltest.Model {
 }
 
 func roleOf(r spool.ModelRequest) string {
-	for _, m := range slices.Backward(r.Messages) {
+	messages := r.Messages
+	if r.NoCalls { // the last message asks for the answer behind the last step
+		messages = messages[:len(messages)-1]
+	}
+	for _, m := range slices.Backward(messages) {
 		if m.Role == spool.RoleUser {
 			return m.Text()
 		}
@@ -331,7 +335,7 @@ func testNestedPersona(s nestedTest) {
 func testNestedMaxSteps(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
-		"find": {spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("never")},
+		"find": {spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found")},
 	})
 	c := s.treeConfig(m, plain("look", `"seen"`))
 	c.Agents[0].Spawn.MaxSteps = 2
@@ -341,7 +345,7 @@ func testNestedMaxSteps(s nestedTest) {
 	if got := s.nested()["find"]; got.State != spool.Completed || got.StopReason != spool.StopMaxSteps || got.Steps != 2 {
 		s.Errorf("the nested run: %+v", got)
 	}
-	if want := `tool c1:{"agentId":"ID","note":"it ended early: max steps","result":"so far"}`; s.of("")[2] != want {
+	if want := `tool c1:{"agentId":"ID","note":"it ended early: max steps","result":"found"}`; s.of("")[2] != want {
 		s.Errorf("the result is %s, want %s", s.of("")[2], want)
 	}
 }

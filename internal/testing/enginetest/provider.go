@@ -309,7 +309,7 @@ func testProviderPauseSteps(s providerTest) {
 	e := s.working(s.config(m))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 4})
 	s.ended(spool.Completed)
-	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 4 || r.StopReason != spool.StopMaxSteps {
+	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 5 || r.StopReason != spool.StopMaxSteps {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
 	m.accepts(s.engineTest)

@@ -129,6 +129,8 @@ func ruleSubjects() []subject {
 		{"ClientContext", clientContextTests},
 		{"Arguments", cases(argumentTests)},
 		{"Empty", cases(emptyTests)},
+		{"Final", cases(finalTests)},
+		{"Repeat", cases(repeatTests)},
 		{"Provider", cases(providerTests)},
 		{"Background", cases(backgroundTests)},
 		{"Fallback", cases(fallbackTests)},

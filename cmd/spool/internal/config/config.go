@@ -70,6 +70,8 @@ type Agent struct {
 	FallbackAfter int
 	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
+	// NoFinalAnswer ends a run at its last step without an answer.
+	NoFinalAnswer bool
 	// WhenBusy is what happens to a start on a thread with an active run. Empty: the engine's default.
 	WhenBusy spool.WhenBusy
 	// Revisions says with which revision of the agent a run continues. Empty: the engine's default.

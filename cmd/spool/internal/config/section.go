@@ -59,7 +59,7 @@ var whenBusy = []string{
 }
 
 func agent(e entry, c *Config, agents []entry) Agent {
-	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
+	f := e.fields("model", "only_for", "instructions", "max_steps", "final_answer", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
 		"client_tools", "client_context", "revisions", "mcp", "output", "fixed_output", "fallbacks", "fallback_on", "fallback_after", "transfers")
 	e.id()
 	a := Agent{
@@ -88,6 +88,9 @@ func agent(e entry, c *Config, agents []entry) Agent {
 		}
 	}
 	a.Output, a.FixedOutput = output(f["output"]), f["fixed_output"].boolean()
+	if wanted := f["final_answer"].optionalBoolean(); wanted != nil {
+		a.NoFinalAnswer = !*wanted
+	}
 	a.ClientTools, a.ClientContext = most(f["client_tools"]), most(f["client_context"])
 	for _, e := range f["subagents"].entries() {
 		a.Subagents = append(a.Subagents, subagent(e, c))

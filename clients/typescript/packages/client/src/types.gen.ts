@@ -103,6 +103,8 @@ export interface components {
             model: components["schemas"]["ModelContent"];
             /** @description The name. */
             name: string;
+            /** @description Whether a run ends at its last step without an answer. */
+            noFinalAnswer?: boolean;
             /** @description What happens to a run whose budget is used up. */
             onBudget?: string;
             /** @description The JSON value that the agent answers with. Left out: any text. */
@@ -4401,6 +4403,8 @@ export interface components {
         /** @description A call is complete. */
         ToolCallEnd: {
             args: unknown;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             toolCallId: string;
             toolName: string;
             /**
@@ -4417,6 +4421,8 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             toolCallId: string;
             toolName: string;
             /**

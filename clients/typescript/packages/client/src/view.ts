@@ -103,6 +103,8 @@ export interface DraftPart {
   readonly text: string;
   readonly toolName?: string;
   readonly args?: unknown;
+  /** The arguments as the model wrote them, if they were repaired. */
+  readonly sentArgs?: unknown;
   /** The arguments of a call are complete. */
   readonly whole?: boolean;
 }

@@ -42,7 +42,8 @@ export function grown(draft: Draft, item: AnyItem): Draft {
       return withPart(draft, offset, "tool-call", text(item.toolCallId), (p) => {
         if (item.type === "TOOL_CALL_START") return { ...p, toolName: text(item.toolName) };
         if (item.type === "TOOL_CALL_ARGS") return { ...p, text: p.text + delta };
-        return { ...p, toolName: text(item.toolName), args: item.args, whole: true };
+        const sent = item.sentArgs === undefined ? {} : { sentArgs: item.sentArgs };
+        return { ...p, ...sent, toolName: text(item.toolName), args: item.args, whole: true };
       });
   }
 }
@@ -128,6 +129,7 @@ function partOf(part: DraftPart): Part[] {
   if (part.toolName) call.toolName = part.toolName;
   const args = part.whole ? part.args : part.text || null;
   if (args !== undefined && args !== null) call.args = args;
+  if (part.sentArgs !== undefined) call.sentArgs = part.sentArgs;
   return [call as unknown as Part];
 }
 
