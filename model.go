@@ -12,7 +12,7 @@ import (
 // Model is a language model, or something that answers in its place.
 //
 // A model is safe for concurrent use. It does not retry a request: the engine retries the run,
-// as a new segment.
+// as a new segment. It may send a request in another form if the provider has refused a field of it.
 //
 // The messages of a request may have provider data of any model that the thread has had: see [Part.Provider]. A
 // model sends data back only if the same provider and model made it. It drops the reasoning and the

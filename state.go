@@ -103,6 +103,9 @@ const (
 	StopLength StopReason = "length"
 	// StopFilter is a run whose last answer was cut by the provider's content filter.
 	StopFilter StopReason = "content_filter"
+	// StopUnknown is a run whose last answer ended with a word of its provider that the adapter does not know. The
+	// answer may be cut. The step has the word: see [FinishReason].
+	StopUnknown StopReason = "unknown_finish"
 	// StopEmpty is a run whose model said nothing and called nothing, twice.
 	StopEmpty StopReason = "empty_answer"
 	// StopOutput is a run that failed because its answer did not fit the [OutputSchema], twice.

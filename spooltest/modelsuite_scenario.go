@@ -111,7 +111,7 @@ const (
 	// Then the rest of a proper answer.
 	ModelBrokenJSON ModelScenario = "broken-json"
 	// ModelWrongShape: the text "Half", then an event whose data is JSON of another shape, such as a number
-	// where the interface has a list. Then the rest of a proper answer.
+	// where the interface has a list. Then the rest of a proper answer. The error may be permanent.
 	ModelWrongShape ModelScenario = "wrong-shape"
 	// ModelHang: the text "Half", then nothing until the caller goes away.
 	ModelHang ModelScenario = "hang"

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"log/slog"
 	"net/url"
+	"strings"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -16,7 +18,7 @@ import (
 type adapter struct {
 	// base is the URL of the provider's own service.
 	base string
-	open func(m config.Model) (spool.Model, error)
+	open func(m config.Model, log *slog.Logger) (spool.Model, error)
 }
 
 // adapters are the adapters by the provider of a model. The demo provider has none.
@@ -47,15 +49,46 @@ func plain[M spool.Model](m M, err error) (spool.Model, error) {
 	return m, nil
 }
 
-func openOpenAI(m config.Model) (spool.Model, error) {
+func openOpenAI(m config.Model, log *slog.Logger) (spool.Model, error) {
+	o := m.OpenAI
 	return plain(openai.New(openai.Config{
-		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
+		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow, Log: log,
 		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
-		Structured: openai.Structured(m.StructuredOutput),
+		Structured: openai.Structured(m.StructuredOutput), Profile: o.Profile, MaxTokensField: o.MaxTokensField,
+		ReasoningField: noneOf(o.ReasoningField), ReasoningNeeded: openai.ReasoningNeeded(o.ReasoningNeeded), ReceiptCurrency: noneOf(o.ReceiptCurrency),
+		HeaderTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout, StreamUsage: o.StreamUsage, StrictSchemas: o.StrictSchemas,
+		ParallelToolCalls: o.ParallelToolCalls, ResultImages: o.ResultImages, ThinkingTags: o.ThinkingTags, OutputFromTotal: o.OutputFromTotal,
 	}))
 }
 
-func openAnthropic(m config.Model) (spool.Model, error) {
+// noneOf returns the value of an adapter's field for the word of the file.
+func noneOf(word string) string {
+	if word == "none" {
+		return "-"
+	}
+	return word
+}
+
+// profileOf describes the profile of a model, or returns "" for a model without one that says anything.
+func profileOf(m config.Model, model spool.Model) string {
+	profiled, ok := model.(*openai.Model)
+	if !ok {
+		return ""
+	}
+	var parts []string
+	switch name := profiled.Profile(); {
+	case m.OpenAI.Profile != "":
+		parts = append(parts, name+", by its name")
+	case name != "default":
+		parts = append(parts, name+", by its host")
+	}
+	if len(m.OpenAI.Set) > 0 {
+		parts = append(parts, "with "+strings.Join(m.OpenAI.Set, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func openAnthropic(m config.Model, _ *slog.Logger) (spool.Model, error) {
 	cache := anthropic.Cache(m.PromptCache)
 	if m.PromptCache == "none" {
 		cache = anthropic.CacheOff
@@ -69,7 +102,7 @@ func openAnthropic(m config.Model) (spool.Model, error) {
 	}))
 }
 
-func openGemini(m config.Model) (spool.Model, error) {
+func openGemini(m config.Model, _ *slog.Logger) (spool.Model, error) {
 	return plain(gemini.New(gemini.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
 		MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,

@@ -48,7 +48,7 @@ agents: {a: {model: new}}
 		`"thinkingConfig":{"thinkingBudget":0}`,
 		`"generationConfig":{},`,
 	} {
-		m, remark, err := newModel(c.Models[i])
+		m, remark, err := newModel(c.Models[i], nil)
 		if err != nil || remark != c.Models[i].Model+" at "+strings.TrimPrefix(peer.URL, "http://") {
 			t.Fatal(remark, err)
 		}
@@ -61,7 +61,7 @@ agents: {a: {model: new}}
 			t.Errorf("%s: %s is not in %s", c.Models[i].Name, want, body)
 		}
 	}
-	if _, remark, err := newModel(c.Models[5]); err != nil || remark != "gemini-flash-latest at generativelanguage.googleapis.com" {
+	if _, remark, err := newModel(c.Models[5], nil); err != nil || remark != "gemini-flash-latest at generativelanguage.googleapis.com" {
 		t.Error(remark, err)
 	}
 }

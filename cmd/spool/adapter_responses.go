@@ -1,12 +1,14 @@
 package main
 
 import (
+	"log/slog"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/model/responses"
 )
 
-func openResponses(m config.Model) (spool.Model, error) {
+func openResponses(m config.Model, _ *slog.Logger) (spool.Model, error) {
 	r := m.Responses
 	return plain(responses.New(responses.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,

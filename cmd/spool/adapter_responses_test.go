@@ -40,11 +40,11 @@ agents: {a: {model: m}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, remark, err := newModel(c.Models[0])
+	m, remark, err := newModel(c.Models[0], nil)
 	if err != nil || remark != "gpt-5.2 at "+strings.TrimPrefix(peer.URL, "http://") {
 		t.Fatal(remark, err)
 	}
-	if _, remark, err := newModel(c.Models[1]); err != nil || remark != "gpt-5.2 at api.openai.com" {
+	if _, remark, err := newModel(c.Models[1], nil); err != nil || remark != "gpt-5.2 at api.openai.com" {
 		t.Error(remark, err)
 	}
 	ask := spool.ModelRequest{

@@ -90,6 +90,9 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 		if line.remark != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", line.name, line.remark)
 		}
+		if line.name == "models" && len(s.profiles) > 0 {
+			fmt.Fprintf(&b, "profiles  %s\n", describe(s.profiles))
+		}
 	}
 	for _, m := range asked.misspelled(h.environ()) {
 		fmt.Fprintf(&b, "unread    the variable %s; there is %s\n", m.name, m.meant)

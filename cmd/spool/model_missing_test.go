@@ -28,7 +28,7 @@ agents: {a: {model: m}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _, err := newModel(c.Models[0])
+		m, _, err := newModel(c.Models[0], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

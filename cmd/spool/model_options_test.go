@@ -49,7 +49,7 @@ agents: {a: {model: m}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := newModel(c.Models[0])
+	m, _, err := newModel(c.Models[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ agents: {a: {model: m}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := newModel(c.Models[0])
+	m, _, err := newModel(c.Models[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

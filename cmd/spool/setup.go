@@ -22,7 +22,9 @@ type setup struct {
 	// models are the names of the engine's models in the order of the configuration,
 	// each with a description.
 	models []description
-	tools  []description
+	// profiles describes the profiles of those models whose server or configuration has one.
+	profiles []description
+	tools    []description
 	// mcp are the MCP servers in the order of the configuration.
 	mcp []*mcp.Server
 	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
@@ -182,7 +184,7 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 	var problems []error
 	s.engine.Models = make(map[string]spool.Model, len(c.Models))
 	for _, m := range c.Models {
-		model, remark, err := newModel(m)
+		model, remark, err := newModel(m, log)
 		if err != nil {
 			problems = append(problems, m.Errorf("%s", spool.MessageOf(err)))
 		}
@@ -194,6 +196,9 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 			s.engine.ModelAccess[m.Name] = m.Access
 		}
 		s.models = append(s.models, description{m.Name, remark})
+		if profile := profileOf(m, model); profile != "" {
+			s.profiles = append(s.profiles, description{m.Name, profile})
+		}
 	}
 	var wrong []error
 	s.engine.ProviderLimits, wrong = providerLimits(c.Models)

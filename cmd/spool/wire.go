@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -13,11 +14,11 @@ import (
 )
 
 // newModel makes a model of the configuration, and returns it with a short description.
-func newModel(m config.Model) (spool.Model, string, error) {
+func newModel(m config.Model, log *slog.Logger) (spool.Model, string, error) {
 	if m.Provider == config.ProviderDemo {
 		return demo.New(demo.Config{Delay: demoDelay, ContextWindow: m.ContextWindow}), demoRemark, nil
 	}
-	model, err := adapters[m.Provider].open(m)
+	model, err := adapters[m.Provider].open(m, log)
 	return model, m.Model + " at " + hostOf(baseOf(m)), err
 }
 

@@ -54,6 +54,10 @@ func TestRefusedFields(t *testing.T) {
 		"reasoning": {
 			config, 400, `{"error":{"message":"property 'reasoning' is unsupported"}}`, `"reasoning":"Hm."`, `"stream"`, "reasoning_field: none",
 		},
+		"reasoning_content": {
+			openai.Config{ReasoningField: "reasoning_content"}, 400, `{"error":{"message":"messages.1.reasoning_content is not allowed and must be removed"}}`,
+			`"reasoning_content":"Hm."`, `"stream"`, "reasoning_field: none",
+		},
 		"no reasoning": {
 			openai.Config{}, 400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`,
 			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`, "reasoning_field: reasoning_content",
@@ -127,6 +131,13 @@ func TestOtherRefusals(t *testing.T) {
 		if got := modelError(t, err); got.Message != refusal || len(p.requests()) != 1 {
 			t.Errorf("%s: %d requests, %v", refusal, len(p.requests()), err)
 		}
+	}
+	bare := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":"not supported: max_tokens strict parallel_tool_calls reasoning_content; prompt_cache_key is required"}`)
+	})
+	if _, err := stream(t, bare.model(t, openai.Config{}), spool.ModelRequest{}); err == nil || len(bare.requests()) != 1 {
+		t.Errorf("without the fields: %d requests, %v", len(bare.requests()), err)
 	}
 	for _, status := range []int{401, 404, 429, 500} {
 		p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,6 +161,22 @@ func TestReportedCosts(t *testing.T) {
 		cost := finishOf(t, events).Cost
 		if m.ReportsCost() != (c.want >= 0) || (cost != nil) != (c.want >= 0) || cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
 			t.Errorf("%s: %+v, reports %t", profile, cost, m.ReportsCost())
+		}
+	}
+}
+
+// The guide has a row for each profile.
+func TestProfilesAreInTheGuide(t *testing.T) {
+	t.Parallel()
+
+	page, err := os.ReadFile("../../docs/guides/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range openai.Profiles() {
+		row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Name + "`[^|]* \\|")
+		if !row.Match(page) {
+			t.Errorf("the guide has no row of %s", p.Name)
 		}
 	}
 }

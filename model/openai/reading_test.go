@@ -77,6 +77,7 @@ func TestReading(t *testing.T) {
 			`{"id":[],"created":"now","model":{},"object":7,"system_fingerprint":[1],"usage":"none","message":{"a":1},"code":[],"x_groq":9,` +
 				`"choices":[{"index":"0","logprobs":3,"finish_reason":false,"delta":{"role":5,"content":"H","refusal":[],"reasoning":7,"reasoning_details":{},"tool_calls":{}}}]}`,
 			`{"choices":[{"index":null,"delta":{"content":"i.","reasoning_content":true,"tool_calls":[{"index":"0","id":5,"type":1,"function":{"name":"x","arguments":{"n":1}}}]}}],"usage":[]}`,
+			deltaChunk(`{"content":"","tool_calls":""}`), deltaChunk(`{"content":"","tool_calls":false}`),
 			finishChunk("stop"),
 		}, `Hi. x {"n":1} tool-calls`},
 		"one call without its list": {[]string{deltaChunk(`{"tool_calls":{"id":"a","function":{"name":"x","arguments":"{}"}}}`), finishChunk("stop")}, " x {} tool-calls"},

@@ -67,7 +67,11 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	}
 	defer in.Close()
 	a := &answer{model: m, conn: conn, modelID: m.config.Model}
-	a.emit = m.output(r, *m.form.Load()).events(emit)
+	o := m.output(r, *m.form.Load())
+	a.emit = o.events(emit)
+	if o.tool != "" {
+		a.calls.tools = append(a.calls.tools, o.tool)
+	}
 	if !m.tags {
 		a.tags.state = tagNone
 	}

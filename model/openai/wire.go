@@ -68,13 +68,13 @@ type callDelta struct {
 // args returns the fragment of the arguments. Some servers send an object instead of text.
 func (c callDelta) args() string { return openaiwire.RawText(c.Function.Arguments) }
 
-// callList is a list of calls. Gateways in PHP send {} for an empty list, and some servers one call without its list.
+// callList is a list of calls. Gateways send {}, "" or false for an empty list, and some servers one call without a list.
 type callList []callDelta
 
 // UnmarshalJSON accepts a list, one call, and what stands for an empty list.
 func (l *callList) UnmarshalJSON(raw []byte) error {
 	switch string(raw) {
-	case "null", "{}", `""`, "false":
+	case "null", `""`, "false": // {} is a call without a name, which is dropped
 		return nil
 	}
 	if raw[0] == '{' {

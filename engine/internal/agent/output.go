@@ -40,11 +40,11 @@ func (l *runState) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spoo
 	switch {
 	case err == nil:
 		o.Value = value
-		if ending.Reason == spool.StopEmpty {
+		if ending.Reason == spool.StopEmpty || ending.Reason == spool.StopUnknown { // the value is whole
 			ending.Reason = spool.StopCompleted
 		}
 		return ending, nil
-	case ending.Reason != spool.StopCompleted && ending.Reason != spool.StopEmpty: // a budget is used up
+	case ending.Reason != spool.StopCompleted && ending.Reason != spool.StopEmpty && ending.Reason != spool.StopUnknown: // a budget is used up
 		return ending, nil
 	case o.Problem == "" && tx.Run.Steps < l.maxSteps():
 		o.Problem, o.Rejected, o.RejectedStep = spool.MessageOf(err), id, tx.Run.Steps

@@ -177,7 +177,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 				return err
 			}
 		}
-		if whole := t.Completion().Reason; whole == spool.StopCompleted || whole == spool.StopEmpty {
+		if whole := t.Completion().Reason; whole == spool.StopCompleted || whole == spool.StopEmpty || whole == spool.StopUnknown {
 			ending, err = l.checkOutput(tx, ending, saved)
 		}
 		if done = ending.State != ""; !done || err != nil {

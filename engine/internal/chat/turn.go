@@ -125,6 +125,8 @@ func (t *Turn) Completion() spool.Ending {
 		ending.Reason = spool.StopFilter
 	case t.Empty():
 		ending.Reason = spool.StopEmpty
+	case t.Reason != spool.FinishStop && t.Reason != spool.FinishToolCalls && !t.paused():
+		ending.Reason = spool.StopUnknown
 	}
 	return ending
 }

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ var emptyTests = map[string]func(s emptyTest){
 	"Fails":    testEmptyFails,
 	"CutCalls": testEmptyCutCalls,
 	"Filter":   testEmptyFilter,
+	"Unknown":  testEmptyUnknown,
 	"MaxSteps": testEmptyMaxSteps,
 	"Settle":   testEmptySettle,
 	"Nested":   testEmptyNested,
@@ -163,6 +165,19 @@ func testEmptyCutCalls(s emptyTest) {
 func testEmptyFilter(s emptyTest) {
 	s.plays(spooltest.Turn{FinishReason: spool.FinishFilter})
 	s.tellsEnd(spool.StopFilter)
+}
+
+// testEmptyUnknown has a text that ends with a word of the provider that nobody knows. The run does not count as completed,
+// and its step tells the word.
+func testEmptyUnknown(s emptyTest) {
+	s.plays(spooltest.Turn{Text: []string{"Odd."}, FinishReason: "recitation"})
+	s.tellsEnd(spool.StopUnknown)
+	told := slices.ContainsFunc(s.streamOf(s.run("r1").Stream()), func(i spool.Item) bool {
+		return strings.HasPrefix(string(i.Type), "STEP_FINISHED") && strings.Contains(string(i.Data), `"finishReason":"recitation"`)
+	})
+	if !told {
+		s.Error("no step tells the word")
+	}
 }
 
 // testEmptyMaxSteps has a run that ends by its last step. The record has that reason too.

@@ -70,6 +70,8 @@ type Model struct {
 	Limits ProviderLimits
 	// Secrets are the values of the environment in Headers and Extra.
 	Secrets []string
+	// OpenAI has the fields that only the provider openai uses.
+	OpenAI OpenAI
 	// Anthropic has the fields that only the provider anthropic uses.
 	Anthropic Anthropic
 	// Responses has the fields of the provider responses.
@@ -89,12 +91,6 @@ var ownFields = []string{
 // ownHeaders are the headers of a request that follow from its body and its connection.
 var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-}
-
-// openAIFields are the fields of a model of the provider openai.
-var openAIFields = []string{
-	"base_url", "api_key", "model", "prompt_cache", "temperature", "max_output_tokens", "reasoning_effort", "structured_output",
-	"headers", "extra_body",
 }
 
 // providerFields returns the fields that some provider uses, each once.
@@ -137,18 +133,6 @@ func model(e entry) Model {
 		kind.read(&m, f)
 	}
 	return m
-}
-
-func (m *Model) openAI(f map[string]value) {
-	m.server(f, ownFields)
-	m.PromptCache = f["prompt_cache"].text()
-	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")
-	m.temperature(f["temperature"])
-	m.StructuredOutput = f["structured_output"].text()
-	f["structured_output"].among(m.StructuredOutput, "native", "tool")
-	if effort := f["reasoning_effort"].optionalWord(); effort != "" {
-		m.extra(f["reasoning_effort"], "reasoning_effort", effort)
-	}
 }
 
 // endpoints are the paths that the providers' requests add to a base URL.
