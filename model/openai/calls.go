@@ -56,7 +56,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	}
 
 	var events []spool.ModelEvent
-	fragment := d.args()
+	fragment := string(d.Function.Arguments)
 	if cs.divided {
 		fragment = c.halves.Join(fragment)
 	}

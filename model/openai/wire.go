@@ -59,14 +59,12 @@ type callDelta struct {
 	Index    *position       `json:"index"`
 	ID       openaiwire.Text `json:"id"`
 	Function struct {
-		Name      openaiwire.Text `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
+		Name openaiwire.Text `json:"name"`
+		// Arguments is a fragment. Some servers send an object instead of text.
+		Arguments openaiwire.Text `json:"arguments"`
 	} `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
-
-// args returns the fragment of the arguments. Some servers send an object instead of text.
-func (c callDelta) args() string { return openaiwire.RawText(c.Function.Arguments) }
 
 // callList is a list of calls. Gateways send {}, "" or false for an empty list, and some servers one call without a list.
 type callList []callDelta
