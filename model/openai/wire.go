@@ -161,9 +161,8 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 			continue
 		}
 		var part struct {
-			Type     word            `json:"type"`
-			Text     openaiwire.Text `json:"text"`
-			Thinking thought         `json:"thinking"`
+			Type word            `json:"type"`
+			Text openaiwire.Text `json:"text"`
 		}
 		if json.Unmarshal(raw, &part) != nil {
 			continue
@@ -171,8 +170,10 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 		switch part.Type {
 		case "text":
 			c.text += string(part.Text)
-		case "thinking":
-			c.thought += string(part.Thinking)
+		case "thinking", "reasoning":
+			var t thought
+			_ = t.UnmarshalJSON(raw)
+			c.thought += string(t)
 		}
 	}
 	return nil
