@@ -156,7 +156,7 @@ fuzz: ## each fuzz target for FUZZTIME (10s); those whose names begin with FUZZ,
 		name=$${func#func }; dir=$$(dirname "$$file"); \
 		work=off; if [ "$$(go -C "$$dir" env GOMOD)" = $(CURDIR)/go.mod ]; then work=; fi; \
 		echo "go -C $$dir test -fuzz=$$name"; \
-		GOWORK=$$work go -C "$$dir" test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) .; \
+		GOWORK=$$work go -C "$$dir" test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=10x .; \
 	done
 
 .PHONY: bench

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,9 +67,17 @@ func TestProfileKeys(t *testing.T) {
 			`"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":10,"cost":0.5}}`+"\n\n")
 	}))
 	defer peer.Close()
-	r := spool.ModelRequest{MaxOutputTokens: 5, Extra: map[string]any{"parallel_tool_calls": true}, Messages: []spool.Message{
-		{Role: spool.RoleAssistant, Content: spool.TextContent("Hello.")}, {Role: spool.RoleUser, Content: spool.TextContent("Hello")},
-	}}
+	call := spool.Part{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "draw", Args: json.RawMessage(`{}`)}
+	r := spool.ModelRequest{
+		MaxOutputTokens: 5, Extra: map[string]any{"parallel_tool_calls": true},
+		Output: &spool.OutputSchema{Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)},
+		Messages: []spool.Message{
+			{Role: spool.RoleUser, Content: spool.TextContent("Hello")}, {Role: spool.RoleAssistant, Content: spool.Content{call}},
+			{Role: spool.RoleTool, Content: spool.Content{
+				{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "draw", Result: json.RawMessage(`"done"`)}, {Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
+			}},
+		},
+	}
 	for _, c := range []struct{ keys, sent, heard string }{
 		{"profile: default", `"stream_options"`, "(Hm.)Hi. 2 <nil>"},
 		{"stream_usage: false", `!"stream_options"`, "(Hm.)Hi. 2 <nil>"},
@@ -76,6 +85,10 @@ func TestProfileKeys(t *testing.T) {
 		{"reasoning_field: reasoning, reasoning_needed: always", `"reasoning":" "`, "(Hm.)Hi. 2 <nil>"},
 		{"profile: deepseek", `"reasoning_content":" "`, "(Hm.)Hi. 2 <nil>"},
 		{"profile: deepseek, reasoning_field: none", `!"reasoning_content"`, "(Hm.)Hi. 2 <nil>"},
+		{"strict_schemas: false", `!"strict"`, "(Hm.)Hi. 2 <nil>"},
+		{"strict_schemas: true", `"strict":true`, "(Hm.)Hi. 2 <nil>"},
+		{"result_images: true", `"image_url"`, "(Hm.)Hi. 2 <nil>"},
+		{"result_images: false", `!"image_url"`, "(Hm.)Hi. 2 <nil>"},
 		{"parallel_tool_calls: false", `!"parallel_tool_calls"`, "(Hm.)Hi. 2 <nil>"},
 		{"thinking_tags: false", `"stream"`, "<think>Hm.</think>Hi. 2 <nil>"},
 		{"output_from_total: true", `"stream"`, "(Hm.)Hi. 9 <nil>"},
@@ -101,6 +114,40 @@ func TestProfileKeys(t *testing.T) {
 		if body := <-requests; strings.Contains(body, text) == absent || heard != c.heard {
 			t.Errorf("%s: sent %s and heard %q, want %s and %q", c.keys, body, heard, c.sent, c.heard)
 		}
+	}
+}
+
+// A server on the user's own machine may need longer than others until its first byte, and a test server less.
+func TestSilenceOfAFile(t *testing.T) {
+	t.Parallel()
+
+	for keys, c := range map[string]struct{ first, want string }{
+		"first_byte_timeout: 30ms, idle_timeout: 0": {"", "silent for 30ms"},
+		"first_byte_timeout: 0, idle_timeout: 30ms": {"data: {\"choices\":[]}\n\n", "silent for 30ms"},
+	} {
+		peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.ReadAll(r.Body)
+			_, _ = io.WriteString(w, c.first)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}))
+		file, err := config.Parse("spool.yaml", []byte("models: {m: {provider: openai, model: x, base_url: "+peer.URL+", "+keys+"}}\nagents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := newModel(file.Models[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err = range m.Stream(t.Context(), spool.ModelRequest{}) {
+			if err != nil {
+				break
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v", keys, err)
+		}
+		peer.Close()
 	}
 }
 

@@ -22,8 +22,15 @@ type Failure struct {
 	Code    json.RawMessage `json:"code"`
 }
 
-// Described reports whether the field error has a value.
-func (f Failure) Described() bool { return len(f.Error) > 0 && string(f.Error) != "null" }
+// Described reports whether the field error has a value. Gateways send empty ones beside an answer.
+func (f Failure) Described() bool {
+	switch string(f.Error) {
+	case "", "null", `""`, "{}", "[]", "false":
+		return false
+	default:
+		return true
+	}
+}
 
 // Fill copies the error to e. A code that is a number is the provider's status, which a router reports.
 func (f Failure) Fill(e *spool.ModelError) {

@@ -114,8 +114,9 @@ type event struct {
 	Usage        *usage          `json:"usage"`
 	Error        json.RawMessage `json:"error"`
 
-	// delta is what Delta has.
+	// delta is what Delta has, and index what Index points to if plain has read it.
 	delta delta
+	index int64
 }
 
 // parse reads an event. The error is one of the syntax, or says that the text of the event cannot be found.
@@ -142,11 +143,11 @@ func (e *event) plain(data string) bool {
 		case "type":
 			e.Type = r.Str()
 		case "index":
-			n, err := strconv.ParseInt(r.Number(), 10, 64)
-			if err != nil {
+			var err error
+			if e.index, err = strconv.ParseInt(r.Number(), 10, 64); err != nil {
 				return false
 			}
-			e.Index.N = &n
+			e.Index.N = &e.index
 		case "delta":
 			e.delta.plain(r)
 		default:

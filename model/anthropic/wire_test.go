@@ -4,17 +4,15 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testing/recorder"
 	"github.com/spoolhq/spool/model/anthropic"
 )
 
@@ -41,37 +39,13 @@ type wireCase struct {
 	r      spool.ModelRequest
 }
 
-// wireRequest is a request as a server got it.
-type wireRequest struct {
-	line    string
-	headers []string
-	body    string
-}
-
-// String returns the form in the golden file.
-func (r *wireRequest) String() string {
-	return r.line + "\n" + strings.Join(r.headers, "\t") + "\n" + r.body + "\n"
-}
-
 // The requests are those of the golden file, byte for byte. It was recorded when Anthropic's own SDK made the
 // requests.
 func TestRequestsOnTheWire(t *testing.T) {
 	t.Parallel()
 
-	var got wireRequest
-	web := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		got = wireRequest{line: r.Method + " " + r.RequestURI, body: string(body)}
-		for name, values := range r.Header {
-			got.headers = append(got.headers, name+": "+strings.Join(values, ", "))
-		}
-		slices.Sort(got.headers)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"type":"message","content":[],"stop_reason":"end_turn"}`)
-	}))
+	got := &recorder.Recorder{Next: recorder.Says(`{"type":"message","content":[],"stop_reason":"end_turn"}`)}
+	web := serve(t, got)
 	file := filepath.Join("testdata", "requests.txt")
 	golden, err := os.ReadFile(file)
 	if err != nil && !*update {
@@ -82,13 +56,13 @@ func TestRequestsOnTheWire(t *testing.T) {
 		if _, err := stream(t, newModel(t, web.URL+c.under, c.config), c.r); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		fmt.Fprintf(&now, "== %s\n%s", c.name, got.String())
+		fmt.Fprintf(&now, "== %s\n%s", c.name, got.Last)
 		if *update {
 			continue
 		}
 		if want, ok := recorded(string(golden), c.name); !ok {
 			t.Errorf("%s is not in %s", c.name, file)
-		} else if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+		} else if diff := cmp.Diff(want.String(), got.Last.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -100,19 +74,19 @@ func TestRequestsOnTheWire(t *testing.T) {
 }
 
 // recorded returns a request of a golden file, with the headers as they are now.
-func recorded(golden, name string) (want wireRequest, ok bool) {
+func recorded(golden, name string) (want recorder.Request, ok bool) {
 	_, rest, ok := strings.Cut("\n"+golden, "\n== "+name+"\n")
 	lines := strings.SplitN(rest, "\n", 4)
 	if !ok || len(lines) < 3 {
 		return want, false
 	}
-	want = wireRequest{line: lines[0], body: lines[2]}
+	want = recorder.Request{Line: lines[0], Body: lines[2]}
 	for header := range strings.SplitSeq(lines[1], "\t") {
 		if now, ok := changed[header]; ok {
 			header = now
 		}
 		if header != "" {
-			want.headers = append(want.headers, header)
+			want.Headers = append(want.Headers, header)
 		}
 	}
 	return want, true

@@ -1,17 +1,12 @@
 package gemini_test
 
 import (
-	"bytes"
 	"context"
 	"flag"
-	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	fake "github.com/spoolhq/spool/internal/testing/fake/gemini"
+	"github.com/spoolhq/spool/internal/testing/recorder"
 	"github.com/spoolhq/spool/model/gemini"
 )
 
@@ -28,32 +24,12 @@ var update = flag.Bool("update", false, "write the requests to testdata again")
 // deadline is how long the caller of a case with a deadline waits.
 const deadline = time.Hour
 
-// recorder keeps the text of the last request, and answers as the Gemini API does.
-type recorder struct{ got string }
-
-func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s\n", request.Method, request.RequestURI)
-	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
-		for _, value := range request.Header[name] {
-			fmt.Fprintf(&text, "%s: %s\n", name, value)
-		}
-	}
-	r.got = text.String() + "\n" + string(body)
-	request.Body = io.NopCloser(bytes.NewReader(body))
-	fake.New(fake.Config{}).ServeHTTP(w, request)
-}
-
 // record returns the text of the request that a case makes.
 func (c wireCase) record(t *testing.T) string {
 	t.Helper()
 
-	var r recorder
-	server := httptest.NewServer(&r)
+	r := &recorder.Recorder{Next: fake.New(fake.Config{})}
+	server := httptest.NewServer(r)
 	defer server.Close()
 	c.config.BaseURL = server.URL + c.config.BaseURL
 	if c.config.Model == "" {
@@ -80,7 +56,7 @@ func (c wireCase) record(t *testing.T) string {
 	if got := ask(ctx, m, c.request); (got.err != nil) != c.refused {
 		t.Fatalf("got %v, want refused %t", got.err, c.refused)
 	}
-	return r.got
+	return r.Last.Line + "\n" + strings.Join(r.Last.Headers, "\n") + "\n\n" + r.Last.Body
 }
 
 // headerDifferences are the headers that Google's SDK sends and the adapter does not, with what it sends in their place.

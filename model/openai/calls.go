@@ -52,7 +52,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	}
 
 	var events []spool.ModelEvent
-	fragment := d.args()
+	fragment := string(d.Function.Arguments)
 	if c.name == "" && d.Function.Name != "" {
 		c.name = toolname.Known(string(d.Function.Name), cs.tools)
 		events = append(events, spool.ToolCallStart{ID: c.id, Name: c.name})

@@ -1,7 +1,7 @@
 package openai_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,7 +112,7 @@ func TestRecorded(t *testing.T) {
 	t.Parallel()
 
 	for i, stream := range recorded {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 
 			if compared := checkStream(t, stream, false); compared != (i < 2) {

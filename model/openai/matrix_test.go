@@ -225,6 +225,22 @@ func live(t *testing.T, d fake.Dialect) *openai.Model {
 	return m
 }
 
+// The recording of a live run has what was said, and not the key.
+func TestLive(t *testing.T) {
+	d := fake.Dialects()[0]
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	t.Setenv("SPOOL_LIVE_OUT", folder)
+	t.Setenv("SPOOL_LIVE_DEEPSEEK", "sk-of-the-service")
+	t.Setenv("SPOOL_LIVE_DEEPSEEK_URL", server.URL+"/v1?key=sk-of-the-service")
+	runMatrix(t, live(t, d), nil)
+	record, err := os.ReadFile(filepath.Join(folder, "deepseek.txt"))
+	if err != nil || !bytes.Contains(record, []byte(`"reasoning_content":"Thinking`)) || bytes.Contains(record, []byte("sk-of")) {
+		t.Errorf("the recording is %s, %v", record, err)
+	}
+}
+
 // recorder appends the bodies of a conversation to a file, without the key.
 type recorder struct{ profile, secret string }
 

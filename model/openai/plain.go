@@ -1,8 +1,13 @@
 package openai
 
-import "github.com/spoolhq/spool/internal/plainjson"
+import (
+	"strconv"
 
-// plain reads a chunk that has only the text of one choice, as nearly every chunk of an answer does. It
+	"github.com/spoolhq/spool/internal/openaiwire"
+	"github.com/spoolhq/spool/internal/plainjson"
+)
+
+// plain reads a chunk that has only the text and the calls of one choice, as nearly every chunk of an answer does. It
 // makes one pass, without reflection. Its result is the same as that of [encoding/json]. It returns
 // false for a chunk with other fields, with a repeated field, or that is not valid JSON.
 func (c *chunk) plain(text string) bool {
@@ -77,8 +82,57 @@ func readDelta(r *plainjson.Reader, d *delta) {
 			d.Reasoning = thought(r.NullOrStr())
 		case "reasoning_content":
 			d.ReasoningContent = thought(r.NullOrStr())
-		case "tool_calls", "reasoning_details":
+		case "tool_calls":
+			d.ToolCalls = readCalls(r)
+		case "reasoning_details":
 			r.None()
+		default:
+			r.Fail()
+		}
+	}
+}
+
+func readCalls(r *plainjson.Reader) (calls callList) {
+	if r.IsNull() {
+		return nil
+	}
+	for r.Open('['); r.More(']'); {
+		calls = append(calls, callDelta{})
+		readCall(r, &calls[len(calls)-1])
+	}
+	return calls
+}
+
+func readCall(r *plainjson.Reader, c *callDelta) {
+	var seen plainjson.Fields
+	for r.Open('{'); r.More('}'); {
+		switch r.Key(&seen) {
+		case "index":
+			index, err := strconv.Atoi(r.Scalar())
+			if err != nil {
+				r.Fail()
+			}
+			c.Index = new(position(index))
+		case "id":
+			c.ID = openaiwire.Text(r.NullOrStr())
+		case "type":
+			r.Scalar()
+		case "function":
+			readFunction(r, c)
+		default:
+			r.Fail()
+		}
+	}
+}
+
+func readFunction(r *plainjson.Reader, c *callDelta) {
+	var seen plainjson.Fields
+	for r.Open('{'); r.More('}'); {
+		switch r.Key(&seen) {
+		case "name":
+			c.Function.Name = openaiwire.Text(r.NullOrStr())
+		case "arguments":
+			c.Function.Arguments = openaiwire.Text(r.NullOrStr())
 		default:
 			r.Fail()
 		}

@@ -70,7 +70,8 @@ const loading = 10 * time.Minute
 // defaultProfile is for servers that no row describes.
 var defaultProfile = Profile{Name: "default", ThinkingTags: true, Seen: "every server that no other row describes"}
 
-// profiles has a row for each server. The first row that matches the host and the model counts.
+// profiles has a row for each server. The first row that matches the host and the model counts. Tests demand that a new
+// server has a row of the guide, and a dialect in the matrix.
 var profiles = []Profile{
 	{
 		Name: "openai", Hosts: []string{"api.openai.com"}, MaxTokensField: "max_completion_tokens", PromptCache: CacheKey,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/spoolhq/spool"
 	fake "github.com/spoolhq/spool/internal/testing/fake/openai"
@@ -162,6 +164,23 @@ func TestReportedCosts(t *testing.T) {
 		if m.ReportsCost() != (c.want >= 0) || (cost != nil) != (c.want >= 0) || cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
 			t.Errorf("%s: %+v, reports %t", profile, cost, m.ReportsCost())
 		}
+	}
+}
+
+// A server on the user's own machine has longer until its first byte.
+func TestTimeoutsOfProfiles(t *testing.T) {
+	t.Parallel()
+
+	for profile, want := range map[string]string{"ollama": "within 10m0s", "default": "within 2m0s"} {
+		synctest.Test(t, func(t *testing.T) {
+			m, err := openai.New(openai.Config{Model: "m", BaseURL: "http://127.0.0.1:1/v1", Profile: profile, Transport: paced([]time.Duration{time.Hour})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream(t, m, spool.ModelRequest{}); !strings.Contains(modelError(t, err).Message, want) {
+				t.Errorf("%s: got %v", profile, err)
+			}
+		})
 	}
 }
 

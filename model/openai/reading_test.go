@@ -54,6 +54,8 @@ func TestReading(t *testing.T) {
 		"a message beside an empty delta":        {[]string{`{"choices":[{"delta":{"content":""},"message":{"content":"Hi."},"finish_reason":"stop"}]}`}, "Hi. stop"},
 		"a message alone":                        {[]string{wholeReply}, "Hi. stop"},
 		"thinking in the content":                {[]string{deltaChunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"H"}]}]}`), deltaChunk(`{"content":[{"type":"thinking","thinking":"m."},{"type":"text","text":"Hi."}]}`), finishChunk("stop")}, "(Hm.)Hi. stop"},
+		"reasoning in the content":               {[]string{deltaChunk(`{"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm."}]},{"type":"text","text":"Hi."},{"type":"other","text":"no"}]}`), finishChunk("stop")}, "(Hm.)Hi. stop"},
+		"an error that is none":                  {[]string{`{"error":{},"choices":[{"delta":{"content":"H"}}]}`, `{"error":"","choices":[{"delta":{"content":"i."}}]}`, `{"error":false,"choices":[{"delta":{},"finish_reason":"stop"}]}`}, "Hi. stop"},
 		"content as a list of texts":             {[]string{deltaChunk(`{"content":["H",{"type":"text","text":"i."}]}`), finishChunk("stop")}, "Hi. stop"},
 		"reasoning as a list":                    {[]string{deltaChunk(`{"reasoning":[{"type":"text","text":"H"},"m."]}`), textChunk("Hi."), finishChunk("stop")}, "(Hm.)Hi. stop"},
 		"reasoning as an object":                 {[]string{deltaChunk(`{"reasoning_content":{"content":"Hm."}}`), textChunk("Hi."), finishChunk("stop")}, "(Hm.)Hi. stop"},

@@ -59,14 +59,12 @@ type callDelta struct {
 	Index    *position       `json:"index"`
 	ID       openaiwire.Text `json:"id"`
 	Function struct {
-		Name      openaiwire.Text `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
+		Name openaiwire.Text `json:"name"`
+		// Arguments is a fragment. Some servers send an object instead of text.
+		Arguments openaiwire.Text `json:"arguments"`
 	} `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
-
-// args returns the fragment of the arguments. Some servers send an object instead of text.
-func (c callDelta) args() string { return openaiwire.RawText(c.Function.Arguments) }
 
 // callList is a list of calls. Gateways send {}, "" or false for an empty list, and some servers one call without a list.
 type callList []callDelta
@@ -163,9 +161,8 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 			continue
 		}
 		var part struct {
-			Type     word            `json:"type"`
-			Text     openaiwire.Text `json:"text"`
-			Thinking thought         `json:"thinking"`
+			Type word            `json:"type"`
+			Text openaiwire.Text `json:"text"`
 		}
 		if json.Unmarshal(raw, &part) != nil {
 			continue
@@ -173,8 +170,10 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 		switch part.Type {
 		case "text":
 			c.text += string(part.Text)
-		case "thinking":
-			c.thought += string(part.Thinking)
+		case "thinking", "reasoning":
+			var t thought
+			_ = t.UnmarshalJSON(raw)
+			c.thought += string(t)
 		}
 	}
 	return nil

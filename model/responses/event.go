@@ -28,6 +28,9 @@ type event struct {
 	Delta        surrogate.Text  `json:"delta"`
 
 	openaiwire.Failure
+
+	// counts are what Sequence and OutputIndex point to if plain has read them, so that no event allocates them.
+	counts [2]int64
 }
 
 // response is the state of an answer.
@@ -191,9 +194,9 @@ func (e *event) plain(data string) bool {
 		case "type":
 			e.Type = r.Str()
 		case "sequence_number":
-			e.Sequence = count(r)
+			e.Sequence = count(r, &e.counts[0])
 		case "output_index":
-			e.OutputIndex = count(r)
+			e.OutputIndex = count(r, &e.counts[1])
 		case "summary_index":
 			e.SummaryIndex = number(r)
 		case "item_id":
@@ -211,13 +214,12 @@ func (e *event) plain(data string) bool {
 	return r.End()
 }
 
-// count reads a whole number that is not negative.
-func count(r *plainjson.Reader) lenient.Count {
-	n := int64(number(r))
-	if n < 0 {
+// count reads a whole number that is not negative into n.
+func count(r *plainjson.Reader, n *int64) lenient.Count {
+	if *n = int64(number(r)); *n < 0 {
 		r.Fail()
 	}
-	return lenient.Count{N: &n}
+	return lenient.Count{N: n}
 }
 
 // number reads a whole number.

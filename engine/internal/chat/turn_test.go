@@ -49,7 +49,7 @@ func TestTurnEnds(t *testing.T) {
 		want                 spool.StopReason
 	}{
 		"answer":               {content: text, reason: stop, want: spool.StopCompleted},
-		"other reason":         {content: text, reason: "why", want: spool.StopCompleted},
+		"other reason":         {content: text, reason: "why", want: spool.StopUnknown},
 		"nothing":              {reason: stop, empty: true, want: spool.StopEmpty},
 		"blank":                {content: blank, reason: stop, empty: true, want: spool.StopEmpty},
 		"thought":              {content: signed, reason: stop, empty: true, want: spool.StopEmpty},

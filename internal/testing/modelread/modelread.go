@@ -142,7 +142,7 @@ func Events(body string, names ...string) (events []map[string]any, ok bool) {
 	for {
 		event, err := reader.Next()
 		if err != nil || event.Data == "[DONE]" {
-			return events, err == nil || errors.Is(err, io.EOF)
+			return events, len(events) > 0 && (err == nil || errors.Is(err, io.EOF))
 		}
 		var fields map[string]any
 		if json.Unmarshal([]byte(event.Data), &fields) != nil || fields == nil || strings.ContainsRune(event.Data, utf8.RuneError) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testing/recorder"
 	"github.com/spoolhq/spool/model/anthropic"
 	"github.com/spoolhq/spool/model/anthropic/cloud"
 )
@@ -27,27 +27,14 @@ import (
 var update = flag.Bool("update", false, "write the requests again")
 
 // unstable are the parts of a request that differ from one to the next, or from one machine to another.
-var unstable = regexp.MustCompile(`[0-9]{8}T[0-9]{6}Z|/[0-9]{8}/|Signature=[0-9a-f]{64}|(Arch|Os|Runtime-Version): [^\t]*`)
+var unstable = regexp.MustCompile(`[0-9]{8}T[0-9]{6}Z|/[0-9]{8}/|Signature=[0-9a-f]{64}|(Arch|Os|Runtime-Version): [^\t\n]*`)
 
 // The requests are those of the golden file, which is what the clouds get.
 func TestRequestsOnTheWire(t *testing.T) {
 	t.Parallel()
 
-	var got string
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		var headers []string
-		for name, values := range r.Header {
-			headers = append(headers, name+": "+strings.Join(values, ", "))
-		}
-		slices.Sort(headers)
-		got = unstable.ReplaceAllString(fmt.Sprintf("%s %s\n%s\n%s\n", r.Method, r.RequestURI, strings.Join(headers, "\t"), body), "~")
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"type":"message","content":[],"stop_reason":"end_turn"}`)
-	}))
+	record := &recorder.Recorder{Next: recorder.Says(`{"type":"message","content":[],"stop_reason":"end_turn"}`)}
+	web := httptest.NewServer(record)
 	t.Cleanup(web.Close)
 
 	file := filepath.Join("testdata", "requests.txt")
@@ -68,6 +55,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 					t.Fatalf("%s, %s: %v", name, c.name, err)
 				}
 			}
+			got := unstable.ReplaceAllString(record.Last.String(), "~")
 			fmt.Fprintf(&now, "== %s, %s\n%s", name, c.name, got)
 			_, want, _ := strings.Cut(string(golden), "== "+name+", "+c.name+"\n")
 			want, _, _ = strings.Cut(want, "== ")
