@@ -78,7 +78,7 @@ func (l *asker) weigh(past *history.Messages) weightedRequest {
 	messages, repair := l.withRepair(messages)
 	w.Add(repair)
 	r := weightedRequest{ModelRequest: l.agent.Request(l.run, messages), weight: w}
-	r.weight.Add(history.WeighAround(r.ModelRequest))
+	r.weight.Add(l.around.Weigh(r.ModelRequest))
 	return r
 }
 
