@@ -17,6 +17,8 @@ const (
 	digits = 3
 	// morePunctuation is a further character of a run of punctuation, and samePunctuation one that repeats the last one.
 	morePunctuation, samePunctuation = 50, 8
+	// joinedPunctuation is one that stands before a letter, with which it may be a token.
+	joinedPunctuation = 70
 )
 
 // script says what a letter of a script costs, and the run in which it is in addition.
@@ -289,9 +291,14 @@ func blank(text string, i int) (int, int32) {
 // signs returns the end and the cost of a run of punctuation.
 func signs(text string, i int) (int, int32) {
 	cost := int32(token)
-	for last := text[i]; ; last = text[i] {
+	for from, last := i, text[i]; ; last = text[i] {
 		i++
-		if i == len(text) || classes[text[i]] != punctuation {
+		switch {
+		case i == len(text):
+			return i, cost
+		case i == from+1 && (classes[text[i]] == lower || classes[text[i]] == upper):
+			return i, joinedPunctuation
+		case classes[text[i]] != punctuation:
 			return i, cost
 		}
 		if text[i] == last {
