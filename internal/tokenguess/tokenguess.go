@@ -24,7 +24,7 @@ const (
 // script says what a letter of a script costs, and the run in which it is in addition.
 type script struct {
 	from, to    rune
-	letter, run int32
+	letter, run int64
 }
 
 // scripts are sorted. A character of none of them costs a token.
@@ -86,7 +86,7 @@ var classes = func() (table [256]class) {
 func Of(text string) int64 {
 	var cost int64
 	for i := 0; i < len(text); {
-		var n int32
+		var n int64
 		from := i
 		switch classes[text[i]] {
 		case digit, lower, upper:
@@ -105,15 +105,15 @@ func Of(text string) int64 {
 		if i == from { // cannot be
 			i++
 		}
-		cost += int64(n)
+		cost += n
 	}
 	return (cost + token - 1) / token
 }
 
 // letters returns the end and the cost of a run of Latin letters and digits.
-func letters(text string, i int) (int, int32) {
+func letters(text string, i int) (int, int64) {
 	from, changes := i, 0
-	var cost int32
+	var cost int64
 	for last := newline; i < len(text); {
 		c := classes[text[i]]
 		start := i
@@ -122,9 +122,9 @@ func letters(text string, i int) (int, int32) {
 			for i < len(text) && classes[text[i]] == digit {
 				i++
 			}
-			cost += int32((i-start+digits-1)/digits) * token //nolint:gosec // a text is shorter
+			cost += int64((i-start+digits-1)/digits) * token
 		case upper, lower, high:
-			capitals, plain, marks := 0, 0, 0
+			var capitals, plain, marks int64
 			for i < len(text) && classes[text[i]] == upper {
 				capitals++
 				i++
@@ -140,8 +140,8 @@ func letters(text string, i int) (int, int32) {
 					break
 				}
 			}
-			if i == start {
-				return i, cost
+			if i == start { // of another script
+				return done(from, i, changes, cost)
 			}
 			if capitals > 0 && plain > 0 {
 				changes++
@@ -160,22 +160,22 @@ func letters(text string, i int) (int, int32) {
 
 // done returns the cost of a run of letters and digits. If its kinds of characters change all the time, the run is hex,
 // base64 or the like.
-func done(from, to, changes int, cost int32) (int, int32) {
+func done(from, to, changes int, cost int64) (int, int64) {
 	if length := to - from; changes >= 3 && changes*10 >= length*3 {
-		return to, max(cost, int32(length)*randomChar) //nolint:gosec // a text is shorter
+		return to, max(cost, int64(length)*randomChar)
 	}
 	return to, cost
 }
 
 // word returns the cost of a word: capitals, then small letters, of which some may have marks.
-func word(capitals, plain, marks int) int32 {
+func word(capitals, plain, marks int64) int64 {
 	cost := token + marks*markedLetter
 	if length := capitals + plain + marks; capitals <= 1 {
 		cost += max(0, length-plainLetters) * moreLetter
 	} else {
 		cost += max(0, length-capitalLetters) * moreCapital
 	}
-	return int32(cost) //nolint:gosec // a text is shorter
+	return cost
 }
 
 // marked returns the size of a Latin letter that is not in ASCII, or zero.
@@ -191,7 +191,7 @@ func marked(text string, i int) int {
 }
 
 // foreign returns the end and the cost of a run of characters of one script.
-func foreign(text string, i int) (int, int32) {
+func foreign(text string, i int) (int, int64) {
 	first := scriptOf(text, i)
 	cost := first.run
 	for i < len(text) && classes[text[i]] == high && marked(text, i) == 0 {
@@ -267,7 +267,7 @@ func size(first byte) int {
 }
 
 // blank returns the end and the cost of a run of white space. A space before a word is a part of the word's token.
-func blank(text string, i int) (int, int32) {
+func blank(text string, i int) (int, int64) {
 	from, lines, after := i, 0, 0
 	for ; i < len(text); i++ {
 		if c := classes[text[i]]; c == newline {
@@ -278,7 +278,7 @@ func blank(text string, i int) (int, int32) {
 			break
 		}
 	}
-	var cost int32
+	var cost int64
 	if lines > 0 && (from == 0 || classes[text[from-1]] != punctuation) {
 		cost = token
 	}
@@ -289,8 +289,8 @@ func blank(text string, i int) (int, int32) {
 }
 
 // signs returns the end and the cost of a run of punctuation.
-func signs(text string, i int) (int, int32) {
-	cost := int32(token)
+func signs(text string, i int) (int, int64) {
+	cost := int64(token)
 	for from, last := i, text[i]; ; last = text[i] {
 		i++
 		switch {
