@@ -89,7 +89,15 @@ func Of(text string) int64 {
 		var n int64
 		from := i
 		switch classes[text[i]] {
-		case digit, lower, upper:
+		case lower: // most of a text is such words, and a space before each
+			for i++; i < len(text) && classes[text[i]] == lower; i++ {
+			}
+			if i < len(text) && classes[text[i]] > newline {
+				i, n = letters(text, from)
+			} else {
+				n = word(0, int64(i-from), 0)
+			}
+		case digit, upper:
 			i, n = letters(text, i)
 		case high:
 			if marked(text, i) > 0 {
@@ -97,7 +105,11 @@ func Of(text string) int64 {
 			} else {
 				i, n = foreign(text, i)
 			}
-		case space, newline:
+		case space:
+			if i++; i == len(text) || classes[text[i]] < lower {
+				i, n = blank(text, from)
+			}
+		case newline:
 			i, n = blank(text, i)
 		case punctuation:
 			i, n = signs(text, i)
