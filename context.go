@@ -7,7 +7,7 @@ type ContextCount struct {
 	// compaction, Tokens is an estimate and Answer is zero.
 	Tokens int64 `json:"tokens"`
 	Answer int64 `json:"answer,omitempty"`
-	// Bytes and Images are the size of the prompt.
+	// Bytes and Images are the size of the prompt. Bytes counts three for each token that a text is estimated to have.
 	Bytes  int64 `json:"bytes"`
 	Images int64 `json:"images,omitempty"`
 	// Messages counts the agent's messages at the time of the request, including those that a summary stood

@@ -97,9 +97,9 @@ type UsageRow struct {
 	Outcome   Outcome `doc:"How it ended." enum:"finished,aborted,error,lost" json:"outcome"`
 	// Usage has the provider's counts only.
 	Usage Usage `doc:"The provider's counts." json:"usage"`
-	// Guess has estimates of Input and Output where the provider did not report them. They are never part of
-	// a sum of the provider's counts.
-	Guess Usage `doc:"Estimates of the tokens that the provider did not count." json:"guess,omitzero" nullable:"false"`
+	// Guess has estimates of Input and Output where the provider did not report them, and of an Input that it
+	// reported as less than half of what it can be. They are never part of a sum of the provider's counts.
+	Guess Usage `doc:"Estimates of the tokens that the provider did not count, or not truly." json:"guess,omitzero" nullable:"false"`
 	// Cost is the cost of the attempt. Nil: no price is known, which is not the same as zero.
 	Cost      *Cost     `doc:"The cost. Left out: no price is known." json:"cost,omitempty" nullable:"false"`
 	CreatedAt time.Time `doc:"When it ended."                         json:"createdAt"`
@@ -108,13 +108,13 @@ type UsageRow struct {
 // Estimated reports whether a count of the row is an estimate.
 func (r UsageRow) Estimated() bool { return r.Guess.Input != nil || r.Guess.Output != nil }
 
-// Best returns the usage, with the estimates in place of missing counts.
+// Best returns the usage, with the estimates in place of counts that are missing or not believed.
 func (r UsageRow) Best() Usage {
 	u := r.Usage
-	if u.Input == nil {
+	if r.Guess.Input != nil {
 		u.Input = r.Guess.Input
 	}
-	if u.Output == nil {
+	if r.Guess.Output != nil {
 		u.Output = r.Guess.Output
 	}
 	return u
@@ -155,7 +155,7 @@ type UsageLine struct {
 	ReasoningTokens       int64 `doc:"The part of them that was reasoning."                               json:"reasoningTokens"`
 	Calls                 int64 `doc:"How often it was called."                                           json:"calls"`
 	// Estimated counts the calls with an estimate in place of a count. The estimates are summed separately.
-	Estimated             int64 `doc:"The number of calls that were cut off before the provider counted them. Their estimates are separate, and included in costMicros." json:"estimated"`
+	Estimated             int64 `doc:"The number of calls that the provider did not count, or not truly. Their estimates are separate, and included in costMicros." json:"estimated"`
 	EstimatedInputTokens  int64 `doc:"Estimates of the tokens that such calls read."                                                                                     json:"estimatedInputTokens,omitempty"`
 	EstimatedOutputTokens int64 `doc:"Estimates of the tokens that such calls wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
 	// CostMicros is the cost in millionths of the currency, including that of estimates.

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 // clients has the packages of npm.
@@ -24,6 +26,7 @@ func TestCounts(t *testing.T) {
 	} else if err != nil {
 		t.Skipf("%v: make deps/npm installs it", err)
 	}
+	inputs.Read(t, "internal/tokenguess")
 	out, err := exec.CommandContext(t.Context(), node, "-e", `
 		const { countTokens } = require("./`+clients+`/node_modules/gpt-tokenizer/cjs/encoding/o200k_base.js");
 		const samples = JSON.parse(require("fs").readFileSync("testdata/texts.json", "utf8"));

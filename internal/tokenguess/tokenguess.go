@@ -17,12 +17,14 @@ const (
 	digits = 3
 	// morePunctuation is a further character of a run of punctuation, and samePunctuation one that repeats the last one.
 	morePunctuation, samePunctuation = 50, 8
+	// joinedPunctuation is one that stands before a letter, with which it may be a token.
+	joinedPunctuation = 70
 )
 
 // script says what a letter of a script costs, and the run in which it is in addition.
 type script struct {
 	from, to    rune
-	letter, run int32
+	letter, run int64
 }
 
 // scripts are sorted. A character of none of them costs a token.
@@ -84,10 +86,18 @@ var classes = func() (table [256]class) {
 func Of(text string) int64 {
 	var cost int64
 	for i := 0; i < len(text); {
-		var n int32
+		var n int64
 		from := i
 		switch classes[text[i]] {
-		case digit, lower, upper:
+		case lower: // most of a text is such words, and a space before each
+			for i++; i < len(text) && classes[text[i]] == lower; i++ {
+			}
+			if i < len(text) && classes[text[i]] > newline {
+				i, n = letters(text, from)
+			} else {
+				n = word(0, int64(i-from), 0)
+			}
+		case digit, upper:
 			i, n = letters(text, i)
 		case high:
 			if marked(text, i) > 0 {
@@ -95,7 +105,11 @@ func Of(text string) int64 {
 			} else {
 				i, n = foreign(text, i)
 			}
-		case space, newline:
+		case space:
+			if i++; i == len(text) || classes[text[i]] < lower {
+				i, n = blank(text, from)
+			}
+		case newline:
 			i, n = blank(text, i)
 		case punctuation:
 			i, n = signs(text, i)
@@ -103,15 +117,15 @@ func Of(text string) int64 {
 		if i == from { // cannot be
 			i++
 		}
-		cost += int64(n)
+		cost += n
 	}
 	return (cost + token - 1) / token
 }
 
 // letters returns the end and the cost of a run of Latin letters and digits.
-func letters(text string, i int) (int, int32) {
+func letters(text string, i int) (int, int64) {
 	from, changes := i, 0
-	var cost int32
+	var cost int64
 	for last := newline; i < len(text); {
 		c := classes[text[i]]
 		start := i
@@ -120,9 +134,9 @@ func letters(text string, i int) (int, int32) {
 			for i < len(text) && classes[text[i]] == digit {
 				i++
 			}
-			cost += int32((i-start+digits-1)/digits) * token //nolint:gosec // a text is shorter
+			cost += int64((i-start+digits-1)/digits) * token
 		case upper, lower, high:
-			capitals, plain, marks := 0, 0, 0
+			var capitals, plain, marks int64
 			for i < len(text) && classes[text[i]] == upper {
 				capitals++
 				i++
@@ -138,8 +152,8 @@ func letters(text string, i int) (int, int32) {
 					break
 				}
 			}
-			if i == start {
-				return i, cost
+			if i == start { // of another script
+				return done(from, i, changes, cost)
 			}
 			if capitals > 0 && plain > 0 {
 				changes++
@@ -158,22 +172,22 @@ func letters(text string, i int) (int, int32) {
 
 // done returns the cost of a run of letters and digits. If its kinds of characters change all the time, the run is hex,
 // base64 or the like.
-func done(from, to, changes int, cost int32) (int, int32) {
+func done(from, to, changes int, cost int64) (int, int64) {
 	if length := to - from; changes >= 3 && changes*10 >= length*3 {
-		return to, max(cost, int32(length)*randomChar) //nolint:gosec // a text is shorter
+		return to, max(cost, int64(length)*randomChar)
 	}
 	return to, cost
 }
 
 // word returns the cost of a word: capitals, then small letters, of which some may have marks.
-func word(capitals, plain, marks int) int32 {
+func word(capitals, plain, marks int64) int64 {
 	cost := token + marks*markedLetter
 	if length := capitals + plain + marks; capitals <= 1 {
 		cost += max(0, length-plainLetters) * moreLetter
 	} else {
 		cost += max(0, length-capitalLetters) * moreCapital
 	}
-	return int32(cost) //nolint:gosec // a text is shorter
+	return cost
 }
 
 // marked returns the size of a Latin letter that is not in ASCII, or zero.
@@ -189,7 +203,7 @@ func marked(text string, i int) int {
 }
 
 // foreign returns the end and the cost of a run of characters of one script.
-func foreign(text string, i int) (int, int32) {
+func foreign(text string, i int) (int, int64) {
 	first := scriptOf(text, i)
 	cost := first.run
 	for i < len(text) && classes[text[i]] == high && marked(text, i) == 0 {
@@ -265,7 +279,7 @@ func size(first byte) int {
 }
 
 // blank returns the end and the cost of a run of white space. A space before a word is a part of the word's token.
-func blank(text string, i int) (int, int32) {
+func blank(text string, i int) (int, int64) {
 	from, lines, after := i, 0, 0
 	for ; i < len(text); i++ {
 		if c := classes[text[i]]; c == newline {
@@ -276,7 +290,7 @@ func blank(text string, i int) (int, int32) {
 			break
 		}
 	}
-	var cost int32
+	var cost int64
 	if lines > 0 && (from == 0 || classes[text[from-1]] != punctuation) {
 		cost = token
 	}
@@ -287,11 +301,16 @@ func blank(text string, i int) (int, int32) {
 }
 
 // signs returns the end and the cost of a run of punctuation.
-func signs(text string, i int) (int, int32) {
-	cost := int32(token)
-	for last := text[i]; ; last = text[i] {
+func signs(text string, i int) (int, int64) {
+	cost := int64(token)
+	for from, last := i, text[i]; ; last = text[i] {
 		i++
-		if i == len(text) || classes[text[i]] != punctuation {
+		switch {
+		case i == len(text):
+			return i, cost
+		case i == from+1 && (classes[text[i]] == lower || classes[text[i]] == upper):
+			return i, joinedPunctuation
+		case classes[text[i]] != punctuation:
 			return i, cost
 		}
 		if text[i] == last {

@@ -3,6 +3,7 @@ package openai_test
 import (
 	"testing"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/model/openai"
 )
 
@@ -26,6 +27,21 @@ func TestLookupWindow(t *testing.T) {
 		}
 		if got := m.LookupWindow(c.called); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A call is charged by the service tier that its request asks for, or else the configuration.
+func TestBilling(t *testing.T) {
+	t.Parallel()
+
+	m, err := openai.New(openai.Config{Model: "gpt-5", Extra: map[string]any{"service_tier": "flex"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, extra := range map[string]map[string]any{"flex": nil, "priority": {"service_tier": "priority"}} {
+		if got := m.Billing(spool.ModelRequest{Extra: extra}); got != (spool.Billing{Tier: want}) {
+			t.Errorf("%+v, want %s", got, want)
 		}
 	}
 }

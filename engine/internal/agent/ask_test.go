@@ -188,7 +188,7 @@ func TestFit(t *testing.T) {
 		for i := range c.messages {
 			role := []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2]
 			id := spool.MessageID("m" + string(rune('1'+i)))
-			messages = append(messages, spool.Message{ID: id, Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 700))})
+			messages = append(messages, spool.Message{ID: id, Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 964))})
 		}
 		s.failed = c.failed
 		to := c.window.LimitsOf("m", m, 0)
@@ -229,7 +229,7 @@ func TestAskFitting(t *testing.T) {
 		s.plays(history.Context{Ceiling: 6000, OutputReserve: 1000, CompactionTrigger: c.trigger, TailShare: 0.3}, map[string]*script{"m": m})
 		var messages []spool.Message
 		for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser} {
-			messages = append(messages, spool.Message{ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 700))})
+			messages = append(messages, spool.Message{ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 964))})
 		}
 		turn, err := s.askFitting(t.Context(), history.New(messages, 0, nil))
 		if (turn.Reason == "") != (c.text == "") || c.text != "" && turn.Message.Text() != c.text || (err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.rows.Rows.Usage) != c.rows {

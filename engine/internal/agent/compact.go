@@ -78,7 +78,7 @@ func (l *asker) weigh(past *history.Messages) weightedRequest {
 	messages, prompts := l.withPrompts(messages)
 	w.Add(prompts)
 	r := weightedRequest{ModelRequest: l.request(messages), weight: w}
-	r.weight.Add(history.WeighAround(r.ModelRequest))
+	r.weight.Add(l.around.Weigh(r.ModelRequest))
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/attach"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -39,6 +40,7 @@ type asker struct {
 
 	model  spool.Model
 	images attach.Fetched
+	around history.Around
 	failed int64 // the prompt's tokens when a summary last failed; 0 if none failed
 }
 

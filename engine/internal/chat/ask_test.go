@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 )
 
 // describe returns the parts of a message: text as it is, reasoning in parentheses, calls with their arguments.
@@ -186,7 +187,7 @@ func TestAskEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		events []spool.ModelEvent
 		ended  bool
-	}{"in between": {[]spool.ModelEvent{say("half")}, true}, "after its end": {[]spool.ModelEvent{say("whole"), spool.Finish{}}, false}} {
+	}{"in between": {[]spool.ModelEvent{say("half")}, true}, "after its end": {[]spool.ModelEvent{say("whole"), spool.Finish{Usage: tokens(5, 1)}}, false}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		turn, err := newScene(t).ask(ctx, &script{events: c.events}, spool.ModelRequest{})
@@ -214,7 +215,7 @@ func TestAskUsage(t *testing.T) {
 		gin, gout int64 // estimates
 	}{
 		"reported":         {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(5, 1)}, say("abcd"), spool.Finish{Usage: tokens(5, 3)}}}, 5, 3, -1, -1},
-		"not reported":     {script{events: []spool.ModelEvent{say("abcd"), spool.Finish{}}}, -1, -1, -1, -1},
+		"not reported":     {script{events: []spool.ModelEvent{say("abcd"), spool.Finish{}}}, -1, -1, 134, 2},
 		"cut, seen before": {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(5, 1)}, say("abcd")}}, 5, 1, -1, -1},
 		"cut, half seen":   {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: spool.Usage{Input: new(int64(5))}}, say("abcd")}}, 5, -1, -1, 2},
 		"cut, not seen":    {script{events: []spool.ModelEvent{say("abcd")}}, -1, -1, 134, 2},
@@ -230,6 +231,26 @@ func TestAskUsage(t *testing.T) {
 			if got != want {
 				t.Errorf("%s: count %d is %d, want %d", name, i, got, want)
 			}
+		}
+	}
+}
+
+// A count of the prompt that cannot be true is kept, but an estimate counts for money and for the next prompts.
+func TestAskDenied(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ counted, best int64 }{"too few": {1400, 3000}, "few": {1500, 1500}} {
+		s := newScene(t)
+		s.weight = history.Weight{Bytes: 9000, Said: 9000}
+		s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
+			return spool.Cost{Micros: *c.Usage.Input, Currency: "USD"}, nil
+		})
+		turn, err := s.ask(t.Context(), &script{events: []spool.ModelEvent{say("hi"), spool.Finish{Usage: tokens(c.counted, 3)}}}, spool.ModelRequest{})
+		if err != nil || *turn.row.Usage.Input != c.counted || *turn.row.Best().Input != c.best || turn.row.Cost.Micros != c.best || turn.row.Estimated() != (c.best != c.counted) {
+			t.Errorf("%s: %+v, %v", name, turn.row, err)
+		}
+		tx, _ := transaction(t)
+		if turn.CountPrompt(tx); tx.Run.Context.Tokens != c.best {
+			t.Errorf("%s: the next prompts are measured by %+v", name, tx.Run.Context)
 		}
 	}
 }

@@ -237,17 +237,22 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 // writes the row, because pricing may take too long for a transaction.
 func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
-	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0 || t.resumable) {
-		c.guess(t)
+	if !cut || ctx.Err() != nil || len(t.Message.Content) > 0 || t.resumable {
+		c.guess(ctx, t)
 	}
 	t.row.Cost = c.Price(ctx, c.Model, c.Request, t.row, t.receipt)
 }
 
-// guess estimates the usage that the provider did not report for an interrupted answer. A refused
+// guess estimates the usage that the provider did not report, or reported as less than it can be. A refused
 // request has no answer and used nothing.
-func (c *call) guess(t *Turn) {
-	if t.Usage.Input == nil {
+func (c *call) guess(ctx context.Context, t *Turn) {
+	switch {
+	case t.Usage.Input == nil:
 		t.row.Guess.Input = new(history.NewMeter(c.Run.Context).Of(t.weight))
+	case t.weight.Denies(*t.Usage.Input):
+		t.row.Guess.Input = new(history.NewMeter(nil).Of(t.weight))
+		c.logger().WarnContext(ctx, "the provider's count of the prompt cannot be true: an estimate counts",
+			"model", c.Row.Model, "counted", *t.Usage.Input, "estimate", *t.row.Guess.Input)
 	}
 	if t.Usage.Output == nil {
 		t.row.Guess.Output = new(guessTokens(t.gathered.Content()))

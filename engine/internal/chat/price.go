@@ -1,16 +1,14 @@
 package chat
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
+)
 
-// guessTokens estimates the tokens of content from the length of its stored form, because a provider charges
-// for encrypted reasoning too.
-func guessTokens(c spool.Content) int64 {
-	if len(c) == 0 {
-		return 0
+// guessTokens estimates the tokens of an answer. A provider charges for reasoning too, which it may only send encrypted.
+func guessTokens(c spool.Content) (tokens int64) {
+	for _, p := range c {
+		tokens += history.Written(p)
 	}
-	text, err := c.MarshalStored()
-	if err != nil {
-		return 0
-	}
-	return int64(len(text)+3) / 4
+	return tokens
 }

@@ -61,6 +61,7 @@ type scene struct {
 
 	screen *screen
 	past   *history.Messages
+	weight history.Weight
 	run    spool.RunRow
 	saved  []string // the data of resume points
 	saving error    // what saving them fails with
@@ -70,7 +71,8 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	return &scene{
 		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0, nil),
-		run: spool.RunRow{Run: spool.Run{ID: "r"}},
+		weight: history.Weight{Bytes: 400},
+		run:    spool.RunRow{Run: spool.Run{ID: "r"}},
 	}
 }
 
@@ -79,7 +81,7 @@ func (s *scene) ask(ctx context.Context, m spool.Model, r spool.ModelRequest) (T
 	w := stream.New(stream.Settings{Live: s.screen, Log: s.Log, FlushEvery: -1, Grace: time.Minute}, spool.StreamKey{}, 1, 0)
 	events := w.Emitter("")
 	return s.Ask(ctx, Question{
-		Run: s.run, Model: m, Request: r, Weight: history.Weight{Bytes: 400}, Past: s.past, Events: &events, Row: spool.UsageRow{Model: "m"},
+		Run: s.run, Model: m, Request: r, Weight: s.weight, Past: s.past, Events: &events, Row: spool.UsageRow{Model: "m"},
 		Reserve: func(context.Context, *spool.ModelRequest) (spool.StopReason, error) { return "", nil },
 		Arguments: func(_ context.Context, _, text string) (args, sent json.RawMessage) {
 			return registry.CallArgs(text), nil

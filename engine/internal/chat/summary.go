@@ -93,9 +93,22 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	case ctx.Err() != nil:
 		row.Outcome = spool.OutcomeAborted
 	}
+	if finished { // what a failed request used is only known if the provider reports it
+		s.guess(&row, request, summary)
+	}
 	row.Cost = s.Price(ctx, s.Model, request, row, receipt)
 	s.Rows = append(s.Rows, row)
 	return summary, err
+}
+
+// guess estimates the usage of a summary that the provider did not report, or reported as less than it can be.
+func (s *Summary) guess(row *spool.UsageRow, request spool.ModelRequest, summary string) {
+	if weight := history.Weigh(request); row.Usage.Input == nil || weight.Denies(*row.Usage.Input) {
+		row.Guess.Input = new(history.NewMeter(nil).Of(weight))
+	}
+	if row.Usage.Output == nil {
+		row.Guess.Output = new(guessTokens(spool.TextContent(summary)))
+	}
 }
 
 // listen passes the model's events on, and reports whether it cut the answer. It turns a panic of

@@ -67,14 +67,18 @@ func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	return c
 }
 
-// CountPrompt stores the provider's token count of the prompt in the run.
+// CountPrompt stores the provider's token count of the prompt in the run, or the estimate if the count cannot be true.
 func (t *Turn) CountPrompt(tx *thread.Tx) {
 	if t.Usage.Input == nil || *t.Usage.Input <= 0 {
 		return
 	}
 	counts := t.Usage.Count()
+	tokens := counts.InputTokens
+	if t.weight.Denies(tokens) { // the next prompts would be too long
+		tokens = history.NewMeter(nil).Of(t.weight)
+	}
 	tx.Run.Context = &spool.ContextCount{
-		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.Bytes, Images: t.weight.Images,
+		Tokens: tokens, Answer: counts.OutputTokens, Bytes: t.weight.Bytes, Images: t.weight.Images,
 		Messages: t.messages, LastMessageID: t.newest,
 	}
 }

@@ -65,7 +65,7 @@ func newScene(t *testing.T) *scene {
 	s.rows.Rows.Thread = &spool.Thread{RunID: "r", State: spool.Completed}
 	s.rows.Rows.Runs = []spool.RunRow{{
 		Run:      spool.Run{ID: "r", Agent: "a", Model: "m", State: spool.Completed},
-		RunState: spool.RunState{Context: &spool.ContextCount{Tokens: 4000, Bytes: 16000, Messages: 4}},
+		RunState: spool.RunState{Context: &spool.ContextCount{Tokens: 4000, Bytes: 11_664, Messages: 4}},
 	}}
 	for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser, spool.RoleAssistant} {
 		id := spool.MessageID("m" + string(rune('1'+i)))

@@ -33,6 +33,9 @@ type Messages struct {
 	fixedWeight Weight
 	done        int
 	lent        lentPrompt
+	// preface is the last preface, and prefaceWeight its weight.
+	preface       spool.Content
+	prefaceWeight Weight
 }
 
 // New returns a history. Polling reports whether the calls of a tool may repeat. Nil: none may.
@@ -124,11 +127,20 @@ func (h *Messages) Prompt() ([]spool.Message, Weight) {
 	}
 	total := h.fixedWeight
 	total.Add(weighMessages(tail))
-	total.Add(weighMessage(spool.Message{Content: preface}))
+	total.Add(h.weighPreface(preface))
 	if len(messages) == len(h.fixed)+len(tail) { // the preface has become part of the first message
 		total.Bytes -= messageBytes
 	}
 	return messages, total
+}
+
+// weighPreface returns the weight of a preface, which is mostly that of the last prompt.
+func (h *Messages) weighPreface(preface spool.Content) Weight {
+	same := func(a, b spool.Part) bool { return a.Text == b.Text }
+	if h.prefaceWeight == (Weight{}) || !slices.EqualFunc(h.preface, preface, same) {
+		h.preface, h.prefaceWeight = preface, weighMessage(spool.Message{Content: preface})
+	}
+	return h.prefaceWeight
 }
 
 // Has reports whether a message in All has a tool call with the id.

@@ -93,12 +93,13 @@ func (s *Summariser) split(lines []string) (parts [][]string) {
 	left := 0
 	for _, line := range lines {
 		line = headAndTail(line, room/3)
-		if n := len(line) + 1; n > left || len(parts) == 0 {
+		n := int(size(line)) + 1
+		if n > left || len(parts) == 0 {
 			parts = append(parts, nil)
 			left = room
 		}
 		parts[len(parts)-1] = append(parts[len(parts)-1], line)
-		left -= len(line) + 1
+		left -= n
 	}
 	return parts
 }

@@ -371,7 +371,7 @@ func compacting(errs ...error) *spooltest.Model {
 			}
 			return spooltest.Say("a summary")
 		case !strings.HasSuffix(last, "now"): // a summary can come before it
-			return spooltest.Say(long("re", 2000))
+			return spooltest.Say(long("re", 3000))
 		case broken.Add(1) == 1:
 			return background("one", overloaded())
 		default:

@@ -168,14 +168,18 @@ func testUsageTwoCurrencies(s usageTest) {
 	e := s.working(s.priced(func(spool.Charge) (spool.Cost, error) {
 		calls++
 		return spool.Cost{Micros: 5, Currency: []string{"EUR", "USD", "EUR"}[calls-1]}, nil
-	}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	}, spooltest.NewModel(
+		spooltest.Turn{Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{Usage: spooltest.Tokens(2, 1), Calls: []spooltest.Call{{ID: "c2", Name: "look"}}},
+		spooltest.Turn{Usage: spooltest.Tokens(3, 1), Text: []string{"done"}},
+	), plain("look", "1")))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	euro := &spool.Cost{Micros: 5, Currency: "EUR"}
 	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeFinished, spool.Usage{}, euro),
-		s.row(2, spool.OutcomeFinished, spool.Usage{}, nil),
-		s.row(3, spool.OutcomeFinished, spool.Usage{}, euro),
+		s.row(1, spool.OutcomeFinished, spooltest.Tokens(1, 1), euro),
+		s.row(2, spool.OutcomeFinished, spooltest.Tokens(2, 1), nil),
+		s.row(3, spool.OutcomeFinished, spooltest.Tokens(3, 1), euro),
 	})
 	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Currency: "EUR", Micros: 10}})
 }
@@ -198,16 +202,22 @@ func testUsageNextRunCurrency(s usageTest) {
 	s.same("by currency", u.Tokens.Costs, []spool.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
 }
 
-// testUsageAbsent has a provider that reports no counts, and one that reports zeros.
+// testUsageAbsent has a provider that reports no counts, which are estimated, and one that reports zeros.
 func testUsageAbsent(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
-	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeFinished, spool.Usage{}, nil),
-		s.row(2, spool.OutcomeFinished, spooltest.Tokens(0, 0), table(0)),
-	})
-	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Currency: "USD"}})
+	rows := s.ledger()
+	guess := rows[0].Guess
+	if guess.Input == nil || guess.Output == nil || *guess.Input < 1 || *guess.Output < 1 {
+		s.Fatalf("the estimate is %s", compare.Dump(guess))
+	}
+	cost := table(2**guess.Input + 3**guess.Output)
+	cost.Source = spool.CostEstimate
+	first := s.row(1, spool.OutcomeFinished, spool.Usage{}, cost)
+	first.Guess = guess
+	s.same("rows", rows, []spool.UsageRow{first, s.row(2, spool.OutcomeFinished, spooltest.Tokens(0, 0), table(0))})
+	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Micros: cost.Micros, Currency: "USD"}})
 }
 
 // testUsageCutOff stops an answer before its provider has reported usage.

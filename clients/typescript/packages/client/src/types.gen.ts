@@ -4614,7 +4614,7 @@ export interface components {
             currency?: string;
             /**
              * Format: int64
-             * @description The number of calls that were cut off before the provider counted them. Their estimates are separate, and included in costMicros.
+             * @description The number of calls that the provider did not count, or not truly. Their estimates are separate, and included in costMicros.
              */
             estimated: number;
             /**
@@ -4659,7 +4659,7 @@ export interface components {
              * @description When it ended.
              */
             createdAt: string;
-            /** @description Estimates of the tokens that the provider did not count. */
+            /** @description Estimates of the tokens that the provider did not count, or not truly. */
             guess?: components["schemas"]["UsageCounts"];
             /**
              * @description The purpose of the call.
