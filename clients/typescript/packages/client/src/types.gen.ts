@@ -4434,6 +4434,8 @@ export interface components {
         ToolCallPart: {
             /** @description The arguments as an object, or the model's text as a string if it was not JSON. */
             args?: unknown;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             /** @description The call's id. */
             toolCallId: string;
             /** @description The tool. */
@@ -4514,6 +4516,8 @@ export interface components {
             name: string;
             /** @description The JSON Schema of the arguments. Left out: there are none. */
             parameters?: unknown;
+            /** @description Whether the same call may have the same result many times. */
+            polling?: boolean;
         };
         ToolResultPart: {
             /** @description Any JSON. */
