@@ -77,6 +77,9 @@ type RunState struct {
 	// Context is the provider's count of the prompt of the last finished step, which may be a step of an
 	// earlier run of the same agent. Nil: nothing was counted yet.
 	Context *ContextCount `json:"context,omitempty"`
+	// Cleared is the last message whose tool results prompts leave out, so that later steps, later runs of the agent
+	// and other workers send the same prompts. Empty: they leave out none.
+	Cleared MessageID `json:"cleared,omitempty"`
 
 	// WallTime is how long workers have executed a dispatched run, without the time of the present worker. A
 	// nested run has none of its own.

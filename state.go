@@ -105,6 +105,8 @@ const (
 	StopFilter StopReason = "content_filter"
 	// StopEmpty is a run whose model said nothing and called nothing, twice.
 	StopEmpty StopReason = "empty_answer"
+	// StopRepeated is a run whose model made the same call with the same result again and again: see [Tool.Polling].
+	StopRepeated StopReason = "repeated_call"
 	// StopOutput is a run that failed because its answer did not fit the [OutputSchema], twice.
 	StopOutput StopReason = "invalid_output"
 	// The budgets of a run: see [Budget].

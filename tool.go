@@ -54,6 +54,11 @@ type Tool struct {
 	// and anew after a question. Defaults to [DefaultPendingTimeout].
 	PendingTimeout time.Duration
 
+	// Polling says that the same call may have the same result many times, because it looks whether something has
+	// happened. For another tool, the model is told at the third step with the same calls and the same results and
+	// nothing in between, and the run ends at the sixth, with [StopRepeated]. Defaults to false.
+	Polling bool
+
 	// Idempotent says that a call may be repeated with the same idempotency key after a crash left its
 	// outcome unknown. Otherwise a person is asked.
 	Idempotent bool

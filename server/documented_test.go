@@ -114,7 +114,7 @@ func TestKindsAreDocumented(t *testing.T) {
 		{Type: spool.PartText, Text: "a"},
 		{Type: spool.PartReasoning, Text: "a"},
 		{Type: spool.PartImage, Image: "a", MIMEType: "a"},
-		{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: json.RawMessage(`{}`)},
+		{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: json.RawMessage(`{}`), SentArgs: json.RawMessage(`{}`)},
 		{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "t", Result: json.RawMessage(`{}`)},
 	} {
 		p.Provider = json.RawMessage(`{}`)

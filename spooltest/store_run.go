@@ -46,7 +46,7 @@ func fullRun(s *storeTest) spool.RunRow {
 			Model: "m", Requested: "m-1", Step: 3, Request: "digest", Data: signature, Prompt: 7, Room: 8,
 			Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: "table", Version: "2"},
 		},
-		Handovers: []spool.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true,
+		Handovers: []spool.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true, Cleared: "m0",
 		Fallback: &spool.RunFallback{Model: "spare", Attempts: 1, Failed: []spool.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
 		Paused:   true, Revision: "rev_1", Steered: true, Continues: "r0", ToolLists: []spool.PinnedTools{{Source: "shop", List: "tools_1"}},
 		Output: &spool.RunOutput{

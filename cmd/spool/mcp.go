@@ -105,7 +105,7 @@ func (s mcpServer) selection(allow []string) mcp.Selection {
 		allow = s.Allow
 	}
 	return mcp.Selection{
-		Allow: allow, Access: s.Access, Approval: mcp.Approval(s.Approval), Approve: s.Approve, Idempotent: s.Idempotent, Prefix: s.Prefix,
+		Allow: allow, Access: s.Access, Approval: mcp.Approval(s.Approval), Approve: s.Approve, Idempotent: s.Idempotent, Polling: s.Polling, Prefix: s.Prefix,
 		Expiry: s.Expiry, DistinctApprover: s.DistinctApprover,
 	}
 }

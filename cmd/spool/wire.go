@@ -61,7 +61,7 @@ func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
 		Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets, Secrets: t.Requests.Secrets,
 		Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes, Retry: retryOf(t.Requests),
 	})
-	made.Expiry, made.DistinctApprover, made.Access = t.Expiry, t.DistinctApprover, t.Access
+	made.Expiry, made.DistinctApprover, made.Access, made.Polling = t.Expiry, t.DistinctApprover, t.Access, t.Polling
 	return made, err
 }
 

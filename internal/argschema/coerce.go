@@ -129,7 +129,7 @@ func (c *coercion) kinds(schema any, depth int) []string {
 	case string:
 		return []string{t}
 	case []any:
-		var kinds []string
+		kinds := make([]string, 0, len(t))
 		for _, kind := range t {
 			if kind, ok := kind.(string); ok {
 				kinds = append(kinds, kind)

@@ -64,6 +64,11 @@ type Selection struct {
 	// Defaults to none.
 	Idempotent []string
 
+	// Polling are tools whose same call may have the same result many times: see [spool.Tool.Polling].
+	//
+	// Defaults to none.
+	Polling []string
+
 	// Prefix comes before the names of the tools. It has up to 34 letters, digits, hyphens and underscores.
 	//
 	// Defaults to the name of the server and two underscores.
@@ -130,10 +135,10 @@ func (c *source) ListFor(ctx context.Context, tenant spool.Tenant, subject strin
 	return json.Marshal(list)
 }
 
-// Missing returns the names in Allow, Approve and Idempotent that a list does not have, sorted. A name with a
+// Missing returns the names in Allow, Approve, Idempotent and Polling that a list does not have, sorted. A name with a
 // spelling mistake in Approve would let calls pass without a person.
 func (o Selection) Missing(list *List) []string {
-	all := slices.Concat(o.Allow, o.Approve, o.Idempotent)
+	all := slices.Concat(o.Allow, o.Approve, o.Idempotent, o.Polling)
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(name string) bool {
 		return slices.ContainsFunc(list.Tools, func(t ListedTool) bool { return t.Name == name })
@@ -184,7 +189,7 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 	t := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: localName(o.Prefix, listed.Name), Description: listed.Description, Parameters: listed.Schema},
 		Check:    schema.Check, Access: o.Access, DistinctApprover: o.DistinctApprover, Expiry: o.Expiry,
-		Idempotent: slices.Contains(o.Idempotent, listed.Name),
+		Idempotent: slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
 	}
 	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove

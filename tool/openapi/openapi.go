@@ -123,6 +123,8 @@ type Override struct {
 	// Idempotent says that a call with an unknown outcome may be repeated. GET and HEAD are idempotent, unless
 	// this is false.
 	Idempotent *bool
+	// Polling says that the same call may have the same result many times: see [spool.Tool.Polling].
+	Polling bool
 }
 
 // Tool is the tool of an operation.

@@ -106,7 +106,7 @@ func (b *sourceBuilder) tool(o operation, over Override) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	made.Idempotent = idempotent
+	made.Idempotent, made.Polling = idempotent, over.Polling
 	if approval {
 		made.Approval = spool.AlwaysApprove
 	}

@@ -87,7 +87,7 @@ func TestAskSpeaking(t *testing.T) {
 	} {
 		s, m := newScene(t, spool.Agent{}, spool.RunRow{}), &script{answers: c.answers}
 		s.plays(history.Context{}, map[string]*script{"m": m})
-		turn, err := s.askSpeaking(t.Context(), history.New(nil, 0))
+		turn, err := s.askSpeaking(t.Context(), history.New(nil, 0, nil))
 		cut, failed := errors.AsType[*chat.CutOffError](err)
 		if failed {
 			turn = cut.Turn
@@ -138,7 +138,7 @@ func TestAskModels(t *testing.T) {
 			s.rows.Rows.Runs[0].StopAt = noon
 		}
 		s.plays(history.Context{}, map[string]*script{"m": {answers: []answer{c.m}}, "spare": {answers: []answer{c.spare}}, "last": {answers: []answer{c.last}}})
-		turn, done, err := s.askModels(t.Context(), history.New(nil, 0))
+		turn, done, err := s.askModels(t.Context(), history.New(nil, 0, nil))
 		run := s.saved()
 		if turn.Message.Text() != c.text || done != c.done || (err != nil) != c.failed || run.ModelInUse() != c.uses || run.State != c.state {
 			t.Errorf("%s: %q, done %t, %v, the run uses %s and is %s", name, turn.Message.Text(), done, err, run.ModelInUse(), run.State)
@@ -192,7 +192,7 @@ func TestFit(t *testing.T) {
 		}
 		s.failed = c.failed
 		to := c.window.LimitsOf("m", m, 0)
-		r, err := s.fit(t.Context(), history.New(messages, 0), to, c.must)
+		r, err := s.fit(t.Context(), history.New(messages, 0, nil), to, c.must)
 		s.check(err)
 		size := history.NewMeter(nil).Of(r.weight)
 		if (len(m.asked) > 0) != c.asked || c.window.Ceiling > 0 && size > to.Budget {
@@ -231,7 +231,7 @@ func TestAskFitting(t *testing.T) {
 		for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser} {
 			messages = append(messages, spool.Message{ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 700))})
 		}
-		turn, err := s.askFitting(t.Context(), history.New(messages, 0))
+		turn, err := s.askFitting(t.Context(), history.New(messages, 0, nil))
 		if (turn.Reason == "") != (c.text == "") || c.text != "" && turn.Message.Text() != c.text || (err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.rows.Rows.Usage) != c.rows {
 			t.Errorf("%s: %q, %v, asked %d times, %d rows", name, turn.Message.Text(), err, len(m.asked), len(s.rows.Rows.Usage))
 		}

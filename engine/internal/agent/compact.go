@@ -91,6 +91,9 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	if to.At == 0 || size <= to.At && !must {
 		return request, nil
 	}
+	if cleared, err := l.clear(ctx, past, m, to, size); cleared || err != nil {
+		return l.weigh(past), err
+	}
 	c, some := past.Recall.Plan(m, to.Tail, l.run.ID, record.Answers(l.run))
 	again := l.failed == 0 || size >= l.failed+to.Budget/worthwhile
 	if l.run.Resume != nil && !must { // another prompt would lose the answer that the run asks for again
@@ -119,6 +122,24 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 	return request, nil
 }
 
+// clear leaves old results of tools out of the prompt, if that alone makes it short enough. Each clearing changes the
+// beginning of the prompt, which its provider has cached, so it has to free as much as a summary. What is cleared is
+// saved before the model is asked, so that every worker sends the same prompt.
+func (l *asker) clear(ctx context.Context, past *history.Messages, m history.Meter, to history.Limits, size int64) (bool, error) {
+	through, weight := past.Clearable(m, to.Tail, l.run.ID)
+	if freed := m.Part(weight); l.run.Resume != nil || freed < to.Budget/worthwhile || size-freed > to.At {
+		return false, nil
+	}
+	err := l.update(ctx, func(tx *thread.Tx) error {
+		tx.Run.Cleared = through
+		return tx.PutUnseen()
+	})
+	if err == nil {
+		past.Clear(through)
+	}
+	return err == nil, err
+}
+
 // compact asks a model for a summary of older messages and saves it. The summary replaces these
 // messages in prompts. The messages stay in the store.
 func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
@@ -130,6 +151,7 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 		_, err := l.reserve(ctx, row, s.Model, r, s.TokensOf(*r))
 		return err
 	}
+	c.Gone = past.Originals(c.Gone)
 	text, failed := s.Summary(ctx, c)
 	var summary *spool.Message
 	err := l.commit(ctx, func(tx *thread.Tx) error {
@@ -147,6 +169,7 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 		if err != nil {
 			return err
 		}
+		tx.Run.Cleared = "" // the summary covers what was cleared
 		if tx.Run.Context = compact.Count(l.agent, l.run, append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
 			tx.Run.Context.Messages += past.Unread
 		}
@@ -161,10 +184,10 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 // history reads the messages of the run's agent, unless they are known.
 func (l *asker) history(ctx context.Context) (h *history.Messages, err error) {
 	if l.parent == nil && l.s.messages != nil {
-		return history.Of(l.run, l.s.messages), nil
+		return history.Of(l.run, l.s.messages, l.polls), nil
 	}
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
-		h, err = history.Read(v, l.run)
+		h, err = history.Read(v, l.run, l.polls)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {

@@ -139,7 +139,7 @@ func TestFinishIfDone(t *testing.T) {
 		"answer before budget":   {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, reason: spool.StopCompleted},
 	} {
 		s := newScene(t, spool.Agent{MaxSteps: 4, NoFinalAnswer: !c.final}, c.run)
-		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0))
+		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0, nil))
 		s.check(err)
 		if run := s.saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == spool.Completed) || s.final != (c.final && !done) {
 			t.Errorf("%s: %s %q", name, run.State, run.StopReason)

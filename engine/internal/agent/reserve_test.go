@@ -92,7 +92,7 @@ func TestFitsSteers(t *testing.T) {
 		"used up":   {budget: tokens(100)},
 	} {
 		s := newScene(t, spool.Agent{MaxOutputTokens: 16}, spool.RunRow{Run: spool.Run{Allowance: c.budget}})
-		fits := s.fitsSteers(t.Context(), history.New([]spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go")}}, 0))
+		fits := s.fitsSteers(t.Context(), history.New([]spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go")}}, 0, nil))
 		if got := fits(c.budget, steers, time.Time{}); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -127,9 +127,17 @@ func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, 
 			return false, nil
 		}
 		return true, l.finish(ctx, allSteps)
+	case past.Repeats(l.run.ID) >= history.MaxRepeats:
+		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopRepeated})
 	default:
 		return false, nil
 	}
+}
+
+// polls reports whether the same call of a tool with the same result may come again and again.
+func (l *runState) polls(name string) bool {
+	tool, _ := l.agent.Tool(name)
+	return tool.Polling
 }
 
 // answeredWith reports whether the last message of the run's history is the answer that ends the run.

@@ -69,7 +69,7 @@ func TestHandOver(t *testing.T) {
 	} {
 		c.run.Steps = 1
 		s := newScene(t, spool.Agent{Transfers: c.transfers}, c.run)
-		over, err := s.handOver(t.Context(), history.New(transferred("r", `{"transferredTo":"other"}`), 0))
+		over, err := s.handOver(t.Context(), history.New(transferred("r", `{"transferredTo":"other"}`), 0, nil))
 		s.check(err)
 		if run := s.saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == spool.Queued) != c.over || (s.screen.woken == 1) != c.over {
 			t.Errorf("%s: %s of %s; workers were woken %d times", name, run.State, run.Agent, s.screen.woken)

@@ -69,7 +69,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	return &scene{
-		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0),
+		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0, nil),
 		run: spool.RunRow{Run: spool.Run{ID: "r"}},
 	}
 }

@@ -197,7 +197,7 @@ func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c 
 	summary.RunID = "" // its run has ended
 	entry := Entry(tx.Run, summary, c)
 	entry.RunID = ""
-	tx.Run.Context = Count(agent, before.run, append(slices.Clip(before.history), *summary), m)
+	tx.Run.Context, tx.Run.Cleared = Count(agent, before.run, append(slices.Clip(before.history), *summary), m), ""
 	return tx.Write(spool.Changes{
 		Runs: []spool.RunRow{tx.Run}, Messages: []*spool.Message{summary}, Entries: []*spool.Entry{entry}, Usage: rows,
 	})

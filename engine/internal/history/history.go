@@ -21,8 +21,12 @@ type Messages struct {
 	// calls has the ids of the tool calls in All.
 	calls map[spool.ToolCallID]struct{}
 
-	// Recall is the recall of All. Adding a summary replaces it.
-	Recall Recall
+	// Recall is the recall of All, with notes about calls that repeat, and without the results that were cleared.
+	// Adding a summary replaces it.
+	Recall  Recall
+	repeats repeats
+	polling func(tool string) bool
+	cleared spool.MessageID
 	// fixed is the prompt form of the first done messages of Recall.live. No later message can change
 	// it. fixedWeight is the weight of fixed.
 	fixed       []spool.Message
@@ -31,8 +35,12 @@ type Messages struct {
 	lent        lentPrompt
 }
 
-func New(messages []spool.Message, unread int) *Messages {
-	h := &Messages{Unread: unread, calls: make(map[spool.ToolCallID]struct{})}
+// New returns a history. Polling reports whether the calls of a tool may repeat. Nil: none may.
+func New(messages []spool.Message, unread int, polling func(tool string) bool) *Messages {
+	if polling == nil {
+		polling = func(string) bool { return false }
+	}
+	h := &Messages{Unread: unread, polling: polling, calls: make(map[spool.ToolCallID]struct{})}
 	h.Add(messages...)
 	return h
 }
@@ -46,19 +54,42 @@ func (h *Messages) Add(messages ...spool.Message) {
 			h.calls[p.ToolCallID] = struct{}{}
 		}
 		if _, summary := m.Content.Summary(); summary {
-			fresh = true
+			fresh, h.cleared = true, "" // the summary covers what was cleared
 		} else if !fresh {
-			h.Recall.live = append(h.Recall.live, m)
+			h.Recall.live = append(h.Recall.live, h.repeats.add(m, h.polling))
 		}
 	}
 	if fresh {
-		h.Recall = RecallOf(h.All)
-		h.fixed, h.fixedWeight, h.done, h.lent = nil, Weight{}, 0, lentPrompt{}
+		h.rebuild()
 	}
+}
+
+// rebuild makes the recall anew.
+func (h *Messages) rebuild() {
+	h.Recall, h.repeats = RecallOf(h.All), repeats{}
+	last := -1
+	if h.cleared != "" {
+		last = indexOf(h.Recall.live, h.cleared)
+	}
+	for i, m := range h.Recall.live {
+		if m = h.repeats.add(m, h.polling); i <= last && m.Role == spool.RoleTool {
+			m = withoutResults(m)
+		}
+		h.Recall.live[i] = m
+	}
+	h.fixed, h.fixedWeight, h.done, h.lent = nil, Weight{}, 0, lentPrompt{}
 }
 
 // Len returns the number of the agent's messages, including unread ones.
 func (h *Messages) Len() int { return h.Unread + len(h.All) }
+
+// Repeats returns how many steps at the end of the history have the same calls of a run, with the same results.
+func (h *Messages) Repeats(run spool.RunID) int {
+	if h.repeats.run != run || len(h.repeats.done) < len(h.repeats.calls) {
+		return 0
+	}
+	return h.repeats.count
+}
 
 // Last returns the newest message, or false if there is none.
 func (h *Messages) Last() (spool.Message, bool) {
@@ -117,25 +148,33 @@ func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallI
 }
 
 // Read reads the messages of a run's agent.
-func Read(v spool.View, run spool.RunRow) (*Messages, error) {
-	if h, err := afterSummary(v, run); h != nil || err != nil {
+func Read(v spool.View, run spool.RunRow, polling func(tool string) bool) (*Messages, error) {
+	if h, err := afterSummary(v, run, polling); h != nil || err != nil {
 		return h, err
 	}
 	agent := run.AgentID()
 	messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
-	return Of(run, messages), err
+	return Of(run, messages, polling), err
 }
 
 // Of returns the messages of a run's agent, which are all that it has. It may change the slice.
-func Of(run spool.RunRow, messages []spool.Message) *Messages {
-	return New(withClientContext(run, messages), 0)
+func Of(run spool.RunRow, messages []spool.Message, polling func(tool string) bool) *Messages {
+	return of(run, messages, 0, polling)
+}
+
+func of(run spool.RunRow, messages []spool.Message, unread int, polling func(tool string) bool) *Messages {
+	h := New(withClientContext(run, messages), unread, polling)
+	if run.Cleared != "" {
+		h.Clear(run.Cleared)
+	}
+	return h
 }
 
 // afterSummary reads only the messages that a prompt needs if the history has a summary: the turn in
 // whose run the summary was made, the last message that the summary covers, and all later messages. It
 // returns nil if the whole history has to be read: if no summary is valid, if the number of messages is
 // unknown, or if the run's last answer may be among the older messages.
-func afterSummary(v spool.View, run spool.RunRow) (*Messages, error) {
+func afterSummary(v spool.View, run spool.RunRow, polling func(tool string) bool) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {
 		return nil, nil //nolint:nilnil // nil is: read everything
@@ -172,5 +211,5 @@ func afterSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 		}
 		known = slices.Concat(turns[:min(1, len(turns))], known) // the later ones are of steers
 	}
-	return New(withClientContext(run, slices.Concat(known, messages)), older-len(known)), nil
+	return of(run, slices.Concat(known, messages), older-len(known), polling), nil
 }

@@ -19,7 +19,7 @@ func TestHistory(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var all []spool.Message
-		grown := New(nil, 0)
+		grown := New(nil, 0, nil)
 		for round := range 4 {
 			more, run := historyOf(r)
 			for i := range more {
@@ -66,7 +66,7 @@ func TestHistoryPromptIsTheCallers(t *testing.T) {
 	t.Parallel()
 
 	all, _ := historyOf(rand.New(rand.NewPCG(1, 4)))
-	grown := New(all, 0)
+	grown := New(all, 0, nil)
 	first, _ := grown.Prompt()
 	clear(first)
 	checkHistory(t, 1, grown, all)
@@ -76,7 +76,7 @@ func TestHistoryPromptIsTheCallers(t *testing.T) {
 func TestUnreadCallsAreAnothers(t *testing.T) {
 	t.Parallel()
 
-	whole, part := New(nil, 0), New(nil, 7)
+	whole, part := New(nil, 0, nil), New(nil, 7, nil)
 	run := spool.RunRow{Run: spool.Run{ID: "r1", Steps: 2}}
 	next := run
 	next.Steps++

@@ -18,7 +18,7 @@ func TestKeptPromptsStay(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		all, _ := historyOf(r)
-		grown := New(nil, 0)
+		grown := New(nil, 0, nil)
 		var kept, was [][]spool.Message
 		for i, m := range all {
 			grown.Add(m)
@@ -43,7 +43,7 @@ func TestPromptIsNotCopied(t *testing.T) { //nolint:paralleltest // it counts wh
 			ID: spool.MessageID(fmt.Sprint("m", n)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[n%2], Content: spool.TextContent("x"),
 		}
 	}
-	h, n := New(nil, 0), 0
+	h, n := New(nil, 0, nil), 0
 	for ; n < 1000; n++ {
 		h.Add(turn(n))
 	}

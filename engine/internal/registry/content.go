@@ -73,7 +73,7 @@ func toolContents(tools []spool.Tool) []spool.ToolContent {
 			parameters = toolresult.JSON(string(parameters))
 		}
 		contents = append(contents, spool.ToolContent{
-			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent,
+			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent, Polling: t.Polling,
 			Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
 		})
 	}
@@ -207,7 +207,7 @@ func pinnedTool(c spool.ToolContent, present spool.Tool) spool.Tool {
 		present.Approval = spool.AlwaysApprove
 	}
 	present.DistinctApprover = present.DistinctApprover || c.DistinctApprover
-	present.Idempotent = present.Idempotent && c.Idempotent
+	present.Idempotent, present.Polling = present.Idempotent && c.Idempotent, c.Polling
 	return present
 }
 

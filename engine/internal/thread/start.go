@@ -149,7 +149,7 @@ func dispatch(tx *Tx, s StartRequest, c *spool.Changes) (*Taken, error) {
 func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
 	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now
-	run.Context = tx.Run.Context
+	run.Context, run.Cleared = tx.Run.Context, tx.Run.Cleared
 	run.Nonce = tx.Random.Nonce()
 	return run
 }

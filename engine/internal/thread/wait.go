@@ -201,7 +201,7 @@ func startNext(tx *Tx) error {
 		return err
 	}
 	for i, r := range waiting {
-		r.Context, r.Steered = tx.Run.Context, anySteers(waiting[i+1:])
+		r.Context, r.Cleared, r.Steered = tx.Run.Context, tx.Run.Cleared, anySteers(waiting[i+1:])
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := startWaiting(next)
 		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that the run edits is gone

@@ -78,7 +78,9 @@ func looking(_ spool.ModelRequest, step int) spooltest.Turn {
 
 // budgeted returns a configuration whose runs have a budget, and whose model stays within its bounds.
 func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
-	c := usageTest(s).priced(perToken, m, append(tools, plain("look", "1"))...)
+	look := plain("look", "1")
+	look.Polling = true // models call it in each step
+	c := usageTest(s).priced(perToken, m, append(tools, look)...)
 	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
 	c.Budget.Default = b
 	s.history.Bounded = true

@@ -31,6 +31,8 @@ var contextTests = map[string]func(s contextTest){
 	"SummaryQuoted": testContextSummaryQuoted,
 	"Split":         testContextSplit,
 	"HugeResult":    testContextHugeResult,
+	"Clears":        testContextClears,
+	"ClearsLittle":  testContextClearsTooLittle,
 	"Stopped":       testContextStopped,
 	"Never":         testContextNever,
 	"NotCounted":    testContextNotCounted,
@@ -426,7 +428,7 @@ func testContextSummaryPauses(s contextTest) {
 	const steps = 60
 	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Turn{Err: overloaded()} })
 	m := stepping(17_000, steps, "look")
-	c := s.contextConfig(m, sums, plain("look", result("seen", 1200)))
+	c := s.contextConfig(m, sums, plain("look", result("seen", 950)))
 	c.Agents[0].MaxSteps = steps + 1
 	e := s.working(c)
 	s.start(e, "r1", "go")

@@ -63,8 +63,8 @@ func casting(scripts map[string][]spooltest.Turn) *spooltest.Model {
 
 func roleOf(r spool.ModelRequest) string {
 	messages := r.Messages
-	if r.NoCalls { // the last message asks for the answer behind the last step
-		messages = messages[:len(messages)-1]
+	if last := len(messages) - 1; r.NoCalls && messages[last].Role == spool.RoleUser { // it asks for the answer behind the last step
+		messages = messages[:last]
 	}
 	for _, m := range slices.Backward(messages) {
 		if m.Role == spool.RoleUser {

@@ -138,7 +138,7 @@ func marchSealed(name string, steps int) *strictModel {
 		case n == 1 && steps > 2:
 			t.Calls = []spooltest.Call{{ID: "c1", Name: "look", Args: `{"n":1}`}, {ID: "c2", Name: "send", Args: `{"to":"x"}`}}
 		case n+1 < steps:
-			t.Calls = []spooltest.Call{{ID: "c1", Name: "look", Args: `{"n":1}`}}
+			t.Calls = []spooltest.Call{{ID: "c1", Name: "look", Args: fmt.Sprintf(`{"n":%d}`, n)}}
 		}
 		return t
 	})
@@ -311,6 +311,10 @@ func testProviderPauseSteps(s providerTest) {
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 5 || r.StopReason != spool.StopMaxSteps {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
+	}
+	last := m.Requests()[4]
+	if messages := last.Messages; !last.NoCalls || messages[len(messages)-1].Role != spool.RoleAssistant {
+		s.Errorf("the last request does not go on with the answer: %+v", messages[len(messages)-1])
 	}
 	m.accepts(s.engineTest)
 }

@@ -130,6 +130,7 @@ func ruleSubjects() []subject {
 		{"Arguments", cases(argumentTests)},
 		{"Empty", cases(emptyTests)},
 		{"Final", cases(finalTests)},
+		{"Repeat", cases(repeatTests)},
 		{"Provider", cases(providerTests)},
 		{"Background", cases(backgroundTests)},
 		{"Fallback", cases(fallbackTests)},

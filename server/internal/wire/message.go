@@ -35,7 +35,7 @@ func (m *made) makeMessage() {
 			{word: string(spool.PartReasoning), has: []string{"Text"}},
 			{word: string(spool.PartImage), has: []string{"Image!", "MIMEType"}},
 			{word: string(spool.PartFile), has: []string{"File!", "FileName", "MIMEType"}},
-			{word: string(spool.PartToolCall), has: []string{"ToolCallID!", "ToolName!", "Args"}},
+			{word: string(spool.PartToolCall), has: []string{"ToolCallID!", "ToolName!", "Args", "SentArgs"}},
 			{word: string(spool.PartToolResult), has: []string{"ToolCallID!", "ToolName!", "Result"}},
 		}, func(word string) string { return word + "Part" }, func(v variant) []reflect.StructField {
 			return pick(reflect.TypeFor[spool.Part](), append(v.has, "Provider")...)

@@ -68,6 +68,7 @@ agents:
     model: local
     instructions: You are helpful. It costs $5, or $${five}.
     max_steps: ${STEPS}
+    final_answer: false
     when_busy: enqueue
     revisions: pin
     fallbacks: [show]
@@ -90,6 +91,7 @@ tools:
     url: http://127.0.0.1:9009/tools/lookup
     description: Look something up
     idempotent: ${YES}
+    polling: true
     parameters: {type: object, properties: {to: {type: string, default: "${NONE:-you}"}}, additionalProperties: false}
   send:
     type: http
@@ -113,7 +115,7 @@ tools:
     caller: true
     approval: true
     auth: {key: {token: "${TOKEN}"}, basic: {username: me, password: "${LONG}"}}
-    override: {listOrders: {name: orders, description: Lists., approval: false, idempotent: "${YES}"}, createOrder: {}}
+    override: {listOrders: {name: orders, description: Lists., approval: false, idempotent: "${YES}", polling: true}, createOrder: {}}
     headers: {X-Key: "${KEY}"}
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token_sha256: "${HASH}", tenant: other, scopes: [stop, admin], operator: true, threads: all, expires: 2027-01-31T00:00:00Z}]
@@ -165,7 +167,7 @@ func TestParse(t *testing.T) {
 		},
 		Agents: []config.Agent{
 			{
-				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Revisions: "pin", DistinctApprover: true, Tools: []string{"lookup", "send", "shop", "shop_orders"},
+				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, NoFinalAnswer: true, WhenBusy: "enqueue", Revisions: "pin", DistinctApprover: true, Tools: []string{"lookup", "send", "shop", "shop_orders"},
 				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
 				ClientTools: -1, ClientContext: 4096,
 				Fallbacks: []string{"show"}, FallbackOn: []spool.FallbackCause{spool.FallbackDown, spool.FallbackLimit}, FallbackAfter: 2,
@@ -179,7 +181,7 @@ func TestParse(t *testing.T) {
 		},
 		Tools: []config.Tool{
 			{
-				Name: "lookup", Type: "http", URL: "http://127.0.0.1:9009/tools/lookup", Description: "Look something up", Idempotent: true,
+				Name: "lookup", Type: "http", URL: "http://127.0.0.1:9009/tools/lookup", Description: "Look something up", Idempotent: true, Polling: true,
 				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
 			},
 			{
@@ -199,7 +201,7 @@ func TestParse(t *testing.T) {
 					Document: "https://shop.example/openapi.yaml?key=sk-secret", Operations: []string{"listOrders", "POST /orders", "tag:reports"},
 					BaseURL: "https://shop.example/v1", Prefix: "shop_", Caller: true,
 					Auth:     map[string]config.Credential{"key": {Token: "tok-secret-of-all"}, "basic": {Username: "me", Password: "0123456789abcdef0123456789abcdef"}},
-					Override: map[string]config.Override{"listOrders": {Name: "orders", Description: "Lists.", Approval: &no, Idempotent: &yes}, "createOrder": {}},
+					Override: map[string]config.Override{"listOrders": {Name: "orders", Description: "Lists.", Approval: &no, Idempotent: &yes, Polling: true}, "createOrder": {}},
 				},
 				Requests: config.Requests{
 					Headers: map[string]string{"X-Key": "sk-secret"}, Secrets: []string{"sk-secret", "sk-secret", "tok-secret-of-all", "0123456789abcdef0123456789abcdef"},

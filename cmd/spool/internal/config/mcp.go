@@ -44,6 +44,7 @@ type MCP struct {
 	Approval       string
 	Approve        []string
 	Idempotent     []string
+	Polling        []string
 	Expiry         spool.Expiry
 
 	DistinctApprover bool
@@ -70,7 +71,7 @@ var (
 
 var mcpFields = []string{
 	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
-	"idempotent", "expiry", "distinct_approver", "only_for",
+	"idempotent", "polling", "expiry", "distinct_approver", "only_for",
 }
 
 // mcpServer reads an entry of the section mcp.
@@ -85,7 +86,7 @@ func mcpServer(e entry) MCP {
 		Optional: f["optional"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
 		TaskTimeout:    f["task_timeout"].duration(),
 		MaxResultBytes: f["max_result_bytes"].integer(), Revision: f["revision"].date(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
-		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Expiry: expiry(f["expiry"]),
+		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Polling: f["polling"].texts(), Expiry: expiry(f["expiry"]),
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
 	}
 	if tasks := f["tasks"].optionalBoolean(); tasks != nil {

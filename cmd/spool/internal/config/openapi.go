@@ -30,6 +30,7 @@ type Credential struct{ Token, Username, Password string }
 type Override struct {
 	Name, Description    string
 	Approval, Idempotent *bool
+	Polling              bool
 }
 
 // openAPIToolFields are the fields that only the type openapi has.
@@ -109,10 +110,10 @@ func credential(e entry) Credential {
 }
 
 func override(e entry) Override {
-	f := e.fields("name", "description", "approval", "idempotent")
+	f := e.fields("name", "description", "approval", "idempotent", "polling")
 	return Override{
 		Name: f["name"].optionalWord(), Description: f["description"].text(),
-		Approval: f["approval"].optionalBoolean(), Idempotent: f["idempotent"].optionalBoolean(),
+		Approval: f["approval"].optionalBoolean(), Idempotent: f["idempotent"].optionalBoolean(), Polling: f["polling"].boolean(),
 	}
 }
 

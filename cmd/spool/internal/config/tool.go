@@ -38,6 +38,7 @@ type Tool struct {
 	URL         string
 	Description string
 	Idempotent  bool
+	Polling     bool
 	Approval    bool
 	// Body is the form of a request's body, arguments or envelope. Empty: the file has none.
 	Body string
@@ -74,7 +75,7 @@ type Requests struct {
 var requestFields = []string{"headers", "sign", "timeout", "max_result_bytes", "retry"}
 
 // httpFields are the fields that only the type http has.
-var httpFields = []string{"method", "url", "description", "idempotent", "parameters", "body"}
+var httpFields = []string{"method", "url", "description", "idempotent", "polling", "parameters", "body"}
 
 // toolFields are the fields of a tool.
 var toolFields = slices.Concat(
@@ -113,7 +114,7 @@ func unused(f map[string]value, kind string, names []string) {
 
 // httpTool reads the fields of the type http.
 func httpTool(t *Tool, f map[string]value) {
-	t.Description, t.Idempotent = f["description"].text(), f["idempotent"].boolean()
+	t.Description, t.Idempotent, t.Polling = f["description"].text(), f["idempotent"].boolean(), f["polling"].boolean()
 	t.Body, t.Method = f["body"].text(), f["method"].text()
 	f["body"].among(t.Body, "arguments", "envelope")
 	f["method"].among(t.Method, "GET", "POST", "PUT", "PATCH", "DELETE")

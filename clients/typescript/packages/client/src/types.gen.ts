@@ -103,6 +103,8 @@ export interface components {
             model: components["schemas"]["ModelContent"];
             /** @description The name. */
             name: string;
+            /** @description Whether a run ends at its last step without an answer. */
+            noFinalAnswer?: boolean;
             /** @description What happens to a run whose budget is used up. */
             onBudget?: string;
             /** @description The JSON value that the agent answers with. Left out: any text. */
@@ -4399,6 +4401,8 @@ export interface components {
         /** @description A call is complete. */
         ToolCallEnd: {
             args: unknown;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             toolCallId: string;
             toolName: string;
             /**
@@ -4415,6 +4419,8 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             toolCallId: string;
             toolName: string;
             /**
@@ -4426,6 +4432,8 @@ export interface components {
         ToolCallPart: {
             /** @description The arguments as an object, or the model's text as a string if it was not JSON. */
             args?: unknown;
+            /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
+            sentArgs?: unknown;
             /** @description The call's id. */
             toolCallId: string;
             /** @description The tool. */
@@ -4506,6 +4514,8 @@ export interface components {
             name: string;
             /** @description The JSON Schema of the arguments. Left out: there are none. */
             parameters?: unknown;
+            /** @description Whether the same call may have the same result many times. */
+            polling?: boolean;
         };
         ToolResultPart: {
             /** @description Any JSON. */

@@ -116,6 +116,7 @@ const endWords: Record<string, string> = {
   empty_answer: "the model gave an empty answer",
   content_filter: "the provider's filter cut the answer",
   max_steps: "it took as many steps as it may",
+  repeated_call: "the model made the same call with the same result again and again",
   token_budget: "its budget of tokens is used up",
   cost_budget: "its budget of money is used up",
   tool_call_budget: "its budget of tool calls is used up",
