@@ -15,6 +15,7 @@ func read(t *testing.T, pieces ...string) (said string, found bool) {
 	t.Helper()
 
 	var j surrogate.Joiner
+	var b strings.Builder
 	for _, piece := range pieces {
 		marked, has := surrogate.Mark(piece)
 		found = found || has
@@ -22,9 +23,9 @@ func read(t *testing.T, pieces ...string) (said string, found bool) {
 		if err := json.Unmarshal([]byte(marked), &text); err != nil {
 			t.Fatalf("%s is read as %s: %v", piece, marked, err)
 		}
-		said += j.Join(text)
+		b.WriteString(j.Join(text))
 	}
-	return said + j.End(), found
+	return b.String() + j.End(), found
 }
 
 func TestJoin(t *testing.T) {
