@@ -72,7 +72,8 @@ func TestProfileKeys(t *testing.T) {
 		MaxOutputTokens: 5, Extra: map[string]any{"parallel_tool_calls": true},
 		Output: &spool.OutputSchema{Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)},
 		Messages: []spool.Message{
-			{Role: spool.RoleUser, Content: spool.TextContent("Hello")}, {Role: spool.RoleAssistant, Content: spool.Content{call}},
+			{Role: spool.RoleUser, Content: spool.TextContent("Hello")},
+			{Role: spool.RoleAssistant, Content: spool.Content{call}},
 			{Role: spool.RoleTool, Content: spool.Content{
 				{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "draw", Result: json.RawMessage(`"done"`)}, {Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
 			}},
@@ -103,16 +104,16 @@ func TestProfileKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heard := ""
+		var heard strings.Builder
 		for event, err := range m.Stream(t.Context(), r) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			heard += heardOf(event)
+			heard.WriteString(heardOf(event))
 		}
 		text, absent := strings.CutPrefix(c.sent, "!")
-		if body := <-requests; strings.Contains(body, text) == absent || heard != c.heard {
-			t.Errorf("%s: sent %s and heard %q, want %s and %q", c.keys, body, heard, c.sent, c.heard)
+		if body := <-requests; strings.Contains(body, text) == absent || heard.String() != c.heard {
+			t.Errorf("%s: sent %s and heard %q, want %s and %q", c.keys, body, heard.String(), c.sent, c.heard)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func Known(name string, tools []string) string {
 		beginning = name[:at[0]]
 	}
 	var left []string
-	for _, field := range strings.Fields(marker.ReplaceAllString(name, " ")) {
+	for field := range strings.FieldsSeq(marker.ReplaceAllString(name, " ")) {
 		if to, ok := strings.CutPrefix(field, "to="); ok { // names the one whom the message is for
 			left = []string{to}
 			break

@@ -44,7 +44,8 @@ func TestRefusedFields(t *testing.T) {
 			`"max_tokens":9`, `"max_completion_tokens":9`, "max_tokens_field: max_completion_tokens",
 		},
 		"max_completion_tokens": {
-			openai.Config{MaxTokensField: "max_completion_tokens"}, 400, `{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}`,
+			openai.Config{MaxTokensField: "max_completion_tokens"},
+			400, `{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}`,
 			`"max_completion_tokens":9`, `"max_tokens":9`, "max_tokens_field: max_tokens",
 		},
 		"stream_options": {
@@ -55,11 +56,13 @@ func TestRefusedFields(t *testing.T) {
 			config, 400, `{"error":{"message":"property 'reasoning' is unsupported"}}`, `"reasoning":"Hm."`, `"stream"`, "reasoning_field: none",
 		},
 		"reasoning_content": {
-			openai.Config{ReasoningField: "reasoning_content"}, 400, `{"error":{"message":"messages.1.reasoning_content is not allowed and must be removed"}}`,
+			openai.Config{ReasoningField: "reasoning_content"},
+			400, `{"error":{"message":"messages.1.reasoning_content is not allowed and must be removed"}}`,
 			`"reasoning_content":"Hm."`, `"stream"`, "reasoning_field: none",
 		},
 		"no reasoning": {
-			openai.Config{}, 400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`,
+			openai.Config{},
+			400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`,
 			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`, "reasoning_field: reasoning_content",
 		},
 		"parallel_tool_calls": {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +86,7 @@ func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 	if len(calls) == 0 {
 		t.Fatalf("no call in %+v", first)
 	}
-	steps := append(asks, first, resultOf(calls[0]))
+	steps := slices.Concat(asks, []spool.Message{first, resultOf(calls[0])})
 	second := answerOf(t, m, spool.ModelRequest{Messages: steps, Tools: echoTool})
 	// A third request has the answer without calls.
 	answerOf(t, m, spool.ModelRequest{Messages: append(steps, second, userSays("Call echo again.")), Tools: echoTool})

@@ -37,7 +37,7 @@ func (t *tags) add(piece string) (thought, text string) {
 		switch {
 		case opened:
 			t.state, piece = tagInside, rest
-		case strings.HasPrefix(openTag, start): //nolint:gocritic // the beginning of the tag may be all there is
+		case strings.HasPrefix(openTag, start): // the beginning of the tag may be all there is
 			t.held = piece
 			return "", ""
 		default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"unicode/utf16"
@@ -57,7 +58,9 @@ const (
 
 // The counts of a dialect's server.
 const (
-	DialectPrompt, DialectAnswer, DialectReasoning = 100, 7, 40
+	DialectPrompt    = 100
+	DialectAnswer    = 7
+	DialectReasoning = 40
 )
 
 // Dialects has a row for each server whose answers were recorded, or whose users reported what it does.
@@ -285,8 +288,6 @@ func (d Dialect) FinishWords() map[string]string {
 		return map[string]string{"": "stop"}
 	}
 	words := map[string]string{"stop": "stop", "length": "length", "content_filter": "content-filter", "odd_word": "odd_word"}
-	for word, meaning := range d.Words {
-		words[word] = meaning
-	}
+	maps.Copy(words, d.Words)
 	return words
 }
