@@ -11,7 +11,7 @@ import (
 )
 
 // form is how requests are written, as far as servers differ in it. A model begins with the form of its profile and its
-// configuration, and learns from refusals: see docs/design/0035-fields-that-a-server-refuses.md.
+// configuration, and learns from refusals: see docs/design/0036-fields-that-a-server-refuses.md.
 type form struct {
 	maxTokens string
 	// reasoning is the field of reasoning. Empty: none.

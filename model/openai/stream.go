@@ -36,7 +36,7 @@ var errStopped = errors.New("stopped iterating")
 var errBufferFull = errors.New("the answer is too long")
 
 // Stream asks for one answer, as described in [spool.Model]. It makes one request, and another one only after the server
-// has refused a field that servers differ in: see docs/design/0035-fields-that-a-server-refuses.md.
+// has refused a field that servers differ in: see docs/design/0036-fields-that-a-server-refuses.md.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		emit := surrogate.Joined(func(event spool.ModelEvent) error {

@@ -167,7 +167,7 @@ func TestSaveLastStep(t *testing.T) {
 		texts  int // the messages
 	}{
 		"answer":           {turn: text(spool.FinishStop), state: spool.Completed, reason: spool.StopCompleted, texts: 1},
-		"other reason":     {turn: text("other"), state: spool.Completed, reason: spool.StopCompleted, texts: 1},
+		"other reason":     {turn: text("other"), state: spool.Completed, reason: spool.StopUnknown, texts: 1},
 		"too long":         {turn: text(spool.FinishLength), state: spool.Completed, reason: spool.StopLength, texts: 1},
 		"too long a value": {turn: text(spool.FinishLength), schema: degrees, state: spool.Completed, reason: spool.StopLength, texts: 1},
 		"calls do not run": {turn: called, state: spool.Completed, reason: spool.StopLength, texts: 2},

@@ -30,8 +30,7 @@ func (h *Messages) Clearable(m Meter, tail int64, run spool.RunID) (through spoo
 	}
 	for _, msg := range live[:cut] {
 		if msg.Role == spool.RoleTool {
-			before, after := weighMessage(msg), weighMessage(withoutResults(msg))
-			freed.Bytes, freed.Images = freed.Bytes+before.Bytes-after.Bytes, freed.Images+before.Images-after.Images
+			freed.Add(weighMessage(msg).without(weighMessage(withoutResults(msg))))
 		}
 	}
 	return live[cut-1].ID, freed

@@ -179,7 +179,7 @@ func (r Recall) withoutOldest(m Meter, bound int64, limit int, answers spool.Run
 			continue
 		}
 		r.omitted += to - from
-		total.Add(Weight{Bytes: -step.Bytes, Images: -step.Images, Said: -step.Said})
+		total = total.without(step)
 	}
 	r.live = kept
 	return r

@@ -51,6 +51,11 @@ func (w *Weight) Add(o Weight) {
 	w.Said += o.Said
 }
 
+// without returns the weight of a prompt that loses a part.
+func (w Weight) without(part Weight) Weight {
+	return Weight{Bytes: w.Bytes - part.Bytes, Images: w.Images - part.Images, Said: w.Said - part.Said}
+}
+
 // say adds texts that every provider reads as they are.
 func (w *Weight) say(bytes int64) {
 	w.Bytes += bytes
