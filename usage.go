@@ -156,8 +156,8 @@ type UsageLine struct {
 	Calls                 int64 `doc:"How often it was called."                                           json:"calls"`
 	// Estimated counts the calls with an estimate in place of a count. The estimates are summed separately.
 	Estimated             int64 `doc:"The number of calls that the provider did not count, or not truly. Their estimates are separate, and included in costMicros." json:"estimated"`
-	EstimatedInputTokens  int64 `doc:"Estimates of the tokens that such calls read."                                                                                     json:"estimatedInputTokens,omitempty"`
-	EstimatedOutputTokens int64 `doc:"Estimates of the tokens that such calls wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
+	EstimatedInputTokens  int64 `doc:"Estimates of the tokens that such calls read."                                                                                json:"estimatedInputTokens,omitempty"`
+	EstimatedOutputTokens int64 `doc:"Estimates of the tokens that such calls wrote."                                                                               json:"estimatedOutputTokens,omitempty"`
 	// CostMicros is the cost in millionths of the currency, including that of estimates.
 	CostMicros int64 `doc:"The price in millionths of the currency." json:"costMicros"`
 }

@@ -119,7 +119,7 @@ func TestBuiltin(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := int64(1)
-	for _, name := range strings.Fields(`
+	for name := range strings.FieldsSeq(`
 		gpt-4o gpt-4o-2024-05-13 gpt-4o-2024-11-20 gpt-4o-mini-2024-07-18 openai/gpt-4o gpt-4.1 gpt-4.1-mini-2025-04-14 gpt-5 gpt-5-2025-08-07
 		gpt-5-mini gpt-5-nano gpt-5-pro gpt-5-codex gpt-5-chat-latest gpt-5.1 gpt-5.1-2025-11-13 gpt-5.1-codex gpt-5.2 gpt-5.2-pro gpt-5.3-codex
 		gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.4-2026-03-05 gpt-5.5 gpt-5.5-2026-04-23 gpt-5.5-pro o1 o3 o3-2025-04-16 o3-mini o4-mini

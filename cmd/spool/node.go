@@ -66,7 +66,7 @@ func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telem
 	if config.Artifacts, err = openArtifacts(ctx, b.Store, s.artifacts); err != nil {
 		return nil, err
 	}
-	if n.engine, err = engine.New(b, config); err != nil {
+	if n.engine, err = engine.New(b, config); err != nil { //nolint:contextcheck // making the engine waits for nothing
 		return nil, &usageError{err}
 	}
 	if n.tokens = s.tokens; n.tokens != nil {

@@ -29,13 +29,14 @@ type Count struct{ N *int64 }
 func (c *Count) UnmarshalJSON(raw []byte) error {
 	c.N = nil
 	text := strings.Trim(string(raw), `" `)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(f) || math.Abs(f) >= math.MaxInt64 {
-			return nil
+	n, whole := strconv.ParseInt(text, 10, 64)
+	if whole != nil {
+		switch f, broken := strconv.ParseFloat(text, 64); {
+		case broken != nil, math.IsNaN(f), math.Abs(f) >= math.MaxInt64:
+			n = -1 // no count
+		default:
+			n = int64(math.Round(f))
 		}
-		n = int64(math.Round(f))
 	}
 	if n >= 0 {
 		c.N = &n

@@ -31,7 +31,7 @@ func TestObject(t *testing.T) {
 		`{"before":"1","inner":[],"list":{},"text":"x"}`:  {Inner: &inner{}, Text: "x"},
 		`{"before":1.5,"inner":{"s":1,"n":2},"text":"x"}`: {Inner: &inner{N: n(2)}, Text: "x"},
 		`{"list":["a",{"s":"b","n":"3"}],"text":"x"}`:     {List: []inner{{}, {S: "b", N: n(3)}}, Text: "x"},
-		` {"raw":[1],"inner":{"n":4.0},"text":7}`:         {Raw: json.RawMessage("[1]"), Inner: &inner{N: n(4)}},
+		`{"raw":[1],"inner":{"n":4.0},"text":7}`:          {Raw: json.RawMessage("[1]"), Inner: &inner{N: n(4)}},
 		`{"before":99999999999999999999,"text":"x"}`:      {Text: "x"},
 		`null`: {},
 	} {

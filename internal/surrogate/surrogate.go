@@ -63,7 +63,7 @@ func unquote(quoted string) string {
 		}
 		b.WriteString(plain(inner[:at]))
 		half := unit(inner[at:])
-		b.Write([]byte{firstByte, 0x80 | byte(half>>6)&0x3F, 0x80 | byte(half)&0x3F})
+		b.Write([]byte{firstByte, 0x80 | byte(half>>6&0x3F), 0x80 | byte(half&0x3F)})
 		inner = inner[at+escapeSize:]
 	}
 }
@@ -211,10 +211,10 @@ func (j *joiner) say(event spool.ModelEvent, piece string, reasoning bool) error
 	}
 	whole, rest := join(j.held, piece)
 	j.held = rest
-	switch {
-	case whole == piece:
+	switch whole {
+	case piece:
 		return j.emit(event)
-	case whole == "":
+	case "":
 		return nil
 	}
 	return j.emit(j.delta(whole))

@@ -90,7 +90,9 @@ func Of(text string) int64 {
 		from := i
 		switch classes[text[i]] {
 		case lower: // most of a text is such words, and a space before each
-			for i++; i < len(text) && classes[text[i]] == lower; i++ {
+			i++
+			for i < len(text) && classes[text[i]] == lower {
+				i++
 			}
 			if i < len(text) && classes[text[i]] > newline {
 				i, n = letters(text, from)
@@ -232,7 +234,7 @@ func scriptOf(text string, i int) script {
 	case n == 4:
 		r = r&0x07<<18 | rune(text[i+1]&0x3F)<<12 | rune(text[i+2]&0x3F)<<6 | rune(text[i+3]&0x3F)
 	}
-	at := 0
+	var at int
 	if r < blocks<<blockBits {
 		at = int(byBlock[r>>blockBits])
 	} else {
@@ -249,7 +251,7 @@ const blockBits, blocks = 4, 0x1000
 
 var byBlock = func() (table [blocks]uint8) {
 	for b := range table {
-		table[b] = uint8(find(rune(b) << blockBits)) //nolint:gosec // there are fewer scripts
+		table[b] = uint8(find(rune(b) << blockBits))
 	}
 	return table
 }()

@@ -15,15 +15,15 @@ type sample struct {
 	Tokens     int64
 }
 
-func samples(t testing.TB) (all []sample) {
-	t.Helper()
+func samples(tb testing.TB) (all []sample) {
+	tb.Helper()
 
 	text, err := os.ReadFile("testdata/texts.json")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return all
 }

@@ -188,7 +188,7 @@ func (a *answer) thought(text, signature string) error {
 
 // media shows a file that the model made as a text that names it. The file goes back to the model in the text's place.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
-	kind, at := "", ""
+	var kind, at string
 	if p.Inline != nil {
 		kind = p.Inline.MIMEType
 	} else {

@@ -73,7 +73,7 @@ func (a *answer) add(data string) error {
 	switch e.Type {
 	case "response.created", "response.queued", "response.in_progress":
 		var r response
-		if lenient.Object(e.Response, &r) != nil {
+		if broken := lenient.Object(e.Response, &r) != nil; broken {
 			return nil
 		}
 		return a.begin(&r)
@@ -136,7 +136,7 @@ func (a *answer) begin(r *response) error {
 
 func (a *answer) added(e *event) error {
 	var o output
-	if lenient.Object(e.Item, &o) != nil {
+	if broken := lenient.Object(e.Item, &o) != nil; broken {
 		return nil // the item comes again when it is complete
 	}
 	it := a.begun(o, e.OutputIndex.N)

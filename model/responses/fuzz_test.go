@@ -73,20 +73,22 @@ func secondReader(text string) (said modelread.Said, ok bool) {
 			wire := modelread.Object(event, "item", &ok)
 			it, kind := find(event, modelread.Text(wire, "id", &ok)), modelread.Text(wire, "type", &ok)
 			ok = ok && (it.kind == "" || it.kind == kind)
-			whole := ""
+			var whole string
 			switch kind {
 			case "message":
 				content, is := wire["content"].([]any)
 				ok = ok && is
+				var texts []string
 				for _, each := range content {
 					piece, is := each.(map[string]any)
 					ok = ok && is
 					for _, name := range []string{"text", "refusal"} {
 						if piece[name] != nil {
-							whole += modelread.Text(piece, name, &ok)
+							texts = append(texts, modelread.Text(piece, name, &ok))
 						}
 					}
 				}
+				whole = strings.Join(texts, "")
 				rest, is := strings.CutPrefix(whole, it.said)
 				ok = ok && is
 				said.Text += rest

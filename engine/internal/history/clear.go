@@ -30,7 +30,7 @@ func (h *Messages) Clearable(m Meter, tail int64, run spool.RunID) (through spoo
 	}
 	for _, msg := range live[:cut] {
 		if msg.Role == spool.RoleTool {
-			freed.Add(weighMessage(msg).without(weighMessage(withoutResults(msg))))
+			freed.Add(without(weighMessage(msg), weighMessage(withoutResults(msg))))
 		}
 	}
 	return live[cut-1].ID, freed

@@ -179,7 +179,7 @@ func (r Recall) withoutOldest(m Meter, bound int64, limit int, answers spool.Run
 			continue
 		}
 		r.omitted += to - from
-		total = total.without(step)
+		total = without(total, step)
 	}
 	r.live = kept
 	return r

@@ -52,7 +52,7 @@ func (w *Weight) Add(o Weight) {
 }
 
 // without returns the weight of a prompt that loses a part.
-func (w Weight) without(part Weight) Weight {
+func without(w, part Weight) Weight {
 	return Weight{Bytes: w.Bytes - part.Bytes, Images: w.Images - part.Images, Said: w.Said - part.Said}
 }
 
@@ -64,7 +64,7 @@ func (w *Weight) say(bytes int64) {
 
 // Denies reports whether a provider's count of the prompt cannot be true: it is less than half of the estimate. Some servers
 // count only what was not cached, and some cut a long prompt silently.
-func (w Weight) Denies(tokens int64) bool {
+func (w *Weight) Denies(tokens int64) bool {
 	said := w.Said / guessedBytes
 	return said >= leastDenied && tokens < said/2
 }

@@ -82,7 +82,7 @@ func TestRepairHook(t *testing.T) {
 		}
 		return nil
 	}}}}}
-	for fixed, want := range map[string]string{` {"to": "bob"}`: `{"to":"bob"}`, `{"to":"eve"}`: `"to bob"`, "{": `"to bob"`, "": `"to bob"`} {
+	for fixed, want := range map[string]string{`{"to": "bob"}`: `{"to":"bob"}`, `{"to":"eve"}`: `"to bob"`, "{": `"to bob"`, "": `"to bob"`} {
 		args, sent := a.Repair("send", "to bob", func(args json.RawMessage, problem error) json.RawMessage {
 			if string(args) != `"to bob"` || problem.Error() != noObject {
 				t.Errorf("the hook gets %s and %v", args, problem)

@@ -92,7 +92,7 @@ func (a *reading) add(t *testing.T, event spool.ModelEvent) {
 		if a.open[e.ID] == nil {
 			t.Fatalf("delta %+v", e)
 		}
-		a.open[e.ID].WriteString(e.Args)
+		_, _ = a.open[e.ID].WriteString(e.Args)
 	case spool.ToolCallEnd:
 		checkText(t, e.Args)
 		if streamed := a.open[e.ID]; streamed == nil || streamed.Len() > 0 && strings.TrimSpace(streamed.String()) != "" && streamed.String() != e.Args {

@@ -146,7 +146,8 @@ mcp: {books: {url: "https://books.example", auth: {type: authorization_code, iss
 sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
 `
 
-func rate(p price.PerMillion) *price.PerMillion { return &p }
+//go:fix inline
+func rate(p price.PerMillion) *price.PerMillion { return new(p) }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
