@@ -49,8 +49,10 @@ var (
 )
 
 // refused returns the form that a server may accept after it has refused a request. Only the fields of the form count,
-// and only if the server's message names one that the request has. It returns false if there is no other form.
-func (f form) refused(s sent, err error) (change, bool) {
+// and only if the server's message names one that the request has. Begun is the form of the first request: a field that
+// differs from it does not change again, so that a server cannot have it changed back and forth. It returns false if
+// there is no other form.
+func (f form) refused(begun form, s sent, err error) (change, bool) {
 	e, ok := errors.AsType[*spool.ModelError](err)
 	if !ok || e.ContextOverflow || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return change{}, false
@@ -59,7 +61,8 @@ func (f form) refused(s sent, err error) (change, bool) {
 	named := field.FindAllString(text, -1)
 	names := func(field string) bool { return slices.Contains(named, field) }
 	unwanted := refusal.MatchString(text)
-	if names("reasoning_content") && s.answers && f.needed != NeededAlways && !unwanted && demand.MatchString(text) {
+	sameReasoning := f.reasoning == begun.reasoning && f.needed == begun.needed
+	if names("reasoning_content") && s.answers && f.needed != NeededAlways && sameReasoning && !unwanted && demand.MatchString(text) {
 		return change{"reasoning_field: reasoning_content, reasoning_needed: always", func(f *form) {
 			f.reasoning, f.needed = "reasoning_content", NeededAlways
 		}}, true
@@ -69,11 +72,11 @@ func (f form) refused(s sent, err error) (change, bool) {
 	}
 	other := map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[f.maxTokens]
 	switch {
-	case s.maxTokens && names(f.maxTokens) && other != "":
+	case s.maxTokens && f.maxTokens == begun.maxTokens && names(f.maxTokens) && other != "":
 		return change{"max_tokens_field: " + other, func(f *form) { f.maxTokens = other }}, true
 	case s.streamUsage && (names("stream_options") || names("include_usage")):
 		return change{"stream_usage: false", func(f *form) { f.streamUsage = false }}, true
-	case s.reasoning && f.reasoning != inContent && names(f.reasoning):
+	case s.reasoning && sameReasoning && f.reasoning != inContent && names(f.reasoning):
 		return change{"reasoning_field: none", func(f *form) { f.reasoning, f.needed = "", NeededNever }}, true
 	case s.parallel && names("parallel_tool_calls"):
 		return change{"parallel_tool_calls: false", func(f *form) { f.parallel = false }}, true

@@ -15,10 +15,10 @@ import (
 type Profile struct {
 	// Name is the name in [Config.Profile]. Several rows may have it, for different models.
 	Name string
-	// Hosts are the hosts whose models have the profile by themselves. "*.example.com" stands for all hosts below
-	// example.com. Empty: the profile is chosen by its name only, because such servers run anywhere.
+	// Hosts are the hosts whose models have the profile by themselves, in lower case. "*.example.com" stands for all
+	// hosts that end so. Empty: the profile is chosen by its name only, because such servers run anywhere.
 	Hosts []string
-	// Models are the beginnings of the names of the models that the row is for. Empty: all models.
+	// Models are the beginnings of the names of the models that the row is for, in lower case. Empty: all models.
 	Models []string
 	// Seen is what was recorded of the server, or reported by its users.
 	Seen string
@@ -74,7 +74,7 @@ var defaultProfile = Profile{Name: "default", ThinkingTags: true, Seen: "every s
 // server has a row of the guide, and a dialect in the matrix.
 var profiles = []Profile{
 	{
-		Name: "openai", Hosts: []string{"api.openai.com"}, MaxTokensField: "max_completion_tokens", PromptCache: CacheKey,
+		Name: "openai", Hosts: []string{"api.openai.com", "*.api.openai.com"}, MaxTokensField: "max_completion_tokens", PromptCache: CacheKey,
 		Seen: "refuses max_tokens for its reasoning models",
 	},
 	{
@@ -103,11 +103,11 @@ var profiles = []Profile{
 		Seen: "takes reasoning_content; the finish words sensitive, network_error and model_context_window_exceeded",
 	},
 	{
-		Name: "xai", Hosts: []string{"api.x.ai"}, OutputFromTotal: true, ReceiptCurrency: "USD",
+		Name: "xai", Hosts: []string{"api.x.ai", "*.api.x.ai"}, OutputFromTotal: true, ReceiptCurrency: "USD",
 		Seen: "leaves the reasoning out of completion_tokens; usage.cost_in_usd_ticks",
 	},
 	{
-		Name: "gemini", Hosts: []string{"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "*.aiplatform.googleapis.com"},
+		Name: "gemini", Hosts: []string{"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "*-aiplatform.googleapis.com"},
 		OutputFromTotal: true, Seen: "leaves the reasoning out of completion_tokens; signed calls in extra_content",
 	},
 	{
@@ -168,7 +168,7 @@ func Profiles() []Profile { return slices.Clone(profiles) }
 // profileOf returns the profile of a server and a model. Name is the profile's name if it was chosen.
 func profileOf(name string, base *url.URL, model string) (p Profile, found bool) {
 	for _, p := range profiles {
-		if (name == p.Name || name == "" && p.hasHost(base.Hostname())) && p.hasModel(model) {
+		if (name == p.Name || name == "" && p.hasHost(strings.ToLower(base.Hostname()))) && p.hasModel(model) {
 			return p, true
 		}
 	}
@@ -183,6 +183,7 @@ func (p Profile) hasHost(host string) bool {
 }
 
 func (p Profile) hasModel(model string) bool {
+	model = strings.ToLower(model)
 	return len(p.Models) == 0 || slices.ContainsFunc(p.Models, func(beginning string) bool { return strings.HasPrefix(model, beginning) })
 }
 

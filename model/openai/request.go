@@ -38,9 +38,10 @@ func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
 	s.strict = o.strict && o.tool == ""
 	maps.Copy(body, m.config.Extra)
 	maps.Copy(body, r.Extra)
-	if _, s.parallel = body["parallel_tool_calls"]; s.parallel && !f.parallel {
+	if !f.parallel {
 		delete(body, "parallel_tool_calls")
 	}
+	_, s.parallel = body["parallel_tool_calls"]
 	if _, has := body["tools"]; has && r.NoCalls && o.tool == "" {
 		body["tool_choice"] = "none"
 	}

@@ -88,7 +88,8 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 // ask makes the request, in another form if the server refuses a field of it.
 func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest) (*openaiwire.Answer, error) {
 	var changes []change
-	for f := *m.form.Load(); ; {
+	begun := *m.form.Load()
+	for f := begun; ; {
 		body, sent, err := m.body(r, f)
 		if err != nil {
 			return nil, &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
@@ -98,7 +99,7 @@ func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelReq
 			m.learn(changes)
 			return in, nil
 		}
-		c, ok := f.refused(sent, err)
+		c, ok := f.refused(begun, sent, err)
 		if !ok || len(changes) == maxChanges {
 			return nil, err
 		}

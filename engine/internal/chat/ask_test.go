@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -220,6 +221,8 @@ func TestAskUsage(t *testing.T) {
 		"cut, half seen":   {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: spool.Usage{Input: new(int64(5))}}, say("abcd")}}, 5, -1, -1, 2},
 		"cut, not seen":    {script{events: []spool.ModelEvent{say("abcd")}}, -1, -1, 134, 2},
 		"refused":          {script{err: errors.New("no")}, -1, -1, -1, -1},
+		"negative":         {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(-5, -1)}, say("abcd"), spool.Finish{Usage: tokens(-5, -3)}}}, -1, -1, 134, 2},
+		"huge":             {script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(math.MaxInt64, 1)}, say("abcd"), spool.Finish{Usage: tokens(1e9+1, 1e9)}}}, -1, 1e9, 134, -1},
 	} {
 		turn, _ := newScene(t).ask(t.Context(), &c.model, spool.ModelRequest{})
 		row := turn.row

@@ -210,9 +210,9 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 		t.gathered.Add(part)
 		delete(t.ids, ev.ID) // the provider may use the id again for another call
 	case spool.UsageSeen:
-		t.Usage, t.receipt = ev.Usage, ev.Cost
+		t.Usage, t.receipt = possible(ev.Usage), ev.Cost
 	case spool.Finish:
-		t.Reason, t.Usage, t.modelID, t.receipt = ev.Reason, ev.Usage, ev.ModelID, ev.Cost
+		t.Reason, t.Usage, t.modelID, t.receipt = ev.Reason, possible(ev.Usage), ev.ModelID, ev.Cost
 		if t.Reason == "" {
 			t.Reason = spool.FinishStop
 		}
@@ -257,4 +257,18 @@ func (c *call) guess(ctx context.Context, t *Turn) {
 	if t.Usage.Output == nil {
 		t.row.Guess.Output = new(guessTokens(t.gathered.Content()))
 	}
+}
+
+// maxTokens is more than any model call uses. Ledgers and tallies add counts up, and must not overflow.
+const maxTokens = 1_000_000_000
+
+// possible returns a provider's counts without those that no model call can have. They count as not reported: a negative
+// one would make room in a budget, and a huge one would keep every later run of the tenant from being saved.
+func possible(u spool.Usage) spool.Usage {
+	for _, n := range []**int64{&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning} {
+		if *n != nil && (**n < 0 || **n > maxTokens) {
+			*n = nil
+		}
+	}
+	return u
 }

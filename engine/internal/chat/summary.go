@@ -69,9 +69,9 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 		case spool.TextDelta:
 			answer.WriteString(ev.Text)
 		case spool.UsageSeen:
-			row.Usage, receipt = ev.Usage, ev.Cost
+			row.Usage, receipt = possible(ev.Usage), ev.Cost
 		case spool.Finish:
-			row.Usage, row.ModelID, receipt, finished = ev.Usage, ev.ModelID, ev.Cost, true
+			row.Usage, row.ModelID, receipt, finished = possible(ev.Usage), ev.ModelID, ev.Cost, true
 		}
 	})
 	finished = finished || cut // a cut answer is just too long, and is shortened like any long summary

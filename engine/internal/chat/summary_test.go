@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestSummary(t *testing.T) {
 		"fails":        {model: script{events: []spool.ModelEvent{say("half")}, err: errors.New("down")}, text: "half", err: "down", outcome: spool.OutcomeError},
 		"panics":       {model: script{after: func() { panic("boom") }}, err: "model: the model adapter panicked (status 400)", outcome: spool.OutcomeError},
 		"too long":     {model: script{events: []spool.ModelEvent{say(strings.Repeat("x", 200))}}, text: strings.Repeat("x", 99), outcome: spool.OutcomeFinished},
+		"false counts": {model: script{events: []spool.ModelEvent{spool.UsageSeen{Usage: tokens(-5, 1)}, say("so far"), spool.Finish{Usage: tokens(-5, math.MaxInt64)}}}, text: "so far", outcome: spool.OutcomeFinished},
 		"stopped":      {model: script{events: []spool.ModelEvent{say("half")}}, ended: true, text: "half", err: "context canceled", outcome: spool.OutcomeAborted},
 		"just in time": {model: script{events: []spool.ModelEvent{say("so far"), done}}, ended: true, text: "so far", outcome: spool.OutcomeFinished, used: 7},
 	} {
