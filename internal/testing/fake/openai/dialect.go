@@ -93,7 +93,7 @@ func (d Dialect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	request, problem := read(raw)
+	request, problem := Read(raw)
 	if problem == "" {
 		problem = d.check(raw)
 	}
