@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -37,16 +38,11 @@ func measureAdapters(b *bench) (*section, error) {
 	if err := build(b.ctx, "adapters", program); err != nil {
 		return nil, err
 	}
-	out, err := exec.CommandContext(b.ctx, program, "-json", "-rounds", strconv.Itoa(b.rounds), "-steps", strconv.Itoa(steps)).Output()
+	all, err := runAdapters(b.ctx, program, b.rounds, steps)
 	if err != nil {
-		return nil, fmt.Errorf("bench/adapters: %w", err)
+		return nil, err
 	}
-	for line := range strings.Lines(string(out)) {
-		var r adapterRounds
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			return nil, fmt.Errorf("bench/adapters: %w", err)
-		}
-		r.Adapter, _, _ = strings.Cut(r.Adapter, ",") // what it is beside
+	for _, r := range all {
 		s.rows = append(s.rows,
 			row{r.Adapter + ", bare loop", "ms of CPU a step", r.Bare}, row{r.Adapter + ", adapter alone", "ms of CPU a step", r.Alone},
 			row{r.Adapter + ", memory", "ms of CPU a step", r.Memory}, row{r.Adapter + ", SQLite", "ms of CPU a step", r.SQLite},
@@ -59,6 +55,73 @@ func measureAdapters(b *bench) (*section, error) {
 	note, err := adapterSizes(b.ctx, program)
 	s.notes = append(s.notes, note)
 	return s, err
+}
+
+// runAdapters runs a program of bench/adapters, and returns the rounds of each adapter.
+func runAdapters(ctx context.Context, program string, rounds, steps int) ([]adapterRounds, error) {
+	out, err := exec.CommandContext(ctx, program, "-json", "-rounds", strconv.Itoa(rounds), "-steps", strconv.Itoa(steps)).Output()
+	if err != nil {
+		return nil, fmt.Errorf("bench/adapters: %w", err)
+	}
+	var all []adapterRounds
+	for line := range strings.Lines(string(out)) {
+		var r adapterRounds
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			return nil, fmt.Errorf("bench/adapters: %w", err)
+		}
+		r.Adapter, _, _ = strings.Cut(r.Adapter, ",") // what it is beside
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// adaptersBeside is the name of the figure.
+const adaptersBeside = "adaptersbeside"
+
+// measureAdaptersBeside measures the steps of the adapters of this code and of an earlier commit, in turns.
+func measureAdaptersBeside(b *bench) (*section, error) {
+	commit, tree, err := b.earlier()
+	if err != nil {
+		return nil, err
+	}
+	programs := [2]string{filepath.Join(b.dir, "adapters-earlier"), filepath.Join(b.dir, "adapters-now")}
+	if err := errors.Join(build(b.ctx, filepath.Join(tree, "bench", "adapters"), programs[0]), build(b.ctx, "adapters", programs[1])); err != nil {
+		return nil, err
+	}
+	return adaptersBesideSection(b, commit, func(arm int) ([]adapterRounds, error) {
+		return runAdapters(b.ctx, programs[arm], 2, size(b, 40, 20))
+	})
+}
+
+// adaptersBesideSection has two rows of each adapter. A round is one process of each commit, arm 0 and arm 1, and every
+// second round begins with the present code.
+func adaptersBesideSection(b *bench, commit string, measure func(arm int) ([]adapterRounds, error)) (*section, error) {
+	s := &section{
+		title: "Model adapters beside an earlier commit",
+		flags: fmt.Sprintf(" -commit %s -rounds %d", commit, b.rounds),
+		how: fmt.Sprintf("The CPU time of a step over each adapter on the memory backend, as under \"Model adapters\": of the commit above, and of %s. A round is one "+
+			"process of each, in turns; the goal is about the median of the rounds' ratios.", commit),
+	}
+	for round := range b.rounds {
+		for turn := range 2 {
+			arm := (round + turn) % 2
+			all, err := measure(arm)
+			if err != nil {
+				return nil, err
+			}
+			for i, r := range all {
+				if len(s.rows) < 2*len(all) {
+					s.rows = append(s.rows, row{r.Adapter + " at " + commit, "ms of CPU a step", nil}, row{r.Adapter, "ms of CPU a step", nil})
+				}
+				s.rows[2*i+arm].rounds = append(s.rows[2*i+arm].rounds, r.Memory.median())
+			}
+		}
+		fmt.Fprintf(b.out, "  round %d of %d\n", round+1, b.rounds)
+	}
+	for i := 0; i < len(s.rows); i += 2 {
+		s.goals = append(s.goals, ratioGoal("CPU of a step over "+s.rows[i+1].what+" beside the earlier commit", s.rows[i+1].rounds, s.rows[i].rounds, besideGoal, false))
+	}
+	return s, nil
 }
 
 // adapterSizes returns a table of the sizes of the stripped cmd/spool with all adapters and without each.

@@ -27,15 +27,8 @@ var besideFigures = []struct {
 
 // measureBeside measures the CPU time of this code and of an earlier commit, in turns.
 func measureBeside(b *bench) (*section, error) {
-	if b.commit == "" {
-		return nil, errors.New("-commit says beside which commit")
-	}
-	commit, err := git(b.ctx, "rev-parse", "--short=12", b.commit+"^{commit}")
+	commit, tree, err := b.earlier()
 	if err != nil {
-		return nil, fmt.Errorf("-commit %s: %w", b.commit, err)
-	}
-	tree := filepath.Join(b.dir, "earlier")
-	if err := unpack(b.ctx, commit, tree); err != nil {
 		return nil, err
 	}
 	earlier, now := filepath.Join(b.dir, "bench-earlier"), filepath.Join(b.dir, "bench-now")
@@ -53,6 +46,20 @@ func measureBeside(b *bench) (*section, error) {
 		}
 		return cpuSeconds(exec.CommandContext(b.ctx, binary, args...))
 	})
+}
+
+// earlier returns the short name of the earlier commit, and a folder with its files.
+func (b *bench) earlier() (commit, tree string, err error) {
+	if b.commit == "" {
+		return "", "", errors.New("-commit says beside which commit")
+	}
+	if commit, err = git(b.ctx, "rev-parse", "--short=12", b.commit+"^{commit}"); err != nil {
+		return "", "", fmt.Errorf("-commit %s: %w", b.commit, err)
+	}
+	if tree, err = os.MkdirTemp(b.dir, "earlier"); err != nil {
+		return "", "", err
+	}
+	return commit, tree, unpack(b.ctx, commit, tree)
 }
 
 // besideSection measures pairs of each figure. Every second pair begins with the present code.
@@ -93,13 +100,10 @@ func besideSection(b *bench, commit string, measure func(figure string, rounds i
 	return s, nil
 }
 
-// unpack writes the files of a commit to a new folder.
+// unpack writes the files of a commit to a folder.
 func unpack(ctx context.Context, commit, dir string) error {
 	top, err := git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	archive := dir + ".tar"

@@ -51,6 +51,34 @@ func TestBesideSection(t *testing.T) {
 	}
 }
 
+// TestAdaptersBesideSection: every second round begins with the code of now, and each adapter has a goal.
+func TestAdaptersBesideSection(t *testing.T) {
+	t.Parallel()
+
+	var order []int
+	s, err := adaptersBesideSection(&bench{rounds: 2, out: io.Discard}, "0123456789ab", func(arm int) ([]adapterRounds, error) {
+		order = append(order, arm)
+		return []adapterRounds{{Adapter: "openai", Memory: sample{2, 2}}, {Adapter: "gemini", Memory: sample{float64(4 + arm)}}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(order, []int{0, 1, 1, 0}) {
+		t.Errorf("the order is %d", order)
+	}
+	s.name = adaptersBeside
+	w := s.written("Commit abc, today.")
+	for _, want := range []string{
+		"\ncd bench && GOWORK=off go run . -only adaptersbeside -commit 0123456789ab -rounds 2\n", "| gemini at 0123456789ab | ms of CPU a step | 4.00 | 4.00 | 4.00 | 2 |",
+		"- CPU of a step over openai beside the earlier commit: 1.00 (rounds: 1.00 to 1.00), goal at most 1.05: met",
+		"- CPU of a step over gemini beside the earlier commit: 1.25 (rounds: 1.25 to 1.25), goal at most 1.05: **missed**",
+	} {
+		if !strings.Contains(w.text, want) {
+			t.Errorf("%q is not in\n%s", want, w.text)
+		}
+	}
+}
+
 // TestBesideFigures: each is one that this command measures, and without a commit nothing is.
 func TestBesideFigures(t *testing.T) {
 	t.Parallel()
@@ -63,7 +91,7 @@ func TestBesideFigures(t *testing.T) {
 	if all, err := choose(""); err != nil || slices.ContainsFunc(all, func(f figure) bool { return f.name == beside }) {
 		t.Errorf("%d figures are measured by default, with this one, or %v", len(all), err)
 	}
-	for _, args := range [][]string{{"-only", beside}, {"-only", beside, "-commit", "none"}} {
+	for _, args := range [][]string{{"-only", beside}, {"-only", beside, "-commit", "none"}, {"-only", adaptersBeside}} {
 		err := run(context.Background(), append(args, "-dir", t.TempDir(), "-out", "-"), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "-commit") {
 			t.Errorf("%q: %v", args, err)

@@ -64,7 +64,7 @@ func TestOnRequest(t *testing.T) {
 	t.Parallel()
 
 	all, err := choose("")
-	if err != nil || slices.ContainsFunc(all, onRequest) || len(all)+3 != len(figures) {
+	if err != nil || slices.ContainsFunc(all, onRequest) || len(all)+4 != len(figures) {
 		t.Errorf("%d figures of %d are measured by default, %v", len(all), len(figures), err)
 	}
 	named, err := choose(render + "," + sizes)

@@ -7,9 +7,9 @@
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
 // nested, adapters, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
-// server: the command starts one with its default settings, or uses that of -postgres. Three figures are
+// server: the command starts one with its default settings, or uses that of -postgres. Four figures are
 // measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
-// Chromium, and beside, which compares the CPU time of others with that of an earlier commit.
+// Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
 package main
 
 import (
@@ -73,6 +73,7 @@ var figures = []figure{
 	{render, measureRender},
 	{sizes, measureSizes},
 	{beside, measureBeside},
+	{adaptersBeside, measureAdaptersBeside},
 }
 
 func main() {
@@ -98,7 +99,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	rounds := flags.Int("rounds", 5, "how often each figure is measured")
 	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names(), ", "))
-	commit := flags.String("commit", "", "the commit that -only beside compares the CPU time with")
+	commit := flags.String("commit", "", "the commit that -only beside and -only adaptersbeside compare the CPU time with")
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
@@ -197,13 +198,15 @@ func choose(list string) ([]figure, error) {
 }
 
 // onRequest reports whether a figure is measured only if it is named.
-func onRequest(f figure) bool { return slices.Contains([]string{render, sizes, beside}, f.name) }
+func onRequest(f figure) bool {
+	return slices.Contains([]string{render, sizes, beside, adaptersBeside}, f.name)
+}
 
 // overPostgres reports whether a figure needs a PostgreSQL.
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

@@ -75,6 +75,7 @@ func newStepEngine(backend spool.Backend, steps int) (*engine.Engine, error) {
 		SingleProcess: true,
 		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
+			Polling:  true, // each call of a run is the same
 			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 				return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
 			},

@@ -50,6 +50,28 @@ func (s modelSuite) parallelTools(t *testing.T) {
 	s.wantInRequest(t, p, 1, string(calls[0].ToolCallID), string(calls[1].ToolCallID), "result-of-weather", "result-of-clock")
 }
 
+// noCalls asks for an answer without calls, behind calls and their results. The tools stay in the request, because some
+// providers refuse calls of tools that it does not have.
+func (s modelSuite) noCalls(t *testing.T) {
+	p := s.open(t, ModelNoCalls)
+	r := spool.ModelRequest{Messages: []spool.Message{userText(`use weather with {"city":"Oslo"} then use coin`)}, Tools: modelTools()}
+	got := askModel(t.Context(), t, p.Model, r, nil)
+	got.mustFinish(t, spool.FinishToolCalls)
+	calls := got.calls()
+	if len(calls) != 1 || calls[0].ToolName != "weather" {
+		t.Fatalf("calls %+v", calls)
+	}
+	r.NoCalls = true
+	r.Messages = append(r.Messages, got.stored(t), toolResults(calls, `"result-of-weather"`), userText("Answer now, please."))
+	last := askModel(t.Context(), t, p.Model, r, nil)
+	last.mustFinish(t, spool.FinishStop)
+	if calls := last.calls(); len(calls) > 0 {
+		t.Errorf("the last answer has the calls %+v", calls)
+	}
+	s.wantText(t, last.content.Text(), "Done.")
+	s.wantInRequest(t, p, 1, "result-of-weather", "Answer now, please.", "Tells the weather.", "Flips a coin.")
+}
+
 func (s modelSuite) wholeCalls(t *testing.T) {
 	p := s.open(t, ModelWholeCalls)
 	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{

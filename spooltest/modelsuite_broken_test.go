@@ -167,6 +167,16 @@ func defects() map[string]defect {
 		}),
 		"ParallelTools open":  events(without[spool.ToolCallEnd]),
 		"ParallelTools start": events(without[spool.ToolCallStart]),
+		"NoCalls": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+			r.NoCalls = false
+			return next.Stream(ctx, r)
+		},
+		"NoCalls without tools": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+			if r.NoCalls {
+				r.Tools = nil
+			}
+			return next.Stream(ctx, r)
+		},
 		"WholeCalls": events(func(event spool.ModelEvent) spool.ModelEvent {
 			if end, ok := event.(spool.ToolCallEnd); ok && end.Args == "{}" {
 				end.Args = ""

@@ -244,6 +244,14 @@ func (p *paper) answer(r paperRequest, body string) []spool.ModelEvent {
 		return []spool.ModelEvent{spool.TextDelta{Text: "Hello"}, spool.TextDelta{Text: ", world."}, end}
 	case spooltest.ModelParallelTools, spooltest.ModelBrokenArguments, spooltest.ModelWholeCalls:
 		return p.calls(r)
+	case spooltest.ModelNoCalls:
+		switch {
+		case !r.Request.NoCalls:
+			return append(calledWith("a", "weather", `{"city":"Oslo"}`, nil), finished(spool.FinishToolCalls))
+		case len(r.Request.Tools) == 0:
+			return refused(http.StatusBadRequest, nil)
+		}
+		return said(spool.FinishStop, "Do", "ne.")
 	case spooltest.ModelReasoning:
 		return append([]spool.ModelEvent{
 			spool.ReasoningDelta{Text: "Thinking "}, spool.ReasoningDelta{Text: "hard."}, spool.ReasoningEnd{Provider: paperData("sig-4711")},

@@ -37,6 +37,7 @@ func (s modelSuite) answers() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"Text":            s.text,
 		"ParallelTools":   s.parallelTools,
+		"NoCalls":         s.noCalls,
 		"WholeCalls":      s.wholeCalls,
 		"BrokenArguments": s.when(s.features.TextArguments, s.brokenArguments),
 		"Reasoning":       s.reasoning,

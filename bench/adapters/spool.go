@@ -46,8 +46,9 @@ func newEngine(backend spool.Backend, a adapter, url string, steps int) (*engine
 	}
 	return engine.New(backend, engine.Config{
 		SingleProcess: true,
-		Agents: []engine.Agent{{Name: "bench", Model: "bench", MaxSteps: steps, Tools: []spool.Tool{{
+		Agents: []engine.Agent{{Name: "bench", Model: "bench", MaxSteps: steps, NoFinalAnswer: true, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)},
+			Polling:  true, // each call of a run is the same
 			Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(seen), nil },
 		}}}},
 		Models: map[string]spool.Model{"bench": model},

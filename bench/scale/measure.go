@@ -88,6 +88,7 @@ func newEngine(b spool.Backend) (*engine.Engine, error) {
 		SingleProcess: !b.Shared,
 		Agents: []engine.Agent{{Name: "units", Model: "units", MaxSteps: moreSteps + 2, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
+			Polling:  true, // each call of a run is the same
 			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 				return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
 			},

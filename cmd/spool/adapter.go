@@ -58,6 +58,7 @@ func openOpenAI(m config.Model, log *slog.Logger) (spool.Model, error) {
 		ReasoningField: noneOf(o.ReasoningField), ReasoningNeeded: openai.ReasoningNeeded(o.ReasoningNeeded), ReceiptCurrency: noneOf(o.ReceiptCurrency),
 		HeaderTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout, StreamUsage: o.StreamUsage, StrictSchemas: o.StrictSchemas,
 		ParallelToolCalls: o.ParallelToolCalls, ResultImages: o.ResultImages, ThinkingTags: o.ThinkingTags, OutputFromTotal: o.OutputFromTotal,
+		AnswerAfterResults: o.AnswerAfterResults,
 	}))
 }
 

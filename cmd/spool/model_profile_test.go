@@ -77,6 +77,7 @@ func TestProfileKeys(t *testing.T) {
 			{Role: spool.RoleTool, Content: spool.Content{
 				{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "draw", Result: json.RawMessage(`"done"`)}, {Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
 			}},
+			{Role: spool.RoleUser, Content: spool.TextContent("And?")},
 		},
 	}
 	for _, c := range []struct{ keys, sent, heard string }{
@@ -93,6 +94,8 @@ func TestProfileKeys(t *testing.T) {
 		{"parallel_tool_calls: false", `!"parallel_tool_calls"`, "(Hm.)Hi. 2 <nil>"},
 		{"thinking_tags: false", `"stream"`, "<think>Hm.</think>Hi. 2 <nil>"},
 		{"output_from_total: true", `"stream"`, "(Hm.)Hi. 9 <nil>"},
+		{"answer_after_results: true", `"Understood."`, "(Hm.)Hi. 2 <nil>"},
+		{"profile: mistral, answer_after_results: false", `!"Understood."`, "(Hm.)Hi. 2 <nil>"},
 		{"receipt_currency: EUR", `"stream"`, "(Hm.)Hi. 2 500000 EUR"},
 		{"profile: openrouter, receipt_currency: none", `"stream"`, "(Hm.)Hi. 2 <nil>"},
 	} {

@@ -50,6 +50,11 @@ func play(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
 		return blocks(fake.Text("Fine."))
 	case spooltest.ModelSigned:
 		return playSigned(r)
+	case spooltest.ModelNoCalls:
+		if r.ToolChoice == "none" {
+			return blocks(fake.Text("Done."))
+		}
+		return blocks(fake.Call("weather", `{"city":"Oslo"}`))
 	default:
 		return playCalls(scenario, r)
 	}

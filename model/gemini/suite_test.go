@@ -56,6 +56,11 @@ func (p *peer) play(scenario spooltest.ModelScenario, r *fake.Request) fake.Answ
 		return fake.Answer{Parts: []fake.Part{fake.Text("Hello, world.")}, Usage: &fake.Usage{Prompt: 12, Candidates: 4}}
 	case spooltest.ModelParallelTools:
 		return afterResponses(r, fake.Text("Looking."), weather(), clock())
+	case spooltest.ModelNoCalls:
+		if r.Mode == "NONE" {
+			return fake.Answer{Parts: []fake.Part{fake.Text("Done.")}}
+		}
+		return fake.Answer{Parts: []fake.Part{weather()}}
 	case spooltest.ModelWholeCalls:
 		return fake.Answer{Parts: []fake.Part{weather(), fake.FunctionCall("coin", "")}}
 	case spooltest.ModelReasoning:

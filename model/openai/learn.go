@@ -20,6 +20,8 @@ type form struct {
 	cache     PromptCache
 	// streamUsage, strict and parallel say whether stream_options, strict and parallel_tool_calls are sent.
 	streamUsage, strict, parallel bool
+	// answerAfterResults puts an answer between results and a message of a user.
+	answerAfterResults bool
 }
 
 // sent says which fields of the form a request has.
@@ -28,6 +30,8 @@ type sent struct {
 	reasoning                                                 bool
 	// answers is true if the request has a message of a model.
 	answers bool
+	// userAfterTool is true if the request has a message of a user directly behind results.
+	userAfterTool bool
 }
 
 // change is another form of one field. Line is the line of a configuration file that says the same.
@@ -36,8 +40,8 @@ type change struct {
 	apply func(*form)
 }
 
-// maxChanges bounds how often one request is asked again: once for each field of the form.
-const maxChanges = 6
+// maxChanges bounds how often one request is asked again: once for each field of the form, and for the order of the messages.
+const maxChanges = 7
 
 var (
 	// refusal has the words with which servers refuse a field.
@@ -82,6 +86,8 @@ func (f form) refused(begun form, s sent, err error) (change, bool) {
 		return change{"parallel_tool_calls: false", func(f *form) { f.parallel = false }}, true
 	case s.strict && names("strict"):
 		return change{"strict_schemas: false", func(f *form) { f.strict = false }}, true
+	case s.userAfterTool && strings.Contains(text, "role 'user' after role 'tool'"):
+		return change{"answer_after_results: true", func(f *form) { f.answerAfterResults = true }}, true
 	case s.cacheKey && names("prompt_cache_key"), s.marks && names("cache_control"):
 		return change{"prompt_cache: none", func(f *form) { f.cache = CacheNone }}, true
 	default:

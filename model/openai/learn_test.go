@@ -23,6 +23,9 @@ func fullRequest() spool.ModelRequest {
 			userSays("Hi."),
 			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "Hm."}, {Type: spool.PartText, Text: "Hi."}}},
 			userSays("And?"),
+			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "echo", Args: json.RawMessage(`{}`)}}},
+			resultOf(spool.Part{ToolCallID: "c1", ToolName: "echo"}),
+			userSays("Now?"),
 		},
 	}
 }
@@ -70,6 +73,10 @@ func TestRefusedFields(t *testing.T) {
 		},
 		"strict": {
 			config, 400, `{"error":{"message":"response_format.json_schema.strict is not supported"}}`, `"strict":true`, `"json_schema"`, "strict_schemas: false",
+		},
+		"user after tool": {
+			config, 400, `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","code":"3230"}`,
+			`"tool_call_id":"c1"},{"content":"Now?"`, `"tool_call_id":"c1"},{"content":"Understood.","role":"assistant"},{"content":"Now?"`, "answer_after_results: true",
 		},
 		"prompt_cache_key": {
 			config, 400, `{"error":{"message":"Unrecognized request argument supplied: prompt_cache_key"}}`, `"prompt_cache_key"`, `"stream"`, "prompt_cache: none",
@@ -124,7 +131,7 @@ func TestOtherRefusals(t *testing.T) {
 		"Unsupported parameter: 'max_completion_tokens'",
 		"'messages' is not supported", "Unknown parameter: tools", "Unsupported value: 'temperature' is not supported",
 		"the reasoning_content is unsupported", "cache_control: extra inputs are not permitted",
-		"stream is not supported", "a restricted model is not supported", "no such model",
+		"Unexpected role 'tool' after role 'user'", "stream is not supported", "a restricted model is not supported", "no such model",
 	} {
 		p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.WriteHeader(http.StatusBadRequest)
@@ -137,7 +144,7 @@ func TestOtherRefusals(t *testing.T) {
 	}
 	bare := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":"not supported: max_tokens strict parallel_tool_calls reasoning_content; prompt_cache_key is required"}`)
+		_, _ = io.WriteString(w, `{"error":"not supported: max_tokens strict parallel_tool_calls reasoning_content; prompt_cache_key is required; unexpected role 'user' after role 'tool'"}`)
 	})
 	if _, err := stream(t, bare.model(t, openai.Config{}), spool.ModelRequest{}); err == nil || len(bare.requests()) != 1 {
 		t.Errorf("without the fields: %d requests, %v", len(bare.requests()), err)

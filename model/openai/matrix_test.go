@@ -90,6 +90,12 @@ func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 	second := answerOf(t, m, spool.ModelRequest{Messages: steps, Tools: echoTool})
 	// A third request has the answer without calls.
 	answerOf(t, m, spool.ModelRequest{Messages: append(steps, second, userSays("Call echo again.")), Tools: echoTool})
+	// A message that steers a run comes directly behind results, and so does the one that asks for the last answer.
+	answerOf(t, m, spool.ModelRequest{Messages: append(steps, userSays("Call echo again, and then say a word.")), Tools: echoTool})
+	last := answerOf(t, m, spool.ModelRequest{Messages: append(steps, userSays("Say a word.")), Tools: echoTool, NoCalls: true})
+	if len(last.ToolCalls()) > 0 || last.Text() == "" {
+		t.Errorf("the last answer is %+v", last)
+	}
 
 	if answer := answerOf(t, m, spool.ModelRequest{Messages: []spool.Message{userSays("Say a word.")}, MaxOutputTokens: 2048}); answer.Text() == "" {
 		t.Errorf("the bounded answer is %+v", answer)

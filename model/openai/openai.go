@@ -31,6 +31,12 @@ type Config struct {
 	// servers need none.
 	APIKey string
 
+	// AnswerAfterResults puts a short answer of the model between tool results and a message of a user. Such a message
+	// steers a run, or asks for the answer when the steps are used up. Mistral's models refuse it without.
+	//
+	// Defaults to the profile's, which is false for unknown servers.
+	AnswerAfterResults *bool
+
 	// BaseURL is the part of the URL before "/chat/completions". The requests keep its query.
 	//
 	// Defaults to [DefaultBaseURL].
@@ -243,7 +249,8 @@ func New(config Config) (*Model, error) {
 		maxTokens: cmp.Or(config.MaxTokensField, profile.MaxTokensField, "max_tokens"),
 		reasoning: cmp.Or(config.ReasoningField, profile.ReasoningField), needed: config.ReasoningNeeded, cache: config.PromptCache,
 		streamUsage: isOn(config.StreamUsage, !profile.NoStreamUsage), strict: isOn(config.StrictSchemas, !profile.NoStrictSchemas),
-		parallel: isOn(config.ParallelToolCalls, !profile.NoParallelToolCalls),
+		parallel:           isOn(config.ParallelToolCalls, !profile.NoParallelToolCalls),
+		answerAfterResults: isOn(config.AnswerAfterResults, profile.AnswerAfterResults),
 	}
 	if f.reasoning == none {
 		f.reasoning = ""

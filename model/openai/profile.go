@@ -39,6 +39,8 @@ type Profile struct {
 	NoStreamUsage, NoStrictSchemas, NoParallelToolCalls bool
 	// ResultImages is as in [Config].
 	ResultImages bool
+	// AnswerAfterResults is as in [Config].
+	AnswerAfterResults bool
 	// PromptCache is as in [Config]. Empty: [CacheNone].
 	PromptCache PromptCache
 	// ReceiptCurrency is as in [Config]. Empty: the server reports no costs.
@@ -112,7 +114,9 @@ var profiles = []Profile{
 	},
 	{
 		Name: "mistral", Hosts: []string{"api.mistral.ai"}, ReasoningField: inContent, ShortCallIDs: true, NoStreamUsage: true, ThinkingTags: true,
-		Seen: "thinking as a part of the content; refuses stream_options, and ids without nine letters and digits; the finish word model_length",
+		AnswerAfterResults: true,
+		Seen: "thinking as a part of the content; refuses stream_options, ids without nine letters and digits, and a user's message directly " +
+			"behind results; the finish word model_length",
 	},
 	{
 		Name: "groq", Hosts: []string{"api.groq.com"}, NoStreamUsage: true, ThinkingTags: true,

@@ -82,6 +82,7 @@ func TestSettingsWinOverTheProfile(t *testing.T) {
 
 	r := fullRequest()
 	r.Messages = foreignThread()
+	r.Messages = append(r.Messages[:3:3], userSays("Say a word.")) // directly behind the results
 	for _, c := range []struct {
 		config openai.Config
 		want   string // also "!text" for what is not there
@@ -96,6 +97,9 @@ func TestSettingsWinOverTheProfile(t *testing.T) {
 		{openai.Config{Profile: "azure", Model: "gpt-5", MaxTokensField: "max_tokens"}, `"max_tokens":9`},
 		{openai.Config{Profile: "openai"}, `"prompt_cache_key":"k"`},
 		{openai.Config{Profile: "openai", PromptCache: openai.CacheNone}, `!"prompt_cache_key"`},
+		{openai.Config{Profile: "mistral"}, `"content":"Understood."`},
+		{openai.Config{Profile: "mistral", AnswerAfterResults: new(false)}, `!"content":"Understood."`},
+		{openai.Config{AnswerAfterResults: new(true), ReasoningField: "thoughts", ReasoningNeeded: openai.NeededAlways}, `"content":"Understood.","role":"assistant","thoughts":" "`},
 		{openai.Config{StrictSchemas: new(false)}, `!"strict"`},
 		{openai.Config{ParallelToolCalls: new(false)}, `!"parallel_tool_calls"`},
 	} {

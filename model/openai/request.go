@@ -66,12 +66,22 @@ func (m *Model) messages(r spool.ModelRequest, f form, s *sent) []wireMessage {
 	if m.profile.ShortCallIDs {
 		ids.Exact = shortCallID
 	}
+	addUser := func(message wireMessage) {
+		switch last := len(out) - 1; {
+		case last < 0 || out[last]["role"] != "tool":
+		case f.answerAfterResults:
+			out = append(out, f.understood(s))
+		default:
+			s.userAfterTool = true
+		}
+		out = append(out, message)
+	}
 	for _, message := range r.Messages {
 		switch message.Role {
 		case spool.RoleTool:
 			out = append(out, encodeResults(message, ids)...)
 			if media := m.resultMedia(message.Content, ids); media != nil {
-				out = append(out, media)
+				addUser(media)
 			}
 		case spool.RoleAssistant:
 			if encoded := m.encodeAssistant(message, ids, f, s); encoded != nil {
@@ -80,13 +90,21 @@ func (m *Model) messages(r spool.ModelRequest, f form, s *sent) []wireMessage {
 		case spool.RoleSystem:
 			out = append(out, wireMessage{"role": "system", "content": message.Text()})
 		case spool.RoleUser:
-			out = append(out, wireMessage{"role": "user", "content": encodeUser(message.Content)})
+			addUser(wireMessage{"role": "user", "content": encodeUser(message.Content)})
 		}
 		ends = append(ends, len(out))
 	}
 	if s.marks = f.cache == CacheMarks; s.marks {
 		mark(out, ends, r.CacheMarks)
 	}
+	return out
+}
+
+// understood returns an answer that says no more than that the results have come. It is in the request only.
+func (f form) understood(s *sent) wireMessage {
+	out := wireMessage{"role": "assistant", "content": "Understood."}
+	f.addReasoning(out, "", s)
+	s.answers = true
 	return out
 }
 

@@ -51,6 +51,8 @@ func (p *peer) play(scenario spooltest.ModelScenario) func(http.ResponseWriter, 
 				finishChunk("stop"), usageChunk(`{"prompt_tokens":12,"completion_tokens":4}`), "[DONE]")
 		case spooltest.ModelParallelTools:
 			p.playTools(w, body)
+		case spooltest.ModelNoCalls:
+			p.playNoCalls(w, body)
 		case spooltest.ModelWholeCalls:
 			send(w, deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
 				deltaChunk(`{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"coin","arguments":""}}]}`),
@@ -60,7 +62,7 @@ func (p *peer) play(scenario spooltest.ModelScenario) func(http.ResponseWriter, 
 		case spooltest.ModelSigned:
 			p.playSigned(w, body)
 		case spooltest.ModelCallIDs:
-			if problem := fake.Check([]byte(body)); problem != "" {
+			if _, problem := fake.Read([]byte(body)); problem != "" {
 				refuse(w, "invalid_request_error", problem)
 				return
 			}
@@ -117,6 +119,20 @@ func (p *peer) playTools(w http.ResponseWriter, body string) {
 		deltaChunk(`{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"clock","arguments":""}}]}`),
 		deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\"}"}},{"index":1,"function":{"arguments":"{\"zone\":\"UTC\"}"}}]}`),
 		finishChunk("tool_calls"), "[DONE]")
+}
+
+// playNoCalls calls a tool as long as the request lets it.
+func (p *peer) playNoCalls(w http.ResponseWriter, body string) {
+	request, problem := fake.Read([]byte(body))
+	switch {
+	case problem != "":
+		refuse(w, "invalid_request_error", problem)
+	case request.NoCalls:
+		send(w, textChunk("Do"), textChunk("ne."), finishChunk("stop"), "[DONE]")
+	default:
+		send(w, deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
+			finishChunk("tool_calls"), "[DONE]")
+	}
 }
 
 func (p *peer) playFailure(scenario spooltest.ModelScenario, w http.ResponseWriter, r *http.Request) {

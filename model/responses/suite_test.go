@@ -29,6 +29,11 @@ func play(scenario spooltest.ModelScenario, gone func()) func(*fake.Request) fak
 			return fake.Answer{Items: []fake.Item{
 				fake.Text("Looking."), fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`), fake.Call("call_b", "clock", `{"zone":"UTC"}`),
 			}}
+		case spooltest.ModelNoCalls:
+			if r.NoCalls() {
+				return fake.Answer{Items: []fake.Item{fake.Text("Do", "ne.")}}
+			}
+			return fake.Answer{Items: []fake.Item{fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`)}}
 		case spooltest.ModelReasoning:
 			return fake.Answer{Items: []fake.Item{fake.Reason("Thinking ", "hard.").Sealed("sig-4711"), fake.Text("Forty", "-two.")}}
 		case spooltest.ModelWholeCalls:

@@ -34,6 +34,7 @@ var about = map[string]string{
 	"models.<name>.result_images":                     "true: send the images and PDFs of tool results (openai). Default: the profile's.",
 	"models.<name>.thinking_tags":                     "Whether text between <think> and </think> at the beginning of an answer is reasoning (openai). Default: the profile's.",
 	"models.<name>.output_from_total":                 "true: the server counts the output without the reasoning, so it is the total without the prompt (openai). Default: the profile's.",
+	"models.<name>.answer_after_results":              "true: put a short answer between tool results and a user's message, which Mistral's models refuse without (openai). Default: the profile's.",
 	"models.<name>.receipt_currency":                  "The currency of the costs that the server reports, such as USD, or none to ignore them (openai). Default: the profile's.",
 	"models.<name>.first_byte_timeout":                "How long the server may take until the first byte of an answer (openai), or 0 for no limit. Default: the profile's, or else 120s.",
 	"models.<name>.idle_timeout":                      "How long the server may send nothing within an answer (openai), or 0 for no limit. Default: the profile's, or else 60s.",

@@ -23,7 +23,7 @@ const (
 	providers   = "openai, anthropic, gemini, responses or demo"
 	modelFields = "provider, base_url, api_key, model, profile, prompt_cache, temperature, max_output_tokens, reasoning_effort, structured_output, " +
 		"max_tokens_field, reasoning_field, reasoning_needed, stream_usage, strict_schemas, parallel_tool_calls, result_images, thinking_tags, " +
-		"output_from_total, receipt_currency, first_byte_timeout, idle_timeout, headers, extra_body, " +
+		"output_from_total, answer_after_results, receipt_currency, first_byte_timeout, idle_timeout, headers, extra_body, " +
 		"thinking, thinking_budget, thinking_display, include_thoughts, reasoning_summary, background, store, item_ids, " +
 		"context_window, limits, only_for"
 )

@@ -17,7 +17,7 @@ type OpenAI struct {
 	// Negative timeouts stand for no limit.
 	FirstByteTimeout, IdleTimeout time.Duration
 	// Nil switches are not in the file.
-	StreamUsage, StrictSchemas, ParallelToolCalls, ResultImages, ThinkingTags, OutputFromTotal *bool
+	StreamUsage, StrictSchemas, ParallelToolCalls, ResultImages, ThinkingTags, OutputFromTotal, AnswerAfterResults *bool
 	// Set are the names of the fields of the profile that the file has.
 	Set []string
 }
@@ -25,7 +25,7 @@ type OpenAI struct {
 // profileFields are the fields that change single points of a profile.
 var profileFields = []string{
 	"max_tokens_field", "reasoning_field", "reasoning_needed", "stream_usage", "strict_schemas", "parallel_tool_calls", "result_images", "thinking_tags",
-	"output_from_total", "receipt_currency", "first_byte_timeout", "idle_timeout",
+	"output_from_total", "answer_after_results", "receipt_currency", "first_byte_timeout", "idle_timeout",
 }
 
 // openAIFields are the fields of a model of the provider openai.
@@ -50,6 +50,7 @@ func (m *Model) openAI(f map[string]value) {
 		StreamUsage: f["stream_usage"].optionalBoolean(), StrictSchemas: f["strict_schemas"].optionalBoolean(),
 		ParallelToolCalls: f["parallel_tool_calls"].optionalBoolean(), ResultImages: f["result_images"].optionalBoolean(),
 		ThinkingTags: f["thinking_tags"].optionalBoolean(), OutputFromTotal: f["output_from_total"].optionalBoolean(),
+		AnswerAfterResults: f["answer_after_results"].optionalBoolean(),
 	}
 	f["profile"].among(o.Profile, profileNames()...)
 	f["max_tokens_field"].among(o.MaxTokensField, "max_tokens", "max_completion_tokens")

@@ -14,6 +14,8 @@ type Request struct {
 	Messages []Message
 	// Tools are the names of the tools.
 	Tools []string
+	// NoCalls is true if the answer must not call them.
+	NoCalls bool
 
 	nonce string
 }
@@ -74,6 +76,7 @@ type wireRequest struct {
 			Name string `json:"name"`
 		} `json:"function"`
 	} `json:"tools"`
+	ToolChoice json.RawMessage `json:"tool_choice"`
 }
 
 var (
@@ -81,8 +84,8 @@ var (
 	idExpr   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 )
 
-// read reads and checks a request. It returns why the request is refused, or "".
-func read(raw []byte) (*Request, string) {
+// Read reads and checks a request. It returns why the server refuses the request, or "".
+func Read(raw []byte) (*Request, string) {
 	var in wireRequest
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return nil, "the body is not valid JSON: " + err.Error()
@@ -116,13 +119,10 @@ func read(raw []byte) (*Request, string) {
 		}
 		r.Tools = append(r.Tools, t.Function.Name)
 	}
+	if r.NoCalls = string(in.ToolChoice) == `"none"`; in.ToolChoice != nil && len(r.Tools) == 0 {
+		return nil, "tool_choice is only allowed when tools are specified"
+	}
 	return r, r.check()
-}
-
-// Check returns why the server refuses a request, or "".
-func Check(body []byte) string {
-	_, problem := read(body)
-	return problem
 }
 
 func textOf(raw json.RawMessage) (text string, blank, ok bool) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -29,6 +30,8 @@ type Dialect struct {
 	Refuses []string
 	// Older says that only older versions refuse them, so that the profile does not spare the refusal.
 	Older bool
+	// Behind are the roles that the server takes directly behind each role. Nil: any.
+	Behind map[string][]string
 	// IDLength is the length of the only ids that the server takes. Zero: any.
 	IDLength int
 	// Named is the form of the name of a call, with %s for the tool. Empty: the name.
@@ -63,6 +66,12 @@ const (
 	DialectReasoning = 40
 )
 
+// behindMistral is what the validator of Mistral's requests takes. It is in vLLM, too.
+var behindMistral = map[string][]string{
+	"system": {"user", "assistant", "system"}, "user": {"assistant", "system", "user"},
+	"assistant": {"assistant", "user", "tool"}, "tool": {"assistant", "tool"},
+}
+
 // Dialects has a row for each server whose answers were recorded, or whose users reported what it does.
 func Dialects() []Dialect {
 	return []Dialect{
@@ -70,7 +79,7 @@ func Dialects() []Dialect {
 		{Profile: "kimi", Model: "kimi-k2.5", Thinks: "reasoning_content", Needs: "calls", Fact: "400 for calls without reasoning_content; reports of 11 projects"},
 		{Profile: "glm", Model: "glm-4.7", Thinks: "reasoning_content", Words: map[string]string{"sensitive": "content-filter", "network_error": "broken", "model_context_window_exceeded": "length"}, Fact: "reasoning_content beside content, and words of its own; recorded"},
 		{Profile: "xai", Model: "grok-4", Thinks: "reasoning_content", RestCount: true, Fact: "completion_tokens without the reasoning in 42 of 42 recorded answers"},
-		{Profile: "mistral", Model: "magistral-medium", Thinks: "content", TakesThinking: true, Refuses: []string{"stream_options", "max_completion_tokens"}, IDLength: 9, Words: map[string]string{"model_length": "length", "error": "broken"}, Fact: "a list as the content, with thinking; 5 recorded answers. 422 for stream_options and for other ids"},
+		{Profile: "mistral", Model: "magistral-medium", Thinks: "content", TakesThinking: true, Refuses: []string{"stream_options", "max_completion_tokens"}, IDLength: 9, Behind: behindMistral, Words: map[string]string{"model_length": "length", "error": "broken"}, Fact: "a list as the content, with thinking; 5 recorded answers. 422 for stream_options and for other ids; 400 for a user behind a tool, 11 reports"},
 		{Profile: "groq", Model: "qwen3-32b", Thinks: "tags", Refuses: []string{"stream_options"}, Groq: true, Fact: "<think> in the content with the raw format, recorded; 400 for stream_options, reported"},
 		{Profile: "azure", Model: "gpt-5-mini", Refuses: []string{"max_tokens"}, Fact: "400 for max_tokens with gpt-5 and the o-series; recorded, and reports of 10 projects"},
 		{Profile: "openrouter", Model: "openai/gpt-oss-120b", Thinks: "reasoning", Words: map[string]string{"error": "broken"}, Named: "%s<|channel|>commentary", Fact: "the field reasoning, the word error, and names with parts of gpt-oss's template; recorded"},
@@ -93,7 +102,7 @@ func (d Dialect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	request, problem := read(raw)
+	request, problem := Read(raw)
 	if problem == "" {
 		problem = d.check(raw)
 	}
@@ -111,7 +120,7 @@ func (d Dialect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case asked:
 		s.text()
-	case last.Role == "tool" || len(request.Tools) == 0:
+	case last.Role == "tool" || len(request.Tools) == 0 || request.NoCalls:
 		s.think()
 		s.text()
 		word = "stop"
@@ -135,9 +144,15 @@ func (d Dialect) check(raw []byte) string {
 		}
 	}
 	messages, _ := body["messages"].([]any)
+	before := ""
 	for i, m := range messages {
 		message, _ := m.(map[string]any)
-		if message["role"] != "assistant" {
+		role, _ := message["role"].(string)
+		if may, ok := d.Behind[before]; ok && !slices.Contains(may, role) {
+			return fmt.Sprintf("Unexpected role '%s' after role '%s'", role, before)
+		}
+		before = role
+		if role != "assistant" {
 			continue
 		}
 		calls, _ := message["tool_calls"].([]any)

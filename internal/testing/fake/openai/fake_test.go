@@ -133,6 +133,7 @@ func TestSigned(t *testing.T) {
 		"empty answer":  hello + `,{"role":"assistant","content":null},` + hello,
 		"unknown role":  `{"role":"nobody","content":"x"}`,
 		"no content":    `{"role":"user"}`,
+		"no tools":      hello + `],"tool_choice":"none","stop":[`,
 		"odd arguments": hello + "," + strings.Replace(call, `"{}"`, `"["`, 1) + `,{"role":"tool","tool_call_id":"c1","content":"1"}`,
 	} {
 		if status, text := ask(t, server, "m", messages); status != http.StatusBadRequest {

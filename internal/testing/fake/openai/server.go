@@ -63,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "", "not found")
 		return
 	}
-	request, problem := read(raw)
+	request, problem := Read(raw)
 	s.mu.Lock()
 	s.requests++
 	n := s.requests

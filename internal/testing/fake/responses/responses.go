@@ -64,6 +64,9 @@ type Request struct {
 // Background reports whether the request asks for a background answer.
 func (r *Request) Background() bool { return r.Body["background"] == true }
 
+// NoCalls reports whether the answer must not call a tool.
+func (r *Request) NoCalls() bool { return r.Body["tool_choice"] == "none" }
+
 // Count returns how many items of a type the input has, such as "function_call_output".
 func (r *Request) Count(kind string) int {
 	n := 0

@@ -19,6 +19,8 @@ test("a crash, the takeover and what follows are marked", () => {
     entry(9, "RUN_ENDED", { segment: 4, status: "finished" }),
     entry(10, "shop.paid", {}),
     entry(11, "HITL_RESPONSE", { approved: false, answeredBy: "cleo", via: "link", viaBy: "ann" }),
+    entry(12, "COST_BUDGET_EXHAUSTED", { costMicros: 10, costBudgetMicros: 10 }),
+    entry(13, "COST_BUDGET_EXHAUSTED", { costMicros: 4, costBudgetMicros: 10, unpricedModel: "spare" }),
   ]);
   expect(lines.map((line) => line.mark ?? "")).toEqual([
     "",
@@ -32,8 +34,12 @@ test("a crash, the takeover and what follows are marked", () => {
     "",
     "",
     "answered",
+    "",
+    "",
   ]);
   expect(lines[5]?.text).toBe("approved by ann: fine");
   expect(lines[9]?.text).toBe("shop.paid");
   expect(lines[10]?.text).toBe("denied by cleo by a link of ann");
+  expect(lines[11]?.text).toBe("the budget of money is used up");
+  expect(lines[12]?.text).toBe("the run came to spare, which has no price");
 });

@@ -1,6 +1,6 @@
 // What the record of a run says, for a person.
 import type { ThreadEvent } from "@spool/client";
-import { linkOf } from "../thread/why.js";
+import { linkOf, unpricedOf } from "../thread/why.js";
 
 /** A line of the record. */
 export interface RecordLine {
@@ -66,6 +66,8 @@ function said(type: string, p: Record<string, unknown>, lost: boolean): [string,
       return [`${p.toolName} goes on elsewhere${p.note ? `: ${p.note}` : ""}`];
     case "STEERED":
       return [`a message was put in after step ${p.steps}`];
+    case "COST_BUDGET_EXHAUSTED":
+      return [unpricedOf(p) ?? "the budget of money is used up"];
     case "CONTEXT_COMPACTED":
       return [`${p.summarizedMessages} messages were summarised for the model`];
     default:

@@ -2,7 +2,7 @@
 import type { Message, Part, ThreadEvent } from "@spool/client";
 import type { DeltaRun, RecordVersion, ThreadRecord } from "@spool/client/record";
 import { failureOf } from "../thread/failure.js";
-import { askOf, budgetOf, linkOf } from "../thread/why.js";
+import { askOf, budgetOf, linkOf, unpricedOf } from "../thread/why.js";
 import { count, money } from "../ui/format.js";
 
 /** What a mark is about. The order is that of their weight, the heaviest first. */
@@ -187,7 +187,7 @@ class Teller {
       case "COST_BUDGET_EXHAUSTED":
       case "TOOL_CALL_BUDGET_EXHAUSTED":
       case "TIME_BUDGET_EXHAUSTED":
-        this.#say(`the budget of ${budgetWords[e.type as string]} is used up`, "budget");
+        this.#say(unpricedOf(p) ?? `the budget of ${budgetWords[e.type as string]} is used up`, "budget");
         return;
       case "TIME_LIMIT_REACHED":
         this.#say("the run worked for as long as the server lets a run", "budget");

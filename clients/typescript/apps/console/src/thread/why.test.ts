@@ -111,6 +111,21 @@ test.each<[string, ThreadView, string | null]>([
     view({ runs: [{ ...run, stopReason: "max_steps" } as ViewRun] }, "COMPLETED"),
     "Ended early: it took as many steps as it may.",
   ],
+  [
+    "an unknown end",
+    view({ runs: [{ ...run, stopReason: "unknown_finish" } as ViewRun] }, "COMPLETED"),
+    "Ended early: the provider ended the answer with a word that is not known, so it may be cut.",
+  ],
+  [
+    "repeated calls",
+    view({ runs: [{ ...run, stopReason: "repeated_call" } as ViewRun] }, "COMPLETED"),
+    "Ended early: the model made the same call with the same result again and again.",
+  ],
+  [
+    "money",
+    view({ runs: [{ ...run, stopReason: "cost_budget" } as ViewRun] }, "COMPLETED"),
+    "Ended early: its budget of money is used up, or it came to a model without a price.",
+  ],
   ["failed", view({ runs: [{ ...run, error: "no model" } as ViewRun] }, "FAILED"), "Failed: no model"],
   [
     "steered",

@@ -39,6 +39,11 @@ export function budgetOf(args: unknown): string {
   }
 }
 
+/** Says that a run came to a model without a price, by the entry about its budget, or undefined. */
+export function unpricedOf({ unpricedModel }: { unpricedModel?: unknown }): string | undefined {
+  return unpricedModel ? `the run came to ${unpricedModel}, which has no price` : undefined;
+}
+
 function left(at: string, now: number): string {
   return duration(Math.max(0, new Date(at).getTime() - now));
 }
@@ -115,10 +120,11 @@ const endWords: Record<string, string> = {
   length: "the answer reached the model's limit of tokens",
   empty_answer: "the model gave an empty answer",
   content_filter: "the provider's filter cut the answer",
+  unknown_finish: "the provider ended the answer with a word that is not known, so it may be cut",
   max_steps: "it took as many steps as it may",
   repeated_call: "the model made the same call with the same result again and again",
   token_budget: "its budget of tokens is used up",
-  cost_budget: "its budget of money is used up",
+  cost_budget: "its budget of money is used up, or it came to a model without a price",
   tool_call_budget: "its budget of tool calls is used up",
   time_budget: "its budget of time is used up",
   time_limit: "it ran for as long as the server lets a run",
