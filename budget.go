@@ -85,6 +85,8 @@ type Allowance struct {
 	// Cut is true if a budget cut the last answer off, so that the run continues after it. A nested run uses
 	// no other field of an allowance.
 	Cut bool `json:"cut,omitempty"`
+	// Unreported is the model whose last answer was finished without a cost, by its configured name. Empty: none.
+	Unreported string `json:"unreported,omitempty"`
 	// Since is when the present worker claimed the run. Zero: no worker has it.
 	Since time.Time `json:"since,omitzero"`
 	// Parks counts the parks that have asked for a larger budget.

@@ -235,8 +235,9 @@ type Described interface {
 // CostReporter is a [Model] whose provider reports what each answer costs, so that a budget of money holds
 // without a price.
 type CostReporter interface {
-	// ReportsCost reports whether the provider does so. It returns the same at each call.
-	ReportsCost() bool
+	// ReceiptCurrency returns the currency of these costs, such as "USD", or "" if the provider reports none. It
+	// returns the same at each call.
+	ReceiptCurrency() string
 }
 
 // Windowed is a [Model] that knows the size of its window.

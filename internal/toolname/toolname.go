@@ -20,14 +20,18 @@ const (
 	hashLen = 12
 )
 
-// Fit returns the form in which each provider takes a name: 1 to 64 letters, digits, "_" and "-". It returns a name
-// that has this form unchanged. The same name always gets the same form, and other names get other forms.
+// Fit returns the form in which each provider takes a name: 1 to 64 letters, digits, "_" and "-", of which the first is
+// a letter or "_". Only Gemini refuses a name that begins with a digit or "-". It returns a name that has this form
+// unchanged. The same name always gets the same form, and other names get other forms.
 func Fit(name string) string {
-	if name != "" && len(name) <= maxLen && strings.Map(allowed, name) == name {
+	head := strings.Map(allowed, name)
+	if strings.IndexAny(head, "-0123456789") == 0 {
+		head = "_" + head
+	}
+	if name != "" && len(name) <= maxLen && head == name {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	head := strings.Map(allowed, name)
 	return head[:min(len(head), maxLen-1-hashLen)] + "_" + hex.EncodeToString(sum[:hashLen/2])
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/internal/toolname"
 )
 
-var form = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var form = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
 
 func TestFit(t *testing.T) {
 	t.Parallel()
@@ -21,6 +21,8 @@ func TestFit(t *testing.T) {
 		"functions.echo":            "functions_echo_",
 		"größe":                     "gr__e_",
 		"\xff":                      "__",
+		"3d_render":                 "_3d_render_",
+		"-v":                        "_-v_",
 		long + "x":                  strings.Repeat("x", 51) + "_",
 	} {
 		got := toolname.Fit(name)

@@ -34,9 +34,9 @@ type sent struct {
 	userAfterTool bool
 }
 
-// change is another form of one field. Line is the line of a configuration file that says the same.
+// change is another form of one field. Lines are the lines of a configuration file that say the same.
 type change struct {
-	line  string
+	lines []string
 	apply func(*form)
 }
 
@@ -67,7 +67,7 @@ func (f form) refused(begun form, s sent, err error) (change, bool) {
 	unwanted := refusal.MatchString(text)
 	sameReasoning := f.reasoning == begun.reasoning && f.needed == begun.needed
 	if names("reasoning_content") && s.answers && f.needed != NeededAlways && sameReasoning && !unwanted && demand.MatchString(text) {
-		return change{"reasoning_field: reasoning_content, reasoning_needed: always", func(f *form) {
+		return change{[]string{"reasoning_field: reasoning_content", "reasoning_needed: always"}, func(f *form) {
 			f.reasoning, f.needed = "reasoning_content", NeededAlways
 		}}, true
 	}
@@ -77,19 +77,19 @@ func (f form) refused(begun form, s sent, err error) (change, bool) {
 	other := map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[f.maxTokens]
 	switch {
 	case s.maxTokens && f.maxTokens == begun.maxTokens && names(f.maxTokens) && other != "":
-		return change{"max_tokens_field: " + other, func(f *form) { f.maxTokens = other }}, true
+		return change{[]string{"max_tokens_field: " + other}, func(f *form) { f.maxTokens = other }}, true
 	case s.streamUsage && (names("stream_options") || names("include_usage")):
-		return change{"stream_usage: false", func(f *form) { f.streamUsage = false }}, true
+		return change{[]string{"stream_usage: false"}, func(f *form) { f.streamUsage = false }}, true
 	case s.reasoning && sameReasoning && f.reasoning != inContent && names(f.reasoning):
-		return change{"reasoning_field: none", func(f *form) { f.reasoning, f.needed = "", NeededNever }}, true
+		return change{[]string{"reasoning_field: none"}, func(f *form) { f.reasoning, f.needed = "", NeededNever }}, true
 	case s.parallel && names("parallel_tool_calls"):
-		return change{"parallel_tool_calls: false", func(f *form) { f.parallel = false }}, true
+		return change{[]string{"parallel_tool_calls: false"}, func(f *form) { f.parallel = false }}, true
 	case s.strict && names("strict"):
-		return change{"strict_schemas: false", func(f *form) { f.strict = false }}, true
+		return change{[]string{"strict_schemas: false"}, func(f *form) { f.strict = false }}, true
 	case s.userAfterTool && strings.Contains(text, "role 'user' after role 'tool'"):
-		return change{"answer_after_results: true", func(f *form) { f.answerAfterResults = true }}, true
+		return change{[]string{"answer_after_results: true"}, func(f *form) { f.answerAfterResults = true }}, true
 	case s.cacheKey && names("prompt_cache_key"), s.marks && names("cache_control"):
-		return change{"prompt_cache: none", func(f *form) { f.cache = CacheNone }}, true
+		return change{[]string{"prompt_cache: none"}, func(f *form) { f.cache = CacheNone }}, true
 	default:
 		return change{}, false
 	}
@@ -108,7 +108,9 @@ func (m *Model) learn(changes []change) {
 			continue
 		}
 		m.form.Store(&next)
-		m.config.Log.Warn("the model server refused a field, and took the request in another form; this line in the file spares the refusal",
-			"line", c.line, "model", m.config.Model, "host", m.conn.Host)
+		for _, line := range c.lines {
+			m.config.Log.Warn("the model server refused a field, and took the request in another form; this line in the file spares the refusal",
+				"line", line, "model", m.config.Model, "host", m.conn.Host)
+		}
 	}
 }

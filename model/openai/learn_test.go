@@ -66,7 +66,7 @@ func TestRefusedFields(t *testing.T) {
 		"no reasoning": {
 			openai.Config{},
 			400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`,
-			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`, "reasoning_field: reasoning_content",
+			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`, "reasoning_field: reasoning_content\nreasoning_needed: always",
 		},
 		"parallel_tool_calls": {
 			config, 400, `{"error":"Unknown parameter: parallel_tool_calls"}`, `"parallel_tool_calls"`, `"stream"`, "parallel_tool_calls: false",
@@ -111,8 +111,14 @@ func TestRefusedFields(t *testing.T) {
 					t.Errorf("%s is not in %s", c.lacks, body)
 				}
 			}
-			if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), c.line) {
-				t.Errorf("the log has %q, want %q", log.String(), c.line)
+			lines := strings.Split(c.line, "\n")
+			if strings.Count(log.String(), "\n") != len(lines) {
+				t.Errorf("the log has %q, want %q", log.String(), lines)
+			}
+			for _, line := range lines {
+				if !strings.Contains(log.String(), `line="`+line+`"`) {
+					t.Errorf("the log has %q, want %q", log.String(), line)
+				}
 			}
 			// Another model of the same server has learned nothing.
 			if _, err := stream(t, p.model(t, c.config), fullRequest()); err != nil || len(p.requests()) != 5 {

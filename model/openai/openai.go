@@ -279,5 +279,10 @@ func (m *Model) ContextWindow() int { return m.config.ContextWindow }
 // Profile returns the name of the model's profile: see [Profiles].
 func (m *Model) Profile() string { return m.profile.Name }
 
-// ReportsCost reports whether the server says what each answer costs.
-func (m *Model) ReportsCost() bool { return m.config.ReceiptCurrency != none }
+// ReceiptCurrency returns the currency in which the server says what each answer costs, or "" if it does not say so.
+func (m *Model) ReceiptCurrency() string {
+	if m.config.ReceiptCurrency == none {
+		return ""
+	}
+	return m.config.ReceiptCurrency
+}

@@ -18,8 +18,12 @@ func (u *usage) receipt(currency string) *spool.Cost {
 	return receipt(u.Cost, currency, 1)
 }
 
-// receipt reads a cost, of which perUnit make one of the currency. It returns nil for a value that is negative or not a
-// number.
+// maxReceipt is the highest cost of an answer that is believed, in units of the currency. The sums of costs that are
+// believed fit an integer of 64 bits.
+const maxReceipt = 1e6
+
+// receipt reads a cost, of which perUnit make one of the currency. It returns nil for a value that is negative, not a
+// number or above maxReceipt.
 func receipt(text json.RawMessage, currency string, perUnit int64) *spool.Cost {
 	if currency == none || len(text) == 0 || len(text) > 64 {
 		return nil
@@ -31,7 +35,7 @@ func receipt(text json.RawMessage, currency string, perUnit int64) *spool.Cost {
 	// A float's range is large enough. The check rules out exponents that make a number of a million
 	// digits from a short text.
 	float, err := number.Float64()
-	if err != nil || float < 0 || float/float64(perUnit) > 1e12 {
+	if err != nil || float < 0 || float/float64(perUnit) > maxReceipt {
 		return nil
 	}
 	cost, ok := new(big.Rat).SetString(string(number))

@@ -80,6 +80,7 @@ func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r
 	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}
 	ofPrompt := l.s.runner.Chat.Price(ctx, m, r, row, nil)
+	c.Receipted = l.s.runner.Chat.Receipted(m, ofPrompt)
 	row.Guess.Output = &c.Want
 	c.Price(ofPrompt, l.s.runner.Chat.Price(ctx, m, r, row, nil))
 	return c

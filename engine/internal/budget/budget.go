@@ -52,8 +52,14 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 		return
 	}
 	a.Spent.Tokens = Plus(a.Spent.Tokens, row.Best().Count().TotalTokens)
-	if row.Cost != nil {
+	switch {
+	case row.Cost != nil:
 		a.Spent.CostMicros = Plus(a.Spent.CostMicros, row.Cost.Micros)
+		if a.Unreported == row.Model {
+			a.Unreported = ""
+		}
+	case row.Outcome == spool.OutcomeFinished && a.Budget.CostMicros > 0:
+		a.Unreported = row.Model
 	}
 	left := make([]spool.Reservation, 0, len(a.Reservations))
 	for _, reserved := range a.Reservations {

@@ -25,6 +25,8 @@ type Call struct {
 	PerToken int64
 	// Unpriced is true if a budget of money does not bound the call.
 	Unpriced bool
+	// Receipted is true if a budget of money bounds the call only by the cost that its provider reports.
+	Receipted bool
 }
 
 // Room is the room that a budget has for a [Call].
@@ -73,7 +75,7 @@ func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
 		return Room{Short: reason}
 	}
-	if a.Budget.CostMicros > 0 && c.Unpriced {
+	if a.Budget.CostMicros > 0 && (c.Unpriced || c.Receipted && a.Unreported == c.Reservation.Model) {
 		return Room{Short: spool.StopCostBudget, Unpriced: c.Reservation.Model}
 	}
 	r := Room{Reservation: c.Reservation}

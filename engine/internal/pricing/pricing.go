@@ -58,8 +58,8 @@ func (p Prices) Unpriced(ctx context.Context, agent, name string, m spool.Model,
 }
 
 // Currency returns the currency of the price of a model's calls, or false if they have none. It prices a call with a
-// token of prompt and one of answer. The currency is empty if only the model's provider knows the price, or if the
-// pricer fails: a price that cannot be asked for now may be there later.
+// token of prompt and one of answer, and with a receipt if the model's provider reports costs. The currency is empty if
+// the pricer fails: a price that cannot be asked for now may be there later.
 func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model) (string, bool) {
 	if p.Pricer == nil {
 		return "", false
@@ -68,15 +68,28 @@ func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model)
 	charge := spool.Charge{
 		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: RequestedOf(m), Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
 	}
-	cost, err := p.ask(ctx, charge)
-	switch r, reports := m.(spool.CostReporter); {
-	case err == nil:
-		return cost.Currency, true
-	case reports && r.ReportsCost():
-		charge.Receipt = &spool.Cost{Micros: 1, Currency: "USD", Source: spool.CostReceipt}
-		_, err = p.ask(ctx, charge)
+	if its := receiptCurrency(m); its != "" {
+		charge.Receipt = &spool.Cost{Micros: 1, Currency: its, Source: spool.CostReceipt}
 	}
-	return "", spool.CodeOf(err) != spool.NotFound
+	cost, err := p.ask(ctx, charge)
+	if err != nil {
+		return "", spool.CodeOf(err) != spool.NotFound
+	}
+	return cost.Currency, true
+}
+
+// Receipted reports whether a budget of money bounds the calls of a model only by the costs that its provider reports.
+// Ask is the price of a call before its answer.
+func (p Prices) Receipted(m spool.Model, ask *spool.Cost) bool {
+	return !p.AllowUnpriced && ask == nil && receiptCurrency(m) != ""
+}
+
+// receiptCurrency returns the currency in which the model's provider reports costs, or "" if it reports none.
+func receiptCurrency(m spool.Model) string {
+	if m, ok := m.(spool.CostReporter); ok {
+		return m.ReceiptCurrency()
+	}
+	return ""
 }
 
 // RequestedOf returns the provider's name of the model, or "" if it is unknown.

@@ -26,11 +26,11 @@ type (
 	plain struct{ spool.Model }
 	// named is a model that its provider calls "large", with calls in a service tier.
 	named struct{ spool.Model }
-	// reporter is a model whose provider may report costs.
+	// reporter is a model whose provider may report costs in a currency.
 	reporter struct {
 		spool.Model
 
-		reports bool
+		currency string
 	}
 )
 
@@ -40,7 +40,7 @@ func (named) Billing(r spool.ModelRequest) spool.Billing {
 	return spool.Billing{Tier: r.Instructions, CacheFor: time.Hour}
 }
 
-func (r reporter) ReportsCost() bool { return r.reports }
+func (r reporter) ReceiptCurrency() string { return r.currency }
 
 // A use has the price that its pricer knows. A pricer that fails costs nothing, and no run.
 func TestPrice(t *testing.T) {
@@ -109,9 +109,10 @@ func TestUnpriced(t *testing.T) {
 		"another currency is allowed": {pricer: pricer(euro), currency: "USD", allow: true},
 		"unknown":                     {pricer: pricer(receipts), want: true},
 		"unknown is allowed":          {pricer: pricer(receipts), allow: true},
-		"reported":                    {pricer: pricer(receipts), model: reporter{reports: true}, currency: "EUR"},
+		"reported":                    {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "EUR"},
+		"reported abroad":             {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "USD", want: true},
 		"not reported":                {pricer: pricer(receipts), model: reporter{}, want: true},
-		"reported in vain":            {pricer: pricer(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }), model: reporter{reports: true}, want: true},
+		"reported in vain":            {pricer: pricer(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }), model: reporter{currency: "EUR"}, want: true},
 		"the pricer fails":            {pricer: pricer(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("down") })},
 		"no pricer":                   {want: true},
 	} {

@@ -29,6 +29,7 @@ var budgetTests = map[string]func(s budgetTest){
 	"Unpriced":      testBudgetUnpriced,
 	"UnpricedRun":   testBudgetUnpricedRun,
 	"UnpricedSpawn": testBudgetUnpricedSpawn,
+	"Unreported":    testBudgetUnreported,
 	"BothAtOnce":    testBudgetBothAtOnce,
 	"StoreFails":    testBudgetStoreFails,
 	"ToolCalls":     testBudgetToolCalls,

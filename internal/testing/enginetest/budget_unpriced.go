@@ -28,9 +28,13 @@ func pricesOf(models ...string) pricer {
 }
 
 // receipted is a model whose provider reports what its answers cost.
-type receipted struct{ *spooltest.Model }
+type receipted struct {
+	*spooltest.Model
 
-func (receipted) ReportsCost() bool { return true }
+	currency string
+}
+
+func (r receipted) ReceiptCurrency() string { return r.currency }
 
 // testBudgetUnpriced has models without a price. Whoever reaches one of them gets no budget of money.
 func testBudgetUnpriced(s budgetTest) {
@@ -39,7 +43,8 @@ func testBudgetUnpriced(s budgetTest) {
 		c := s.budgeted(spool.Budget{}, spooltest.NewModel())
 		c.Pricer = pricesOf("m", "euro")
 		c.Models["spare"], c.Models["euro"] = spare, spare
-		c.Models["dear"] = receipted{spare}
+		c.Models["dear"] = receipted{spare, "USD"}
+		c.Models["abroad"] = receipted{spare, "EUR"}
 		c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "m"})
 		return c
 	}
@@ -61,6 +66,7 @@ func testBudgetUnpriced(s budgetTest) {
 			c.Agents[1].Transfers, c.Agents[1].Fallbacks = map[string]spool.Transfer{"a": {}}, []string{"spare"}
 		}, noPrice},
 		"other currency": {func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"euro"} }, `the model "euro" has its price in EUR, and "m" in USD`},
+		"reports abroad": {func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"abroad"} }, `the model "abroad" has its price in EUR, and "m" in USD`},
 		"reports":        {func(c *engine.Config) { c.Agents[0].Model, c.Agents[0].Fallbacks = "dear", []string{"m"} }, ""},
 		"allowed": {func(c *engine.Config) {
 			c.Budget.AllowUnpriced, c.Agents[0].Model, c.Agents[0].Fallbacks = true, "spare", []string{"euro"}
@@ -115,6 +121,27 @@ func testBudgetUnpricedRun(s budgetTest) {
 	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
 	if told.UnpricedModel != "spare" || told.CostBudgetMicros != 100_000 || told.CostMicros >= 100_000 || spare.Asked() != 0 {
 		s.Errorf("the record tells %+v, and the model was asked %d times", told, spare.Asked())
+	}
+	s.wellFormed()
+}
+
+// testBudgetUnreported has a model whose provider reports costs, but none of one answer. The run ends before it asks that
+// model again, because the budget of money does not bound it.
+func testBudgetUnreported(s budgetTest) {
+	look := func(id spool.ToolCallID, micros *spool.Cost) spooltest.Turn {
+		t := spooltest.Use(spooltest.Call{ID: id, Name: "look"})
+		t.Cost = micros
+		return t
+	}
+	m := spooltest.NewModel(look("c1", &spool.Cost{Micros: 7, Currency: "USD"}), look("c2", nil), spooltest.Say("for nothing"))
+	c := s.budgeted(spool.Budget{CostMicros: 100_000}, m)
+	c.Models["m"], c.Pricer, c.Agents[0].OnBudget = receipted{m, "USD"}, pricesOf(), spool.BudgetPark
+	s.history.Bounded = false
+	s.start(s.working(c), "r1", "go")
+	var told spool.CostBudgetExhausted
+	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	if told.UnpricedModel != "m" || told.CostMicros != 7 || m.Asked() != 2 {
+		s.Errorf("the record tells %+v, and the model was asked %d times", told, m.Asked())
 	}
 	s.wellFormed()
 }
