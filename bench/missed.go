@@ -67,6 +67,7 @@ var misses = []miss{
 		"While an answer streams in, a page with the hooks works {got} times as long in each frame as a page with one text node (p95; goal: {want} times)"),
 	about(`(@spool/.+|the web console), gzipped`, "The size of $1 is {got}, gzipped (goal: {want})"),
 	about(`CPU of (\w+) beside the earlier commit`, "The benchmark $1 takes {got} times the CPU time that it took at an earlier commit (goal: {want} times)"),
+	about(`CPU of a step over (\w+) beside the earlier commit`, "A step over the adapter $1 takes {got} times the CPU time that it took at an earlier commit (goal: {want} times)"),
 }
 
 func about(goal, text string) miss { return miss{regexp.MustCompile("^(?:" + goal + ")$"), text} }
