@@ -73,8 +73,8 @@ func (a *answer) add(data string) error {
 	switch e.Type {
 	case "response.created", "response.queued", "response.in_progress":
 		var r response
-		if broken := lenient.Object(e.Response, &r) != nil; broken {
-			return nil
+		if err := lenient.Object(e.Response, &r); err != nil {
+			return nil //nolint:nilerr // nothing of it is text or a call
 		}
 		return a.begin(&r)
 	case "response.output_item.added":
@@ -136,8 +136,8 @@ func (a *answer) begin(r *response) error {
 
 func (a *answer) added(e *event) error {
 	var o output
-	if broken := lenient.Object(e.Item, &o) != nil; broken {
-		return nil // the item comes again when it is complete
+	if err := lenient.Object(e.Item, &o); err != nil {
+		return nil //nolint:nilerr // the item comes again when it is complete
 	}
 	it := a.begun(o, e.OutputIndex.N)
 	if it.Type != "" {

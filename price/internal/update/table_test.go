@@ -33,9 +33,6 @@ const public = `{
 		"input_cost_per_token": 1.5e-07, "output_cost_per_token": 6e-07, "cache_creation_input_token_cost": 0}
 }`
 
-//go:fix inline
-func rate(p price.PerMillion) *price.PerMillion { return new(p) }
-
 // The tables have what the public one says of the makers' own models, without its slips and its repetitions.
 func TestTables(t *testing.T) {
 	t.Parallel()
@@ -46,18 +43,18 @@ func TestTables(t *testing.T) {
 	}
 	prices := map[string]price.Rates{
 		"gpt-9": {
-			Input: 5_000_000, CacheRead: rate(500_000), Output: 30_000_000,
-			Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 10_000_000, CacheRead: rate(1_000_000), Output: 45_000_000}},
+			Input: 5_000_000, CacheRead: new(price.PerMillion(500_000)), Output: 30_000_000,
+			Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 10_000_000, CacheRead: new(price.PerMillion(1_000_000)), Output: 45_000_000}},
 			Tiers: map[string]price.Rates{"flex": {
-				Input: 2_500_000, CacheRead: rate(250_000), Output: 15_000_000,
-				Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 5_000_000, CacheRead: rate(500_000), Output: 22_500_000}},
+				Input: 2_500_000, CacheRead: new(price.PerMillion(250_000)), Output: 15_000_000,
+				Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 5_000_000, CacheRead: new(price.PerMillion(500_000)), Output: 22_500_000}},
 			}},
 		},
 		"gpt-9-2025-01-02": {Input: 6_000_000, Output: 30_000_000},
 		"claude-x": {
-			Input: 3_000_000, CacheWrite: rate(3_750_000), CacheWriteHour: rate(6_000_000), Output: 15_000_000,
+			Input: 3_000_000, CacheWrite: new(price.PerMillion(3_750_000)), CacheWriteHour: new(price.PerMillion(6_000_000)), Output: 15_000_000,
 			Long: &price.LongRates{Above: 200_000, Rates: price.Rates{
-				Input: 6_000_000, CacheWrite: rate(7_500_000), CacheWriteHour: rate(12_000_000), Output: 22_500_000,
+				Input: 6_000_000, CacheWrite: new(price.PerMillion(7_500_000)), CacheWriteHour: new(price.PerMillion(12_000_000)), Output: 22_500_000,
 			}},
 		},
 		"claude-3-5-x": {Input: 800_000, Output: 4_000_000},

@@ -146,9 +146,6 @@ mcp: {books: {url: "https://books.example", auth: {type: authorization_code, iss
 sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
 `
 
-//go:fix inline
-func rate(p price.PerMillion) *price.PerMillion { return new(p) }
-
 func TestParse(t *testing.T) {
 	t.Parallel()
 
@@ -255,8 +252,8 @@ func TestParse(t *testing.T) {
 		},
 		Prices: config.Prices{Models: map[string]price.Rates{
 			"qwen3": {
-				Input: 100_000, Output: 250_000, CacheWriteHour: rate(200_000),
-				Long: &price.LongRates{Above: 1000, Rates: price.Rates{Input: 1_000_000, CacheRead: rate(0), Output: 2_000_000}},
+				Input: 100_000, Output: 250_000, CacheWriteHour: new(price.PerMillion(200_000)),
+				Long: &price.LongRates{Above: 1000, Rates: price.Rates{Input: 1_000_000, CacheRead: new(price.PerMillion(0)), Output: 2_000_000}},
 			},
 			"show": {},
 		}},
