@@ -27,7 +27,7 @@ func main() {
 func ask(ctx context.Context, model spool.Model, prompt string) (string, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	e, err := engine.New(memory.New(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{ //nolint:contextcheck // making the engine waits for nothing
 		Models: map[string]spool.Model{"claude": model},
 		Agents: []engine.Agent{{Name: "assistant", Model: "claude", Instructions: "Be brief."}},
 	})
