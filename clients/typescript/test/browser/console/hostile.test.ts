@@ -27,7 +27,7 @@ const attacks = [
 const table = `| ${Array.from({ length: 60 }, (_, i) => `h${i}`).join(" | ")} |\n|${"---|".repeat(60)}\n${`| ${"cell | ".repeat(60)}\n`.repeat(300)}`;
 
 test("what a model says is text", async () => {
-  const world = await World.start("console-hostile");
+  const world = await World.start("console-hostile", { config: "context: {ceiling: 10000000}" }); // room for all of it
   const answer = new Tape();
   const fence = new Tape().say("```html\n<script>document.title = 'owned'</script>\nand no end, "); // the fence is open
   const wide = new Tape().say("Many cells.\n\n");
