@@ -48,7 +48,9 @@ export class Desk {
     const desk = new Desk(world, page, at);
     onTestFinished(async ({ task }) => {
       if (task.result?.state === "fail") {
-        console.error([...desk.#problems, await page.locator("main").innerText()].join("\n"));
+        console.error(
+          [...desk.#problems, await page.locator("body").innerText(), world.server.log.slice(-4000)].join("\n"),
+        );
       }
       await context.close();
     });
