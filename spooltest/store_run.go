@@ -27,7 +27,7 @@ func fullRun(s *storeTest) spool.RunRow {
 			Reservations: []spool.Reservation{
 				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
 			},
-			Refused: 1, Cut: true, Since: at(8), Parks: 2,
+			Refused: 1, Cut: true, Unreported: "m", Since: at(8), Parks: 2,
 		},
 	}, RunState: spool.RunState{
 		WallTime: time.Hour, WorkerSince: at(9), Isolated: true, IsolatedDeaths: 4,
