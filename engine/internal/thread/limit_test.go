@@ -130,7 +130,7 @@ func TestCharge(t *testing.T) {
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2}`},
 		{"a price in another currency than the budget's", and(running, spent), charge(priced("EUR")), `
 			ok
-			run r Allowance={Budget={Tokens=100 CostMicros=9 Currency=USD ToolCalls=3 WallTime=1m0s} Spent={Tokens=108 CostMicros=10 ToolCalls=3 WallTime=1m0s} Reservations=[] Since=0s}
+			run r Allowance={Budget={Tokens=100 CostMicros=9 Currency=USD ToolCalls=3 WallTime=1m0s} Spent={Tokens=108 CostMicros=10 ToolCalls=3 WallTime=1m0s} Reservations=[] Unreported=m Since=0s}
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2}`},
 		{"a call that has reserved", and(running, reserves), charge(priced("USD")), `
 			ok
