@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/finishword"
@@ -230,10 +231,15 @@ func (a *answer) done(it *item, o output, raw json.RawMessage) error {
 	return a.send(spool.ProviderPart{Provider: a.model.pack(slices.Clone(raw))})
 }
 
-// rest returns the part of an item's text that was not emitted.
+// rest returns the part of an item's text that was not emitted. It begins with a whole character, also if the text is not
+// the one that was emitted.
 func (it *item) rest() string {
 	said := it.output.said()
-	return said[min(it.said, len(said)):]
+	rest := said[min(it.said, len(said)):]
+	for rest != "" && !utf8.RuneStart(rest[0]) {
+		rest = rest[1:]
+	}
+	return rest
 }
 
 func (a *answer) endText(it *item) error {

@@ -22,6 +22,8 @@ var recorded = []string{
 		`{"type":"response.output_item.done","output_index":1,"item":{"id":"i","type":"image_generation_call","result":"iVBO"}}`,
 		`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}}`),
 	body(`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Hi \ud83d"}`, `{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"\ude00"}`, completed),
+	body(`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Hm."}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"id":"m","type":"message","content":[{"type":"output_text","text":"H€m."}]}}`, completed),
 	body(`{"type":"response.output_item.added","item":{"type":"function_call","name":"coin"}}`, `{"type":"response.function_call_arguments.delta","delta":{"n":1}}`, `{"type":"response.completed","response":{"status":"odd","output":[{"type":"message","content":"Hi"}]}}`),
 	body(`{"type":"response.queued","response":{"id":"resp_1","status":"queued"}}`, `{"type":"error","error":{"code":"server_error","message":"down"}}`),
 	body(`{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Please try again in 1.5s."}}}`),
