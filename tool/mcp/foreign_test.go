@@ -94,12 +94,13 @@ func TestFastMCP(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var events []string
-	got, err = call(t, all["audit"], `{}`, func(c *spool.ToolCall) {
+	seen := filepath.Join(t.TempDir(), "seen")
+	got, err = call(t, all["audit"], string(must(json.Marshal(map[string]string{"seen": seen}))), func(c *spool.ToolCall) {
 		c.PublishFunc = func(_ context.Context, e spool.Event) error {
 			mu.Lock()
 			defer mu.Unlock()
 			events = append(events, string(e.Type)+" "+string(e.Payload))
-			return nil
+			return os.WriteFile(seen, nil, 0o600)
 		}
 	})
 	mu.Lock()

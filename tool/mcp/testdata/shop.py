@@ -1,7 +1,9 @@
 """A server of FastMCP: its texts, its progress and its questions are as the library makes them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+import anyio
 from fastmcp import Context, FastMCP
 
 server = FastMCP("shop")
@@ -19,9 +21,11 @@ def report(lines: int) -> str:
 
 
 @server.tool
-async def audit(ctx: Context) -> str:
-    """Says how far it is."""
+async def audit(seen: str, ctx: Context) -> str:
+    """Says how far it is, and ends when a file says that somebody has seen that."""
     await ctx.report_progress(1, 2, "half of the books")
+    while not Path(seen).exists():
+        await anyio.sleep(0.01)
     return "in order"
 
 
