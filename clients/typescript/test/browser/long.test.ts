@@ -27,12 +27,6 @@ function longThread(): Written[] {
 }
 
 /**
- * What else the machine does is in the time of a task: once in some dozen runs one takes half again as long as ever. A
- * page that takes too long does so each time.
- */
-const noisy = { retry: 2 };
-
-/**
  * The processor's time for putting 6,000 short lines on the screen at once, in milliseconds: each task of a case has to
  * take less. That is 80 to 210 ms on two cores, which a person hardly notices. It is the longest of three
  * rounds, as it is compared with the longest task.
@@ -66,7 +60,7 @@ async function consoleOf(tab: Tab) {
   }));
 }
 
-test("a long thread goes on, and scrolls from its end to its beginning", noisy, async () => {
+test("a long thread goes on, and scrolls from its end to its beginning", async () => {
   const world = await World.start("long", { archive: archiveOf("long", longThread()) });
   const tape = new Tape().say("One");
   world.model.script = play({ more: [tape] });
@@ -133,7 +127,7 @@ test("a long thread goes on, and scrolls from its end to its beginning", noisy, 
   world.untroubled();
 });
 
-test("a result of 10 MB is shown by its beginning, and scrolls", noisy, async () => {
+test("a result of 10 MB is shown by its beginning, and scrolls", async () => {
   const line = "a line of a large result, which goes on for a while, and then ends";
   const large = Array.from({ length: 150_000 }, (_, i) => `${i} ${line}`).join("\n");
   expect(large.length).toBeGreaterThan(10_000_000);
