@@ -3,13 +3,14 @@ package spool
 import (
 	"context"
 	"io"
+	"strings"
 )
 
 // ArtifactTool is the name of the tool with which a model reads the artifacts of its thread. An agent has it
 // if the engine stores artifacts, the thread has any, and no tool of the agent has the name.
 const ArtifactTool = "readArtifact"
 
-// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] if the engine does not store artifacts.
+// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] and [ToolCall.OpenArtifact] if the engine does not store artifacts.
 var ErrNoArtifacts = Errorf(Invalid, "the engine does not store artifacts")
 
 // SaveArtifact saves a file that the call makes as an artifact of its thread. The artifact is durable when
@@ -24,4 +25,16 @@ func (c ToolCall) SaveArtifact(ctx context.Context, name, mediaType string, data
 		return Artifact{}, ErrNoArtifacts
 	}
 	return c.SaveArtifactFunc(ctx, NewArtifact{Name: name, MediaType: mediaType, Data: data})
+}
+
+// OpenArtifact returns an artifact of the call's thread with its data, which the caller closes. The text is an artifact's
+// id or its URI, as a model writes them: see [ArtifactID.URI].
+//
+// OpenArtifact is safe for concurrent use. It returns [ErrNoArtifacts] if the engine does not store artifacts, and an
+// error with the code [NotFound] if the thread has no such artifact.
+func (c ToolCall) OpenArtifact(ctx context.Context, text string) (Artifact, io.ReadCloser, error) {
+	if c.OpenArtifactFunc == nil {
+		return Artifact{}, nil, ErrNoArtifacts
+	}
+	return c.OpenArtifactFunc(ctx, ArtifactID(strings.TrimPrefix(text, artifactScheme)))
 }

@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -110,6 +111,9 @@ type ToolCall struct {
 	// SaveArtifactFunc saves the files that the call makes. The engine sets it if it stores artifacts, and a test
 	// may. Nil: the engine stores none. Tools use [ToolCall.SaveArtifact].
 	SaveArtifactFunc func(ctx context.Context, a NewArtifact) (Artifact, error)
+	// OpenArtifactFunc opens the files of the call's thread. The engine sets it if it stores artifacts, and a test may.
+	// Nil: the engine stores none. Tools use [ToolCall.OpenArtifact].
+	OpenArtifactFunc func(ctx context.Context, id ArtifactID) (Artifact, io.ReadCloser, error)
 }
 
 // IdempotencyKey returns a text that is the same for every repeat of the call, and different for every other

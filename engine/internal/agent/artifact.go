@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -26,7 +27,7 @@ func (s *segment) lookForArtifacts(ctx context.Context) error {
 // offerArtifacts gives the loop's agent the tool that reads artifacts once the thread has any.
 func (l *runState) offerArtifacts() {
 	if l.s.hasArtifacts.Load() {
-		l.agent = l.agent.WithTool(artifactTool(l.s.runner.Artifacts, l.s.runner.Limits.ResultBytes))
+		l.agent = l.agent.WithTool(artifactTool(l.s.runner.Limits.ResultBytes))
 	}
 }
 
@@ -43,6 +44,21 @@ func (l *calls) saveArtifactFunc(key string) func(context.Context, spool.NewArti
 			s.hasArtifacts.Store(true)
 		}
 		return saved, err
+	}
+}
+
+// openArtifactFunc returns the function with which a call reads files of the thread, or nil if the engine stores none.
+func (l *calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+	s := l.s
+	if s.runner.Artifacts == nil {
+		return nil
+	}
+	return func(ctx context.Context, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+		found, data, err := s.runner.Artifacts.OpenArtifact(ctx, s.Key, id)
+		if spool.CodeOf(err) == spool.NotFound {
+			err = spool.Errorf(spool.NotFound, "this conversation has no artifact %q", id)
+		}
+		return found, data, err
 	}
 }
 

@@ -25,7 +25,7 @@ type page struct {
 
 // artifactTool returns the tool with which a model reads the artifacts of its thread, up to maxBytes of a text at
 // once.
-func artifactTool(artifacts spool.ArtifactStore, maxBytes int) spool.Tool {
+func artifactTool(maxBytes int) spool.Tool {
 	return spool.Tool{
 		ToolSpec: spool.ToolSpec{
 			Name: spool.ArtifactTool,
@@ -47,7 +47,7 @@ func artifactTool(artifacts spool.ArtifactStore, maxBytes int) spool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			return readArtifact(ctx, artifacts, call.Thread, p)
+			return readArtifact(ctx, call, p)
 		},
 	}
 }
@@ -71,12 +71,9 @@ func pageOf(args json.RawMessage, maxBytes int) (p page, err error) {
 }
 
 // readArtifact returns the result of a call: a part of a text, or the artifact itself, which the engine then shows.
-func readArtifact(ctx context.Context, artifacts spool.ArtifactStore, thread spool.ThreadKey, p page) (json.RawMessage, error) {
-	found, data, err := artifacts.OpenArtifact(ctx, thread, p.ID)
-	switch {
-	case spool.CodeOf(err) == spool.NotFound:
-		return nil, spool.Errorf(spool.NotFound, "this conversation has no artifact %q", p.ID)
-	case err != nil:
+func readArtifact(ctx context.Context, call spool.ToolCall, p page) (json.RawMessage, error) {
+	found, data, err := call.OpenArtifact(ctx, string(p.ID))
+	if err != nil {
 		return nil, err
 	}
 	defer data.Close()

@@ -325,6 +325,7 @@ func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage,
 		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
 		Agent: l.run.Agent, Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), Fence: l.s.Fence, LeaseFunc: l.s.checkLease,
 		PublishFunc: l.publishFunc(name), SaveArtifactFunc: l.saveArtifactFunc(l.run.CallKey(step, id)),
+		OpenArtifactFunc: l.openArtifactFunc(),
 	}
 }
 
