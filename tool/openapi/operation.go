@@ -144,12 +144,16 @@ func choose(all []operation, words, except []string) ([]choice, error) {
 			chosen = append(chosen, choice{o, own})
 		}
 		if !found {
-			return nil, spool.Errorf(spool.Invalid, "the document has no operation %q; there are %s", cut(word, 200), known(all))
+			field := ""
+			if i < len(except) {
+				field = "Except: "
+			}
+			return nil, spool.Errorf(spool.Invalid, "%sthe document has no operation %q; there are %s", field, cut(word, 200), known(all))
 		}
 	}
 	chosen = slices.DeleteFunc(chosen, func(c choice) bool { return without[c.key()] })
 	if len(chosen) == 0 {
-		return nil, spool.Errorf(spool.Invalid, "Except leaves no operation")
+		return nil, spool.Errorf(spool.Invalid, "Except: leaves no operation")
 	}
 	return chosen, nil
 }
