@@ -94,6 +94,9 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 			fmt.Fprintf(&b, "profiles  %s\n", describe(s.profiles))
 		}
 	}
+	for _, left := range s.leftOut {
+		fmt.Fprintf(&b, "left out  %s: %s\n", left.name, left.remark)
+	}
 	for _, m := range asked.misspelled(h.environ()) {
 		fmt.Fprintf(&b, "unread    the variable %s; there is %s\n", m.name, m.meant)
 	}
@@ -144,7 +147,8 @@ Usage:
 
 The flags are those of serve: replace serve by check in a command line that starts a server.
 It reports everything that is wrong with flags, environment and configuration at once, with
-file and line, including missing variables. It writes no file, and uses the network only for
+file and line, including missing variables, and each operation of a document of tools that
+is left out, with the reason. It writes no file, and uses the network only for
 OpenAPI documents of tools that are at a URL.
 
 For a database it checks that the file and its log belong together, that SQLite finds no

@@ -25,6 +25,7 @@ type setup struct {
 	// profiles describes the profiles of those models whose server or configuration has one.
 	profiles []description
 	tools    []description
+	leftOut  []description // of the tools' documents
 	// mcp are the MCP servers in the order of the configuration.
 	mcp []*mcp.Server
 	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
@@ -208,7 +209,7 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 	if err != nil {
 		return errors.Join(append(problems, err)...) // the lists of agents cannot be read without the tools
 	}
-	s.tools = tools.lines
+	s.tools, s.leftOut = tools.lines, tools.leftOut
 	servers, wrong := s.openMCP(c.MCP, egress, log)
 	problems = append(problems, wrong...)
 	for _, a := range c.Agents {

@@ -20,6 +20,8 @@ type toolset struct {
 	entries map[string][]spool.Tool
 	byName  map[string]spool.Tool
 	lines   []description
+	// leftOut are the operations of documents that are not supported, with the names of their entries.
+	leftOut []description
 }
 
 // newTools makes the tools of a configuration, whose file is at path. It reads the documents of tools.
@@ -27,7 +29,7 @@ func newTools(c *config.Config, path string, egress httptool.Egress) (*toolset, 
 	set := &toolset{entries: make(map[string][]spool.Tool), byName: make(map[string]spool.Tool)}
 	var problems []error
 	for _, t := range c.Tools {
-		made, remarks, err := newToolsOf(t, path, egress)
+		made, remarks, err := set.toolsOf(t, path, egress)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -45,8 +47,9 @@ func newTools(c *config.Config, path string, egress httptool.Egress) (*toolset, 
 	return set, errors.Join(problems...)
 }
 
-// newToolsOf makes the tools of one entry, each with a remark for the person who starts the process.
-func newToolsOf(t config.Tool, path string, egress httptool.Egress) (made []spool.Tool, remarks []string, err error) {
+// toolsOf makes the tools of one entry, each with a remark for the person who starts the process. It records the
+// operations that are left out.
+func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (made []spool.Tool, remarks []string, err error) {
 	if t.OpenAPI == nil {
 		tool, err := newTool(t, egress)
 		if err != nil {
@@ -67,7 +70,7 @@ func newToolsOf(t config.Tool, path string, egress httptool.Egress) (made []spoo
 		return nil, nil, o.At("document").Errorf("%s", spool.MessageOf(err))
 	}
 	source := openapi.Config{
-		Document: text, DocumentURL: link, Operations: o.Operations, BaseURL: o.BaseURL, Prefix: o.Prefix, Caller: o.Caller, Approval: t.Approval,
+		Document: text, DocumentURL: link, Operations: o.Operations, Except: o.Except, Unsupported: openapi.Unsupported(o.Unsupported), BaseURL: o.BaseURL, Prefix: o.Prefix, Caller: o.Caller, Approval: t.Approval,
 		Egress: egress, Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets, Secrets: t.Requests.Secrets,
 		Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes, Retry: retryOf(t.Requests),
 		Auth: make(map[string]openapi.Credential, len(o.Auth)), Override: make(map[string]openapi.Override, len(o.Override)),
@@ -78,11 +81,18 @@ func newToolsOf(t config.Tool, path string, egress httptool.Egress) (made []spoo
 	for name, v := range o.Override {
 		source.Override[name] = openapi.Override(v)
 	}
-	tools, err := openapi.New(source)
+	document, err := openapi.NewSet(source)
 	if err != nil {
 		return nil, nil, sourceProblem(o, spool.MessageOf(err))
 	}
-	for _, tool := range tools {
+	for _, left := range document.LeftOut {
+		name := strings.TrimSpace(left.Method + " " + left.Path)
+		if left.OperationID != "" {
+			name = left.OperationID + " (" + name + ")"
+		}
+		s.leftOut = append(s.leftOut, description{t.Name, name + ": " + strings.Join(left.Reasons, "; ")})
+	}
+	for _, tool := range document.Tools {
 		tool.Expiry, tool.DistinctApprover, tool.Access = t.Expiry, t.DistinctApprover, t.Access
 		made, remarks = append(made, tool.Tool), append(remarks, tool.Method+" "+tool.Path)
 	}
@@ -91,7 +101,7 @@ func newToolsOf(t config.Tool, path string, egress httptool.Egress) (made []spoo
 
 // sourceProblem returns an error of a source at the field that can correct it.
 func sourceProblem(o *config.OpenAPI, text string) error {
-	for start, field := range map[string]string{"the document ": "document", "Auth: ": "auth", "Override: ": "override"} {
+	for start, field := range map[string]string{"the document ": "document", "Auth: ": "auth", "Override: ": "override", "Except: ": "except"} {
 		if rest, ok := strings.CutPrefix(text, start); ok && !strings.HasPrefix(text, "the document has no operation") {
 			return o.At(field).Errorf("%s", rest)
 		}

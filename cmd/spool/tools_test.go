@@ -15,7 +15,7 @@ paths:
   /orders:
     get: {operationId: list, security: [{key: []}]}
     post: {operationId: create}
-    delete: {operationId: clear, parameters: [{name: s, in: cookie, schema: {}}]}
+    delete: {operationId: clear, tags: [danger], parameters: [{name: s, in: header, style: form, schema: {}}, {name: host, in: header, schema: {}}]}
 components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}
 `
 
@@ -60,13 +60,34 @@ func TestToolSources(t *testing.T) {
 	}
 }
 
+// TestLeftOut lists each operation that is left out, with everything that is wrong with it.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+
+	const left = "left out  shop: clear (DELETE /orders): paths./orders.delete.parameters[0]: the style form is not supported in a header; paths./orders.delete.parameters[1]: the header host cannot be an argument\n" +
+		"problems  none\n"
+	for source, want := range map[string]string{
+		"operations: ['*']\n    unsupported: skip\n":                "tools     note, shop_list (GET /orders), shop_create (POST /orders)\n",
+		"operations: [list, 'tag:danger']\n    unsupported: skip\n": "tools     note, shop_list (GET /orders)\n",
+		"operations: ['*']\n    except: [clear]\n":                  "tools     note, shop_list (GET /orders), shop_create (POST /orders)\n",
+		"operations: ['*']\n    except: ['tag:danger', create]\n":   "tools     note, shop_list (GET /orders)\n",
+	} {
+		got := command(nil, "check", writeShop(t, "[shop]", "    "+source+"    auth: {key: {token: key-0815-4711}}\n"))
+		if got.code != exitOK || !strings.Contains(got.stdout, want) || strings.Contains(got.stdout, left) != strings.Contains(source, "skip") {
+			t.Errorf("%s: exit code %d\n%s%s", source, got.code, got.stdout, got.stderr)
+		}
+	}
+}
+
 // TestToolSourceProblems has each problem at the field that can correct it, without secrets.
 func TestToolSourceProblems(t *testing.T) {
 	t.Parallel()
 
 	const auth = "\n    auth: {key: {token: key-0815-4711}}\n"
 	for name, c := range map[string]struct{ tools, source, want string }{
-		"Unsupported": {"[shop]", "    operations: [clear]" + auth, "spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]: the parameter s is a cookie, which is not supported"},
+		"Unsupported": {"[shop]", "    operations: [clear]" + auth, "spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]: the style form is not supported in a header; paths./orders.delete.parameters[1]: the header host cannot be an argument"},
+		"SkipNamed":   {"[shop]", "    operations: ['*', clear]\n    unsupported: skip" + auth, "spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]"},
+		"NoExcept":    {"[shop]", "    operations: ['*']\n    except: [no]" + auth, `spool.yaml:9: tools.shop.except: the document has no operation "no"`},
 		"NoOperation": {"[shop]", "    operations: [no]" + auth, `spool.yaml:8: tools.shop.operations: the document has no operation "no"; there are list, create, clear`},
 		"NoSecret":    {"[shop]", "    operations: [list]\n", "spool.yaml:8: tools.shop.operations: operation list (GET /orders): paths./orders.get.security: asks for key, a token in the header X-Key: set auth.key, or that header"},
 		"NoScheme":    {"[shop]", "    operations: [list]\n    auth: {other: {token: key-0815-4711}}\n", `spool.yaml:9: tools.shop.auth: the document has no security scheme "other"; there are key`},

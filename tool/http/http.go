@@ -170,7 +170,7 @@ type httpTool struct {
 }
 
 func (h *httpTool) call(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
-	built, err := h.plan.Build(c.Args)
+	built, err := h.plan.Build(c.Args, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ func (b *sourceBuilder) base(o operation) (string, error) {
 	switch {
 	case at.Host == "" || at.Scheme != "http" && at.Scheme != "https":
 		return "", wrong(place, "is no http or https URL: set a base URL")
+	case at.RawQuery != "" || at.Fragment != "":
+		return "", wrong(place, "has a query or a fragment: set a base URL")
 	case b.config.DocumentURL != "" && (at.Host != from.Host || at.Scheme != from.Scheme):
 		return "", wrong(place, "is on "+cut(at.Host, 200)+", which is not where the document came from: set a base URL, so that requests go where you want")
 	}
@@ -49,6 +51,9 @@ func (b *sourceBuilder) server(o operation) (link, place string, err error) {
 		}
 		place = holder.place + "[0].url"
 		server, ok := servers[0].(map[string]any)
+		if at := text(server, placeKey); at != "" {
+			place = at
+		}
 		if !ok {
 			return "", place, wrong(place, "must be an object")
 		}

@@ -25,6 +25,10 @@ type document struct {
 	root map[string]any
 	// old says that the version is 3.0, whose schemas differ from JSON Schema.
 	old bool
+	// swagger says that the version was 2.0. Such a document is old too.
+	swagger bool
+	// found has what references lead to.
+	found map[string]any
 }
 
 // parse reads JSON or YAML.
@@ -47,15 +51,15 @@ func parse(text []byte) (*document, error) {
 	if !ok {
 		return nil, spool.Errorf(spool.Invalid, "is no OpenAPI document: it must be an object")
 	}
-	d := &document{root: root}
+	d := &document{root: root, found: make(map[string]any)}
 	switch version, _ := root["openapi"].(string); {
 	case strings.HasPrefix(version, "3.0."):
 		d.old = true
 	case strings.HasPrefix(version, "3.1."):
-	case root["swagger"] != nil:
-		return nil, spool.Errorf(spool.Invalid, "is of version 2.0 (Swagger); convert it to OpenAPI 3")
+	case plainText(root["swagger"]) == "2.0":
+		d.upgrade()
 	default:
-		return nil, spool.Errorf(spool.Invalid, "has no field openapi with a version that begins with 3.0. or 3.1.")
+		return nil, spool.Errorf(spool.Invalid, "has no field openapi with a version that begins with 3.0. or 3.1., and no field swagger with 2.0")
 	}
 	switch dialect := root["jsonSchemaDialect"]; dialect {
 	case nil, "https://spec.openapis.org/oas/3.1/dialect/base", "https://json-schema.org/draft/2020-12/schema":
@@ -78,13 +82,6 @@ func parseJSON(text []byte) (any, error) {
 	return value, nil
 }
 
-// placeError is what is wrong at a place of the document.
-type placeError struct{ place, text string }
-
-func (e *placeError) Error() string { return e.place + ": " + e.text }
-
-func wrong(place, text string) error { return &placeError{place, text} }
-
 // object follows the references of a value and returns the object that they lead to, with its place.
 func (d *document) object(value any, place string) (map[string]any, string, error) {
 	for range maxHops {
@@ -100,15 +97,29 @@ func (d *document) object(value any, place string) (map[string]any, string, erro
 		if value, err = d.find(ref, place); err != nil {
 			return nil, place, err
 		}
-		place = strings.ReplaceAll(strings.TrimPrefix(ref, "#/"), "/", ".")
+		place = placeOf(ref)
 	}
 	return nil, place, wrong(place, "refers to itself")
 }
 
 // find returns the value to which a reference leads.
 func (d *document) find(ref, place string) (any, error) {
+	if value, ok := d.found[ref]; ok {
+		return value, nil
+	}
+	value, err := d.follow(ref, place)
+	if err == nil {
+		d.found[ref] = value
+	}
+	return value, err
+}
+
+func (d *document) follow(ref, place string) (any, error) {
 	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
+	switch {
+	case !ok && strings.HasPrefix(ref, "#"):
+		return nil, wrong(place+".$ref", "refers to "+cut(ref, 200)+"; only references that begin with #/ are supported")
+	case !ok:
 		return nil, wrong(place+".$ref", "refers to something outside of this document; bundle the document first")
 	}
 	var value any = d.root
@@ -133,6 +144,23 @@ func (d *document) find(ref, place string) (any, error) {
 		}
 	}
 	return value, nil
+}
+
+// placeOf returns the place to which a reference leads.
+func placeOf(ref string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(ref, "#/"), "/", ".")
+}
+
+// plainText returns the text of a string or a number, as YAML has versions.
+func plainText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	default:
+		return ""
+	}
 }
 
 // text returns a string of an object, "" if there is none.

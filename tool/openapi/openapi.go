@@ -1,5 +1,5 @@
-// Package openapi makes tools from the operations of an OpenAPI document, version 3.0 or 3.1, in JSON or
-// YAML.
+// Package openapi makes tools from the operations of an OpenAPI document, version 3.0, 3.1 or 2.0 (Swagger), in
+// JSON or YAML.
 //
 //	tools, err := openapi.New(openapi.Config{
 //		Document:   text,
@@ -13,7 +13,7 @@
 package openapi
 
 import (
-	"errors"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -26,6 +26,17 @@ type Egress = egress.Policy
 
 // Retry says how often a call is attempted. The zero value attempts it once.
 type Retry = endpoint.Retry
+
+// Unsupported says what becomes of an operation that is not supported.
+type Unsupported string
+
+const (
+	// RefuseUnsupported returns an error.
+	RefuseUnsupported Unsupported = "error"
+	// SkipUnsupported leaves the operation out if "*" or "tag:NAME" chose it. An operation that is chosen by its
+	// own name is an error nevertheless.
+	SkipUnsupported Unsupported = "skip"
+)
 
 // Config configures the tools of a document.
 type Config struct {
@@ -69,6 +80,11 @@ type Config struct {
 	// Defaults to public addresses.
 	Egress Egress
 
+	// Except leaves operations out that Operations chooses. It has entries of the same kinds.
+	//
+	// Defaults to none.
+	Except []string
+
 	// Headers are added to each request. Their values are secrets, except those of Accept, Accept-Language,
 	// User-Agent and headers whose names end with "version". A parameter with the name of such a header is no
 	// argument.
@@ -111,6 +127,11 @@ type Config struct {
 	//
 	// Defaults to 30 seconds.
 	Timeout time.Duration
+
+	// Unsupported says what becomes of an operation that is not supported.
+	//
+	// Defaults to RefuseUnsupported.
+	Unsupported Unsupported
 }
 
 // Override changes the tool of one operation. A nil or empty field changes nothing.
@@ -146,34 +167,62 @@ type Tool struct {
 // hash.
 //
 // The arguments of a tool are one object. Each parameter is a property with its name; of two parameters with
-// the same name, the one in the path keeps it, and the other ends with "_query" or "_header". The body is the
-// property "body". References are written out: a schema that is within itself a third time, and the deeper
+// the same name, the one in the path keeps it, and the other ends with "_query", "_header" or "_cookie". The body is
+// the property "body". A file is the id or the URI of an artifact of the call's thread, and the files of a call
+// may have 32 MiB together: see [spool.ToolCall.OpenArtifact]. References are written out: a schema that is within itself a third time, and the deeper
 // levels of a very large schema, accept everything, and the service checks them.
 //
 // Calls are made and answered as by [httptool.New], but their Idempotency-Key is "call_" and 32 hex digits of the
 // SHA-256 of the call's key: many services refuse the slashes in the key itself.
 func New(config Config) ([]Tool, error) {
+	set, err := NewSet(config)
+	return set.Tools, err
+}
+
+// Set is what a document has: the tools of the chosen operations, and the operations that are left out.
+type Set struct {
+	Tools []Tool
+	// LeftOut are the chosen operations that are not supported: see [SkipUnsupported].
+	LeftOut []LeftOut
+}
+
+// LeftOut is an operation that has no tool.
+type LeftOut struct {
+	// Method and Path are those of the operation. Method is empty if the path itself cannot be read.
+	Method, Path string
+	// OperationID may be empty.
+	OperationID string
+	// Reasons say what is not supported, each with its place in the document. There is at least one.
+	Reasons []string
+}
+
+// NewSet returns the tools as [New] does, and the operations that are left out. It returns an error if no
+// operation is left.
+func NewSet(config Config) (Set, error) {
 	doc, err := parse(config.Document)
 	if err != nil {
-		return nil, spool.Errorf(spool.Invalid, "the document %s", spool.MessageOf(err))
+		return Set{}, spool.Errorf(spool.Invalid, "the document %s", spool.MessageOf(err))
 	}
-	if len(config.Operations) == 0 {
-		return nil, spool.Errorf(spool.Invalid, "Operations is required")
+	switch {
+	case len(config.Operations) == 0:
+		return Set{}, spool.Errorf(spool.Invalid, "Operations is required")
+	case !slices.Contains([]Unsupported{"", RefuseUnsupported, SkipUnsupported}, config.Unsupported):
+		return Set{}, spool.Errorf(spool.Invalid, "Unsupported must be %s or %s", RefuseUnsupported, SkipUnsupported)
 	}
-	b := &sourceBuilder{config: config, doc: doc}
+	b := &sourceBuilder{config: config, doc: doc, library: newLibrary(doc)}
 	if err := cmpOr(b.checkBase, b.checkAuth); err != nil {
-		return nil, err
+		return Set{}, err
 	}
 	all, err := doc.operations()
 	if err != nil {
-		return nil, placed("the document", err)
+		return Set{}, placed("the document", err)
 	}
-	chosen, err := choose(all, config.Operations)
+	chosen, err := choose(all, config.Operations, config.Except)
 	if err != nil {
-		return nil, err
+		return Set{}, err
 	}
 	if b.endpoint, err = b.open(); err != nil {
-		return nil, err
+		return Set{}, err
 	}
 	return b.tools(chosen)
 }
@@ -185,12 +234,4 @@ func cmpOr(checks ...func() error) error {
 		}
 	}
 	return nil
-}
-
-// placed returns an invalid error that names an operation and a place.
-func placed(name string, err error) error {
-	if at, ok := errors.AsType[*placeError](err); ok {
-		return spool.Errorf(spool.Invalid, "%s: %s: %s", name, cut(at.place, 300), at.text)
-	}
-	return spool.Errorf(spool.Invalid, "%s: %s", name, spool.MessageOf(err))
 }

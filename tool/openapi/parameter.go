@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,23 +26,26 @@ type parameter struct {
 	required bool
 }
 
+// queryStyles are the styles of a query and of a form, the usual one first.
+var queryStyles = []argument.Style{argument.StyleForm, argument.StyleSpace, argument.StylePipe, argument.StyleDeep}
+
+// places are the places of parameters, in the order of the arguments.
+var places = []argument.Place{argument.Path, argument.Query, argument.Header, argument.Cookie}
+
 // parameters returns the parameters of an operation that are arguments: those of the operation and of its
-// path, in the order path, query, header.
+// path, in the order path, query, header, cookie.
 func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 	var all []parameter
+	var wrongs faults
 	for _, holder := range []struct {
 		of    map[string]any
 		place string
 	}{{o.item, o.itemPlace}, {o.node, o.place}} {
 		items, err := list(holder.of, "parameters", holder.place)
-		if err != nil {
-			return nil, err
-		}
+		wrongs.add(err)
 		for i, item := range items {
 			param, err := b.parameter(item, holder.place+".parameters["+strconv.Itoa(i)+"]")
-			if err != nil {
-				return nil, err
-			}
+			wrongs.add(err)
 			same := slices.IndexFunc(all, func(q parameter) bool { return q.Name == param.Name && q.In == param.In })
 			if same >= 0 { // that of the operation replaces that of the path
 				all[same] = param
@@ -51,9 +55,12 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(q parameter) bool { return b.given(q.Param, p) })
-	order := []argument.Place{argument.Path, argument.Query, argument.Header}
-	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(order, a.In), slices.Index(order, c.In)) })
-	return all, b.checkPath(o, all)
+	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(places, a.In), slices.Index(places, c.In)) })
+	wrongs.add(b.checkPath(o, all))
+	if b.configured("Cookie") && slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Cookie }) {
+		wrongs.add(wrong(o.place+".parameters", "the configured header Cookie lacks a cookie that is a parameter"))
+	}
+	return all, wrongs.err()
 }
 
 // given reports whether a request has a parameter without an argument: a secret, a configured header, or one
@@ -65,24 +72,42 @@ func (b *sourceBuilder) given(q argument.Param, p proof) bool {
 		return slices.Contains([]string{"Accept", "Authorization", "Content-Type", endpoint.HeaderKey}, name) || p.header.Get(name) != "" || b.configured(name)
 	case argument.Query:
 		return p.query.Has(q.Name)
+	case argument.Cookie:
+		return b.cookie(q.Name) || slices.ContainsFunc(p.cookies, func(pair string) bool { return strings.HasPrefix(pair, q.Name+"=") })
 	default:
 		return false
 	}
 }
 
+// checkPath refuses a path that cannot be sent as it is written, and parameters that it does not have.
 func (b *sourceBuilder) checkPath(o operation, all []parameter) error {
-	template := argument.Names(o.path)
+	var wrongs faults
+	path, query := o.target()
+	template := argument.Names(path)
 	for _, name := range template {
 		if !slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Path && q.Name == name }) {
-			return wrong(o.place+".parameters", "the path has {"+name+"}, which is no parameter")
+			wrongs.add(wrong(o.place+".parameters", "the path has {"+name+"}, which is no parameter"))
 		}
 	}
 	for _, q := range all {
 		if q.In == argument.Path && !slices.Contains(template, q.Name) {
-			return wrong(q.place, "the path has no {"+q.Name+"}")
+			wrongs.add(wrong(q.place, "the path has no {"+q.Name+"}"))
 		}
 	}
-	return nil
+	rest := path
+	for _, name := range template {
+		rest = strings.Replace(rest, "{"+name+"}", "x", 1)
+	}
+	_, err := url.Parse("http://x" + rest + "?" + query)
+	switch {
+	case strings.ContainsAny(query, "{}"):
+		wrongs.add(wrong("paths."+o.path, "parameters in the query of a path are not supported"))
+	case err != nil || strings.ContainsAny(rest, "{}"):
+		wrongs.add(wrong("paths."+o.path, "is no path of a URL"))
+	case slices.ContainsFunc(strings.Split(rest, "/"), func(part string) bool { return part == "." || part == ".." }):
+		wrongs.add(wrong("paths."+o.path, "leads to another path"))
+	}
+	return wrongs.err()
 }
 
 // parameter reads one parameter.
@@ -91,24 +116,32 @@ func (b *sourceBuilder) parameter(value any, place string) (parameter, error) {
 	if err != nil {
 		return parameter{}, err
 	}
+	if at := text(node, placeKey); at != "" {
+		place = at
+	}
 	q := parameter{Param: argument.Param{Name: text(node, "name"), In: argument.Place(text(node, "in"))}, node: node, place: place}
 	q.required = node["required"] == true || q.In == argument.Path
 	styles := []argument.Style{argument.StyleSimple}
 	switch q.In {
 	case argument.Path:
+		styles = []argument.Style{argument.StyleSimple, argument.StyleLabel, argument.StyleMatrix}
 	case argument.Header:
 		if refusedHeader(q.Name) {
 			return q, wrong(place, "the header "+q.Name+" cannot be an argument")
 		}
 	case argument.Query:
-		styles = []argument.Style{argument.StyleForm, argument.StyleSpace, argument.StylePipe, argument.StyleDeep}
-	case "cookie":
-		return q, wrong(place, "the parameter "+q.Name+" is a cookie, which is not supported")
+		styles = queryStyles
+		q.Reserved = node["allowReserved"] == true
+	case argument.Cookie:
+		styles = []argument.Style{argument.StyleForm}
 	default:
-		return q, wrong(place, "in must be path, query or header")
+		return q, wrong(place, "in must be path, query, header or cookie")
 	}
-	if q.Name == "" {
+	switch {
+	case q.Name == "":
 		return q, wrong(place, "needs a name")
+	case (q.In == argument.Header || q.In == argument.Cookie) && !isToken(q.Name):
+		return q, wrong(place, "its name cannot be that of a "+string(q.In))
 	}
 	q.Style = argument.Style(cmp.Or(text(node, "style"), string(styles[0])))
 	if !slices.Contains(styles, q.Style) {
@@ -128,7 +161,16 @@ func (b *sourceBuilder) parameter(value any, place string) (parameter, error) {
 	if q.schema = node["schema"]; q.schema == nil {
 		return q, wrong(place, "needs a schema")
 	}
+	if q.In == argument.Cookie && q.Explode && q.Style != argument.StyleJSON && b.composed(q.schema) {
+		return q, wrong(place, "an exploded list or object has no form in a cookie")
+	}
 	return q, nil
+}
+
+// composed reports whether the values of a schema are objects or lists.
+func (b *sourceBuilder) composed(schema any) bool {
+	object, _, _ := b.doc.object(schema, "")
+	return object["type"] == "object" || object["type"] == "array"
 }
 
 // refusedHeader reports whether a header belongs to the connection or to Spool.

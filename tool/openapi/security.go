@@ -33,6 +33,8 @@ func (c Credential) basic() string {
 type proof struct {
 	header http.Header
 	query  url.Values
+	// cookies are the pairs of the header Cookie.
+	cookies []string
 }
 
 // secure returns the proof of an operation: that of the first requirement whose schemes all have a credential
@@ -62,7 +64,7 @@ func (b *sourceBuilder) secure(o operation) (proof, error) {
 		p := proof{header: make(http.Header), query: make(url.Values)}
 		var err error
 		for _, name := range slices.Sorted(maps.Keys(schemes)) {
-			if err = b.prove(name, p, place); err != nil {
+			if err = b.prove(name, &p, place); err != nil {
 				break
 			}
 		}
@@ -80,7 +82,7 @@ func (b *sourceBuilder) secure(o operation) (proof, error) {
 }
 
 // prove adds what one scheme asks for.
-func (b *sourceBuilder) prove(name string, p proof, place string) error {
+func (b *sourceBuilder) prove(name string, p *proof, place string) error {
 	components, _ := b.doc.root["components"].(map[string]any)
 	schemes, _ := components["securitySchemes"].(map[string]any)
 	scheme, at, err := b.doc.object(schemes[name], "components.securitySchemes."+name)
@@ -97,6 +99,8 @@ func (b *sourceBuilder) prove(name string, p proof, place string) error {
 			return nil
 		}
 		return wrong(place, "asks for "+name+", a key in the query: set auth."+name+".token")
+	case kind == "apiKey" && in == "cookie":
+		return b.proveCookie(name, text(scheme, "name"), p, place, at)
 	case kind == "apiKey" && in == "header":
 		header, value = textproto.CanonicalMIMEHeaderKey(text(scheme, "name")), given.Token
 	case kind == "http" && strings.EqualFold(text(scheme, "scheme"), "basic"):
@@ -105,7 +109,7 @@ func (b *sourceBuilder) prove(name string, p proof, place string) error {
 		given.Token = given.Username
 	case kind == "http" && strings.EqualFold(text(scheme, "scheme"), "bearer"), kind == "oauth2", kind == "openIdConnect":
 	default:
-		return wrong(at, "this security scheme is not supported; there are apiKey in a header or the query, http with bearer or basic, oauth2 and openIdConnect")
+		return wrong(at, "this security scheme is not supported; there are apiKey in a header, the query or a cookie, http with bearer or basic, oauth2 and openIdConnect")
 	}
 	switch {
 	case has && given.Token != "":
@@ -116,6 +120,45 @@ func (b *sourceBuilder) prove(name string, p proof, place string) error {
 	default:
 		return wrong(place, "asks for "+name+", "+needs+" in the header "+header+": set auth."+name+", or that header")
 	}
+}
+
+// proveCookie adds a key that is a cookie.
+func (b *sourceBuilder) proveCookie(scheme, name string, p *proof, place, at string) error {
+	switch token := b.config.Auth[scheme].Token; {
+	case !isToken(name):
+		return wrong(at, "its name cannot be that of a cookie")
+	case b.cookie(name):
+		return nil
+	case token == "":
+		return wrong(place, "asks for "+scheme+", a key in a cookie: set auth."+scheme+".token")
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r == ';' || r == ',' || r == '"' || r == '\\' || r > '~' }):
+		return wrong(place, "auth."+scheme+".token has a character that no cookie may have")
+	default:
+		p.cookies = append(p.cookies, name+"="+token)
+		return nil
+	}
+}
+
+// cookie reports whether the configured header Cookie has a cookie.
+func (b *sourceBuilder) cookie(name string) bool {
+	for header, value := range b.config.Headers {
+		if !strings.EqualFold(header, "Cookie") {
+			continue
+		}
+		for pair := range strings.SplitSeq(value, ";") {
+			if given, _, _ := strings.Cut(strings.TrimSpace(pair), "="); given == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isToken reports whether a text may be the name of a header or a cookie.
+func isToken(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("()<>@,;:\\\"/[]?={}", r)
+	})
 }
 
 // configured reports whether the configuration has a header.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +20,7 @@ import (
 type sourceBuilder struct {
 	config   Config
 	doc      *document
+	library  *library
 	endpoint *endpoint.Endpoint
 }
 
@@ -46,30 +48,52 @@ func (b *sourceBuilder) open() (*endpoint.Endpoint, error) {
 	})
 }
 
-func (b *sourceBuilder) tools(chosen []operation) ([]Tool, error) {
-	made := make([]Tool, 0, len(chosen))
+func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
+	set := Set{Tools: make([]Tool, 0, len(chosen))}
 	unused := maps.Clone(b.config.Override)
+	names := make(map[string]Tool, len(chosen))
 	for _, o := range chosen {
-		var over Override
-		for key, value := range b.config.Override {
-			if o.is(key) {
-				over = value
-				delete(unused, key)
-			}
+		over := b.override(o.operation, unused)
+		t, err := b.tool(o.operation, over)
+		if other, twice := names[t.Name]; twice && err == nil {
+			err = spool.Errorf(spool.Invalid, "the tool of %s %s has the name %s too: override one of them", other.Method, other.Path, t.Name)
 		}
-		t, err := b.tool(o, over)
-		if err != nil {
-			return nil, placed("operation "+o.name(), err)
+		switch {
+		case err == nil:
+			names[t.Name] = t
+			set.Tools = append(set.Tools, t)
+		case o.ignored && !o.named && b.config.Unsupported != SkipUnsupported: // "*" means the operations that can be tools
+		case b.config.Unsupported == SkipUnsupported && !o.named:
+			var all faults
+			all.add(err)
+			set.LeftOut = append(set.LeftOut, LeftOut{o.method, o.path, o.id, all.named()})
+		default:
+			return Set{}, placed("operation "+o.name(), err)
 		}
-		if i := slices.IndexFunc(made, func(other Tool) bool { return other.Name == t.Name }); i >= 0 {
-			return nil, spool.Errorf(spool.Invalid, "operation %s: the tool of %s %s has the name %s too: override one of them", o.name(), made[i].Method, made[i].Path, t.Name)
-		}
-		made = append(made, t)
 	}
 	for _, key := range slices.Sorted(maps.Keys(unused)) {
-		return nil, spool.Errorf(spool.Invalid, "Override: %q is none of the chosen operations", cut(key, 200))
+		return Set{}, spool.Errorf(spool.Invalid, "Override: %q is none of the chosen operations", cut(key, 200))
 	}
-	return made, nil
+	if len(set.Tools) == 0 {
+		if len(set.LeftOut) == 0 {
+			return Set{}, spool.Errorf(spool.Invalid, "the document has no operation that can be a tool")
+		}
+		first := set.LeftOut[0]
+		return Set{}, spool.Errorf(spool.Invalid, "none of the %d chosen operations is supported; of %s %s: %s",
+			len(set.LeftOut), first.Method, first.Path, cut(strings.Join(first.Reasons, "; "), 1000))
+	}
+	return set, nil
+}
+
+// override returns what the configuration changes of an operation.
+func (b *sourceBuilder) override(o operation, unused map[string]Override) (over Override) {
+	for key, value := range b.config.Override {
+		if o.is(key) {
+			over = value
+			delete(unused, key)
+		}
+	}
+	return over
 }
 
 // tool makes the tool of an operation.
@@ -93,16 +117,9 @@ func (b *sourceBuilder) tool(o operation, over Override) (Tool, error) {
 	if over.Approval != nil {
 		approval = *over.Approval
 	}
-	made, err := tool.FromSchema(name, description, schema, func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
-		built, err := plan.Build(c.Args)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(built.Header, p.header)
-		return b.endpoint.Do(ctx, c, endpoint.Request{
-			Method: o.method, URL: built.URL, Header: built.Header, Body: built.Body, Idempotent: idempotent, Caller: b.config.Caller, ShortKey: true,
-		})
-	})
+	made, err := tool.FromSchema(name, description, schema, caller(b.endpoint, plan, endpoint.Request{
+		Method: o.method, Header: b.fixed(o, p), Idempotent: idempotent, Caller: b.config.Caller, ShortKey: true,
+	}))
 	if err != nil {
 		return Tool{}, err
 	}
@@ -113,25 +130,61 @@ func (b *sourceBuilder) tool(o operation, over Override) (Tool, error) {
 	return Tool{Tool: made, Method: o.method, Path: o.path, OperationID: o.id}, nil
 }
 
-// plan returns how the requests of an operation are built, the schema of its arguments, and its secrets.
+// fixed returns the headers that each request of an operation has: secrets, and what it accepts.
+func (b *sourceBuilder) fixed(o operation, p proof) http.Header {
+	fixed := p.header
+	if len(p.cookies) > 0 {
+		fixed.Set("Cookie", strings.Join(p.cookies, "; "))
+	}
+	if kinds := b.answers(o); kinds != "" {
+		fixed.Set("Accept", kinds)
+	}
+	return fixed
+}
+
+// caller returns the function of a tool. It must not refer to the document, which can be large.
+func caller(e *endpoint.Endpoint, plan *argument.Plan, request endpoint.Request) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+	return func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		built, err := plan.Build(c.Args, opener(ctx, c))
+		if err != nil {
+			return nil, err
+		}
+		r := request
+		if cookies := slices.Concat(built.Header["Cookie"], request.Header["Cookie"]); len(cookies) > 0 {
+			built.Header.Set("Cookie", strings.Join(cookies, "; "))
+		}
+		for name, values := range request.Header {
+			if name != "Cookie" {
+				built.Header[name] = values
+			}
+		}
+		r.URL, r.Header, r.Body = built.URL, built.Header, built.Body
+		return e.Do(ctx, c, r)
+	}
+}
+
+// plan returns how the requests of an operation are built, the schema of its arguments, and its secrets. Its error
+// has everything that is wrong with the operation.
 func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proof, error) {
+	if o.fault != nil {
+		return nil, nil, proof{}, o.fault
+	}
+	var wrongs faults
 	base, err := b.base(o)
-	if err != nil {
-		return nil, nil, proof{}, err
-	}
+	wrongs.add(err)
 	p, err := b.secure(o)
-	if err != nil {
-		return nil, nil, p, err
-	}
+	wrongs.add(err)
 	params, err := b.parameters(o, p)
-	if err != nil {
-		return nil, nil, p, err
-	}
+	wrongs.add(err)
 	content, err := b.body(o)
-	if err != nil {
-		return nil, nil, p, err
+	if wrongs.add(err); err != nil {
+		content = body{} // its schema has nothing more to say
 	}
-	plan := &argument.Plan{Method: o.method, Base: base, Path: o.path, Body: content.kind, ContentType: content.contentType, Query: p.query}
+	path, query := o.target()
+	if query != "" {
+		base += "?" + query
+	}
+	plan := &argument.Plan{Method: o.method, Base: base, Path: path, Body: content.kind, ContentType: content.contentType, Query: p.query, Fields: content.fields}
 	taken := make(map[string]bool)
 	if content.kind != argument.NoBody {
 		plan.BodyArg = bodyArg
@@ -141,32 +194,52 @@ func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proo
 		params[i].Arg = argumentName(params[i].Param, taken)
 		plan.Params = append(plan.Params, params[i].Param)
 	}
-	schema, err := written(b.doc, o.place, func(w *writer) (map[string]any, error) { return w.arguments(params, content) })
-	return plan, schema, p, err
+	schema, files, err := b.library.schemaOf(o.place, func(w *writer) any { return w.arguments(params, content) })
+	wrongs.add(err)
+	withFiles(plan, files)
+	return plan, schema, p, wrongs.err()
+}
+
+// withFiles tells a plan where the body has files.
+func withFiles(plan *argument.Plan, files [][]string) {
+	switch plan.Body {
+	case argument.JSON:
+		plan.Files = files
+	case argument.Multipart:
+		fields := make(map[string]argument.Field)
+		maps.Copy(fields, plan.Fields)
+		for _, steps := range files {
+			name := strings.TrimPrefix(steps[0], ".")
+			f := fields[name]
+			f.File, f.Style = true, ""
+			fields[name] = f
+		}
+		plan.Fields = fields
+	default:
+	}
 }
 
 // arguments returns the schema of all arguments.
-func (w *writer) arguments(params []parameter, content body) (map[string]any, error) {
+func (w *writer) arguments(params []parameter, content body) map[string]any {
 	properties, required := make(map[string]any), []any{}
 	for _, q := range params {
-		schema, err := w.schema(q.schema, q.place+".schema", 0)
-		if err != nil {
-			return nil, err
+		if q.schema == nil { // it is wrong
+			continue
 		}
-		properties[q.Arg] = described(schema, text(q.node, "description"))
+		properties[q.Arg] = described(w.top(q.schema, q.place+".schema"), text(q.node, "description"))
+		w.add(0, len(q.Arg))
 		if q.required {
 			required = append(required, q.Arg)
 		}
 	}
 	if content.kind != argument.NoBody {
-		schema, err := w.schema(content.schema, content.place+".schema", 0)
-		if err != nil {
-			return nil, err
+		place := content.place + ".schema"
+		if w.kind = content.kind; w.kind == argument.JSON && w.doc.old || w.kind == argument.Form || w.kind == argument.Text {
+			w.kind = argument.NoBody
 		}
-		if content.kind == argument.Form {
-			if err := checkForm(schema, content.place+".schema"); err != nil {
-				return nil, err
-			}
+		schema := w.top(content.schema, place)
+		if content.kind == argument.Form || content.kind == argument.Multipart {
+			w.wrongs.add(checkForm(content, schema, place))
 		}
 		properties[bodyArg] = described(schema, content.about)
 		if content.required {
@@ -177,14 +250,45 @@ func (w *writer) arguments(params []parameter, content body) (map[string]any, er
 	if len(required) > 0 {
 		out["required"] = required
 	}
-	return out, nil
+	return out
 }
 
-// described adds what a parameter is for to its schema.
+// described returns the schema of a parameter with what the parameter is for.
 func described(schema any, about string) any {
 	object, ok := schema.(map[string]any)
-	if about = strings.TrimSpace(about); ok && about != "" {
-		object["description"] = cut(about, maxDescription)
+	if about = strings.TrimSpace(about); !ok || about == "" {
+		return schema
 	}
-	return schema
+	object = maps.Clone(object)
+	object["description"] = cut(about, maxDescription)
+	return object
 }
+
+// answers returns the content types of an operation's answers as the header Accept. It is empty if the usual one
+// fits: JSON is among the answers, or nothing is said of them.
+func (b *sourceBuilder) answers(o operation) string {
+	responses := mapOf(o.node, "responses")
+	var kinds []string
+	for _, status := range slices.Sorted(maps.Keys(responses)) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		response, _, err := b.doc.object(responses[status], "")
+		if err != nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(mapOf(response, "content"))) {
+			kind, _, err := mime.ParseMediaType(name)
+			switch {
+			case kind == "application/json", kind == "application/*", kind == "*/*":
+				return ""
+			case err == nil && len(kinds) < maxAccept && !contains(kinds, kind):
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// maxAccept bounds how many content types a request accepts by name.
+const maxAccept = 10

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxNodes bounds the values of a YAML document, because aliases multiply.
+	// maxNodes bounds the values of a YAML document with all aliases written out: they multiply.
 	maxNodes = 2_000_000
 	// maxDepth bounds how deep they are, because an alias may refer to itself.
 	maxDepth = 200
@@ -33,27 +33,68 @@ func parseYAML(text []byte) (any, error) {
 	if len(root.Content) != 1 {
 		return nil, spool.Errorf(spool.Invalid, "is empty")
 	}
-	r := &yamlReader{left: maxNodes}
-	return r.value(root.Content[0], maxDepth)
+	c := &yamlCounter{sizes: make(map[*yaml.Node]int)}
+	if _, err := c.size(root.Content[0], maxDepth); err != nil {
+		return nil, err
+	}
+	r := &yamlReader{aliased: make(map[*yaml.Node]any)}
+	return r.value(root.Content[0])
 }
 
-// yamlReader turns the nodes of a YAML document into the values of a JSON document.
-type yamlReader struct{ left int }
+// yamlCounter counts the values of a document before anything is written out.
+type yamlCounter struct{ sizes map[*yaml.Node]int }
 
-func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
-	if r.left--; r.left < 0 || depth == 0 {
-		return nil, spool.Errorf(spool.Invalid, "line %d: is too deep or too large, or an alias refers to itself", n.Line)
+// size returns how many values a node has, or an error if they are too many or too deep.
+func (c *yamlCounter) size(n *yaml.Node, depth int) (int, error) {
+	size, known := c.sizes[n]
+	if known && size > 0 {
+		return size, nil
 	}
+	if known || depth == 0 {
+		return 0, spool.Errorf(spool.Invalid, "line %d: is too deep, or an alias refers to itself", n.Line)
+	}
+	below := n.Content
+	if n.Kind == yaml.AliasNode {
+		below = []*yaml.Node{n.Alias}
+	}
+	if n.Anchor != "" || n.Kind == yaml.AliasNode {
+		c.sizes[n] = 0 // until it is counted
+	}
+	size = 1
+	for _, one := range below {
+		more, err := c.size(one, depth-1)
+		if err != nil {
+			return 0, err
+		}
+		if size += more; size > maxNodes {
+			return 0, spool.Errorf(spool.Invalid, "line %d: has more than %d values, with its aliases", n.Line, maxNodes)
+		}
+	}
+	if n.Anchor != "" || n.Kind == yaml.AliasNode {
+		c.sizes[n] = size
+	}
+	return size, nil
+}
+
+// yamlReader turns the nodes of a YAML document into the values of a JSON document. Aliases share one value.
+type yamlReader struct{ aliased map[*yaml.Node]any }
+
+func (r *yamlReader) value(n *yaml.Node) (any, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
-		return r.value(n.Alias, depth-1)
+		if value, ok := r.aliased[n.Alias]; ok {
+			return value, nil
+		}
+		value, err := r.value(n.Alias)
+		r.aliased[n.Alias] = value
+		return value, err
 	case yaml.MappingNode:
-		return r.mapping(n, depth)
+		return r.mapping(n)
 	case yaml.SequenceNode:
 		out := make([]any, len(n.Content))
 		for i, item := range n.Content {
 			var err error
-			if out[i], err = r.value(item, depth-1); err != nil {
+			if out[i], err = r.value(item); err != nil {
 				return nil, err
 			}
 		}
@@ -63,7 +104,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	}
 }
 
-func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
+func (r *yamlReader) mapping(n *yaml.Node) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
@@ -73,7 +114,7 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 		if _, twice := out[key.Value]; twice {
 			return nil, spool.Errorf(spool.Invalid, "line %d: the key %q is there twice", key.Line, cut(key.Value, 100))
 		}
-		value, err := r.value(n.Content[i+1], depth-1)
+		value, err := r.value(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +143,8 @@ func scalar(n *yaml.Node) (any, error) {
 			return nil, spool.Errorf(spool.Invalid, "line %d: is no number", n.Line)
 		}
 		b, err := json.Marshal(number)
-		if err != nil {
-			return nil, spool.Errorf(spool.Invalid, "line %d: is no number that JSON has", n.Line)
+		if err != nil { // such as .inf
+			return n.Value, nil //nolint:nilerr // it is a word then
 		}
 		return json.Number(b), nil
 	default:

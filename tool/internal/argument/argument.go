@@ -4,6 +4,7 @@ package argument
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,6 +27,7 @@ const (
 	Path   Place = "path"
 	Query  Place = "query"
 	Header Place = "header"
+	Cookie Place = "cookie"
 )
 
 // Body is the form of a request's body.
@@ -33,9 +35,13 @@ type Body string
 
 // The forms of bodies.
 const (
-	NoBody Body = ""
-	JSON   Body = "json"
-	Form   Body = "form"
+	NoBody    Body = ""
+	JSON      Body = "json"
+	Form      Body = "form"
+	Multipart Body = "multipart"
+	Text      Body = "text"
+	// Binary is a file.
+	Binary Body = "binary"
 )
 
 // Param is an argument that has a place in the request.
@@ -45,6 +51,11 @@ type Param struct {
 	In        Place
 	Style     Style
 	Explode   bool
+	// Reserved leaves characters in a query as they are that have a meaning in a URL, where the query stays the
+	// same.
+	Reserved bool
+	// Indices numbers all lists of StyleDeep. Without it, a list of scalars within an object repeats its name.
+	Indices bool
 }
 
 // Plan says how the requests of a tool are built. It must not be changed once it is used.
@@ -58,8 +69,14 @@ type Plan struct {
 	// BodyArg is the argument that becomes the body. Empty: the arguments that are no Params together.
 	BodyArg string
 	Body    Body
-	// ContentType replaces the content type of a body of JSON. Empty: application/json.
+	// Fields are the properties of a body of the kind Form or Multipart that are not written as by default.
+	Fields map[string]Field
+	// ContentType is that of the body. Empty: application/json, or the one of the other kinds. A body of the kind
+	// Binary may have a range of types, such as image/*.
 	ContentType string
+	// Files are the places of files in a body of JSON, which are written there in base64. A step "*" is each
+	// item of a list or each value of an object, and other steps are "." and the name of a property.
+	Files [][]string
 	// Rest says that arguments that are no Params are in the query.
 	Rest bool
 	// Query are further pairs of each query, such as a key.
@@ -75,8 +92,8 @@ type Built struct {
 }
 
 // Build returns the parts of a request. It returns an [spool.Invalid] error that names the argument if one
-// cannot be where it has to be.
-func (p *Plan) Build(args json.RawMessage) (Built, error) {
+// cannot be where it has to be, and the error of open for a file that cannot be opened. Nil: there are no files.
+func (p *Plan) Build(args json.RawMessage, open OpenFunc) (Built, error) {
 	values, err := decode(args)
 	if err != nil {
 		return Built{}, err
@@ -90,7 +107,10 @@ func (p *Plan) Build(args json.RawMessage) (Built, error) {
 		}
 		delete(values, param.Arg)
 	}
-	body, err := p.body(values, args, b.header)
+	if len(b.cookies) > 0 {
+		b.header.Set("Cookie", strings.Join(b.cookies, "; "))
+	}
+	body, err := p.body(values, args, b.header, open)
 	if err != nil {
 		return Built{}, err
 	}
@@ -125,7 +145,7 @@ func decode(args json.RawMessage) (map[string]any, error) {
 }
 
 // body returns the body of a request, and sets its content type.
-func (p *Plan) body(values map[string]any, args json.RawMessage, h http.Header) ([]byte, error) {
+func (p *Plan) body(values map[string]any, args json.RawMessage, h http.Header, open OpenFunc) ([]byte, error) {
 	if p.Body == NoBody {
 		return nil, nil
 	}
@@ -137,62 +157,57 @@ func (p *Plan) body(values map[string]any, args json.RawMessage, h http.Header) 
 		}
 		value = given
 	}
-	if p.Body == Form {
-		h.Set("Content-Type", "application/x-www-form-urlencoded")
-		return form(p.BodyArg, value)
+	switch p.Body {
+	case Form:
+		h.Set("Content-Type", p.contentType("application/x-www-form-urlencoded"))
+		return p.form(p.BodyArg, value)
+	case Multipart:
+		return p.multipart(value, open, h)
+	case Text:
+		text, ok := scalar(value)
+		if !ok {
+			return nil, wrong(p.BodyArg, "must be a text")
+		}
+		h.Set("Content-Type", p.contentType("text/plain"))
+		return []byte(text), nil
+	case Binary:
+		file, kind, err := openFile(p.BodyArg, value, []string{p.contentType(unknownType)}, open)
+		if err != nil {
+			return nil, err
+		}
+		h.Set("Content-Type", kind)
+		return file.Data, nil
+	default:
 	}
-	kind := p.ContentType
-	if kind == "" {
-		kind = "application/json"
-	}
-	h.Set("Content-Type", kind)
+	h.Set("Content-Type", p.contentType("application/json"))
 	if p.BodyArg == "" && len(p.Params) == 0 && len(args) > 0 {
 		return args, nil // unchanged
+	}
+	for _, steps := range p.Files {
+		var err error
+		if value, err = fill(p.BodyArg, value, steps, open); err != nil {
+			return nil, err
+		}
 	}
 	return json.Marshal(value)
 }
 
-// form returns a body of names and values.
-func form(arg string, value any) ([]byte, error) {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return nil, wrong(arg, "must be an object")
-	}
-	var pairs []string
-	o := make(owners, len(object))
-	for name := range object {
-		o.add(name, arg+"."+name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if object[name] == nil {
-			continue
-		}
-		p := Param{Arg: arg + "." + name, Name: name, Style: StyleForm, Explode: true}
-		more, err := query(p, object[name])
-		if err == nil {
-			err = o.take(p.Arg, more)
-		}
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, more...)
-	}
-	return []byte(strings.Join(pairs, "&")), nil
-}
+func (p *Plan) contentType(usual string) string { return cmp.Or(p.ContentType, usual) }
 
 // builder collects the parts of a request.
 type builder struct {
-	header http.Header
-	path   map[string]string
-	query  []string
-	owners owners
+	header  http.Header
+	path    map[string]string
+	query   []string
+	cookies []string
+	owners  owners
 }
 
 // add puts an argument in its place.
 func (b *builder) add(p Param, value any) error {
 	switch p.In {
 	case Path:
-		text, err := simple(p, value, url.PathEscape)
+		text, err := inPath(p, value)
 		if err != nil {
 			return err
 		}
@@ -206,7 +221,7 @@ func (b *builder) add(p Param, value any) error {
 		}
 		b.path[p.Name] = text
 	case Header:
-		text, err := simple(p, value, func(s string) string { return s })
+		text, err := joined(p, value, ",", func(s string) string { return s })
 		if err != nil {
 			return err
 		}
@@ -214,6 +229,15 @@ func (b *builder) add(p Param, value any) error {
 			return wrong(p.Arg, "must not have control characters, as it is a header")
 		}
 		b.header[textproto.CanonicalMIMEHeaderKey(p.Name)] = []string{text}
+	case Cookie:
+		if _, plain := scalar(value); !plain && p.Explode && p.Style != StyleJSON {
+			return wrong(p.Arg, "must not be an object or a list, as it is a cookie")
+		}
+		text, err := joined(p, value, ",", percent)
+		if err != nil {
+			return err
+		}
+		b.cookies = append(b.cookies, p.Name+"="+text)
 	default:
 		pairs, err := query(p, value)
 		if err == nil {

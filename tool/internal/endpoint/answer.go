@@ -69,7 +69,7 @@ func (e *Endpoint) cause(err error) error {
 
 // result returns JSON unchanged and anything else as a JSON string.
 func result(body []byte) (json.RawMessage, error) {
-	body = bytes.TrimSpace(body)
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // some servers begin JSON with a byte order mark
 	switch {
 	case len(body) == 0:
 		return json.RawMessage("null"), nil

@@ -43,7 +43,9 @@ func (e *Endpoint) header(c spool.ToolCall, r Request) (http.Header, error) {
 	if h == nil {
 		h = make(http.Header)
 	}
-	h.Set("Accept", "application/json")
+	if h.Get("Accept") == "" {
+		h.Set("Accept", "application/json")
+	}
 	for name, value := range e.config.Headers {
 		h.Set(name, value)
 	}

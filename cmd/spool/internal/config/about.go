@@ -147,6 +147,8 @@ var about = map[string]string{
 	"tools.<name>.url":                         "The URL that is called. {name} in its path is replaced by the argument of that name.",
 	"tools.<name>.document":                    "The OpenAPI document, a file relative to the folder of this file, or a URL.",
 	"tools.<name>.operations":                  "Its operations that become tools, each by operationId, as METHOD /path, as tag:NAME, or * for all.",
+	"tools.<name>.except":                      "Operations that are no tools although operations chooses them, by the same words.",
+	"tools.<name>.unsupported":                 "What becomes of operations that are not supported: error, or skip, which leaves out those that * or a tag chose. Default: error.",
 	"tools.<name>.base_url":                    "The URL before the paths. Default: the first of the document's servers.",
 	"tools.<name>.prefix":                      "What the names of the tools begin with. Default: the name of this entry and _.",
 	"tools.<name>.caller":                      "true: requests say whose call it is, in headers. Default: false.",

@@ -114,6 +114,8 @@ tools:
     type: openapi
     document: https://shop.example/openapi.yaml?key=${KEY}
     operations: [listOrders, "POST /orders", "tag:reports"]
+    except: [deleteOrder, "tag:internal"]
+    unsupported: skip
     base_url: https://shop.example/v1
     caller: true
     approval: true
@@ -202,6 +204,7 @@ func TestParse(t *testing.T) {
 				Name: "shop", Type: "openapi", Approval: true,
 				OpenAPI: &config.OpenAPI{
 					Document: "https://shop.example/openapi.yaml?key=sk-secret", Operations: []string{"listOrders", "POST /orders", "tag:reports"},
+					Except: []string{"deleteOrder", "tag:internal"}, Unsupported: "skip",
 					BaseURL: "https://shop.example/v1", Prefix: "shop_", Caller: true,
 					Auth:     map[string]config.Credential{"key": {Token: "tok-secret-of-all"}, "basic": {Username: "me", Password: "0123456789abcdef0123456789abcdef"}},
 					Override: map[string]config.Override{"listOrders": {Name: "orders", Description: "Lists.", Approval: &no, Idempotent: &yes, Polling: true}, "createOrder": {}},
@@ -432,6 +435,7 @@ var problems = map[string]struct{ text, want string }{
 	"ToolRetryOnce":   {fine + "tools: {x: {type: http, url: 'http://h/', retry: {backoff: 1s}}}", "spool.yaml:3: tools.x.retry.attempts: is required"},
 	"OpenAPINothing":  {fine + "tools:\n  x:\n    type: openapi", "spool.yaml:4: tools.x.document: is required\nspool.yaml:4: tools.x.operations: is required"},
 	"OpenAPIOther":    {fine + "tools:\n  x:\n    type: openapi\n    document: x.yaml\n    operations: []\n    url: http://h/\n    prefix: a b\n    auth: {k: {}, l: {token: a, username: b}}", "spool.yaml:7: tools.x.operations: is empty\nspool.yaml:8: tools.x.url: a tool of the type openapi has no use for it\nspool.yaml:9: tools.x.prefix: may only have letters, digits and the characters _ -\nspool.yaml:10: tools.x.auth.k: names none of token, username\nspool.yaml:10: tools.x.auth.l.token: stands in place of username and password: leave one of them out"},
+	"OpenAPISkip":     {fine + "tools: {x: {type: openapi, document: x.yaml, operations: [a], except: [], unsupported: ignore}}", "spool.yaml:3: tools.x.except: is empty\nspool.yaml:3: tools.x.unsupported: must be error or skip"},
 	"HTTPOther":       {fine + "tools:\n  x:\n    type: http\n    url: http://h/\n    base_url: http://h/", "spool.yaml:7: tools.x.base_url: a tool of the type http has no use for it"},
 	"OpenAPITool":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x_a, y_a]}}\ntools: {x: {type: openapi, document: x.yaml, operations: [a]}}", "spool.yaml:2: agents.a.tools[1]: there is no tool \"y_a\""},
 	"ToolExpiry":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: fail}}", "spool.yaml:3: tools.x.expiry: must be a mapping"},

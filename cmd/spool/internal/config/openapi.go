@@ -8,6 +8,10 @@ type OpenAPI struct {
 	Document string
 	// Operations chooses operations, by id, method and path, or tag.
 	Operations []string
+	// Except leaves out operations that Operations chooses.
+	Except []string
+	// Unsupported says what becomes of operations that are not supported: error or skip. Empty: error.
+	Unsupported string
 	// BaseURL is empty if the file has none.
 	BaseURL string
 	// Prefix begins the names of the tools.
@@ -23,6 +27,12 @@ type OpenAPI struct {
 	at map[string]Source
 }
 
+// What becomes of operations that are not supported.
+const (
+	UnsupportedError = "error"
+	UnsupportedSkip  = "skip"
+)
+
 // Credential is an entry of auth of a tool.
 type Credential struct{ Token, Username, Password string }
 
@@ -34,7 +44,7 @@ type Override struct {
 }
 
 // openAPIToolFields are the fields that only the type openapi has.
-var openAPIToolFields = []string{"document", "operations", "base_url", "prefix", "caller", "auth", "override"}
+var openAPIToolFields = []string{"document", "operations", "except", "unsupported", "base_url", "prefix", "caller", "auth", "override"}
 
 // At returns the source of a field.
 func (o *OpenAPI) At(field string) Source { return o.at[field] }
@@ -53,6 +63,9 @@ func openAPITool(t *Tool, f map[string]value) {
 	if f["operations"].requiredWhere("type", ToolOpenAPI) {
 		o.Operations = operations(f["operations"])
 	}
+	o.Except = operations(f["except"])
+	o.Unsupported = f["unsupported"].text()
+	f["unsupported"].among(o.Unsupported, UnsupportedError, UnsupportedSkip)
 	o.BaseURL = f["base_url"].url()
 	if prefix := f["prefix"].text(); f["prefix"].present() {
 		o.Prefix = prefix
@@ -89,7 +102,7 @@ func operations(v value) []string {
 		}
 		out = append(out, text)
 	}
-	if len(out) == 0 && !v.complained() {
+	if len(out) == 0 && v.present() && !v.complained() {
 		v.problemf("is empty")
 	}
 	return out

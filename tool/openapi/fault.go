@@ -1,0 +1,80 @@
+package openapi
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxFaults bounds how many faults of one operation are named.
+const maxFaults = 10
+
+// placeError is what is wrong at a place of the document.
+type placeError struct{ place, text string }
+
+func (e *placeError) Error() string { return cut(e.place, 300) + ": " + e.text }
+
+func wrong(place, text string) error { return &placeError{place, text} }
+
+// faults are all that is wrong with an operation.
+type faults []string
+
+func (f faults) Error() string { return strings.Join(f, "; ") }
+
+// add adds an error, which may be faults. It leaves out a fault that is there already.
+func (f *faults) add(err error) {
+	if err == nil {
+		return
+	}
+	more, ok := errors.AsType[faults](err)
+	if !ok {
+		more = faults{textOf(err)}
+	}
+	for _, text := range more {
+		if !contains(*f, text) {
+			*f = append(*f, text)
+		}
+	}
+}
+
+// textOf returns what an error says to a person.
+func textOf(err error) string {
+	if at, ok := errors.AsType[*placeError](err); ok {
+		return at.Error()
+	}
+	return spool.MessageOf(err)
+}
+
+// err returns nil if there are no faults.
+func (f faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// named returns the faults that a person reads.
+func (f faults) named() []string {
+	if len(f) <= maxFaults {
+		return f
+	}
+	return append(f[:maxFaults:maxFaults], "and "+strconv.Itoa(len(f)-maxFaults)+" more")
+}
+
+// placed returns an invalid error that names an operation and what is wrong with it.
+func placed(name string, err error) error {
+	var all faults
+	all.add(err)
+	return spool.Errorf(spool.Invalid, "%s: %s", name, cut(strings.Join(all.named(), "; "), 3000))
+}
+
+func contains(all []string, text string) bool {
+	for _, other := range all {
+		if other == text {
+			return true
+		}
+	}
+	return false
+}
