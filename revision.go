@@ -129,6 +129,7 @@ type ToolContent struct {
 	Approval         ApprovalKind    `doc:"Which calls wait for a person. Left out: none."                            enum:"always,sometimes"           json:"approval,omitempty"`
 	Idempotent       bool            `doc:"Whether a call may be repeated after a crash."                             json:"idempotent,omitempty"`
 	Polling          bool            `doc:"Whether the same call may have the same result many times."                json:"polling,omitempty"`
+	Search           bool            `doc:"Whether the model has to find the tool first."                             json:"search,omitempty"`
 	Access           Access          `doc:"Whose runs have the tool. Left out: everybody's."                          json:"access,omitzero"`
 	DistinctApprover bool            `doc:"Whether the person who started a run may not answer for the tool's calls." json:"distinctApprover,omitempty"`
 }

@@ -56,6 +56,10 @@ type RunState struct {
 	// [ToolSource]. Nil: they have needed none yet.
 	ToolLists []PinnedTools `json:"toolLists,omitempty"`
 
+	// Described are the tools of the catalogue that the run can call, in the order in which they were described: see
+	// [Tool.Search]. A nested run has its own. Nil: none.
+	Described []string `json:"described,omitempty"`
+
 	// Saved is the offset in the current segment's stream up to which the thread's messages have
 	// everything. Zero: they have nothing of it.
 	Saved Offset `json:"saved,omitzero"`

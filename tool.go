@@ -43,6 +43,13 @@ type Tool struct {
 	// not see it, and a call of it is a call of an unknown tool. Defaults to all runs.
 	Access Access
 
+	// Search puts the tool into the agent's catalogue. The model does not get it with each request, but two tools:
+	// [SearchTool] finds tools of the catalogue by words of their names and descriptions, and [DescribeTool] describes
+	// them. What was described stands behind the other tools from the next request on, until the run ends, and is then a
+	// tool like any other. A run can have [MaxDescribed] of them. For catalogues of more than a few dozen tools. Defaults
+	// to false.
+	Search bool
+
 	// DistinctApprover forbids the subject that started the run to answer the questions of the tool's calls:
 	// see [Run.DistinctFrom]. Defaults to false.
 	DistinctApprover bool

@@ -49,6 +49,7 @@ func fullRun(s *storeTest) spool.RunRow {
 		Handovers: []spool.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true, Cleared: "m0",
 		Fallback: &spool.RunFallback{Model: "spare", Attempts: 1, Failed: []spool.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
 		Paused:   true, Revision: "rev_1", Steered: true, Continues: "r0", ToolLists: []spool.PinnedTools{{Source: "shop", List: "tools_1"}},
+		Described: []string{"shop__pay", "list_orders"},
 		Output: &spool.RunOutput{
 			Schema:  &spool.OutputSchema{Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`)},
 			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),

@@ -73,6 +73,11 @@ type Selection struct {
 	//
 	// Defaults to the name of the server and two underscores.
 	Prefix string
+
+	// Search puts the tools into the agent's catalogue: see [spool.Tool.Search].
+	//
+	// Defaults to false.
+	Search bool
 }
 
 // Tools returns a source of the server's tools for [spool.Agent.ToolSources], or an [spool.Invalid] error that
@@ -190,6 +195,7 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 		ToolSpec: spool.ToolSpec{Name: localName(o.Prefix, listed.Name), Description: listed.Description, Parameters: listed.Schema},
 		Check:    schema.Check, Access: o.Access, DistinctApprover: o.DistinctApprover, Expiry: o.Expiry,
 		Idempotent: slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
+		Search: o.Search,
 	}
 	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove

@@ -24,9 +24,10 @@ func (s *segment) lookForArtifacts(ctx context.Context) error {
 	return nil
 }
 
-// offerArtifacts gives the loop's agent the tool that reads artifacts once the thread has any.
+// offerArtifacts gives the loop's agent the tool that reads artifacts once the thread has any. An agent with a catalogue
+// has it from the beginning: it would come before the tools that were described meanwhile, whose place must not change.
 func (l *runState) offerArtifacts() {
-	if l.s.hasArtifacts.Load() {
+	if l.s.hasArtifacts.Load() || l.agent.Catalogue != nil && l.s.runner.Artifacts != nil {
 		l.agent = l.agent.WithTool(artifactTool(l.s.runner.Limits.ResultBytes))
 	}
 }
@@ -65,7 +66,7 @@ func (l *calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spoo
 // storeResult returns a result that is small enough for a message: the result itself, or the reference to its artifact.
 // A result that cannot be saved stays as it is.
 func (l *calls) storeResult(ctx context.Context, p *plannedCall, result json.RawMessage) json.RawMessage {
-	if l.s.runner.Artifacts == nil || p.spawns || len(result) <= l.s.runner.Limits.ResultBytes || p.call.Name == spool.ArtifactTool {
+	if l.s.runner.Artifacts == nil || p.spawns || len(result) <= l.s.runner.Limits.ResultBytes || p.call.Name == spool.ArtifactTool || l.isDescribe(p) {
 		return result
 	}
 	text, mediaType, extension := toolresult.AsText(result)

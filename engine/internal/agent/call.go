@@ -261,6 +261,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 				tx.Item(spool.ItemToolResult, p.item())
 			}
 		}
+		noteDescribed(tx, l.plan)
 		if saved, err = saveCalls(tx, l.plan, step); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -43,6 +44,10 @@ type plannedCall struct {
 	abandoned bool
 	// left is the park of an abandoned call that became pending in this segment, or nil.
 	left *spool.Park
+	// describes are the tools of the catalogue that the run can call after this call, in addition to those before it.
+	describes []string
+	// undescribed is true for a call of a tool of the catalogue that the run cannot call.
+	undescribed bool
 	// nested is the loop of the nested run in this segment, or nil.
 	nested *loop
 }
@@ -89,6 +94,7 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 		plan = append(plan, p)
 		tool, known := l.agent.Tool(c.ToolName)
 		p.tool, p.spawns = tool, l.agent.Spawns(c.ToolName)
+		l.planDescribed(p, plan[:len(plan)-1])
 		effect := effectOf(effects, c.ToolCallID)
 		waits, isPending := pending[c.ToolCallID]
 		switch {
@@ -100,6 +106,8 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 			l.planUnknown(p)
 		case !known:
 			p.result = toolresult.Error("unknown tool " + c.ToolName)
+		case p.undescribed:
+			p.result = l.agent.Catalogue.Undescribed(c.ToolName, slices.Concat(l.describedBefore(plan[:len(plan)-1]), p.describes))
 		default:
 			l.planFresh(ctx, p)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/catalogue"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/argschema"
 )
@@ -50,7 +51,7 @@ func (a *Agent) checkClientTools(tools []spool.ClientTool) error {
 		switch size += len(t.Name) + len(t.Description) + len(t.Parameters); {
 		case !toolName.MatchString(t.Name):
 			return spool.Errorf(spool.Invalid, "%s.name must be 1 to 64 letters, digits, underscores and hyphens", field)
-		case own, t.Name == spool.SpawnTool, a.isTransfer(t.Name):
+		case own, t.Name == spool.SpawnTool, a.isTransfer(t.Name), catalogue.Is(t.Name) && searches(a.Tools):
 			return spool.Errorf(spool.Invalid, "%s.name: the agent %q has a tool %q of its own; give the client's another name", field, a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "%s.name: %q is there twice", field, t.Name)

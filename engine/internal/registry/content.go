@@ -74,7 +74,7 @@ func toolContents(tools []spool.Tool) []spool.ToolContent {
 		}
 		contents = append(contents, spool.ToolContent{
 			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent, Polling: t.Polling,
-			Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
+			Search: t.Search, Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
 		})
 	}
 	slices.SortFunc(contents, func(a, b spool.ToolContent) int { return cmp.Compare(a.Name, b.Name) })
@@ -182,6 +182,7 @@ func pinnedTools(contents []spool.ToolContent, present []spool.Tool) []spool.Too
 			tool = pinnedTool(c, present[i])
 		}
 		tool.ToolSpec = spool.ToolSpec{Name: c.Name, Description: c.Description, Parameters: c.Parameters}
+		tool.Search = c.Search
 		tools = append(tools, tool)
 	}
 	return tools

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/catalogue"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/internal/argschema"
 )
@@ -50,6 +51,8 @@ type Agent struct {
 	FromSource map[string]bool
 	// LeftOut names the tools of the sources that the agent does not get, each after its source.
 	LeftOut []string
+	// Catalogue is the tools that the model has to find. Nil: there are none, or the agent is not narrowed for a run yet.
+	Catalogue *catalogue.Catalogue
 	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
 
@@ -145,6 +148,8 @@ func (a *Agent) checkTools() error {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn and a tool of the name %q", a.Name, t.Name)
 		case t.Name == spool.TransferTool && len(a.Transfers) > 0:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has Transfers and a tool of the name %q", a.Name, t.Name)
+		case catalogue.Is(t.Name) && searches(a.Tools):
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has tools with Search and a tool of the name %q", a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
 		case t.Call == nil:
@@ -163,9 +168,9 @@ func (a *Agent) checkTools() error {
 
 // Tool returns the agent's tool of that name.
 func (a *Agent) Tool(name string) (spool.Tool, bool) {
-	for _, t := range a.Tools {
-		if t.Name == name {
-			return t, true
+	for i := range a.Tools { // a catalogue has many, and a tool is large
+		if a.Tools[i].Name == name {
+			return a.Tools[i], true
 		}
 	}
 	return spool.Tool{}, false
@@ -282,16 +287,24 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 	return tool.Parameters, nil
 }
 
-// Permitted returns the agent with only the tools that the run's subject may use, plus the client's
-// tools. The result depends only on data that the run keeps from its start, so it is the same in each
+// searches reports whether a list has tools that the model has to find.
+func searches(tools []spool.Tool) bool {
+	return slices.ContainsFunc(tools, func(t spool.Tool) bool { return t.Search })
+}
+
+// Permitted returns the agent with only the tools that the run's subject may use, plus the two tools of its catalogue and
+// the client's tools. The result depends only on data that the run keeps from its start, so it is the same in each
 // process and after a restart. Permitted returns nil for a nil agent.
 func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
-	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, withheld) {
+	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, func(t spool.Tool) bool { return t.Search || withheld(t) }) {
 		return a
 	}
 	own := *a
 	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
+	if own.Catalogue = catalogue.Of(own.Tools); own.Catalogue != nil {
+		own.Tools = append(own.Tools, own.Catalogue.Tools()...)
+	}
 	if run.Client != nil && (a.ClientTools >= 0 || len(run.Handovers) == 0) {
 		own.addClientTools(run.Client.Tools)
 	}

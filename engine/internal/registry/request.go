@@ -16,11 +16,33 @@ func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelR
 		Output:   a.OutputOf(run),
 		CacheKey: cacheKey(spool.ThreadKey{Tenant: run.Tenant, ID: run.ThreadID}, run.AgentID()),
 	}
-	for _, t := range a.Tools {
-		r.Tools = append(r.Tools, t.ToolSpec)
-	}
+	r.Tools = a.listed(run.Described)
 	r.CacheMarks = cacheMarks(r)
 	return r
+}
+
+// listed returns the tools of a request: those that need not be found, and behind them those that were described, in this
+// order. So the list only grows at its end, and a provider's cache of the prompt stays.
+func (a *Agent) listed(described []string) (list []spool.ToolSpec) {
+	places := make(map[string]int, len(described))
+	for i, name := range described {
+		places[name] = i
+	}
+	found := make([]*spool.Tool, len(described))
+	for i := range a.Tools {
+		t := &a.Tools[i]
+		if !t.Search {
+			list = append(list, t.ToolSpec)
+		} else if at, ok := places[t.Name]; ok {
+			found[at] = t
+		}
+	}
+	for _, t := range found {
+		if t != nil { // nil: the agent no longer has it
+			list = append(list, t.ToolSpec)
+		}
+	}
+	return list
 }
 
 // cacheKey returns a provider's cache key for an agent on a thread. The key is a hash, so it reveals

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/catalogue"
 )
 
 // checkSources validates the tool sources of an agent or a profile.
@@ -96,22 +97,34 @@ func (a *Agent) WithLists(lists map[string]json.RawMessage) (*Agent, error) {
 }
 
 // addSourced adds the tools of the sources. A tool is left out if its name or its schema is bad, or another tool has
-// its name.
+// its name. The tools of a catalogue are left out if the agent itself has a tool of the name of one of the two that find
+// them.
 func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 	a.Tools, a.FromSource, a.LeftOut = slices.Clone(a.Tools), make(map[string]bool), nil
-	for _, s := range a.ToolSources {
-		tools, err := toolsOf(s, lists[s.Name()])
-		if err != nil {
+	taken := make(map[string]bool, len(a.Tools))
+	for i := range a.Tools {
+		taken[a.Tools[i].Name] = true
+	}
+	noCatalogue := taken[spool.SearchTool] || taken[spool.DescribeTool]
+	bySource, hasCatalogue := make([][]spool.Tool, len(a.ToolSources)), searches(a.Tools)
+	for i, s := range a.ToolSources {
+		var err error
+		if bySource[i], err = toolsOf(s, lists[s.Name()]); err != nil {
 			return &spool.Error{Code: spool.CodeOf(err), Message: "read the tools of " + s.Name() + ": " + spool.MessageOf(err), Err: err}
 		}
+		hasCatalogue = hasCatalogue || searches(bySource[i])
+	}
+	for i, tools := range bySource {
 		for _, t := range tools {
-			if _, taken := a.Tool(t.Name); taken || !toolName.MatchString(t.Name) || t.Name == spool.SpawnTool || a.isTransfer(t.Name) || t.Call == nil ||
-				t.Parameters != nil && !json.Valid(t.Parameters) {
-				a.LeftOut = append(a.LeftOut, s.Name()+": "+t.Name)
+			switch {
+			case taken[t.Name], !toolName.MatchString(t.Name), t.Name == spool.SpawnTool, a.isTransfer(t.Name), t.Call == nil,
+				t.Parameters != nil && !json.Valid(t.Parameters),
+				t.Search && noCatalogue, catalogue.Is(t.Name) && hasCatalogue:
+				a.LeftOut = append(a.LeftOut, a.ToolSources[i].Name()+": "+t.Name)
 				continue
 			}
 			a.Tools = append(a.Tools, t)
-			a.FromSource[t.Name] = true
+			a.FromSource[t.Name], taken[t.Name] = true, true
 		}
 	}
 	return nil

@@ -37,6 +37,6 @@ func HandOver(tx *Tx, to Successor) error {
 	tx.Run.Handovers = append(tx.Run.Handovers, spool.Handover{Step: over.Step, From: over.From, To: over.To})
 	tx.Run.Agent, tx.Run.Model, tx.Thread.Model = to.Agent, to.Model, to.Model
 	// What the state says of the agent before.
-	tx.Run.Revision, tx.Run.Fallback, tx.Run.Context, tx.Run.Cleared = "", nil, nil, ""
+	tx.Run.Revision, tx.Run.Fallback, tx.Run.Context, tx.Run.Cleared, tx.Run.Described = "", nil, nil, "", nil
 	return HandBack(tx, time.Time{}, "the agent "+to.Agent+" takes over")
 }

@@ -61,7 +61,8 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/admission", Ours: []string{"."}},
 	{Place: "engine/internal/slots", Ours: []string{"."}},
 	{Place: "engine/internal/worker", Ours: []string{".", "engine/internal/random", "engine/internal/slots"}},
-	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/pricing", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
+	{Place: "engine/internal/catalogue", Ours: []string{".", "engine/internal/toolresult"}},
+	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/pricing", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
 	{Place: "engine/internal/revision", Ours: []string{"."}},
 	{Place: "engine/internal/toollist", Ours: []string{"."}},
 	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
@@ -69,7 +70,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/quota", "engine/internal/record", "engine/internal/thread", "engine/internal/toolresult"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
-		".", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
+		".", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
 		"engine/internal/pricing", "engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots",
 		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/chanlock", "internal/filepart",
 	}},

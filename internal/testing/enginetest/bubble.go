@@ -41,6 +41,7 @@ var longCases = map[string]string{
 	"Background":  "Attempts Cut Gone GoneMidway Killed",
 	"Branch":      "Follow Shown",
 	"Budget":      "Children Lost ParkExpired ParkTime Retried StoreFails TimeInModel TimeInTool TimeOfPeople",
+	"Catalogue":   "Killed",
 	"ClientTool":  "Expired",
 	"Distinct":    "AfterApproval Unknown",
 	"Expire":      "Defaults Extend Fail FailSettled FailSiblings FailSwept FailUnknown Marked Times Warned",

@@ -40,6 +40,7 @@ var crashScripts = map[string]crashScript{
 	"CrashFinal":      finalScript,
 	"CrashPending":    pendingScript,
 	"CrashTransfer":   transferScript,
+	"CrashCatalogue":  catalogueScript,
 }
 
 // leastCalls is how many backend calls a script makes at least, so that a crash at each of them shows something.

@@ -100,6 +100,7 @@ func portSubjects() []subject {
 		{"Publish", cases(publishTests)},
 		{"HostState", hostStateTests},
 		{"Key", keyTests},
+		{"Catalogue", cases(catalogueTests)},
 	}
 }
 

@@ -4518,6 +4518,8 @@ export interface components {
             parameters?: unknown;
             /** @description Whether the same call may have the same result many times. */
             polling?: boolean;
+            /** @description Whether the model has to find the tool first. */
+            search?: boolean;
         };
         ToolResultPart: {
             /** @description Any JSON. */
