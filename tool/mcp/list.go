@@ -106,10 +106,12 @@ func (s *Server) onSession(ctx context.Context, fn func(*sdk.ClientSession) erro
 		if err == nil {
 			return nil
 		}
-		if !isReply(err) {
+		_, unread := errors.AsType[*unreadableError](err)
+		answered := unread || isReply(err)
+		if !answered {
 			s.drop(session)
 		}
-		if attempt == 2 || isReply(err) || ctx.Err() != nil {
+		if attempt == 2 || answered || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -119,8 +121,14 @@ func (s *Server) onSession(ctx context.Context, fn func(*sdk.ClientSession) erro
 func (s *Server) listPages(ctx context.Context, session *sdk.ClientSession, use func([]*sdk.Tool) bool) (ttl time.Duration, err error) {
 	params := &sdk.ListToolsParams{}
 	for page := range maxPages {
-		result, err := session.ListTools(ctx, params)
+		seen, caught := withCatch(ctx)
+		result, err := session.ListTools(seen, params)
 		if err != nil {
+			if answer, broken := caught.answered(err); broken != nil {
+				err = broken
+			} else if answer != nil {
+				err = unreadableAnswer("%v", err)
+			}
 			return 0, err
 		}
 		if page > 0 {
