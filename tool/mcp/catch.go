@@ -25,6 +25,7 @@ type catch struct {
 	answer atomic.Pointer[json.RawMessage] // the result
 	broken atomic.Pointer[unreadableError] // why the answer is no message at all
 	call   string                          // the id of the call
+	alone  bool                            // the SDK need not have the result: see withoutResults
 }
 
 type catchKey struct{}

@@ -30,6 +30,9 @@ const (
 type List struct {
 	// Tools are sorted by name.
 	Tools []ListedTool `json:"tools"`
+	// Resources and Prompts say that the server offers them, and that the configuration asks for them.
+	Resources bool `json:"resources,omitempty"`
+	Prompts   bool `json:"prompts,omitempty"`
 	// SignIn says that the tools are not known, because nobody of the tenant has signed in. The list has none.
 	SignIn bool `json:"signIn,omitempty"`
 }
@@ -71,9 +74,10 @@ func (s *Server) List(ctx context.Context) (*List, error) {
 	began := time.Now()
 	var tools []ListedTool
 	var ttl time.Duration
+	var can *sdk.ServerCapabilities
 	err := s.onSession(ctx, func(session *sdk.ClientSession) (err error) {
 		room := maxList
-		tools = nil
+		tools, can = nil, session.InitializeResult().Capabilities
 		ttl, err = s.listPages(ctx, session, func(page []*sdk.Tool) bool {
 			tools = append(tools, s.within(page, &room)...)
 			return room >= 0
@@ -89,7 +93,9 @@ func (s *Server) List(ctx context.Context) (*List, error) {
 		}
 		return nil, s.unreachable(err)
 	}
-	s.listed = cachedList{list: s.listOf(tools), until: began.Add(min(ttl, maxTTL))}
+	list := s.listOf(tools)
+	s.offers(list, can)
+	s.listed = cachedList{list: list, until: began.Add(min(ttl, maxTTL))}
 	return s.listed.list, nil
 }
 

@@ -22,6 +22,7 @@ const maxErrorText = 2000
 
 // part is an element of a result that is not one text.
 type part struct {
+	Role     string `json:"role,omitempty"` // of a prompt's message
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
 	URI      string `json:"uri,omitempty"`
@@ -71,7 +72,7 @@ func (s *Server) result(ctx context.Context, call spool.ToolCall, r *sdk.CallToo
 	if err != nil || len(encoded) <= most {
 		return encoded, err
 	}
-	s.config.Log.WarnContext(ctx, "the result of an MCP server is too long and was cut", "server", s.config.Name, "tool", call.Name, "bytes", len(encoded))
+	s.warnCut(ctx, call, len(encoded))
 	switch {
 	case onlyText && text == "": // the server gives the structured content alone
 		value = cutText(string(encoded), most)
@@ -87,6 +88,10 @@ func (s *Server) result(ctx context.Context, call spool.ToolCall, r *sdk.CallToo
 		return nil, spool.Errorf(spool.Limit, "the tool was executed, but its result is larger than %d bytes", most)
 	}
 	return encoded, nil
+}
+
+func (s *Server) warnCut(ctx context.Context, call spool.ToolCall, size int) {
+	s.config.Log.WarnContext(ctx, "the result of an MCP server is too long and was cut", "server", s.config.Name, "tool", call.Name, "bytes", size)
 }
 
 // encode returns the JSON of a result, without secrets.

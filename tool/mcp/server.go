@@ -152,7 +152,7 @@ func (s *Server) dial(ctx context.Context, asked string) (*sdk.ClientSession, er
 		Capabilities: capabilities(asked >= revision && s.http != nil && !s.config.NoTasks), MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	client.AddReceivingMiddleware(s.questions)
-	client.AddSendingMiddleware(withoutTasks)
+	client.AddSendingMiddleware(withoutTasks, withoutResults)
 	session, err := client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked})
 	if err != nil && errors.Is(lasting.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", errSlow, err)
