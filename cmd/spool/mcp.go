@@ -79,7 +79,7 @@ func newMCP(c config.MCP, egress mcp.Egress, signIns *mcp.SignIns, log *slog.Log
 	return mcp.New(mcp.Config{
 		Name: c.Name, URL: c.URL, Headers: c.Headers, Auth: auth, Command: c.Command, Dir: c.Dir, Env: c.Env, Egress: egress, Log: log, Optional: c.Optional,
 		Timeout: c.Timeout, ConnectTimeout: c.ConnectTimeout, NoTasks: c.NoTasks, TaskTimeout: c.TaskTimeout, MaxResultBytes: c.MaxResultBytes,
-		Revision: c.Revision,
+		Revision: c.Revision, Resources: c.Resources, Prompts: c.Prompts,
 	})
 }
 

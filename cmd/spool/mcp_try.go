@@ -150,7 +150,7 @@ func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []strin
 	if prefix == "" {
 		prefix = s.server.Name() + "__"
 	}
-	for _, listed := range list.Tools {
+	for _, listed := range list.All() {
 		if t, ok := byLocal[mcp.LocalName(prefix, listed.Name)]; ok {
 			names, byName[listed.Name] = append(names, listed.Name), t
 		}

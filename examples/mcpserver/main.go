@@ -10,7 +10,7 @@
 // tokens of people, who sign in without being asked anything.
 //
 // Its tool refund asks a person why, before it refunds anything. Its tool audit takes a while, and over HTTP its work is
-// a task.
+// a task. It also has resources, which are the terms of the shop and its receipts, and a prompt.
 package main
 
 import (
@@ -56,6 +56,7 @@ func serve(address, secret, person string, takes time.Duration) error {
 	mcp.AddTool(server, &mcp.Tool{
 		Name: "delete_order", Description: "Deletes an order.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
 	}, deleteOrder)
+	addLibrary(server)
 	if err := addAudits(server, takes); err != nil {
 		return err
 	}

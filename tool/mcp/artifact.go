@@ -10,23 +10,31 @@ import (
 	"github.com/spoolhq/spool"
 )
 
+// maxFiles bounds how many files of a result are saved.
+const maxFiles = 100
+
 // saveData saves the data of a result's images, sounds and files as artifacts. It does nothing if the engine stores
 // none.
 func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part) error {
 	if call.SaveArtifactFunc == nil {
 		return nil
 	}
+	saved := 0
 	for i, p := range parts {
 		if len(p.data) == 0 {
 			continue
 		}
-		saved, err := call.SaveArtifact(ctx, nameOf(p.URI), p.MIMEType, bytes.NewReader(s.cleanBytes(p.data)))
+		if saved++; saved > maxFiles {
+			s.config.Log.WarnContext(ctx, "the result of an MCP server has too many files; the rest is left out", "server", s.config.Name, "tool", call.Name, "saved", maxFiles)
+			return nil
+		}
+		artifact, err := call.SaveArtifact(ctx, nameOf(p.URI), p.MIMEType, bytes.NewReader(s.cleanBytes(p.data)))
 		if err != nil {
 			return &spool.Error{
 				Code: spool.CodeOf(err), Message: "the tool was executed, but a file of its result was not saved: " + spool.MessageOf(err), Err: err,
 			}
 		}
-		parts[i].Artifact, parts[i].OmittedBytes = &saved, 0
+		parts[i].Artifact, parts[i].OmittedBytes = &artifact, 0
 	}
 	return nil
 }

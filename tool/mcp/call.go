@@ -118,23 +118,46 @@ func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCa
 		if created := caught.created(); o.err == nil || created != nil {
 			return turn{Result: o.result}, "", created, nil
 		}
-		err = o.err
-		status, isStatus := errors.AsType[*statusError](err)
-		gone := isStatus && status.status == http.StatusNotFound && status.session
-		if gone || !isReply(err) && !isStatus && ctx.Err() == nil {
-			s.drop(session)
+		if result, err := s.read(caught, o.err); result != nil || err != nil {
+			return turn{Result: result}, "", nil, err
 		}
-		if gone && !renewed {
-			continue
+		gone, err := s.failedOn(parent, ctx, session, sent, o.err)
+		if !gone || renewed {
+			return turn{}, "", nil, err
 		}
-		if refused := sent.Refused(); refused != nil {
-			return turn{}, "", nil, refused
-		}
-		if parent.Err() != nil {
-			return turn{}, "", nil, parent.Err()
-		}
-		return turn{}, "", nil, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
 	}
+}
+
+// read returns the result of a call that the SDK could not read, or an error that says that the call was executed. It
+// returns neither if there was no answer, or an error of the server.
+func (s *Server) read(caught *catch, err error) (*sdk.CallToolResult, error) {
+	answer, err := caught.answered(err)
+	var result *sdk.CallToolResult
+	if err == nil && answer != nil {
+		result, err = readResult(answer)
+	}
+	if err != nil {
+		return nil, s.unread("the tool", err)
+	}
+	return result, nil
+}
+
+// failedOn returns the error of a request over a connection without an answer that can be read, and drops the connection
+// if it is of no use. It also returns whether the server has only said that its session is gone: then the request may be
+// sent again.
+func (s *Server) failedOn(parent, ctx context.Context, session *sdk.ClientSession, sent *sending, err error) (gone bool, _ error) {
+	status, isStatus := errors.AsType[*statusError](err)
+	gone = isStatus && status.status == http.StatusNotFound && status.session
+	if gone || !isReply(err) && !isStatus && ctx.Err() == nil {
+		s.drop(session)
+	}
+	if refused := sent.Refused(); refused != nil {
+		return gone, refused
+	}
+	if parent.Err() != nil {
+		return gone, parent.Err()
+	}
+	return gone, s.failed(err, s.http == nil || sent.Load(), ctx.Err() != nil)
 }
 
 // ready returns a connection for a call of a tool, until release is called.

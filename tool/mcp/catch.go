@@ -6,16 +6,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // catch reads along in the answer to a call. The SDK does not know results that are tasks and drops what they say, and
 // it does not say which call a question of an older revision belongs to.
+//
+// It also keeps the answer itself: the SDK gives nothing of one that it cannot read.
 type catch struct {
-	task atomic.Pointer[json.RawMessage]
-	call string // the id of the call
+	task   atomic.Pointer[json.RawMessage]
+	answer atomic.Pointer[json.RawMessage] // the result
+	broken atomic.Pointer[unreadableError] // why the answer is no message at all
+	call   string                          // the id of the call
+	alone  bool                            // the SDK need not have the result: see withoutResults
 }
 
 type catchKey struct{}
@@ -52,8 +62,11 @@ func (c *catch) see(message []byte) []byte {
 	case c == nil || json.Unmarshal(message, &m) != nil:
 	case m.Method == "elicitation/create":
 		return c.named(message)
-	case json.Unmarshal(m.Result, &kind) == nil && kind.Type == "task":
-		c.task.Store(&m.Result)
+	case m.Method == "" && m.Result != nil:
+		c.answer.Store(&m.Result)
+		if json.Unmarshal(m.Result, &kind) == nil && kind.Type == "task" {
+			c.task.Store(&m.Result)
+		}
 	}
 	return message
 }
@@ -78,12 +91,31 @@ func (c *catch) named(message []byte) []byte {
 	return named
 }
 
-// events returns a body whose events the catch sees before the reader has them.
-func (c *catch) events(body io.ReadCloser) io.ReadCloser {
+// events returns a body whose events the catch sees before the reader has them. They answer a request.
+func (c *catch) events(body io.ReadCloser, r *http.Request) io.ReadCloser {
 	if c == nil {
 		return body
 	}
-	return &seenEvents{ReadCloser: body, lines: bufio.NewReader(body), catch: c}
+	return &seenEvents{ReadCloser: body, lines: bufio.NewReader(body), catch: c, request: idOf(r)}
+}
+
+// idOf returns the id of a request in JSON, or nil.
+func idOf(r *http.Request) json.RawMessage {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.NewDecoder(body).Decode(&m) != nil {
+		return nil
+	}
+	return m.ID
 }
 
 // seenEvents is a stream of events that a catch reads along. It gives each event as a whole.
@@ -92,10 +124,12 @@ type seenEvents struct {
 
 	lines *bufio.Reader
 	catch *catch
-	ready []byte // what has been seen and was not read
-	event []byte
-	data  []byte
-	// long is true in an event that is too large, which the reader refuses.
+	// request is the id of the request that the events answer. Nil: they answer none.
+	request json.RawMessage
+	ready   []byte // what has been seen and was not read
+	event   []byte
+	data    []byte
+	// long is true in an event that is too large. The reader refuses it, unless it answers a request: see replace.
 	long bool
 	// whole drops an event without an end.
 	whole bool
@@ -130,8 +164,13 @@ func (e *seenEvents) readLine() {
 	line := bytes.TrimRight(e.event[begin:], "\r\n")
 	data, isData := bytes.CutPrefix(line, []byte("data:"))
 	switch {
-	case len(e.event) > maxMessage, e.long: // it is given on as it is
-		e.ready, e.event, e.data, e.long = e.event, nil, nil, len(line) > 0
+	case len(e.event) > maxMessage, e.long:
+		if !e.long && e.request != nil {
+			e.replace(tooLarge())
+		} else if e.request == nil {
+			e.ready = e.event // it is given on as it is
+		}
+		e.event, e.data, e.long = nil, nil, len(line) > 0
 	case e.err != nil && e.whole:
 		e.event = nil
 	case e.err != nil:
@@ -143,11 +182,55 @@ func (e *seenEvents) readLine() {
 	}
 }
 
+// replace gives the reader an error in place of an event that cannot be read: the SDK would break the connection, with all
+// calls that are under way.
+func (e *seenEvents) replace(why *unreadableError) {
+	e.catch.broken.Store(why)
+	e.ready = fmt.Appendf(nil, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"the answer cannot be read\"}}\n\n", e.request, jsonrpc.CodeInternalError)
+}
+
 func (e *seenEvents) endEvent() {
+	if e.request != nil && len(bytes.TrimSpace(e.data)) > 0 {
+		if _, err := jsonrpc.DecodeMessage(e.data); err != nil {
+			e.event, e.data = nil, nil
+			e.replace(unreadableAnswer("it is no message of JSON-RPC"))
+			return
+		}
+	}
 	if seen := e.catch.see(e.data); len(e.data) > 0 && !bytes.Equal(seen, e.data) {
 		lines := slices.Collect(bytes.Lines(e.event))
 		lines = slices.DeleteFunc(lines, func(line []byte) bool { return bytes.HasPrefix(line, []byte("data:")) })
 		e.event = slices.Concat([]byte("data: "), seen, []byte("\n"), bytes.Join(lines, nil))
 	}
 	e.ready, e.event, e.data = e.event, nil, nil
+}
+
+// catches are those of the requests of a connection that have no answer yet.
+type catches struct {
+	mu   sync.Mutex
+	byID map[jsonrpc.ID]*catch
+}
+
+// add notes the catch of a request, until its answer or its end.
+func (c *catches) add(ctx context.Context, id jsonrpc.ID) {
+	caught := catchOf(ctx)
+	if caught == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil {
+		c.byID = make(map[jsonrpc.ID]*catch)
+	}
+	c.byID[id] = caught
+	context.AfterFunc(ctx, func() { c.take(id) })
+}
+
+// take returns the catch of a request, and forgets it. It returns nil if there is none.
+func (c *catches) take(id jsonrpc.ID) *catch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	caught := c.byID[id]
+	delete(c.byID, id)
+	return caught
 }

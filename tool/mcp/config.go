@@ -118,6 +118,17 @@ type Config struct {
 	// Defaults to false.
 	Optional bool
 
+	// Prompts gives agents the tools list_prompts and get_prompt, if the server offers prompts.
+	//
+	// Defaults to false.
+	Prompts bool
+
+	// Resources gives agents the tools list_resources, list_resource_templates and read_resource, if the server
+	// offers resources.
+	//
+	// Defaults to false.
+	Resources bool
+
 	// Revision is the revision of the protocol that this client asks the server for. A server that asks questions in
 	// the middle of a call does so in "2025-11-25" and before: see the package.
 	//

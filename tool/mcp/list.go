@@ -30,6 +30,9 @@ const (
 type List struct {
 	// Tools are sorted by name.
 	Tools []ListedTool `json:"tools"`
+	// Resources and Prompts say that the server offers them, and that the configuration asks for them.
+	Resources bool `json:"resources,omitempty"`
+	Prompts   bool `json:"prompts,omitempty"`
 	// SignIn says that the tools are not known, because nobody of the tenant has signed in. The list has none.
 	SignIn bool `json:"signIn,omitempty"`
 }
@@ -71,9 +74,10 @@ func (s *Server) List(ctx context.Context) (*List, error) {
 	began := time.Now()
 	var tools []ListedTool
 	var ttl time.Duration
+	var can *sdk.ServerCapabilities
 	err := s.onSession(ctx, func(session *sdk.ClientSession) (err error) {
 		room := maxList
-		tools = nil
+		tools, can = nil, session.InitializeResult().Capabilities
 		ttl, err = s.listPages(ctx, session, func(page []*sdk.Tool) bool {
 			tools = append(tools, s.within(page, &room)...)
 			return room >= 0
@@ -89,7 +93,9 @@ func (s *Server) List(ctx context.Context) (*List, error) {
 		}
 		return nil, s.unreachable(err)
 	}
-	s.listed = cachedList{list: s.listOf(tools), until: began.Add(min(ttl, maxTTL))}
+	list := s.listOf(tools)
+	s.offers(list, can)
+	s.listed = cachedList{list: list, until: began.Add(min(ttl, maxTTL))}
 	return s.listed.list, nil
 }
 
@@ -106,10 +112,12 @@ func (s *Server) onSession(ctx context.Context, fn func(*sdk.ClientSession) erro
 		if err == nil {
 			return nil
 		}
-		if !isReply(err) {
+		_, unread := errors.AsType[*unreadableError](err)
+		answered := unread || isReply(err)
+		if !answered {
 			s.drop(session)
 		}
-		if attempt == 2 || isReply(err) || ctx.Err() != nil {
+		if attempt == 2 || answered || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -119,8 +127,14 @@ func (s *Server) onSession(ctx context.Context, fn func(*sdk.ClientSession) erro
 func (s *Server) listPages(ctx context.Context, session *sdk.ClientSession, use func([]*sdk.Tool) bool) (ttl time.Duration, err error) {
 	params := &sdk.ListToolsParams{}
 	for page := range maxPages {
-		result, err := session.ListTools(ctx, params)
+		seen, caught := withCatch(ctx)
+		result, err := session.ListTools(seen, params)
 		if err != nil {
+			if answer, broken := caught.answered(err); broken != nil {
+				err = broken
+			} else if answer != nil {
+				err = unreadableAnswer("%v", err)
+			}
 			return 0, err
 		}
 		if page > 0 {

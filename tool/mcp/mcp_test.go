@@ -31,7 +31,7 @@ func TestTransports(t *testing.T) {
 			return client(t, newPeer().serve(t, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).URL)
 		},
 		"sessions": func(t *testing.T) *mcp.Server { t.Helper(); return client(t, newPeer().serve(t, nil).URL) },
-		"stdio":    child,
+		"stdio":    func(t *testing.T) *mcp.Server { t.Helper(); return child(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,13 +59,17 @@ func TestTransports(t *testing.T) {
 }
 
 // child returns a client of a child process.
-func child(t *testing.T) *mcp.Server {
+func child(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(mcp.Config{Name: "shop", Command: []string{program}, Env: map[string]string{asChild: "1"}})
+	config := mcp.Config{Name: "shop", Command: []string{program}, Env: map[string]string{asChild: "1"}}
+	for _, fn := range change {
+		fn(&config)
+	}
+	s, err := mcp.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ type openCall struct {
 	session *sdk.ClientSession
 	cancel  context.CancelFunc
 	over    <-chan struct{} // closed once the call is done
+	caught  *catch          // nil: nobody reads along
 
 	call      spool.ToolCall // as its worker has it
 	published time.Time
@@ -116,9 +117,9 @@ func (s *Server) change() {
 // begin sends a call, and returns without its answer. The call outlives ctx, so that it can wait for a person.
 func (s *Server) begin(ctx context.Context, session *sdk.ClientSession, release func(), tool ListedTool, call spool.ToolCall, params *sdk.CallToolParams) *openCall {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	o := &openCall{id: rand.Text(), tool: tool.Name, session: session, call: call, cancel: cancel, over: lasting.Done()}
-	if caught := catchOf(ctx); caught != nil {
-		caught.call = o.id
+	o := &openCall{id: rand.Text(), tool: tool.Name, session: session, call: call, cancel: cancel, over: lasting.Done(), caught: catchOf(ctx)}
+	if o.caught != nil {
+		o.caught.call = o.id
 	}
 	s.mu.Lock()
 	s.open = append(s.open, o)
@@ -289,6 +290,13 @@ func (s *Server) turnOf(o *openCall, timedOut bool) turn {
 	s.mu.Unlock()
 	if result != nil && err == nil {
 		return turn{Result: result}
+	}
+	if !timedOut && err != nil {
+		if result, unread := s.read(o.caught, err); result != nil {
+			return turn{Result: result}
+		} else if unread != nil {
+			return turn{err: unread, Code: spool.CodeOf(unread), Message: spool.MessageOf(unread)}
+		}
 	}
 	if timedOut || err == nil {
 		err = context.DeadlineExceeded

@@ -97,3 +97,45 @@ func TestLongResults(t *testing.T) {
 		t.Errorf("without a text: %v", err)
 	}
 }
+
+// Links to web pages are sources, which the engine shows to people. Nobody fetches them.
+func TestSources(t *testing.T) {
+	t.Parallel()
+
+	link := func(uri, name, title string) sdk.Content {
+		return &sdk.ResourceLink{URI: uri, Name: name, Title: title}
+	}
+	results := map[string]sdk.CallToolResult{
+		"links": {Content: []sdk.Content{
+			&sdk.TextContent{Text: "found"}, link("https://example.com/a", "a", "The A"), link("https://example.com/a", "a", ""), link("http://example.com/b", "b", ""),
+			link("file:///c", "c", ""), link("javascript:alert(1)", "d", ""), link("https://ann:secret@example.com/", "e", ""), link("https://", "f", ""),
+			link("https://example.com/"+strings.Repeat("g", 3000), "g", ""),
+		}},
+		"structured": {Content: []sdk.Content{link("https://example.com/a", "a", "")}, StructuredContent: map[string]any{"n": 1}},
+		"long":       {Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("long ", 4000)}, link("https://example.com/a", "a", "")}},
+		"none":       {Content: []sdk.Content{&sdk.TextContent{Text: "found"}, link("file:///c", "c", "")}},
+	}
+	p := newPeer()
+	for name, result := range results {
+		p.add(name, nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) { return &result, nil })
+	}
+	all := tools(t, client(t, p.serve(t, stateless).URL, func(c *mcp.Config) { c.MaxResultBytes = 8000 }), mcp.Selection{})
+	for name, want := range map[string]string{
+		"links":      `[{"url":"https://example.com/a","title":"The A"},{"url":"http://example.com/b","title":"b"}]`,
+		"structured": `[{"url":"https://example.com/a","title":"a"}]`,
+		"long":       `[{"url":"https://example.com/a","title":"a"}]`,
+		"none":       "",
+	} {
+		got, err := call(t, all[name], `{"text":""}`)
+		var result struct {
+			Content []struct{ Type, URI string }
+			Sources json.RawMessage
+		}
+		if want != "" && err == nil {
+			err = json.Unmarshal([]byte(got), &result)
+		}
+		if err != nil || string(result.Sources) != want || want != "" && len(result.Content) != len(results[name].Content) {
+			t.Errorf("%s: %.2000s, %v", name, got, err)
+		}
+	}
+}

@@ -152,7 +152,7 @@ func (s *Server) dial(ctx context.Context, asked string) (*sdk.ClientSession, er
 		Capabilities: capabilities(asked >= revision && s.http != nil && !s.config.NoTasks), MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	client.AddReceivingMiddleware(s.questions)
-	client.AddSendingMiddleware(withoutTasks)
+	client.AddSendingMiddleware(withoutTasks, withoutResults)
 	session, err := client.Connect(lasting, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: asked})
 	if err != nil && errors.Is(lasting.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", errSlow, err)
@@ -200,7 +200,7 @@ func (s *Server) transport() sdk.Transport {
 	}
 	slices.Sort(command.Env)
 	command.Stderr = &logWriter{log: s.config.Log, server: s.config.Name, clean: s.clean}
-	return &sdk.CommandTransport{Command: command, TerminateDuration: 2 * time.Second}
+	return readAlong{&sdk.CommandTransport{Command: command, TerminateDuration: 2 * time.Second}}
 }
 
 // drop forgets a connection that has failed, so that the next call makes a new one.
@@ -226,7 +226,9 @@ func (s *Server) unreachable(err error) error {
 		return out
 	}
 	message := "MCP server " + s.config.Name + " cannot be reached"
-	if errors.Is(err, errSlow) {
+	if unread, ok := errors.AsType[*unreadableError](err); ok {
+		message = "MCP server " + s.config.Name + " has a list that cannot be read: " + cut(s.clean(unread.reason), maxErrorText)
+	} else if errors.Is(err, errSlow) {
 		message = "MCP server " + s.config.Name + " was not ready within its connect_timeout of " + s.config.ConnectTimeout.String()
 	}
 	return &spool.Error{Code: spool.Unavailable, Message: message, Err: s.cause(err)}

@@ -25,7 +25,9 @@ const asChild = "SPOOL_TEST_MCP_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asChild) != "" {
-		if err := newPeer().server.Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
+		p := newPeer()
+		library(p)
+		if err := p.server.Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
 			os.Exit(1)
 		}
 		os.Exit(0)

@@ -27,7 +27,8 @@ const (
 
 // Selection says which tools of a server an agent has, and how. Its names are the server's own.
 type Selection struct {
-	// Allow are the tools that the agent gets.
+	// Allow are the tools that the agent gets. Those of [Config.Resources] and [Config.Prompts] are named too: see
+	// [OfferedNames].
 	//
 	// Defaults to all.
 	Allow []string
@@ -145,8 +146,9 @@ func (c *source) ListFor(ctx context.Context, tenant spool.Tenant, subject strin
 func (o Selection) Missing(list *List) []string {
 	all := slices.Concat(o.Allow, o.Approve, o.Idempotent, o.Polling)
 	slices.Sort(all)
+	known := list.All()
 	return slices.DeleteFunc(slices.Compact(all), func(name string) bool {
-		return slices.ContainsFunc(list.Tools, func(t ListedTool) bool { return t.Name == name })
+		return slices.ContainsFunc(known, func(t ListedTool) bool { return t.Name == name })
 	})
 }
 
@@ -172,20 +174,21 @@ func (c *source) Tools(stored json.RawMessage) ([]spool.Tool, error) {
 	if list.SignIn && c.server.people.transport != nil {
 		return []spool.Tool{c.signInTool()}, nil
 	}
-	tools := make([]spool.Tool, 0, len(list.Tools))
-	for _, listed := range list.Tools {
+	all := slices.Concat(list.Tools, list.offered(c.Name()))
+	tools := make([]spool.Tool, 0, len(all))
+	for i, listed := range all {
 		if len(c.selection.Allow) > 0 && !slices.Contains(c.selection.Allow, listed.Name) {
 			continue
 		}
-		if t, ok := c.tool(listed); ok {
+		if t, ok := c.tool(listed, i >= len(list.Tools)); ok {
 			tools = append(tools, t)
 		}
 	}
 	return tools, nil
 }
 
-// tool returns a tool, or false if its schema cannot be used.
-func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
+// tool returns a tool, or false if its schema cannot be used. An offered one is for resources or prompts.
+func (c *source) tool(listed ListedTool, offered bool) (spool.Tool, bool) {
 	schema, err := argschema.Foreign(listed.Schema)
 	if err != nil {
 		return spool.Tool{}, false
@@ -194,11 +197,19 @@ func (c *source) tool(listed ListedTool) (spool.Tool, bool) {
 	t := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: localName(o.Prefix, listed.Name), Description: listed.Description, Parameters: listed.Schema},
 		Check:    schema.Check, Access: o.Access, DistinctApprover: o.DistinctApprover, Expiry: o.Expiry,
-		Idempotent: slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
+		Idempotent: offered || slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
 		Search: o.Search,
 	}
 	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove
+	}
+	if offered {
+		t.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+			return c.server.as(listed.Name, call, func(s *Server, call spool.ToolCall) (json.RawMessage, error) {
+				return s.offer(ctx, listed.Name, call)
+			})
+		}
+		return t, true
 	}
 	t.Cancel, t.PendingTimeout = c.server.cancelAs, c.server.config.TaskTimeout
 	t.PendingIdempotent = true // the key of a question says which answers are the same

@@ -230,8 +230,8 @@ func (s *Server) failedLook(ctx context.Context, keep *keptTask, err error) erro
 
 // taskResult returns the result of a completed task.
 func (s *Server) taskResult(ctx context.Context, call spool.ToolCall, t task) (json.RawMessage, error) {
-	result := new(sdk.CallToolResult)
-	if err := json.Unmarshal(t.Result, result); err != nil || string(t.Result) == "null" || result.NeedsInput() {
+	result, err := readResult(t.Result)
+	if err != nil || result.NeedsInput() {
 		return nil, spool.Errorf(spool.Invalid, "MCP server %s: its task ended with a result that cannot be read", s.config.Name)
 	}
 	return s.result(ctx, call, result)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
@@ -88,8 +90,13 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	good := response.StatusCode >= 200 && response.StatusCode < 300
 	redirect := response.StatusCode >= 300 && response.StatusCode < 400
+	caught := catchOf(plain)
 	if redirect || good && kind != "application/json" {
-		response.Body = catchOf(plain).events(response.Body)
+		if caught != nil && response.StatusCode == http.StatusOK && kind != "text/event-stream" {
+			_ = response.Body.Close()
+			return nil, unreadableAnswer("it has the type %q", cut(kind, maxTitle))
+		}
+		response.Body = caught.events(response.Body, r)
 		return response, nil // events are read, and bounded, one by one
 	}
 	defer response.Body.Close()
@@ -97,12 +104,17 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(body) > maxMessage:
-		return nil, fmt.Errorf("the answer is larger than %d bytes", maxMessage)
-	case !good && !isRPCError(body):
+	case !good && (len(body) > maxMessage || !isRPCError(body)):
 		return nil, &statusError{status: response.StatusCode, session: r.Header.Get("Mcp-Session-Id") != ""}
+	case len(body) > maxMessage:
+		return nil, tooLarge()
 	}
-	catchOf(plain).see(body)
+	if caught != nil && good {
+		if _, err := jsonrpc.DecodeMessage(body); err != nil {
+			return nil, unreadableAnswer("it is no message of JSON-RPC")
+		}
+	}
+	caught.see(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }

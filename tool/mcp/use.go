@@ -69,18 +69,23 @@ func (s *Server) release(session *sdk.ClientSession) {
 	}
 }
 
-// countPage counts a page of a list that is not the first, whose cursor is always the same. It retires the session
-// after too many. The caller has acquired the session.
+// countPage counts a page of a list that is not the first, whose cursor is always the same.
 func (s *Server) countPage(session *sdk.ClientSession, page *sdk.ListToolsResult) {
 	text, err := json.Marshal(page)
 	if err != nil {
 		text = nil
 	}
+	s.count(session, 1, len(text))
+}
+
+// count counts what the SDK keeps until a session ends. It retires the session after too much. The caller has acquired the
+// session.
+func (s *Server) count(session *sdk.ClientSession, pages, bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.useOf(session)
-	u.pages++
-	u.bytes += len(text)
+	u.pages += pages
+	u.bytes += bytes
 	if u.pages < maxSessionPages && u.bytes < maxSessionBytes || u.retired {
 		return
 	}

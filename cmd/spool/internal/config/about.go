@@ -127,6 +127,8 @@ var about = map[string]string{
 	"mcp.<name>.revision":                      "The revision of the protocol that the server is asked for. Servers that ask in the middle of a call do so in 2025-11-25. Default: 2026-07-28, or the newest older one that the server speaks.",
 	"mcp.<name>.task_timeout":                  "How long a task may take. Default: 24h.",
 	"mcp.<name>.max_result_bytes":              "The most bytes of a result. Default: 262144.",
+	"mcp.<name>.resources":                     "true: agents get tools that list and read the resources of the server. Default: false.",
+	"mcp.<name>.prompts":                       "true: agents get tools that list and return the prompts of the server. Default: false.",
 	"mcp.<name>.prefix":                        "Comes before the names of its tools. Default: the server's name and two underscores.",
 	"mcp.<name>.allow":                         "The server's names of the tools that agents may have. Default: all.",
 	"mcp.<name>.approval":                      "Which calls ask a person: hinted, those of tools that the server calls destructive, always, or never. Default: hinted.",

@@ -144,7 +144,7 @@ context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, unpriced: allow, most: {tokens: 9000}}
 prices: {qwen3: {input: 0.1, output: 0.25, cache_write_hour: 0.2, long: {above: 1000, input: 1, cache_read: 0, output: 2}}, show: {input: 0, output: 0}}
 artifacts: {type: s3, endpoint: "https://s3.example.com", bucket: files, prefix: spool/, region: eu, access_key: "${KEY}", secret_key: "${TOKEN}", path_style: true, insecure: true, quota: 5000, max_bytes: 900}
-mcp: {books: {url: "https://books.example", auth: {type: authorization_code, issuer: "https://id.example", scopes: [read]}}}
+mcp: {books: {url: "https://books.example", resources: true, allow: [find], auth: {type: authorization_code, issuer: "https://id.example", scopes: [read]}}}
 sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
 `
 
@@ -216,7 +216,8 @@ func TestParse(t *testing.T) {
 		},
 		MCP: []config.MCP{{
 			Name: "books", URL: "https://books.example",
-			Auth: &config.MCPAuth{Type: config.AuthPeople, Issuer: "https://id.example", Scopes: []string{"read"}},
+			Auth:      &config.MCPAuth{Type: config.AuthPeople, Issuer: "https://id.example", Scopes: []string{"read"}},
+			Resources: true, Allow: []string{"find", "list_resources", "list_resource_templates", "read_resource"},
 		}},
 		SignIn: config.SignIn{Keys: [][]byte{bytes.Repeat([]byte("A"), 32)}, URL: "https://agents.example/in"},
 		Tokens: []config.Token{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool/mcp"
 )
 
 // MCP is an entry of the section mcp: a server whose tools agents may have.
@@ -31,6 +32,9 @@ type MCP struct {
 	Optional bool
 	// NoTasks lets the server answer in its calls, and not by tasks.
 	NoTasks bool
+	// Resources and Prompts give agents tools that list and read those of the server. Allow has their names, unless it is
+	// empty.
+	Resources, Prompts bool
 
 	// The fields below are zero if the file does not have them.
 
@@ -70,7 +74,7 @@ var (
 )
 
 var mcpFields = []string{
-	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "prefix", "allow", "approval", "approve",
+	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "resources", "prompts", "prefix", "allow", "approval", "approve",
 	"idempotent", "polling", "expiry", "distinct_approver", "only_for",
 }
 
@@ -88,6 +92,10 @@ func mcpServer(e entry) MCP {
 		MaxResultBytes: f["max_result_bytes"].integer(), Revision: f["revision"].date(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
 		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Polling: f["polling"].texts(), Expiry: expiry(f["expiry"]),
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
+	}
+	s.Resources, s.Prompts = f["resources"].boolean(), f["prompts"].boolean()
+	if len(s.Allow) > 0 {
+		s.Allow = append(s.Allow, mcp.OfferedNames(s.Resources, s.Prompts)...)
 	}
 	if tasks := f["tasks"].optionalBoolean(); tasks != nil {
 		s.NoTasks = !*tasks

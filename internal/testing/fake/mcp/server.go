@@ -5,6 +5,7 @@ package mcp
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,6 +32,8 @@ type Server struct {
 	Answer func(c Call) any
 	// List returns the tools as tools/list has them. Nil: the one tool.
 	List func() []any
+	// Offer has further methods, such as resources/read, by their names. They get their params, and return their result.
+	Offer map[string]func(params json.RawMessage) any
 	// Before is called before each request with its method. It reports whether the server answers: otherwise the
 	// connection breaks. Nil: it always answers.
 	Before func(method string) bool
@@ -116,6 +119,7 @@ type request struct {
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
 	Params  struct {
+		URI       string                     `json:"uri"`
 		Name      string                     `json:"name"`
 		Arguments json.RawMessage            `json:"arguments"`
 		TaskID    string                     `json:"taskId"`
@@ -129,6 +133,8 @@ type request struct {
 			Key string `json:"io.github.spoolhq/idempotencyKey"` //nolint:tagliatelle // the protocol names it
 		} `json:"_meta"` //nolint:tagliatelle // the protocol names it
 	} `json:"params"`
+
+	raw json.RawMessage // the params
 }
 
 type failure struct {
@@ -199,12 +205,16 @@ func (s *Server) note(wrong string) {
 // check checks what the transport demands of each request.
 func check(r *http.Request, body []byte, q *request) *failure {
 	const headerMismatch = -32020
-	if err := json.Unmarshal(body, q); err != nil {
+	var all struct {
+		Params json.RawMessage `json:"params"`
+	}
+	if err := errors.Join(json.Unmarshal(body, q), json.Unmarshal(body, &all)); err != nil {
 		return refuse(-32700, "the body is %s: %v", body, err)
 	}
+	q.raw = all.Params
 	accept := r.Header.Get("Accept")
 	version := r.Header.Get("Mcp-Protocol-Version")
-	name := q.Params.Name + q.Params.TaskID
+	name := q.Params.Name + q.Params.TaskID + q.Params.URI
 	header := r.Header.Get("Mcp-Name")
 	if text, ok := strings.CutPrefix(header, "=?base64?"); ok {
 		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(text, "?="))
@@ -238,10 +248,14 @@ func (s *Server) do(q request) (any, *failure) {
 	offered := q.Params.Meta.Capabilities.Extensions[extension] != nil
 	switch q.Method {
 	case "server/discover":
+		can := map[string]any{"tools": map[string]any{}, "extensions": map[string]any{extension: map[string]any{}}}
+		for method := range s.Offer {
+			what, _, _ := strings.Cut(method, "/")
+			can[what] = map[string]any{}
+		}
 		return map[string]any{
-			"resultType": "complete", "supportedVersions": []string{Revision}, "ttlMs": 0, "cacheScope": "private",
-			"capabilities": map[string]any{"tools": map[string]any{}, "extensions": map[string]any{extension: map[string]any{}}},
-			"_meta":        map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "works", "version": "1"}},
+			"resultType": "complete", "supportedVersions": []string{Revision}, "ttlMs": 0, "cacheScope": "private", "capabilities": can,
+			"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "works", "version": "1"}},
 		}, nil
 	case "tools/list":
 		list := audits
@@ -257,6 +271,9 @@ func (s *Server) do(q request) (any, *failure) {
 		}
 		return s.task(q)
 	default:
+		if answer := s.Offer[q.Method]; answer != nil {
+			return answer(q.raw), nil
+		}
 		return nil, &failure{-32601, "there is no method " + q.Method, http.StatusNotFound}
 	}
 }
