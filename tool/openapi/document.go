@@ -124,10 +124,7 @@ func (d *document) follow(ref, place string) (any, error) {
 	}
 	var value any = d.root
 	for step := range strings.SplitSeq(path, "/") {
-		if plain, err := url.PathUnescape(step); err == nil {
-			step = plain
-		}
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		step = unescape(step)
 		switch at := value.(type) {
 		case map[string]any:
 			value, ok = at[step]
@@ -148,7 +145,19 @@ func (d *document) follow(ref, place string) (any, error) {
 
 // placeOf returns the place to which a reference leads.
 func placeOf(ref string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(ref, "#/"), "/", ".")
+	steps := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
+	for i := range steps {
+		steps[i] = unescape(steps[i])
+	}
+	return strings.Join(steps, ".")
+}
+
+// unescape returns a step of a reference as the document has it.
+func unescape(step string) string {
+	if plain, err := url.PathUnescape(step); err == nil {
+		step = plain
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 }
 
 // plainText returns the text of a string or a number, as YAML has versions.

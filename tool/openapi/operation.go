@@ -23,6 +23,8 @@ type operation struct {
 	itemPlace        string
 	// fault is why the operation cannot be read. Its method is empty if no operation of the path can be.
 	fault error
+	// wrongs are faults of an operation that can be read all the same.
+	wrongs faults
 	// ignored says that the method is none of a tool.
 	ignored bool
 }
@@ -82,7 +84,7 @@ func (d *document) operation(method, path string, item map[string]any, itemPlace
 	o.node, o.place, o.fault = d.object(item[strings.ToLower(method)], place)
 	o.id = plainText(o.node["operationId"])
 	if o.fault == nil && d.swagger {
-		o, o.fault = d.modern(o)
+		o = d.modern(o)
 	}
 	if o.fault == nil && o.ignored {
 		o.fault = wrong(o.place, "the method "+method+" is not supported")

@@ -54,7 +54,7 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 			all = append(all, param)
 		}
 	}
-	all = slices.DeleteFunc(all, func(q parameter) bool { return b.given(q.Param, p) })
+	all = slices.DeleteFunc(all, func(q parameter) bool { return b.given(o, q.Param, p) })
 	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(places, a.In), slices.Index(places, c.In)) })
 	wrongs.add(b.checkPath(o, all))
 	if b.configured("Cookie") && slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Cookie }) {
@@ -63,15 +63,17 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 	return all, wrongs.err()
 }
 
-// given reports whether a request has a parameter without an argument: a secret, a configured header, or one
-// that follows from the call.
-func (b *sourceBuilder) given(q argument.Param, p proof) bool {
+// given reports whether a request has a parameter without an argument: a secret, a configured header, one
+// that follows from the call, or one that the query of the path has.
+func (b *sourceBuilder) given(o operation, q argument.Param, p proof) bool {
 	switch q.In {
 	case argument.Header:
 		name := textproto.CanonicalMIMEHeaderKey(q.Name)
 		return slices.Contains([]string{"Accept", "Authorization", "Content-Type", endpoint.HeaderKey}, name) || p.header.Get(name) != "" || b.configured(name)
 	case argument.Query:
-		return p.query.Has(q.Name)
+		_, query := o.target()
+		fixed, _ := url.ParseQuery(query) // what can be read of it
+		return p.query.Has(q.Name) || fixed.Has(q.Name)
 	case argument.Cookie:
 		return b.cookie(q.Name) || slices.ContainsFunc(p.cookies, func(pair string) bool { return strings.HasPrefix(pair, q.Name+"=") })
 	default:

@@ -56,7 +56,7 @@ func servers(root, holder map[string]any) []any {
 }
 
 // modern returns an operation of version 2.0 as one of version 3.0.
-func (d *document) modern(o operation) (operation, error) {
+func (d *document) modern(o operation) operation {
 	old := o.node
 	o.node, o.item = maps.Clone(o.node), maps.Clone(o.item)
 	delete(o.item, "parameters")
@@ -64,9 +64,8 @@ func (d *document) modern(o operation) (operation, error) {
 	if old["schemes"] != nil {
 		o.node["servers"] = servers(d.root, old)
 	}
-	var all faults
 	given, err := d.parametersOf(o, old)
-	all.add(err)
+	o.wrongs.add(err)
 	var plain []any
 	var form []map[string]any
 	for _, p := range given {
@@ -77,28 +76,26 @@ func (d *document) modern(o operation) (operation, error) {
 			form = append(form, p)
 		default:
 			modern, err := oldParameter(p, in)
-			all.add(err)
+			o.wrongs.add(err)
 			plain = append(plain, modern)
 		}
 	}
 	if len(form) > 0 {
 		body, err := d.oldForm(form, old, o.place)
-		all.add(err)
+		o.wrongs.add(err)
 		o.node["requestBody"] = body
 	}
 	o.node["parameters"] = plain
 	o.node["responses"] = d.oldResponses(old)
-	return o, all.err()
+	return o
 }
 
 // parametersOf returns the parameters of an operation and its path, each once, with their places.
 func (d *document) parametersOf(o operation, old map[string]any) ([]map[string]any, error) {
-	item, _, err := d.item(mapOf(d.root, "paths")[o.path], o.itemPlace)
-	if err != nil {
-		return nil, err
-	}
 	var all []map[string]any
 	var wrongs faults
+	item, _, err := d.item(mapOf(d.root, "paths")[o.path], o.itemPlace)
+	wrongs.add(err)
 	for _, holder := range []struct {
 		of    map[string]any
 		place string

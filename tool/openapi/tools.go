@@ -79,6 +79,9 @@ func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
 			return Set{}, spool.Errorf(spool.Invalid, "the document has no operation that can be a tool")
 		}
 		first := set.LeftOut[0]
+		if len(set.LeftOut) == 1 {
+			return Set{}, placed("operation "+chosen[0].name(), faults(first.Reasons))
+		}
 		return Set{}, spool.Errorf(spool.Invalid, "none of the %d chosen operations is supported; of %s %s: %s",
 			len(set.LeftOut), first.Method, first.Path, cut(strings.Join(first.Reasons, "; "), 1000))
 	}
@@ -169,7 +172,7 @@ func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proo
 	if o.fault != nil {
 		return nil, nil, proof{}, o.fault
 	}
-	var wrongs faults
+	wrongs := slices.Clone(o.wrongs)
 	base, err := b.base(o)
 	wrongs.add(err)
 	p, err := b.secure(o)
