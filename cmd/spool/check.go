@@ -94,6 +94,9 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 			fmt.Fprintf(&b, "profiles  %s\n", describe(s.profiles))
 		}
 	}
+	for _, text := range s.crowded() {
+		fmt.Fprintf(&b, "warning   %s\n", text)
+	}
 	for _, m := range asked.misspelled(h.environ()) {
 		fmt.Fprintf(&b, "unread    the variable %s; there is %s\n", m.name, m.meant)
 	}
