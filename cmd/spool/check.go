@@ -97,6 +97,9 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 	for _, left := range s.leftOut {
 		fmt.Fprintf(&b, "left out  %s: %s\n", left.name, left.remark)
 	}
+	for _, text := range s.crowded() {
+		fmt.Fprintf(&b, "warning   %s\n", text)
+	}
 	for _, m := range asked.misspelled(h.environ()) {
 		fmt.Fprintf(&b, "unread    the variable %s; there is %s\n", m.name, m.meant)
 	}

@@ -106,7 +106,7 @@ func (s mcpServer) selection(allow []string) mcp.Selection {
 	}
 	return mcp.Selection{
 		Allow: allow, Access: s.Access, Approval: mcp.Approval(s.Approval), Approve: s.Approve, Idempotent: s.Idempotent, Polling: s.Polling, Prefix: s.Prefix,
-		Expiry: s.Expiry, DistinctApprover: s.DistinctApprover,
+		Expiry: s.Expiry, DistinctApprover: s.DistinctApprover, Search: s.Search,
 	}
 }
 

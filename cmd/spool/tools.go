@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -41,7 +42,12 @@ func newTools(c *config.Config, path string, egress httptool.Egress) (*toolset, 
 				problems = append(problems, t.Errorf("its operation %s has the name of another tool: change the prefix, or override its name", tool.Name))
 			}
 			set.byName[tool.Name] = tool
-			set.lines = append(set.lines, describeTool(tool, remarks[i]))
+			if !t.Search || t.OpenAPI == nil {
+				set.lines = append(set.lines, describeTool(tool, remarks[i]))
+			}
+		}
+		if t.Search && t.OpenAPI != nil { // there are many
+			set.lines = append(set.lines, description{t.Name, counted(len(made), "tool") + " to search"})
 		}
 	}
 	return set, errors.Join(problems...)
@@ -55,6 +61,7 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (m
 		if err != nil {
 			return nil, nil, toolProblem(t, egress, err)
 		}
+		tool.Search = t.Search
 		return []spool.Tool{tool}, []string{""}, nil
 	}
 	o := t.OpenAPI
@@ -93,7 +100,7 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (m
 		s.leftOut = append(s.leftOut, description{t.Name, name + ": " + strings.Join(left.Reasons, "; ")})
 	}
 	for _, tool := range document.Tools {
-		tool.Expiry, tool.DistinctApprover, tool.Access = t.Expiry, t.DistinctApprover, t.Access
+		tool.Expiry, tool.DistinctApprover, tool.Access, tool.Search = t.Expiry, t.DistinctApprover, t.Access, t.Search
 		made, remarks = append(made, tool.Tool), append(remarks, tool.Method+" "+tool.Path)
 	}
 	return made, remarks, nil
@@ -133,7 +140,18 @@ func (s *toolset) named(at config.Source, names []string) (tools []spool.Tool, e
 	return tools, errors.Join(problems...)
 }
 
+// counted returns a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func describeTool(t spool.Tool, remark string) description {
+	if t.Search {
+		remark = strings.TrimPrefix(remark+", to search", ", ")
+	}
 	if t.Approval != nil {
 		remark = strings.TrimPrefix(remark+", asks first", ", ")
 	}

@@ -30,6 +30,8 @@ type MCP struct {
 	Env     map[string]string
 	// Optional lets runs begin without the tools if the server cannot be reached.
 	Optional bool
+	// Search puts the tools into the catalogue of their agents.
+	Search bool
 	// NoTasks lets the server answer in its calls, and not by tasks.
 	NoTasks bool
 	// Resources and Prompts give agents tools that list and read those of the server. Allow has their names, unless it is
@@ -75,7 +77,7 @@ var (
 
 var mcpFields = []string{
 	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "resources", "prompts", "prefix", "allow", "approval", "approve",
-	"idempotent", "polling", "expiry", "distinct_approver", "only_for",
+	"idempotent", "polling", "search", "expiry", "distinct_approver", "only_for",
 }
 
 // mcpServer reads an entry of the section mcp.
@@ -87,7 +89,7 @@ func mcpServer(e entry) MCP {
 	s := MCP{
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
 		Headers: toolHeaders(f["headers"]), Auth: mcpAuth(f["auth"]), Command: f["command"].texts(), Dir: f["dir"].text(), Env: environment(f["env"]),
-		Optional: f["optional"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
+		Optional: f["optional"].boolean(), Search: f["search"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
 		TaskTimeout:    f["task_timeout"].duration(),
 		MaxResultBytes: f["max_result_bytes"].integer(), Revision: f["revision"].date(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
 		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Polling: f["polling"].texts(), Expiry: expiry(f["expiry"]),

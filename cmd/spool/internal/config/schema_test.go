@@ -105,7 +105,7 @@ var accepted = map[string]string{
 // beyondSchema are the problems that no schema can say, or ours does not: values that must fit
 // others, the environment, and what a text stands for.
 var beyondSchema = regexp.MustCompile(`there is no (model|tool|MCP server|agent) |needs either|is for a url|are for a command|there twice|the same token|needs (auth\.tokens|sign_in\.keys|a client_id|prices|one of concurrent|a subject|the scope|tenants or scopes)|` +
-	`is the agent's own|is the agent itself|which transfers bring|environment variable|must be followed by the name|is required: |may only have|is shorter than|is less than|names none of|has no use for it|is only for|` +
+	`is the agent's own|is the agent itself|which transfers bring|which search: true brings|environment variable|must be followed by the name|is required: |may only have|is shorter than|is less than|names none of|has no use for it|is only for|` +
 	`cannot go with|stands in place|is empty|must not have spaces|must be one of|must be a scope|must be a host|must be an address|must be the SHA-256|` +
 	`must be a time|must have the form|must be more than nothing|must be 1s or more|\.<<: unknown|must be the name of a header|a header that the engine sets|` +
 	`a field that the engine sets|must be a path|must be base64|must be an https URL|must be 10 or less|is only for methods|is too large|not valid YAML|one document only|key must be a plain word|control character|in extra_body too|must not end with|generationConfig|must be minimal|must be true with|must be 1024 or more|could have the same name`)

@@ -81,6 +81,7 @@ func agent(e entry, c *Config, agents []entry) Agent {
 	a.Fallbacks = fallbacks(f["fallbacks"], a.Model, c)
 	a.FallbackOn, a.FallbackAfter = fallbackOn(f["fallback_on"]), f["fallback_after"].atLeast(1)
 	a.Tools, a.MCP = toolNames(f["tools"], c), agentMCP(f["mcp"], c)
+	uniqueSearch(f["tools"], a.Tools, a.MCP, c)
 	a.ProviderOptions = f["provider_options"].optionalWords()
 	for i, name := range a.ProviderOptions {
 		if item := f["provider_options"].items()[i]; slices.Contains(ownFields, name) {
@@ -131,7 +132,22 @@ func subagent(e entry, c *Config) Subagent {
 		s.Model = modelName(f["model"], c)
 	}
 	s.Fallbacks = fallbacks(f["fallbacks"], s.Model, c)
+	uniqueSearch(f["tools"], s.Tools, s.MCP, c)
 	return s
+}
+
+// uniqueSearch refuses a tool of an agent that has the name of one of those that find its other tools.
+func uniqueSearch(list value, names []string, servers []AgentMCP, c *Config) {
+	searches := slices.ContainsFunc(c.Tools, func(t Tool) bool {
+		return t.Search && slices.ContainsFunc(names, func(name string) bool { return t.Name == name || t.supplies(name) })
+	}) || slices.ContainsFunc(c.MCP, func(s MCP) bool {
+		return s.Search && slices.ContainsFunc(servers, func(a AgentMCP) bool { return a.Server == s.Name })
+	})
+	for _, name := range []string{spool.SearchTool, spool.DescribeTool} {
+		if searches && slices.Contains(names, name) {
+			list.problemf("has a tool of the name %q, which search: true brings", name)
+		}
+	}
 }
 
 // modelName reads the name of one of the models.

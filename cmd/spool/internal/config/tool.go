@@ -40,6 +40,8 @@ type Tool struct {
 	Idempotent  bool
 	Polling     bool
 	Approval    bool
+	// Search puts the tools into the catalogue of their agents.
+	Search bool
 	// Body is the form of a request's body, arguments or envelope. Empty: the file has none.
 	Body string
 	// DistinctApprover forbids the starter of a run to answer for a call of the tool.
@@ -79,7 +81,7 @@ var httpFields = []string{"method", "url", "description", "idempotent", "polling
 
 // toolFields are the fields of a tool.
 var toolFields = slices.Concat(
-	[]string{"type"}, httpFields, openAPIToolFields, requestFields, []string{"approval", "only_for", "distinct_approver", "expiry"},
+	[]string{"type"}, httpFields, openAPIToolFields, requestFields, []string{"approval", "search", "only_for", "distinct_approver", "expiry"},
 )
 
 func tool(e entry) Tool {
@@ -88,7 +90,7 @@ func tool(e entry) Tool {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
 	t := Tool{
-		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]), Approval: f["approval"].boolean(),
+		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]), Approval: f["approval"].boolean(), Search: f["search"].boolean(),
 		DistinctApprover: distinctApprover(f["distinct_approver"]), Expiry: expiry(f["expiry"]), Requests: requests(f),
 	}
 	if f["type"].required() {
