@@ -124,18 +124,7 @@ func (c *catch) answered(err error) (json.RawMessage, error) {
 	return nil, nil
 }
 
-// readAlong is a transport over whose connections catches read along, as they do over HTTP.
-type readAlong struct{ sdk.Transport }
-
-// Connect implements [sdk.Transport].
-func (t readAlong) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := t.Transport.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &readAlongConn{Connection: c}, nil
-}
-
+// readAlongConn is a connection with which catches read along, as they do over HTTP.
 type readAlongConn struct {
 	sdk.Connection
 
@@ -153,10 +142,18 @@ func (c *readAlongConn) Write(ctx context.Context, m jsonrpc.Message) error {
 // Read implements [sdk.Connection].
 func (c *readAlongConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
-	if r, ok := m.(*jsonrpc.Response); ok && err == nil {
-		if caught := c.catches.take(r.ID); caught != nil && r.Error == nil && len(r.Result) > 0 {
-			caught.answer.Store(&r.Result)
-		}
+	r, ok := m.(*jsonrpc.Response)
+	if !ok || err != nil {
+		return m, err
 	}
-	return m, err
+	caught := c.catches.take(r.ID)
+	reply, fails := errors.AsType[*jsonrpc.Error](r.Error)
+	switch {
+	case caught == nil:
+	case fails && reply.Code == codeUnread:
+		caught.broken.Store(tooLarge())
+	case r.Error == nil && len(r.Result) > 0:
+		caught.answer.Store(&r.Result)
+	}
+	return m, nil
 }

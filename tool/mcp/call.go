@@ -41,11 +41,14 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 		}
 		return result, err
 	}
+	args, err := withFiles(ctx, tool.Schema, call)
+	if err != nil {
+		return nil, err
+	}
 	params := &sdk.CallToolParams{
-		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey(), FenceMeta: call.Fence}, Name: tool.Name, Arguments: argsOf(call),
+		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey(), FenceMeta: call.Fence}, Name: tool.Name, Arguments: args,
 	}
 	if call.Resume != nil {
-		var err error
 		if params.RequestState, params.InputResponses, err = resume(call); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -25,5 +26,26 @@ func TestChildEnvironment(t *testing.T) {
 	}
 	if got := must(os.ReadFile(file)); strings.Contains(string(got), "hunter2") {
 		t.Errorf("the child has %s", got)
+	}
+}
+
+// An answer of a program that is too large, or that cannot be read, is an error of its call. The program goes on.
+func TestChildOddAnswers(t *testing.T) {
+	t.Parallel()
+
+	all := tools(t, child(t), mcp.Selection{Idempotent: []string{"huge", "odd"}})
+	pid, err := call(t, all["pid"], `{"text":""}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const large = "the tool was executed, but the answer of MCP server shop cannot be read: it is larger than 8388608 bytes"
+	if _, err := call(t, all["huge"], `{"text":""}`); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != large {
+		t.Errorf("a large answer: %v", err)
+	}
+	if got, err := call(t, all["odd"], `{"text":""}`); err != nil || !strings.HasSuffix(got, `{"type":"text","text":"a text"}]`) {
+		t.Errorf("an odd answer: %s, %v", got, err)
+	}
+	if again, err := call(t, all["pid"], `{"text":""}`); err != nil || again != pid {
+		t.Errorf("the program was %s, and is %s, %v", pid, again, err)
 	}
 }

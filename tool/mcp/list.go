@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -162,6 +163,10 @@ func (s *Server) within(page []*sdk.Tool, room *int) []ListedTool {
 			s.config.Log.Warn("MCP server offers a list that is too large; the rest is left out", "server", s.config.Name, "bytes", maxList)
 			return tools
 		}
+		if s.http != nil && !fitsHeader(t.Name) {
+			s.config.Log.Warn("MCP server offers a tool whose name cannot be sent in a header", "server", s.config.Name, "tool", cut(t.Name, 100))
+			continue
+		}
 		schema = s.cleanBytes(schema)
 		if err == nil && len(schema) <= maxSchema {
 			_, err = argschema.Foreign(schema)
@@ -179,6 +184,11 @@ func (s *Server) within(page []*sdk.Tool, room *int) []ListedTool {
 		tools = append(tools, listed)
 	}
 	return tools
+}
+
+// fitsHeader reports whether a name can be sent in the header Mcp-Name, as the SDK does it.
+func fitsHeader(name string) bool {
+	return strings.TrimSpace(name) == name && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // listOf returns the list of a server's tools, within its number.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -101,8 +100,8 @@ func (s *Server) offer(ctx context.Context, name string, call spool.ToolCall) (j
 		return nil, spool.Errorf(spool.Invalid, "the arguments cannot be read")
 	}
 	for field, text := range map[string]string{"uri": args.URI, "name": args.Name} { // they become headers
-		if strings.ContainsFunc(text, unicode.IsControl) {
-			return nil, spool.Errorf(spool.Invalid, "%s has a control character", field)
+		if !fitsHeader(text) {
+			return nil, spool.Errorf(spool.Invalid, "%s must not begin or end with a space, or have a control character", field)
 		}
 	}
 	switch name {

@@ -200,7 +200,7 @@ func (s *Server) transport() sdk.Transport {
 	}
 	slices.Sort(command.Env)
 	command.Stderr = &logWriter{log: s.config.Log, server: s.config.Name, clean: s.clean}
-	return readAlong{&sdk.CommandTransport{Command: command, TerminateDuration: 2 * time.Second}}
+	return &childTransport{command: command, grace: 2 * time.Second}
 }
 
 // drop forgets a connection that has failed, so that the next call makes a new one.

@@ -27,6 +27,15 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asChild) != "" {
 		p := newPeer()
 		library(p)
+		p.add("pid", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return said(fmt.Sprint(os.Getpid())), nil
+		})
+		p.add("huge", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return said(strings.Repeat("a", 9<<20)), nil
+		})
+		p.add("odd", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{video{}, &sdk.TextContent{Text: "a text"}}}, nil
+		})
 		if err := p.server.Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
 			os.Exit(1)
 		}
@@ -123,6 +132,12 @@ func newPeer() *peer {
 	})
 	return p
 }
+
+// video is a part of a type that nobody knows.
+type video struct{ *sdk.TextContent }
+
+// MarshalJSON implements [json.Marshaler].
+func (video) MarshalJSON() ([]byte, error) { return []byte(`{"type":"video"}`), nil }
 
 func said(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}

@@ -189,13 +189,14 @@ func (c *source) Tools(stored json.RawMessage) ([]spool.Tool, error) {
 
 // tool returns a tool, or false if its schema cannot be used. An offered one is for resources or prompts.
 func (c *source) tool(listed ListedTool, offered bool) (spool.Tool, bool) {
-	schema, err := argschema.Foreign(listed.Schema)
+	shown := shownSchema(listed.Schema)
+	schema, err := argschema.Foreign(shown)
 	if err != nil {
 		return spool.Tool{}, false
 	}
 	o := c.selection
 	t := spool.Tool{
-		ToolSpec: spool.ToolSpec{Name: localName(o.Prefix, listed.Name), Description: listed.Description, Parameters: listed.Schema},
+		ToolSpec: spool.ToolSpec{Name: localName(o.Prefix, listed.Name), Description: listed.Description, Parameters: shown},
 		Check:    schema.Check, Access: o.Access, DistinctApprover: o.DistinctApprover, Expiry: o.Expiry,
 		Idempotent: offered || slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
 		Search: o.Search,
