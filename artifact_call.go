@@ -10,7 +10,8 @@ import (
 // if the engine stores artifacts, the thread has any, and no tool of the agent has the name.
 const ArtifactTool = "readArtifact"
 
-// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] and [ToolCall.OpenArtifact] if the engine does not store artifacts.
+// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] and [ToolCall.OpenArtifact] of a call without an engine, and of one
+// whose engine keeps no files.
 var ErrNoArtifacts = Errorf(Invalid, "the engine does not store artifacts")
 
 // SaveArtifact saves a file that the call makes as an artifact of its thread. The artifact is durable when

@@ -85,6 +85,8 @@ const (
 	ItemToolArgs   ItemType = "TOOL_CALL_ARGS"
 	ItemToolEnd    ItemType = "TOOL_CALL_END"
 	ItemToolResult ItemType = "TOOL_CALL_RESULT"
+	// ItemFile is an image or another file of the answer: [FileShown].
+	ItemFile ItemType = "FILE"
 	// ItemStepFinished says that everything before it is in the thread's messages:
 	// [StepFinished].
 	ItemStepFinished ItemType = "STEP_FINISHED"
@@ -117,7 +119,7 @@ func (t ItemType) Content() bool {
 	case ItemTextStart, ItemTextContent, ItemTextEnd,
 		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
 		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
-		ItemSubagentEvent:
+		ItemFile, ItemSubagentEvent:
 		return true
 	default:
 		return false
@@ -227,6 +229,14 @@ type ToolResulted struct {
 	ToolCallID ToolCallID      `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Result     json.RawMessage `json:"result"`
+}
+
+// FileShown are the fields of [ItemFile]: those of the message's part.
+type FileShown struct {
+	Image    string `doc:"The URI of an image, artifact:art_... Left out: it is no image."       json:"image,omitempty"`
+	File     string `doc:"The URI of another file, artifact:art_... Left out: it is an image." json:"file,omitempty"`
+	MIMEType string `doc:"The type of the file."                                             json:"mimeType"`
+	FileName string `doc:"The name of the file. Left out: it has none."                      json:"fileName,omitempty"`
 }
 
 // StepFinished are the fields of [ItemStepFinished].

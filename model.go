@@ -82,7 +82,7 @@ type OutputSchema struct {
 }
 
 // ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],
-// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [ResumePoint], [UsageSeen] or [Finish].
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [FileMade], [ResumePoint], [UsageSeen] or [Finish].
 //
 // The provider data of an event is a JSON object with one key, the name of the adapter's format. Its
 // value names the provider's model, so that an adapter sends data back only to the model that made it.
@@ -123,6 +123,18 @@ type (
 	// ProviderPart is a part of the answer that only its provider understands, such as a search that the
 	// provider made by itself. It is kept in its place as a [PartProvider], and sent back.
 	ProviderPart struct{ Provider json.RawMessage }
+	// FileMade is an image or another file that the model made. The engine saves it as an artifact of the thread, and
+	// adds a part with its URI to the message. A model yields only data that it has, and a text for a file that is
+	// elsewhere: nothing fetches the URL of an answer. Provider is the data that the provider wants back with the part,
+	// nil for none.
+	FileMade struct {
+		// Name is the name of the file. Empty: it has none.
+		Name string
+		// MediaType is the type that the provider says. Empty: it does not say.
+		MediaType string
+		Data      []byte
+		Provider  json.RawMessage
+	}
 	// ResumePoint has the data with which another process can come back to this answer: see
 	// [ModelRequest.Resume]. The engine saves it before it handles the next event. A model yields it
 	// before the first piece of the answer, at most once per answer.
@@ -153,6 +165,7 @@ func (ToolCallStart) modelEvent()  {}
 func (ToolCallDelta) modelEvent()  {}
 func (ToolCallEnd) modelEvent()    {}
 func (ProviderPart) modelEvent()   {}
+func (FileMade) modelEvent()       {}
 func (ResumePoint) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}
 func (Finish) modelEvent()         {}

@@ -55,7 +55,7 @@ func (s *Store) Archive(ctx context.Context, key spool.ThreadKey, write func(a A
 
 // stored reads the data of an artifact to their end. Data that are missing or damaged are a [spool.NotFound] error.
 func (s *Store) stored(ctx context.Context, tenant spool.Tenant, a artifactRow) (*data, error) {
-	from, err := s.blobs.OpenBlob(ctx, blobKey(tenant, a.Sum, a.Generation))
+	from, err := s.openBlob(ctx, blobKey(tenant, a.Sum, a.Generation))
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,20 @@ type Options struct {
 	// Age is how old an upload without an artifact is when [Store.Sweep] removes it, and an artifact of a thread that
 	// does not exist. An upload may take half of it. Defaults to 1 h.
 	Age time.Duration
+	// Earlier is where data were stored before. They are read and deleted there, and nothing is stored there any more.
+	// Defaults to nowhere.
+	Earlier spool.Blobs
 	// MaxBytes bounds the size of one artifact. Defaults to 64 MiB.
 	MaxBytes int64
 	// Quota bounds the bytes of each tenant. The same data count once. Zero: no bound.
 	Quota int64
-	// TempDir is the directory for data of more than 256 KiB while they are read. Defaults to [os.TempDir].
+	// TempDir is the directory for data of more than 256 KiB while they are read, if MaxBytes is more than 1 MiB. Defaults
+	// to [os.TempDir].
 	TempDir string
+	// ThreadBytes bounds the bytes of the artifacts of each thread. Zero: no bound.
+	ThreadBytes int64
+	// ThreadFiles bounds the number of the artifacts of each thread. Zero: no bound.
+	ThreadFiles int
 }
 
 // Store is a [spool.ArtifactStore]. Processes with the same store and the same blobs share the artifacts. It is safe for
@@ -61,6 +69,10 @@ func New(store spool.Store, blobs spool.Blobs, o *Options) (*Store, error) {
 		return nil, spool.Errorf(spool.Invalid, "MaxBytes is negative")
 	case o.Quota < 0:
 		return nil, spool.Errorf(spool.Invalid, "Quota is negative")
+	case o.ThreadBytes < 0:
+		return nil, spool.Errorf(spool.Invalid, "ThreadBytes is negative")
+	case o.ThreadFiles < 0:
+		return nil, spool.Errorf(spool.Invalid, "ThreadFiles is negative")
 	}
 	s := &Store{store: store, blobs: blobs, options: *o}
 	s.options.Age = cmp.Or(o.Age, time.Hour)

@@ -441,6 +441,7 @@ func TestNew(t *testing.T) {
 	for name, err := range map[string]error{
 		"store": second(New(nil, blobs, nil)), "blobs": second(New(store, nil, nil)), "Age": second(New(store, blobs, &Options{Age: -1})),
 		"MaxBytes": second(New(store, blobs, &Options{MaxBytes: -1})), "Quota": second(New(store, blobs, &Options{Quota: -1})),
+		"ThreadBytes": second(New(store, blobs, &Options{ThreadBytes: -1})), "ThreadFiles": second(New(store, blobs, &Options{ThreadFiles: -1})),
 	} {
 		if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), name) {
 			t.Errorf("%s: %v", name, err)

@@ -11,8 +11,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// memoryBytes is how much of an artifact is kept in memory while it is read. More is in a temporary file.
-const memoryBytes = 256 << 10
+const (
+	// memoryBytes is how much of an artifact is kept in memory while it is read. More is in a temporary file.
+	memoryBytes = 256 << 10
+	// smallBytes is the bound of a store that needs no temporary files.
+	smallBytes = 1 << 20
+)
 
 // data are the bytes of an artifact, which were read to their end.
 type data struct {
@@ -24,14 +28,17 @@ type data struct {
 
 // collect reads data to their end, or to the first byte behind most. An error of the reader is returned as it is.
 func collect(ctx context.Context, from io.Reader, dir string, most int64) (*data, error) {
-	hash := sha256.New()
+	hash, memory := sha256.New(), int64(memoryBytes)
+	if most <= smallBytes {
+		memory = most + 1
+	}
 	from = io.TeeReader(io.LimitReader(reader{ctx, from}, most+1), hash)
-	head, err := io.ReadAll(io.LimitReader(from, memoryBytes))
+	head, err := io.ReadAll(io.LimitReader(from, memory))
 	if err != nil {
 		return nil, err
 	}
 	d := &data{size: int64(len(head)), head: head}
-	if len(head) == memoryBytes {
+	if d.size == memory && d.size <= most {
 		if err := d.spill(from, dir); err != nil {
 			d.close()
 			return nil, err

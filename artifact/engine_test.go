@@ -1,8 +1,9 @@
-package artifact
+package artifact_test
 
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -11,23 +12,25 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/artifact"
+	"github.com/spoolhq/spool/artifact/rows"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// brokenStore is a store that artifacts cannot be removed from while it is broken.
+// brokenStore is a store in which a transaction after the deletion of a thread fails while it is broken.
 type brokenStore struct {
 	spool.Store
 
 	broken *atomic.Bool
 }
 
-func (s brokenStore) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+func (s brokenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	if s.broken.Load() {
-		return nil, &spool.Error{Code: spool.Unavailable, Message: "it is broken", Err: errors.New("a planned fault")}
+		return &spool.Error{Code: spool.Unavailable, Message: "it is broken", Err: errors.New("a planned fault")}
 	}
-	return s.Store.Rows(ctx, q)
+	return s.Store.Update(ctx, key, fence, fn)
 }
 
 // The store of artifacts fails while an engine deletes a thread. The artifacts are gone at once, a thread with the same
@@ -36,13 +39,16 @@ func TestEngineDeletes(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
+		ctx, chat := t.Context(), spool.ThreadKey{Tenant: "acme", ID: "chat"}
 		backend, broken := memory.New(nil), &atomic.Bool{}
-		blobs := newBlobs(t)
-		artifacts, err := New(brokenStore{backend.Store, broken}, blobs, &Options{Quota: 100})
+		blobs, err := rows.New(backend.Store, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, Store: artifacts, rows: backend.Store, data: blobs}
+		artifacts, err := artifact.New(brokenStore{backend.Store, broken}, blobs, &artifact.Options{Quota: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
 		e, err := engine.New(backend, engine.Config{
 			Agents: []engine.Agent{{Name: "main", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
 			Artifacts: artifacts, Log: slog.New(slog.DiscardHandler),
@@ -50,42 +56,81 @@ func TestEngineDeletes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.make(chat)
-		upload := func(text string) {
+		begin := func() {
 			t.Helper()
-			if _, err := e.SaveArtifact(t.Context(), chat, spool.NewArtifact{Data: strings.NewReader(text)}); err != nil {
+			if err := backend.Store.Update(ctx, chat, 0, func(tx spool.Tx) error {
+				return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Idle}})
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
+		upload := func(text string) {
+			t.Helper()
+			if _, err := e.SaveArtifact(ctx, chat, spool.NewArtifact{Data: strings.NewReader(text)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts := func() (all string) {
+			t.Helper()
+			list, err := e.Artifacts(ctx, chat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range list {
+				_, data, err := e.OpenArtifact(ctx, chat, a.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all += string(text)
+			}
+			return all
+		}
+		stored := func(kind string) int {
+			t.Helper()
+			all, err := backend.Store.Rows(ctx, spool.RowQuery{Kind: kind, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		begin()
 		upload("old data")
 		broken.Store(true)
-		if result, err := e.DeleteThread(t.Context(), chat); err != nil || !result.Accepted {
+		if result, err := e.DeleteThread(ctx, chat); err != nil || !result.Accepted {
 			t.Fatalf("delete: %+v, %v", result, err)
 		}
 		broken.Store(false)
-		w.make(chat)
-		if got := w.texts(chat); got != "" {
+		begin()
+		if got := texts(); got != "" {
 			t.Errorf("the thread is made again with %q", got)
 		}
 		upload("new data")
-		if n := len(blobs.keys()); n != 2 {
+		if n := stored("blob"); n != 2 {
 			t.Errorf("%d blobs are stored", n)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
+		working, cancel := context.WithCancel(ctx)
 		worked := make(chan error, 1)
-		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+		go func() { worked <- e.Work(working, engine.WorkOptions{}) }()
 		synctest.Wait()
-		if got := w.texts(chat); got != "new data" {
-			t.Errorf("the thread has %q", got)
+		if got := texts(); got != "new data" || stored("blob") != 1 {
+			t.Errorf("the thread has %q, and %d blobs are stored", got, stored("blob"))
 		}
-		w.agrees(chat.Tenant)
+		if n, err := artifacts.Bytes(ctx, chat.Tenant); err != nil || n != int64(len("new data")) {
+			t.Errorf("the tenant has %d bytes, %v", n, err)
+		}
 		cancel()
 		if err := <-worked; err != nil {
 			t.Error(err)
 		}
-		if result, err := e.Prune(t.Context(), engine.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil || len(result.Threads) != 1 {
+		if result, err := e.Prune(ctx, engine.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil || len(result.Threads) != 1 {
 			t.Errorf("prune: %+v, %v", result, err)
 		}
-		w.empty(chat.Tenant)
+		if n, err := artifacts.Bytes(ctx, chat.Tenant); err != nil || n != 0 || stored("blob")+stored("blob_part") != 0 {
+			t.Errorf("the tenant has %d bytes, %v, and there are %d blobs", n, err, stored("blob"))
+		}
 	})
 }

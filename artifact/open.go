@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"context"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -36,7 +37,7 @@ func (s *Store) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.
 	case !found.exists():
 		return spool.Artifact{}, nil, notFound(nil)
 	}
-	data, err := s.blobs.OpenBlob(ctx, blobKey(key.Tenant, found.Value.Sum, found.Value.Generation))
+	data, err := s.openBlob(ctx, blobKey(key.Tenant, found.Value.Sum, found.Value.Generation))
 	if err != nil {
 		if spool.CodeOf(err) == spool.NotFound { // the thread was deleted in the meantime
 			err = notFound(err)
@@ -44,6 +45,24 @@ func (s *Store) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.
 		return spool.Artifact{}, nil, err
 	}
 	return found.Value.artifact(id), data, nil
+}
+
+// openBlob returns the data of a key, also of one that was stored in the earlier place.
+func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, error) {
+	data, err := s.blobs.OpenBlob(ctx, key)
+	if s.options.Earlier != nil && spool.CodeOf(err) == spool.NotFound {
+		return s.options.Earlier.OpenBlob(ctx, key)
+	}
+	return data, err
+}
+
+// deleteBlob removes a key from both places.
+func (s *Store) deleteBlob(ctx context.Context, key string) error {
+	err := s.blobs.DeleteBlob(ctx, key)
+	if s.options.Earlier != nil {
+		err = errors.Join(err, s.options.Earlier.DeleteBlob(ctx, key))
+	}
+	return err
 }
 
 // Artifacts implements [spool.ArtifactStore].

@@ -146,6 +146,11 @@ func (s *save) link(ctx context.Context, generation string) (end outcome, err er
 		if s.epoch != "" && thread.exists() && thread.Value.Epoch != s.epoch {
 			return nil, spool.Errorf(spool.Conflict, "the thread %s has other artifacts", s.key.ID)
 		}
+		if !first.exists() {
+			if err := s.fits(ctx); err != nil {
+				return nil, err
+			}
+		}
 		blob, err := read[blobRow](ctx, s.Store, s.key.Tenant, kindBlob, s.sum)
 		if err != nil {
 			return nil, err
@@ -176,6 +181,31 @@ func (s *save) link(ctx context.Context, generation string) (end outcome, err er
 		return append(rows, blob.put(), made.put()), nil
 	})
 	return end, err
+}
+
+// fits returns a [spool.Limit] error if the thread has no room for one more artifact. Each save writes the row of the
+// thread that it has read before, so what fits counts belongs to that row.
+func (s *save) fits(ctx context.Context) error {
+	mostBytes, mostFiles := s.options.ThreadBytes, s.options.ThreadFiles
+	if mostBytes == 0 && mostFiles == 0 {
+		return nil
+	}
+	all, err := s.Artifacts(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	bytes := s.artifact.Size
+	for _, a := range all {
+		bytes += a.Size
+	}
+	switch {
+	case mostFiles > 0 && len(all) >= mostFiles:
+		return spool.Errorf(spool.Limit, "the thread has %d files, and no room for more", len(all))
+	case mostBytes > 0 && bytes > mostBytes:
+		return spool.Errorf(spool.Limit, "the files of the thread have %d of at most %d bytes, and %d more have no room",
+			bytes-s.artifact.Size, mostBytes, s.artifact.Size)
+	}
+	return nil
 }
 
 // take returns the changes that end an upload, whose data become the blob's if there is none.
@@ -267,7 +297,7 @@ func (s *Store) discard(ctx context.Context, tenant spool.Tenant, generations ..
 	for _, generation := range generations {
 		garbage, err := read[garbageRow](ctx, s, tenant, kindGarbage, generation)
 		if err == nil && garbage.exists() {
-			if err = s.blobs.DeleteBlob(ctx, blobKey(tenant, garbage.Value.Sum, generation)); err == nil {
+			if err = s.deleteBlob(ctx, blobKey(tenant, garbage.Value.Sum, generation)); err == nil {
 				rows = append(rows, whatever(garbage.remove()))
 			}
 		}

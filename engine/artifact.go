@@ -5,7 +5,9 @@ import (
 	"io"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/artifact"
+	"github.com/spoolhq/spool/artifact"
+	"github.com/spoolhq/spool/artifact/rows"
+	artifactcheck "github.com/spoolhq/spool/engine/internal/artifact"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
@@ -15,7 +17,7 @@ func (e *Engine) Artifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Ar
 	if err := e.hasArtifacts(ctx, key); err != nil {
 		return nil, err
 	}
-	return e.config.Artifacts.Artifacts(ctx, key)
+	return e.artifacts.Artifacts(ctx, key)
 }
 
 // OpenArtifact returns an artifact of a thread with its data, which the caller closes. It returns a [spool.NotFound]
@@ -24,7 +26,7 @@ func (e *Engine) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool
 	if err := e.hasArtifacts(ctx, key); err != nil {
 		return spool.Artifact{}, nil, err
 	}
-	return e.config.Artifacts.OpenArtifact(ctx, key, id)
+	return e.artifacts.OpenArtifact(ctx, key, id)
 }
 
 // SaveArtifact saves an artifact of a thread, which a later start can attach by its id. The same data are saved once.
@@ -37,13 +39,13 @@ func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.
 	if err := e.runner.CheckRoom(ctx, key.Tenant); err != nil {
 		return spool.Artifact{}, err
 	}
-	a.Key = "upload:" + artifact.Name(a.Name)
-	return artifact.Save(ctx, e.config.Artifacts, key, a)
+	a.Key = "upload:" + artifactcheck.Name(a.Name)
+	return artifactcheck.Save(ctx, e.artifacts, key, a)
 }
 
 // MaxArtifactBytes returns the size of the largest artifact that the engine stores, or 0 if it does not know it.
 func (e *Engine) MaxArtifactBytes() int64 {
-	if bounded, ok := e.config.Artifacts.(spool.ArtifactBound); ok {
+	if bounded, ok := e.artifacts.(spool.ArtifactBound); ok {
 		return bounded.MaxArtifactBytes()
 	}
 	return 0
@@ -51,8 +53,23 @@ func (e *Engine) MaxArtifactBytes() int64 {
 
 // hasArtifacts returns an error if the engine stores no artifacts, or if the caller has no such thread.
 func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
-	if e.config.Artifacts == nil {
+	if e.artifacts == nil {
 		return spool.ErrNoArtifacts
 	}
 	return record.View(ctx, e.store, key, func(spool.View, spool.Thread) error { return nil })
+}
+
+// artifacts returns the store of artifacts: the configured one, or the engine's own over its store, which is bounded. Nil: the engine
+// keeps no files.
+func (c Config) artifacts(store spool.Store) (spool.ArtifactStore, error) {
+	if c.Artifacts != nil || c.Limits.FileBytes < 0 {
+		return c.Artifacts, nil
+	}
+	blobs, err := rows.New(store, &rows.Options{MaxBytes: c.Limits.FileBytes})
+	if err != nil {
+		return nil, err
+	}
+	return artifact.New(store, blobs, &artifact.Options{
+		MaxBytes: c.Limits.FileBytes, Quota: c.Limits.TenantBytes, ThreadBytes: c.Limits.ThreadFileBytes, ThreadFiles: c.Limits.ThreadFiles,
+	})
 }

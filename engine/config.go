@@ -25,9 +25,10 @@ type Config struct {
 	// Models maps the names that agents and starts use to models.
 	Models map[string]spool.Model
 
-	// Artifacts stores files that are too large for messages: attachments, results of tools, and files that tools
-	// make. All processes of a store need the same one. Defaults to none: messages have large data themselves, and
-	// tools cannot save files.
+	// Artifacts stores files that are too large for messages: attachments, results of tools, and files that tools and
+	// models make. All processes of a store need the same one. Defaults to the engine's own store, for the files that
+	// tools and models make, within the bounds of [LimitOptions.FileBytes]. Messages then have large attachments and
+	// results themselves.
 	Artifacts spool.ArtifactStore
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to up to 8
 	// images of up to 5 MiB in the common formats, whose URLs are given to the model.

@@ -54,6 +54,7 @@ type Admin struct{ *parts }
 
 type parts struct {
 	config    Config
+	artifacts spool.ArtifactStore
 	store     spool.Store
 	registry  *registry.Registry
 	live      *live.Hubs
@@ -88,14 +89,18 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	files.Artifacts = c.Artifacts
+	artifacts, err := c.artifacts(b.Store)
+	if err != nil {
+		return nil, err
+	}
+	files.Artifacts, files.KeepInline = artifacts, c.Artifacts == nil
 	recorder, err := c.recorder()
 	if err != nil {
 		return nil, err
 	}
 	owned := actor.Store{Store: delta.Store{Store: b.Store}}
 	e := &parts{
-		config: c, store: recorder.Store(owned), registry: agents, telemetry: recorder,
+		config: c, artifacts: artifacts, store: recorder.Store(owned), registry: agents, telemetry: recorder,
 	}
 	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
 	e.revisions = &revision.Revisions{Store: e.store}
@@ -109,7 +114,8 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks, ToolLists: lists}
 	e.runner = agent.New(agent.Host{
 		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
-		Threads: e.threads, Registry: agents, Revisions: e.revisions, ToolLists: lists, Telemetry: recorder, Attachments: files, Artifacts: c.Artifacts,
+		Threads: e.threads, Registry: agents, Revisions: e.revisions, ToolLists: lists, Telemetry: recorder, Attachments: files,
+		Artifacts: artifacts, StoreResults: c.Artifacts != nil,
 		Streaming: stream.Settings{
 			Live: b.Live, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
 			Grace: max(c.Stream.Grace, snapshot.RecentEnd),
@@ -124,7 +130,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
-	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: c.Artifacts}
+	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: artifacts}
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Live, Memory: int64(c.Stream.SnapshotMemory),
 	})

@@ -138,6 +138,13 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 		f.extend(spool.PartReasoning, e.Text)
 	case spool.ReasoningEnd:
 		f.endBlock(spool.PartReasoning, e.Provider)
+	case spool.FileMade:
+		if len(e.Data) == 0 {
+			f.t.Errorf("a file without data: %+v", e)
+		}
+		f.checkProvider(e.Provider)
+		f.block = ""
+		f.answer.content = append(f.answer.content, spool.Part{Type: spool.PartImage, MIMEType: e.MediaType, Provider: e.Provider})
 	case spool.ProviderPart:
 		f.endBlock(spool.PartProvider, e.Provider)
 	case spool.ToolCallStart:

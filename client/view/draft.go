@@ -42,6 +42,14 @@ func (d *draft) add(item spool.Item) error {
 		return read(item, func(b spool.Delta) { d.text(item, spool.PartText, b.MessageID).grow(b.Delta) })
 	case spool.ItemReasoningContent:
 		return read(item, func(b spool.Delta) { d.text(item, spool.PartReasoning, b.MessageID).grow(b.Delta) })
+	case spool.ItemFile:
+		return read(item, func(f spool.FileShown) {
+			p := part{Part: spool.Part{Type: spool.PartFile, Image: f.Image, File: f.File, MIMEType: f.MIMEType, FileName: f.FileName}}
+			if f.Image != "" {
+				p.Type = spool.PartImage
+			}
+			d.part(item, func(*part) bool { return false }, p)
+		})
 	case spool.ItemToolStart:
 		return read(item, func(c spool.ToolStarted) { d.call(item, c.ToolCallID).ToolName = c.ToolName })
 	case spool.ItemToolArgs:

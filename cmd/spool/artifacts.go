@@ -53,7 +53,12 @@ func openArtifacts(ctx context.Context, store spool.Store, a config.Artifacts) (
 	if err != nil {
 		return nil, usagef("artifacts: %s", spool.MessageOf(err))
 	}
-	all, err := artifact.New(store, blobs, &artifact.Options{MaxBytes: most, Quota: a.Quota})
+	// Without the section, the engine has kept files in the database.
+	earlier, err := rows.New(store, nil)
+	if err != nil {
+		return nil, err
+	}
+	all, err := artifact.New(store, blobs, &artifact.Options{MaxBytes: most, Quota: a.Quota, Earlier: earlier})
 	if err != nil {
 		return nil, usagef("artifacts: %s", spool.MessageOf(err))
 	}

@@ -54,11 +54,11 @@ func exportStore(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	artifacts, err := openPlace(ctx, o, h, db.backend.Store)
+	artifacts, named, err := openPlace(ctx, o, h, db.backend.Store)
 	if err != nil {
 		return errors.Join(err, db.close())
 	}
-	e := &exporting{h: h, o: o, from: from, artifacts: artifacts}
+	e := &exporting{h: h, o: o, from: from, artifacts: artifacts, named: named}
 	if to == pipe {
 		err = e.write(ctx, &counting{Writer: h.stdout}, "the export")
 	} else {
@@ -78,8 +78,9 @@ type exporting struct {
 	h         host
 	o         options
 	from      spool.Archive
-	artifacts *artifact.Store // nil: the flags name no place of artifacts
-	lost      int             // how many artifacts have no data
+	artifacts *artifact.Store
+	named     bool // the flags name the place of artifacts
+	lost      int  // how many artifacts have no data
 }
 
 // pipe is the name of a file that stands for stdin or stdout.
@@ -127,11 +128,8 @@ func (e *exporting) sections(ctx context.Context) (all []spool.Section, err erro
 			return nil, err
 		}
 		for _, s := range some {
-			switch {
-			case s.Kind != spool.SectionRows || !archive.OfArtifacts(s.Name):
+			if s.Kind != spool.SectionRows || !archive.OfArtifacts(s.Name) {
 				all = append(all, s)
-			case s.Name == "artifact" && e.artifacts == nil:
-				return nil, errNoPlace
 			}
 		}
 	}
@@ -166,10 +164,13 @@ func (e *exporting) write(ctx context.Context, to *counting, name string) error 
 		case written:
 			counts[s.Kind]++
 		}
-		if written && s.Kind == spool.SectionThread && e.artifacts != nil {
+		if written && s.Kind == spool.SectionThread {
 			n, lost, err := writeArtifacts(ctx, w, e.artifacts, s)
-			if err != nil {
+			switch {
+			case err != nil:
 				return fmt.Errorf("the artifacts of the %s: %w", s, err)
+			case len(lost) > 0 && !e.named:
+				return errNoPlace
 			}
 			for _, a := range lost {
 				p.clear()

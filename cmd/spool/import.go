@@ -68,7 +68,7 @@ func importStore(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	i.to, i.store = to, db.backend.Store
-	if i.artifacts, err = openPlace(ctx, o, h, i.store); err != nil {
+	if i.artifacts, _, err = openPlace(ctx, o, h, i.store); err != nil {
 		return errors.Join(err, db.close())
 	}
 	return errors.Join(i.run(ctx), db.close())
@@ -83,8 +83,8 @@ type importing struct {
 	began time.Time
 
 	store     spool.Store
-	artifacts *artifact.Store // nil: the flags name no place of artifacts
-	held      *heldThread     // nil: there is none
+	artifacts *artifact.Store
+	held      *heldThread // nil: there is none
 	// fits has the tenants that get the rows of artifacts of an older version.
 	fits map[spool.Tenant]bool
 

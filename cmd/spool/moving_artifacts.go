@@ -11,25 +11,31 @@ import (
 	"github.com/spoolhq/spool/internal/archive"
 )
 
-// openPlace returns the artifacts in the place that the configuration or a flag names, or nil if there is none.
-func openPlace(ctx context.Context, o options, h host, store spool.Store) (*artifact.Store, error) {
+// maxArtifactKept bounds an artifact that an import adds without a place: it is what an engine keeps by itself.
+const maxArtifactKept = 1 << 20
+
+// openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
+// they are those that an engine keeps in its database.
+func openPlace(ctx context.Context, o options, h host, store spool.Store) (place *artifact.Store, named bool, err error) {
 	c := &config.Config{}
 	if o.config != "" {
-		var err error
 		if c, err = config.Load(o.config, h.lookup); err != nil {
-			return nil, &usageError{err}
+			return nil, false, &usageError{err}
 		}
 	}
 	section, err := artifactsOf(c.Artifacts, o.artifacts)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if named = section.Type != ""; !named {
+		section = config.Artifacts{Type: config.ArtifactsDatabase, MaxBytes: maxArtifactKept}
 	}
 	all, err := openArtifacts(ctx, store, section)
-	place, _ := all.(*artifact.Store)
-	return place, err
+	place, _ = all.(*artifact.Store)
+	return place, named, err
 }
 
-// errNoPlace is the error of a command that needs the place of artifacts.
+// errNoPlace is the error of an export that needs the place of artifacts.
 var errNoPlace = errors.New("there are artifacts: name their place with --config or --artifacts, as the servers do")
 
 // writeArtifacts writes the artifacts of a thread. It returns how many there are, and those whose data are lost.
@@ -89,8 +95,6 @@ func (i *importing) addArtifacts(ctx context.Context, s spool.Section, p *progre
 		switch {
 		case !wanted || refused != nil:
 			return nil //nolint:nilerr // the rest is still checked
-		case i.artifacts == nil:
-			return errNoPlace
 		case there:
 			a.Epoch = ""
 		}

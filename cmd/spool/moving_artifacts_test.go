@@ -47,7 +47,7 @@ func (p *process) has(t *testing.T, thread string, id spool.ArtifactID, text str
 func bytesOf(t *testing.T, flags ...string) (n int64) {
 	t.Helper()
 	withArchive(t, flags, func(ctx context.Context, h host, o options, db *storage, _ spool.Archive) {
-		place, err := openPlace(ctx, o, h, db.backend.Store)
+		place, _, err := openPlace(ctx, o, h, db.backend.Store)
 		if err == nil {
 			n, err = place.Bytes(ctx, "default")
 		}
@@ -131,7 +131,13 @@ func TestMoveArtifacts(t *testing.T) {
 	moves(t, exitFailure, "name their place with --config or --artifacts", "export", "--data", from[1], one)
 	moves(t, exitOK, "1 thread, 2 artifacts", slices.Concat([]string{"export"}, from, []string{one})...)
 	moves(t, exitOK, "1 thread, 2 artifacts", "import", "--check", one)
-	moves(t, exitFailure, "name their place with --config or --artifacts", "import", "--database", postgres, one)
+	tight := strings.Repeat("x", 1<<20+1)
+	p = start(t, from[1], from[2:]...)
+	p.upload(t, "t9", tight)
+	ended(t, p)
+	nine := filepath.Join(dir, "nine")
+	moves(t, exitOK, "2 threads, 3 artifacts", slices.Concat([]string{"export"}, from, []string{nine})...)
+	moves(t, exitFailure, "refused: the thread t9 of the tenant default: the artifact is larger than 1048576 bytes", "import", "--data", t.TempDir(), nine)
 	moves(t, exitOK, "1 thread, 2 artifacts", slices.Concat([]string{"import"}, middle, []string{one})...)
 	moves(t, exitOK, "added 0 threads; there already: ", slices.Concat([]string{"import"}, middle, []string{one})...)
 	if got, want := bytesOf(t, middle...), int64(len(large)+len(shared)+len(own)); got != want {
@@ -276,4 +282,40 @@ func oldExport(t *testing.T, flags []string, file string) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The files that an engine keeps in its database move without a place. A server that later has a folder still has them,
+// and removes them with their thread.
+func TestMoveKeptArtifacts(t *testing.T) {
+	t.Parallel()
+
+	from, to, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file")
+	p := start(t, from)
+	id := p.upload(t, "t1", "some text")
+	p.has(t, "t1", id, "some text")
+	ended(t, p)
+	moves(t, exitOK, "1 thread, 1 artifact", "export", "--data", from, file)
+	moves(t, exitOK, "1 thread, 1 artifact", "import", "--data", to, file)
+	p = start(t, to)
+	p.has(t, "t1", id, "some text")
+	ended(t, p)
+	folder := t.TempDir()
+	p = start(t, to, "--artifacts", folder)
+	p.has(t, "t1", id, "some text")
+	later := p.upload(t, "t1", "later text")
+	p.has(t, "t1", later, "later text")
+	if n := filesIn(t, folder); n != 1 {
+		t.Errorf("the folder has %d files", n)
+	}
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodDelete, p.url+"/api/threads?threadId=t1", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, r); !strings.Contains(got, "true") {
+		t.Fatal(got)
+	}
+	ended(t, p)
+	if got := bytesOf(t, "--data", to); got != 0 {
+		t.Errorf("the tenant has %d bytes", got)
+	}
 }

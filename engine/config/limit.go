@@ -14,6 +14,13 @@ type LimitOptions struct {
 	// calls, and ends the run with [spool.StopLength]. Defaults to 4 MiB, or to StepBytes if StepBytes
 	// is less.
 	AnswerBytes int
+	// FileBytes bounds the size of a file that the engine keeps in its own store, because [engine.Config.Artifacts] is
+	// nil. Negative: it keeps none. Defaults to 1 MiB.
+	FileBytes int64
+	// ThreadFileBytes bounds the size of all such files of a thread together. Defaults to 16 MiB.
+	ThreadFileBytes int64
+	// ThreadFiles bounds the number of such files of a thread. Defaults to 64.
+	ThreadFiles int
 	// StepBytes bounds the size of a step: an answer and the results of its calls. If a result does not
 	// fit, the model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if AnswerBytes is
 	// more.
@@ -61,10 +68,13 @@ func (o *LimitOptions) fill() error {
 		or("Limits.QueueDepth", &o.QueueDepth, 0),
 		or("Limits.TenantDepth", &o.TenantDepth, 0),
 		or("Limits.TenantBytes", &o.TenantBytes, 0),
+		or("Limits.ThreadFileBytes", &o.ThreadFileBytes, 16<<20),
+		or("Limits.ThreadFiles", &o.ThreadFiles, 64),
 		or("Limits.Waiting", &o.Waiting, 16),
 	); err != nil {
 		return err
 	}
+	o.FileBytes = cmp.Or(o.FileBytes, 1<<20)
 	if o.StepBytes < o.AnswerBytes {
 		return spool.Errorf(spool.Invalid, "Config.Limits.StepBytes is less than AnswerBytes")
 	}

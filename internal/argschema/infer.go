@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/spoolhq/spool"
 )
 
 // Infer returns the schema of a Go type, a struct or a map, as JSON. The json tag of a field has its name and
@@ -93,6 +95,8 @@ func ownForm(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{}
 	case t == reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
+	case t == reflect.TypeFor[spool.ArtifactID]():
+		return &jsonschema.Schema{Type: "string", Description: "The id of a file of this conversation, which begins with art_."}
 	case t == reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case pointer.Implements(jsonUnmarshaler):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/callid"
+	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/internal/toolname"
 )
 
@@ -24,7 +25,7 @@ type conversation struct {
 func newConversation(model string, messages []spool.Message) (c *conversation, ends []prefix) {
 	c = &conversation{model: model, ids: callid.IDs{Max: maxID}}
 	ends = append(make([]prefix, 0, len(messages)+1), prefix{})
-	for _, m := range messages {
+	for _, m := range filepart.BehindAnswers(messages) {
 		switch m.Role {
 		case spool.RoleAssistant:
 			c.add(roleAssistant, c.assistant(m.Content))

@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -186,11 +187,18 @@ func (a *answer) thought(text, signature string) error {
 	return a.emit(spool.ReasoningEnd{Provider: saved{Model: a.signer, Signature: signature}.raw()})
 }
 
-// media shows a file that the model made as a text that names it. The file goes back to the model in the text's place.
+// media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it. The file goes back to the
+// model as it came.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
 	var kind, at string
 	if p.Inline != nil {
 		kind = p.Inline.MIMEType
+		if data, err := base64.StdEncoding.DecodeString(p.Inline.Data); err == nil && len(data) > 0 {
+			if err := a.close(noBlock); err != nil {
+				return err
+			}
+			return a.emit(spool.FileMade{MediaType: kind, Data: data, Provider: saved{Model: a.signer, Part: raw}.raw()})
+		}
 	} else {
 		kind, at = p.File.MIMEType, p.File.URI
 	}

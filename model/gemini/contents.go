@@ -100,7 +100,17 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 			if data.Part != nil {
 				parts = append(parts, data.Part)
 			}
-		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary:
+		case spool.PartImage, spool.PartFile:
+			if data.Part != nil {
+				parts = append(parts, data.Part)
+				continue
+			}
+			encoded, err := mediaParts(spool.Content{p})
+			if err != nil {
+				return err
+			}
+			parts = append(parts, encoded...)
+		case spool.PartToolResult, spool.PartSummary:
 		}
 	}
 	c.add(roleModel, parts...)

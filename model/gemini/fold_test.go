@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +56,11 @@ func ask(ctx context.Context, m spool.Model, r spool.ModelRequest) answer {
 		case spool.ProviderPart:
 			open = ""
 			add(spool.Part{Type: spool.PartProvider, Provider: e.Provider})
+		case spool.FileMade:
+			open = ""
+			add(spool.Part{
+				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data), MIMEType: e.MediaType, Provider: e.Provider,
+			})
 		case spool.ToolCallEnd:
 			open = ""
 			add(spool.Part{Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider})

@@ -105,7 +105,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// A file that the model makes is shown as a text, and goes back to the same model as it came.
+// An image that the model makes is one of its answer, and a file that is elsewhere is a text. Both go back to the same
+// model as they came, and the image to another one.
 func TestMedia(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +117,8 @@ func TestMedia(t *testing.T) {
 	)
 	body := sse(says(`{"text":"Look: "},`+draft+`,`+image+`,`+sound+`,{"text":"Done."}`), ended)
 	got := read(t, "text/event-stream", body, hello())
-	if want := "Look: [an image of the type image/png][a file at https://example.com/a.mp3]Done."; got.err != nil || got.message.Text() != want {
+	const png = "data:image/png;base64,iVBORw0KGgo="
+	if want := "Look: [a file at https://example.com/a.mp3]Done."; got.err != nil || got.message.Text() != want || got.message.Content[2].Image != png {
 		t.Fatalf("got %+v", got)
 	}
 	r := hello()
@@ -138,7 +140,7 @@ func TestMedia(t *testing.T) {
 	}
 	var same, other []any
 	if json.Unmarshal([]byte(`[{"text":"Look: "},`+draft+`,`+image+`,`+sound+`,{"text":"Done."}]`), &same) != nil ||
-		json.Unmarshal([]byte(`[{"text":"Look: "},{"text":"[an image of the type image/png]"},{"text":"[a file at https://example.com/a.mp3]"},{"text":"Done."}]`), &other) != nil {
+		json.Unmarshal([]byte(`[{"text":"Look: "},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"[a file at https://example.com/a.mp3]"},{"text":"Done."}]`), &other) != nil {
 		t.Fatal("no JSON")
 	}
 	if diff := cmp.Diff(same, parts(0)); diff != "" {

@@ -109,13 +109,8 @@ type answerPart struct {
 	Thought   bool            `json:"thought"`
 	Signature string          `json:"thoughtSignature"`
 	Call      *functionCall   `json:"functionCall"`
-	Inline    *blobType       `json:"inlineData"`
+	Inline    *blob           `json:"inlineData"`
 	File      *file           `json:"fileData"`
-}
-
-// blobType is a blob whose data stays where it is.
-type blobType struct {
-	MIMEType string `json:"mimeType"`
 }
 
 type usage struct {

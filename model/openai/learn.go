@@ -20,6 +20,8 @@ type form struct {
 	cache     PromptCache
 	// streamUsage, strict and parallel say whether stream_options, strict and parallel_tool_calls are sent.
 	streamUsage, strict, parallel bool
+	// images says whether the images of results are sent.
+	images bool
 	// answerAfterResults puts an answer between results and a message of a user.
 	answerAfterResults bool
 }
@@ -30,6 +32,8 @@ type sent struct {
 	reasoning                                                 bool
 	// answers is true if the request has a message of a model.
 	answers bool
+	// resultImages is true if the request has images or files of results.
+	resultImages bool
 	// userAfterTool is true if the request has a message of a user directly behind results.
 	userAfterTool bool
 }
@@ -40,14 +44,18 @@ type change struct {
 	apply func(*form)
 }
 
-// maxChanges bounds how often one request is asked again: once for each field of the form, and for the order of the messages.
-const maxChanges = 7
+// maxChanges bounds how often one request is asked again: once for each field of the form, for the order of the messages,
+// and for the images of results.
+const maxChanges = 8
 
 var (
 	// refusal has the words with which servers refuse a field.
 	refusal = regexp.MustCompile(`not (?:supported|permitted|allowed|recognized|available|a valid|accepted)|unsupported|unrecognized|unknown|unexpected|forbidden|does(?: not|n't) (?:support|accept)|extra (?:inputs|fields)|invalid (?:field|parameter|argument)`)
 	// demand has the words with which servers demand a field.
 	demand = regexp.MustCompile(`must be|missing|required`)
+	// noImages has the words with which servers refuse all images. Their statuses differ.
+	noImages = regexp.MustCompile(`image input|image_url|image\(s\)|vision|multi-?modal|mmproj|unknown variant .?file|` +
+		`(?:support|accept|allow|take)\w* (?:\w+ )?(?:images?|files?)\b|(?:images?|files?) (?:\w+ )?(?:is|are) not (?:supported|allowed|accepted)`)
 	// field is a name of a field in a message.
 	field = regexp.MustCompile(`[a-z_]+`)
 )
@@ -58,6 +66,9 @@ var (
 // there is no other form.
 func (f form) refused(begun form, s sent, err error) (change, bool) {
 	e, ok := errors.AsType[*spool.ModelError](err)
+	if ok && s.resultImages && f.images == begun.images && !e.ContextOverflow && e.Status >= http.StatusBadRequest && e.Status != http.StatusTooManyRequests && noImages.MatchString(strings.ToLower(e.Message)) {
+		return change{[]string{"result_images: false"}, func(f *form) { f.images = false }}, true
+	}
 	if !ok || e.ContextOverflow || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return change{}, false
 	}

@@ -134,9 +134,9 @@ type Config struct {
 	ReceiptCurrency string
 
 	// ResultImages sends the images and PDFs of tool results, in a message of a user after the results, because
-	// a tool's message takes texts only. Without it, the model reads their names.
+	// a tool's message takes texts only. Without it, the model reads that it does not get them.
 	//
-	// Defaults to the profile's, which is false for unknown servers, because many of their models take no images.
+	// Defaults to the profile's, which is true for unknown servers. A server that refuses images is asked again without.
 	ResultImages *bool
 
 	// Secrets are further texts of 8 characters or more that errors never show. Errors never show
@@ -179,8 +179,8 @@ type Model struct {
 	profile Profile
 	url     string
 	conn    *openaiwire.Conn
-	// fromTotal, images and tags are OutputFromTotal, ResultImages and ThinkingTags.
-	fromTotal, images, tags bool
+	// fromTotal and tags are OutputFromTotal and ThinkingTags.
+	fromTotal, tags bool
 	// form is replaced, and never changed, when the model learns. The caller that replaces it must hold learning.
 	form     atomic.Pointer[form]
 	learning sync.Mutex
@@ -237,7 +237,6 @@ func New(config Config) (*Model, error) {
 		config: config, profile: profile,
 		url:       base.JoinPath("chat", "completions").String(),
 		fromTotal: isOn(config.OutputFromTotal, profile.OutputFromTotal),
-		images:    isOn(config.ResultImages, profile.ResultImages),
 		tags:      isOn(config.ThinkingTags, profile.ThinkingTags),
 		conn: &openaiwire.Conn{
 			Client: modelhttp.NewClient(config.HTTPClient, config.Transport), Key: config.APIKey, Headers: config.Headers,
@@ -246,6 +245,7 @@ func New(config Config) (*Model, error) {
 		},
 	}
 	f := &form{
+		images:    isOn(config.ResultImages, !profile.NoResultImages),
 		maxTokens: cmp.Or(config.MaxTokensField, profile.MaxTokensField, "max_tokens"),
 		reasoning: cmp.Or(config.ReasoningField, profile.ReasoningField), needed: config.ReasoningNeeded, cache: config.PromptCache,
 		streamUsage: isOn(config.StreamUsage, !profile.NoStreamUsage), strict: isOn(config.StrictSchemas, !profile.NoStrictSchemas),

@@ -37,8 +37,8 @@ type Profile struct {
 	// NoStreamUsage, NoStrictSchemas and NoParallelToolCalls say that the server refuses stream_options, strict and
 	// parallel_tool_calls.
 	NoStreamUsage, NoStrictSchemas, NoParallelToolCalls bool
-	// ResultImages is as in [Config].
-	ResultImages bool
+	// NoResultImages says that no model of the server takes images.
+	NoResultImages bool
 	// AnswerAfterResults is as in [Config].
 	AnswerAfterResults bool
 	// PromptCache is as in [Config]. Empty: [CacheNone].

@@ -76,11 +76,12 @@ func (m *Model) messages(r spool.ModelRequest, f form, s *sent) []wireMessage {
 		}
 		out = append(out, message)
 	}
-	for _, message := range r.Messages {
+	for _, message := range filepart.BehindAnswers(r.Messages) {
 		switch message.Role {
 		case spool.RoleTool:
-			out = append(out, encodeResults(message, ids)...)
-			if media := m.resultMedia(message.Content, ids); media != nil {
+			out = append(out, encodeResults(message, ids, f.images)...)
+			if media := resultMedia(message.Content, ids); media != nil && f.images {
+				s.resultImages = true
 				addUser(media)
 			}
 		case spool.RoleAssistant:
@@ -218,21 +219,31 @@ func encodeCall(p spool.Part, own saved, ids *callid.IDs) wireMessage {
 	return out
 }
 
-func encodeResults(message spool.Message, ids *callid.IDs) []wireMessage {
-	results := message.ToolResults()
-	out := make([]wireMessage, len(results))
-	for i, p := range results {
-		out[i] = wireMessage{"role": "tool", "tool_call_id": ids.Result(p.ToolCallID), "content": openaiwire.ResultText(p.Result)}
+// notShown is what a model that takes no images reads behind a result with one.
+const notShown = "\n\n[an image or a file of this result is not shown: this model does not take it]"
+
+// encodeResults returns the messages of results. Images says that a message of a user behind them has their images.
+func encodeResults(message spool.Message, ids *callid.IDs, images bool) []wireMessage {
+	out := make([]wireMessage, 0, len(message.Content))
+	for _, p := range message.Content {
+		switch last := len(out) - 1; p.Type { //nolint:exhaustive // the other parts are not of results
+		case spool.PartToolResult:
+			out = append(out, wireMessage{"role": "tool", "tool_call_id": ids.Result(p.ToolCallID), "content": openaiwire.ResultText(p.Result)})
+		case spool.PartImage, spool.PartFile:
+			if images || last < 0 {
+				continue
+			}
+			if text, ok := out[last]["content"].(string); ok && !strings.HasSuffix(text, notShown) {
+				out[last]["content"] = text + notShown
+			}
+		}
 	}
 	return out
 }
 
 // resultMedia returns the images and files of tool results as a message of a user, because a tool's message
-// takes texts only. It returns nil if there are none, or if the configuration does not want them.
-func (m *Model) resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
-	if !m.images {
-		return nil
-	}
+// takes texts only. It returns nil if there are none.
+func resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
 	var shown spool.Content
 	var of spool.Part
 	for _, p := range content {

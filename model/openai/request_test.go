@@ -139,8 +139,9 @@ func TestImagesOfResults(t *testing.T) {
 	}}
 	const results = `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"draw","arguments":"{}"}}]},
 		{"role":"tool","tool_call_id":"a","content":"done"}`
-	wantMessages(t, "off", sent(t, openai.Config{}, r), `[`+results+`]`)
-	wantMessages(t, "on", sent(t, openai.Config{ResultImages: new(true)}, r), `[`+results+`,{"role":"user","content":[
+	wantMessages(t, "off", sent(t, openai.Config{ResultImages: new(false)}, r), `[`+strings.Replace(results, `"done"`,
+		`"done\n\n[an image or a file of this result is not shown: this model does not take it]"`, 1)+`]`)
+	wantMessages(t, "on", sent(t, openai.Config{}, r), `[`+results+`,{"role":"user","content":[
 		{"type":"text","text":"From the result of the call a of the tool draw:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}]`)
 }
 

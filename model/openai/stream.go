@@ -234,6 +234,9 @@ func (a *answer) delta(d *delta) error {
 	if err := a.addText(d.Content.text + string(d.Refusal)); err != nil {
 		return err
 	}
+	if err := a.addImages(d); err != nil {
+		return err
+	}
 	for _, call := range d.ToolCalls {
 		if err := a.endReasoning(); err != nil {
 			return err

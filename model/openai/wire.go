@@ -46,12 +46,14 @@ type delta struct {
 	ReasoningContent thought                  `json:"reasoning_content"`
 	ReasoningDetails loose[[]json.RawMessage] `json:"reasoning_details"`
 	ToolCalls        callList                 `json:"tool_calls"`
+	// Images are those of OpenRouter, parts of the type image_url.
+	Images loose[[]json.RawMessage] `json:"images"`
 }
 
 // empty reports whether a delta has nothing of an answer.
 func (d *delta) empty() bool {
 	return d.Content == (content{}) && d.Refusal == "" && d.Reasoning == "" && d.ReasoningContent == "" &&
-		len(d.ReasoningDetails.v) == 0 && len(d.ToolCalls) == 0
+		len(d.ReasoningDetails.v) == 0 && len(d.ToolCalls) == 0 && len(d.Images.v) == 0
 }
 
 //nolint:tagliatelle // the provider's words
@@ -143,7 +145,11 @@ func countOf(raw []byte) *int64 {
 }
 
 // content is the text of a delta. Most servers send a string; some send a list of parts, which may be reasoning.
-type content struct{ text, thought string }
+type content struct {
+	text, thought string
+	// images are the URLs of images, nil for none.
+	images *[]string
+}
 
 // UnmarshalJSON accepts any JSON. For an object, number or boolean, the text is its JSON.
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -174,6 +180,13 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 			var t thought
 			_ = t.UnmarshalJSON(raw)
 			c.thought += string(t)
+		case "image_url", "image", "output_image":
+			if from := imageURL(raw); from != "" {
+				if c.images == nil {
+					c.images = new([]string)
+				}
+				*c.images = append(*c.images, from)
+			}
 		}
 	}
 	return nil

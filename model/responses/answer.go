@@ -228,6 +228,9 @@ func (a *answer) done(it *item, o output, raw json.RawMessage) error {
 	if err := a.checkBuffer(); err != nil {
 		return err
 	}
+	if image := imageOf(o.Type, raw); image != nil {
+		return a.send(*image)
+	}
 	return a.send(spool.ProviderPart{Provider: a.model.pack(slices.Clone(raw))})
 }
 

@@ -2,6 +2,7 @@ package responses_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -162,6 +163,10 @@ func content(events []spool.ModelEvent) spool.Content {
 			c[len(c)-1].Provider, open = e.Provider, ""
 		case spool.ProviderPart:
 			c, open = append(c, spool.Part{Type: spool.PartProvider, Provider: e.Provider}), ""
+		case spool.FileMade:
+			c, open = append(c, spool.Part{
+				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data), MIMEType: e.MediaType, Provider: e.Provider,
+			}), ""
 		case spool.ToolCallEnd:
 			c, open = append(c, spool.Part{Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: []byte(e.Args), Provider: e.Provider}), ""
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/callid"
+	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/internal/openaiwire"
 	"github.com/spoolhq/spool/internal/toolname"
 )
@@ -20,7 +21,7 @@ type object map[string]any
 func (m *Model) input(messages []spool.Message) []any {
 	out := make([]any, 0, len(messages))
 	ids := &callid.IDs{Max: maxCallID}
-	for _, message := range messages {
+	for _, message := range filepart.BehindAnswers(messages) {
 		switch message.Role {
 		case spool.RoleUser:
 			out = append(out, speech("user", userParts(message.Content)))
@@ -87,6 +88,9 @@ func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 			if p.Text == "" {
 				continue
 			}
+			if filepart.Follows(p) {
+				out, reasons = out[:len(out)-reasons], 0 // their successor is the image
+			}
 			item = m.text(p)
 		case spool.PartToolCall:
 			item = m.call(p, ids)
@@ -147,7 +151,7 @@ func (m *Model) call(p spool.Part, ids *callid.IDs) any {
 // (https://github.com/anomalyco/opencode/pull/41123).
 func (m *Model) provided(p spool.Part) any {
 	item := m.unpack(p.Provider).Item
-	if item == nil || kindOf(item) == "image_generation_call" {
+	if item == nil || kindOf(item) == typeImage {
 		return nil
 	}
 	return m.replay(item)

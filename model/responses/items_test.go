@@ -165,3 +165,29 @@ func TestItemIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestImagesOfAnswers sends an image that the model made back in the message behind it, and asks for one that is broken.
+func TestImagesOfAnswers(t *testing.T) {
+	t.Parallel()
+
+	var last *fake.Request
+	_, http := serve(t, func(r *fake.Request) fake.Answer {
+		if last = r; len(r.Input) > 1 {
+			return fake.Answer{Items: []fake.Item{fake.Text("Fine.")}}
+		}
+		return fake.Answer{Items: []fake.Item{
+			fake.Own(`{"type":"image_generation_call","status":"completed","result":"/9j/","output_format":"jpeg"}`),
+			fake.Own(`{"type":"image_generation_call","status":"failed","result":"?"}`), fake.Text("There."),
+		}}
+	})
+	m := open(t, http, responses.Config{})
+	events := mustAsk(t, m, hello())
+	files := only[spool.FileMade](events)
+	if len(files) != 1 || files[0].MediaType != "image/jpeg" || string(files[0].Data) != "\xff\xd8\xff" || files[0].Provider != nil {
+		t.Fatalf("got %+v", files)
+	}
+	mustAsk(t, m, next(hello(), content(events)))
+	if got := last.Input[len(last.Input)-1].Parts(); len(got) != 2 || got[0].ImageURL != "data:image/jpeg;base64,/9j/" || got[1].Text != "Go on." {
+		t.Errorf("the last message is %+v", got)
+	}
+}

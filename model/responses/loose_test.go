@@ -285,7 +285,7 @@ func TestQueued(t *testing.T) {
 }
 
 // Names that the server refuses are changed in the request only, and what a server adds to a name is removed if the
-// rest is a tool. An image is no text, and does not come back.
+// rest is a tool. An image does not come back as the item that it was: it follows the results.
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 
@@ -296,20 +296,24 @@ func TestOddNames(t *testing.T) {
 	r := hello()
 	r.Tools = []spool.ToolSpec{{Name: "coin"}}
 	answer := content(mustAsk(t, m, r))
-	if len(answer) != 3 || answer[1].ToolName != "coin" || answer[2].ToolName != "what.is<|this|>" {
+	if len(answer) != 3 || answer[0].Image != "data:image/png;base64,iVBORw0KGgo=" || answer[1].ToolName != "coin" || answer[2].ToolName != "what.is<|this|>" {
 		t.Fatalf("got %+v", answer)
 	}
 	mustAsk(t, m, next(r, answer))
 	var sent struct {
 		Input []struct {
 			Type, Name, Namespace string
+			Output                any
 		} `json:"input"`
 	}
 	if err := json.Unmarshal([]byte(server.body(1)), &sent); err != nil {
 		t.Fatal(err)
 	}
 	got := sent.Input
-	if len(got) != 5 || got[1].Name != "coin" || got[2].Namespace != "x" || got[2].Name == "" || strings.ContainsAny(got[2].Name, ".<|>") {
+	if len(got) != 6 || got[2].Name != "coin" || got[3].Namespace != "x" || got[3].Name == "" || strings.ContainsAny(got[3].Name, ".<|>") {
+		t.Errorf("the request is %s", server.body(1))
+	}
+	if output, _ := got[5].Output.([]any); len(output) != 2 || strings.Contains(server.body(1), "image_generation_call") {
 		t.Errorf("the request is %s", server.body(1))
 	}
 }

@@ -56,18 +56,21 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// An engine that stores artifacts takes longer answers.
+// An engine that stores large results takes longer answers.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 300<<10)) })
-	stores, plain := saves(new([]spool.NewArtifact), new([]string)), spool.ToolCall{RunID: "run", Step: 1, ID: "c1"}
+	files, plain := saves(new([]spool.NewArtifact), new([]string)), spool.ToolCall{RunID: "run", Step: 1, ID: "c1"}
+	stores := files
+	stores.StoresResults = true
 	for name, c := range map[string]struct {
 		config httptool.Config
 		call   spool.ToolCall
 		code   spool.Code
 	}{
 		"plain":   {httptool.Config{}, plain, spool.Limit},
+		"files":   {httptool.Config{}, files, spool.Limit},
 		"stores":  {httptool.Config{}, stores, ""},
 		"bounded": {httptool.Config{MaxResultBytes: 200 << 10}, stores, spool.Limit},
 	} {

@@ -68,10 +68,10 @@ type Config struct {
 	// Defaults to false, and to true for the method GET.
 	Idempotent bool
 
-	// MaxResultBytes bounds the answer. A larger one is an error. An answer that is neither JSON nor text
-	// is an error too, unless the engine stores artifacts: see [spool.ToolCall.SaveArtifact].
+	// MaxResultBytes bounds the answer. A larger one is an error. An answer that is neither JSON nor text becomes an
+	// artifact: see [spool.ToolCall.SaveArtifact].
 	//
-	// Defaults to 256 KiB, or to 10 MiB if the engine stores artifacts.
+	// Defaults to 10 MiB, and to 256 KiB for JSON and text if large results are not stored: see [spool.ToolCall.StoresResults].
 	MaxResultBytes int
 
 	// Method is GET, POST, PUT, PATCH or DELETE. A GET and a DELETE have the arguments in the query, except
@@ -80,7 +80,10 @@ type Config struct {
 	// Defaults to POST.
 	Method string
 
-	// Parameters is the JSON Schema of the arguments, which are checked against it.
+	// Parameters is the JSON Schema of the arguments, which are checked against it. If a property has "contentEncoding":
+	// "base64" or "format": "binary" and its argument is the id of an artifact, which begins with art_, the body has the
+	// artifact's data as base64, of up to 10 MiB. Say in its description that the model gives the id of a file. In any other
+	// property, an id is a text.
 	//
 	// Defaults to no arguments.
 	Parameters json.RawMessage
@@ -151,6 +154,7 @@ func New(config Config) (spool.Tool, error) {
 	case h.config.Body == BodyEnvelope && h.plan.Body == argument.NoBody:
 		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s: a %s has no body", config.Name, config.Method)
 	}
+	h.files = fileArguments(config.Parameters)
 	made, err := tool.FromSchema(config.Name, config.Description, config.Parameters, h.call)
 	if err != nil {
 		return spool.Tool{}, err
@@ -167,9 +171,15 @@ type httpTool struct {
 	config   Config
 	endpoint *endpoint.Endpoint
 	plan     *argument.Plan
+	// files are the arguments that may be files.
+	files []string
 }
 
 func (h *httpTool) call(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+	var err error
+	if c.Args, err = h.withFiles(ctx, c); err != nil {
+		return nil, err
+	}
 	built, err := h.plan.Build(c.Args, nil)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -48,6 +50,39 @@ func (l *calls) saveArtifactFunc(key string) func(context.Context, spool.NewArti
 	}
 }
 
+// saveAnswerFile saves the n-th file of the model's answer. An answer that is read again, with the same data, has the same
+// artifacts.
+func (l *runState) saveAnswerFile(ctx context.Context, n int, file spool.FileMade) (spool.Part, error) {
+	s := l.s
+	if s.runner.Artifacts == nil {
+		return spool.Part{}, spool.ErrNoArtifacts
+	}
+	saved, err := artifact.Save(ctx, s.runner.Artifacts, s.Key, spool.NewArtifact{
+		Name: file.Name, MediaType: file.MediaType, Data: bytes.NewReader(file.Data),
+		Key: "answer:" + l.run.CallKey(l.run.Steps+1, spool.ToolCallID(strconv.Itoa(n))),
+	})
+	if err != nil {
+		return spool.Part{}, err
+	}
+	s.hasArtifacts.Store(true)
+	if strings.HasPrefix(saved.MediaType, "image/") {
+		return spool.Part{Type: spool.PartImage, Image: saved.ID.URI(), MIMEType: saved.MediaType, FileName: saved.Name}, nil
+	}
+	return spool.Part{Type: spool.PartFile, File: saved.ID.URI(), MIMEType: saved.MediaType, FileName: saved.Name}, nil
+}
+
+// imageDropped logs once in a segment that the model does not get an image of a result.
+func (l *asker) imageDropped(ctx context.Context, id spool.ArtifactID, text string) {
+	if l.dropped[id] {
+		return
+	}
+	if l.dropped == nil {
+		l.dropped = make(map[spool.ArtifactID]bool)
+	}
+	l.dropped[id] = true
+	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the model does not get an image of a tool's result", "artifact", id, "model", l.run.ModelInUse(), "reads", text)
+}
+
 // openArtifactFunc returns the function with which a call reads files of the thread, or nil if the engine stores none.
 func (l *calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	s := l.s
@@ -66,7 +101,7 @@ func (l *calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spoo
 // storeResult returns a result that is small enough for a message: the result itself, or the reference to its artifact.
 // A result that cannot be saved stays as it is.
 func (l *calls) storeResult(ctx context.Context, p *plannedCall, result json.RawMessage) json.RawMessage {
-	if l.s.runner.Artifacts == nil || p.spawns || len(result) <= l.s.runner.Limits.ResultBytes || p.call.Name == spool.ArtifactTool || l.isDescribe(p) {
+	if !l.s.runner.StoreResults || p.spawns || len(result) <= l.s.runner.Limits.ResultBytes || p.call.Name == spool.ArtifactTool || l.isDescribe(p) {
 		return result
 	}
 	text, mediaType, extension := toolresult.AsText(result)

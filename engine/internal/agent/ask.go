@@ -34,7 +34,9 @@ func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedR
 }
 
 func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage) (chat.Turn, error) {
-	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run)}, l.images)
+	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{
+		Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run), Dropped: func(id spool.ArtifactID, text string) { l.imageDropped(ctx, id, text) },
+	}, l.images)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -47,7 +49,7 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 		Reserve: func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
 			return l.reserve(ctx, row, l.model, r, prompt)
 		},
-		Arguments: l.arguments,
+		Arguments: l.arguments, SaveFile: l.saveAnswerFile,
 		SaveResume: func(ctx context.Context, data json.RawMessage) error {
 			return l.saveResume(ctx, asked, row, prompt, data)
 		},

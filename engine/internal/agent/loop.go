@@ -40,8 +40,10 @@ type asker struct {
 
 	model  spool.Model
 	images attach.Fetched
-	around history.Around
-	failed int64 // the prompt's tokens when a summary last failed; 0 if none failed
+	// dropped are the images of results that the log says the model does not get.
+	dropped map[spool.ArtifactID]bool
+	around  history.Around
+	failed  int64 // the prompt's tokens when a summary last failed; 0 if none failed
 }
 
 // calls are the tool calls of the current step.

@@ -333,7 +333,7 @@ func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage,
 		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
 		Agent: l.run.Agent, Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), Fence: l.s.Fence, LeaseFunc: l.s.checkLease,
 		PublishFunc: l.publishFunc(name), SaveArtifactFunc: l.saveArtifactFunc(l.run.CallKey(step, id)),
-		OpenArtifactFunc: l.openArtifactFunc(),
+		OpenArtifactFunc: l.openArtifactFunc(), StoresResults: l.s.runner.StoreResults,
 	}
 }
 
@@ -369,7 +369,7 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 // interrupted stream.
 func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
-		if p.Type != spool.PartToolCall && p.Text == "" { // only its provider understands it
+		if p.Type != spool.PartToolCall && p.Text == "" && p.Image == "" && p.File == "" { // only its provider understands it
 			continue
 		}
 		switch p.Type {
@@ -377,6 +377,9 @@ func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 			l.events.Reasoning(ctx, p.Text)
 		case spool.PartText:
 			l.events.Text(ctx, p.Text)
+		case spool.PartImage, spool.PartFile:
+			l.events.EndBlock(ctx)
+			l.events.Item(ctx, spool.ItemFile, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
 		case spool.PartToolCall:
 			l.events.EndBlock(ctx)
 			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})

@@ -37,8 +37,10 @@ type Host struct {
 	Compactor   *compact.Compactor
 	Chat        *chat.Client
 	Publisher   *publish.Publisher
-	// Artifacts stores files and large results. Nil: the engine stores none.
+	// Artifacts stores files. Nil: the engine stores none.
 	Artifacts spool.ArtifactStore
+	// StoreResults says that Artifacts also stores large results.
+	StoreResults bool
 	// OnSettle is called for each run before its end state is written. Nil: no hook.
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 

@@ -18,6 +18,9 @@ type Prompt struct {
 	// Run is the dispatched run, and Answers the run whose turn it answers: see [record.Answers]. Their turns must have
 	// their files.
 	Run, Answers spool.RunID
+	// Dropped is called with the images of results that the model does not get, and the text that it reads instead. Nil:
+	// nobody wants to know.
+	Dropped func(id spool.ArtifactID, text string)
 }
 
 // inliner puts the data of files into one request.
@@ -40,10 +43,12 @@ func (in *inliner) results(ctx context.Context, content spool.Content) (spool.Co
 		if p.Type == spool.PartToolResult {
 			for _, named := range slices.Backward(toolresult.ArtifactsOf(p.Result)) {
 				media, err := in.media(ctx, named.ID, p.ToolName == spool.ArtifactTool)
-				if err != nil {
+				switch {
+				case err != nil:
 					return nil, err
-				}
-				if media.Type != "" {
+				case media.Type == spool.PartText: // all models read it there
+					p.Result = toolresult.Noted(p.Result, media.Text)
+				case media.Type != "":
 					out = append(out, media)
 				}
 			}
@@ -54,26 +59,35 @@ func (in *inliner) results(ctx context.Context, content spool.Content) (spool.Co
 	return out, nil
 }
 
-// media returns an image that a result names as a part, or a part without a type: there is no such image, a later
-// result shows it, or the request has no room for it. A PDF is a part only if the model asked for it.
+// media returns an image that a result names as a part, a text that says why the model does not get it, or a part without
+// a type: there is no such image, or a later result shows it. A PDF is a part only if the model asked for it.
 func (in *inliner) media(ctx context.Context, id spool.ArtifactID, asked bool) (spool.Part, error) {
 	if in.shown[id] {
 		return spool.Part{}, nil
 	}
-	part, err := in.open(ctx, id, func(kind string) bool { return strings.HasPrefix(kind, "image/") || asked && kind == pdf })
-	if err != nil || part.Type == spool.PartText {
+	wanted := false
+	part, err := in.open(ctx, id, func(kind string) bool {
+		wanted = strings.HasPrefix(kind, "image/") || asked && kind == pdf
+		return wanted
+	})
+	if err != nil || part.Type == spool.PartText && !wanted {
 		return spool.Part{}, err
 	}
 	in.shown[id] = true
+	if part.Type == spool.PartText && in.Dropped != nil {
+		in.Dropped(id, part.Text)
+	}
 	return part, nil
 }
 
-// attached returns an artifact of a user's turn as a part with its data, or as a text that says why not.
+// attached returns an artifact of a user's turn or of a model's answer as a part with its data, or as a text that says why
+// not. The provider gets its own data back with either.
 func (in *inliner) attached(ctx context.Context, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
 	part, err := in.open(ctx, id, func(string) bool { return true })
 	if part.Type == spool.PartFile && p.FileName != "" {
 		part.FileName = p.FileName
 	}
+	part.Provider = p.Provider
 	return part, err
 }
 

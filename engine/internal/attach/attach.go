@@ -39,6 +39,8 @@ type Files struct {
 
 	// Artifacts stores artifacts. Nil: the engine stores none.
 	Artifacts spool.ArtifactStore
+	// KeepInline says that data URLs stay in their messages, whatever their size.
+	KeepInline bool
 
 	hosts  *egress.Hosts
 	client *http.Client // nil without Fetch

@@ -68,7 +68,7 @@ func (a *Files) describe(ctx context.Context, key spool.ThreadKey, p spool.Part,
 // save returns a part whose data are too large for a message as one with an artifact. The thread then has them once,
 // however often they are attached.
 func (a *Files) save(ctx context.Context, key spool.ThreadKey, p spool.Part) (spool.Part, error) {
-	if from := source(p); len(from) <= a.MaxInlineBytes || !filepart.IsData(from) {
+	if from := source(p); a.KeepInline || len(from) <= a.MaxInlineBytes || !filepart.IsData(from) {
 		return p, nil
 	}
 	kind, data, ok := filepart.Decode(source(p))

@@ -38,6 +38,8 @@ func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, boo
 		size += len(ev.Provider)
 	case spool.ProviderPart:
 		size += len(ev.Provider)
+	case spool.FileMade: // the store of artifacts bounds the data
+		size += callWeight + len(ev.Provider)
 	case spool.ToolCallStart:
 		size += callWeight + len(ev.ID) + len(ev.Name)
 	case spool.ToolCallDelta:

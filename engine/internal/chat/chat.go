@@ -55,6 +55,9 @@ type Question struct {
 	// Arguments returns the arguments of a call in their canonical form, and those that the model has sent if they are
 	// others. It returns within the answer.
 	Arguments func(ctx context.Context, name, text string) (args, sent json.RawMessage)
+	// SaveFile saves a file of the answer, the n-th from 1, and returns its part of the message. It returns within the
+	// answer. Nil: files are not saved.
+	SaveFile func(ctx context.Context, n int, file spool.FileMade) (spool.Part, error)
 	// SaveResume saves the data of a resume point.
 	SaveResume func(ctx context.Context, data json.RawMessage) error
 }
@@ -187,6 +190,9 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 			w.EndBlock(ctx)
 			t.gathered.Add(spool.Part{Type: spool.PartProvider, Provider: ev.Provider})
 		}
+	case spool.FileMade:
+		w.EndBlock(ctx)
+		c.file(ctx, ev, t)
 	case spool.ToolCallStart:
 		if ev.Name == "" { // a call without a name cannot be executed
 			return

@@ -22,6 +22,9 @@ func withData(event spool.ModelEvent) (_ spool.ModelEvent, err error) {
 	case spool.ToolCallEnd:
 		ev.Provider, err = stored(ev.Provider)
 		return ev, err
+	case spool.FileMade:
+		ev.Provider, err = stored(ev.Provider)
+		return ev, err
 	case spool.ProviderPart:
 		ev.Provider, err = stored(ev.Provider)
 		return ev, err

@@ -34,6 +34,7 @@ type Turn struct {
 	run      spool.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // the number of calls so far
+	files    int                            // the number of files so far
 	gathered history.Gathered               // the content so far
 	random   random.Source
 	bound    bound
@@ -185,15 +186,18 @@ func (t *Turn) save(tx *thread.Tx, content, results spool.Content, reason string
 	return thread.SaveStep(tx, content, results, t.Usage.Count(), reason)
 }
 
-// Storable returns the part of an interrupted answer that can become a message: its text and reasoning,
-// or nothing if it has no text. It has no provider data, because what the data signs may be missing.
+// Storable returns the part of an interrupted answer that can become a message: its text, reasoning and files,
+// or nothing if it has no text and no file. It has no provider data, because what the data signs may be missing.
 func Storable(content spool.Content) spool.Content {
 	var out spool.Content
 	text := false
 	for _, p := range content.Shown() {
-		if p.Type == spool.PartText || p.Type == spool.PartReasoning {
+		switch p.Type { //nolint:exhaustive // the other parts do not stay
+		case spool.PartText, spool.PartImage, spool.PartFile:
+			text = true
+			fallthrough
+		case spool.PartReasoning:
 			out = append(out, p)
-			text = text || p.Type == spool.PartText
 		}
 	}
 	if !text {

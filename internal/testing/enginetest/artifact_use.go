@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -258,23 +259,22 @@ func testArtifactForeign(s artifactUseTest) {
 	}
 }
 
-// testArtifactNotStored has an engine that stores no artifacts. A large result stays in its message.
+// testArtifactNotStored has an engine that keeps no files. A tool that saves one is told so.
 func testArtifactNotStored(s artifactUseTest) {
-	var saved error
+	var saved, opened error
 	dump := plain("dump", "")
 	dump.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
 		_, saved = call.SaveArtifact(ctx, "", "", strings.NewReader("x"))
-		return mustMarshal(strings.Repeat("x", 100<<10)), nil
+		_, _, opened = call.OpenArtifact(ctx, "art_1")
+		return nil, nil
 	}
-	m := calls(spooltest.Call{ID: "c1", Name: "dump"})
-	e := s.working(s.config(m, dump))
+	c := s.config(calls(spooltest.Call{ID: "c1", Name: "dump"}), dump)
+	c.Limits.FileBytes = -1
+	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
-	if got := s.lastResult(m, 1)[0].Result; len(got) != 100<<10+2 {
-		s.Errorf("the model read %d bytes", len(got))
-	}
-	if spool.CodeOf(saved) != spool.CodeOf(spool.ErrNoArtifacts) {
-		s.Errorf("the tool got %v", saved)
+	if !errors.Is(saved, spool.ErrNoArtifacts) || !errors.Is(opened, spool.ErrNoArtifacts) {
+		s.Errorf("the tool got %v and %v", saved, opened)
 	}
 	_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: "other"}, engine.StartRequest{Prompt: "x", Attachments: []engine.Attachment{{ArtifactID: "art_1"}}})
 	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "attachments[0].artifactId") {

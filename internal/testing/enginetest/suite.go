@@ -80,6 +80,8 @@ func portSubjects() []subject {
 		{"Branch", cases(branchTests)},
 		{"Fork", cases(forkTests)},
 		{"ArtifactUse", cases(artifactUseTests)},
+		{"ArtifactDefault", cases(artifactDefaultTests)},
+		{"ModelImages", cases(modelImageTests)},
 		{"Job", jobTests},
 		{"Fair", cases(fairTests)},
 		{"Storage", cases(storageTests)},

@@ -105,6 +105,10 @@ func (a *reading) add(t *testing.T, event spool.ModelEvent) {
 		checkData(t, e.Provider)
 	case spool.ReasoningEnd:
 		checkData(t, e.Provider)
+	case spool.FileMade:
+		if checkData(t, e.Provider); len(e.Data) == 0 {
+			t.Fatal("a file without data")
+		}
 	case spool.ProviderPart:
 		if checkData(t, e.Provider); e.Provider == nil {
 			t.Fatal("a part without data")

@@ -8,9 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/spoolhq/spool"
 )
 
 const (
@@ -67,7 +64,7 @@ func (e *Endpoint) cause(err error) error {
 	return err
 }
 
-// result returns JSON unchanged and anything else as a JSON string.
+// result returns JSON unchanged and any other text as a JSON string.
 func result(body []byte) (json.RawMessage, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // some servers begin JSON with a byte order mark
 	switch {
@@ -75,8 +72,6 @@ func result(body []byte) (json.RawMessage, error) {
 		return json.RawMessage("null"), nil
 	case json.Valid(body):
 		return body, nil
-	case !utf8.Valid(body):
-		return nil, spool.Errorf(spool.Invalid, "the answer is neither JSON nor text")
 	default:
 		return json.Marshal(string(body))
 	}

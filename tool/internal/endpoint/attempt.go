@@ -61,20 +61,24 @@ func (e *Endpoint) attempt(ctx context.Context, c spool.ToolCall, r Request, hea
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return e.refused(r, response)
 	}
-	most := e.maxResult(c)
+	most, mostText := e.maxResult(c)
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(most)+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return e.failed(ctx, r, timeout, err, true)
-	case len(body) > most:
-		return outcome{err: spool.Errorf(spool.Limit, "the answer of %s is larger than %d bytes", r.URL.Host, most)}
 	}
-	if isFile(body) && c.SaveArtifactFunc != nil {
+	text, isText := textOf(response.Header.Get("Content-Type"), body)
+	switch {
+	case len(body) > most:
+	case !isText:
 		got, err := e.saveFile(ctx, c, response, body)
 		return outcome{result: got, err: err}
+	case len(body) <= mostText:
+		got, err := result(e.clean(text))
+		return outcome{result: got, err: err}
+	default:
+		most = mostText
 	}
-	got, err := result(e.clean(body))
-	return outcome{result: got, err: err}
+	return outcome{err: spool.Errorf(spool.Limit, "the tool was executed, but the answer of %s is larger than %d bytes", r.URL.Host, most)}
 }
 
 // WebhookID returns the id with which the request of a call is signed: "call_" and 32 hex digits of the

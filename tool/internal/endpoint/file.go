@@ -2,30 +2,35 @@ package endpoint
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
 	"path"
-	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 )
 
-// maxResult bounds the answer to a call, in bytes.
-func (e *Endpoint) maxResult(c spool.ToolCall) int {
-	if c.SaveArtifactFunc != nil {
-		return cmp.Or(e.config.MaxResultBytes, defaultMaxStored)
+// maxResult bounds the answer to a call, and one that is a text, in bytes.
+func (e *Endpoint) maxResult(c spool.ToolCall) (most, mostText int) {
+	if most = e.config.MaxResultBytes; most != 0 {
+		return most, most
 	}
-	return cmp.Or(e.config.MaxResultBytes, defaultMaxResult)
+	most, mostText = defaultMaxResult, defaultMaxResult
+	if c.SaveArtifactFunc != nil {
+		most = defaultMaxStored
+	}
+	if c.StoresResults {
+		mostText = defaultMaxStored
+	}
+	return most, mostText
 }
 
-// isFile reports whether an answer is neither JSON nor text.
-func isFile(body []byte) bool { return !utf8.Valid(body) }
-
-// saveFile saves an answer as an artifact, and returns the result that names it.
+// saveFile saves an answer that is neither JSON nor text as an artifact, and returns the result that names it.
 func (e *Endpoint) saveFile(ctx context.Context, c spool.ToolCall, response *http.Response, body []byte) (json.RawMessage, error) {
+	if c.SaveArtifactFunc == nil {
+		return nil, spool.Errorf(spool.Invalid, "the tool was executed, but its answer, of %d bytes, is neither JSON nor text", len(body))
+	}
 	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil {
 		mediaType = ""
