@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -97,7 +98,13 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (m
 		if left.OperationID != "" {
 			name = left.OperationID + " (" + name + ")"
 		}
-		s.leftOut = append(s.leftOut, description{t.Name, name + ": " + strings.Join(left.Reasons, "; ")})
+		line := strings.Map(func(r rune) rune { // the document is not trusted
+			if unicode.IsControl(r) {
+				return unicode.ReplacementChar
+			}
+			return r
+		}, name+": "+strings.Join(left.Reasons, "; "))
+		s.leftOut = append(s.leftOut, description{t.Name, line})
 	}
 	for _, tool := range document.Tools {
 		tool.Expiry, tool.DistinctApprover, tool.Access, tool.Search = t.Expiry, t.DistinctApprover, t.Access, t.Search

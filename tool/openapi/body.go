@@ -56,8 +56,8 @@ func (b *sourceBuilder) body(o operation) (body, error) {
 	if at := text(media, placeKey); at != "" {
 		best.place = at
 	}
-	if best.contentType = strings.TrimSpace(best.contentType); strings.HasPrefix(best.contentType, "*") && best.kind == argument.JSON {
-		best.contentType = ""
+	if best.contentType = strings.TrimSpace(best.contentType); strings.Contains(best.contentType, "*") && best.kind != argument.Binary {
+		best.contentType = "" // the usual one
 	}
 	return b.form(best, media)
 }

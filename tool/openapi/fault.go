@@ -14,7 +14,7 @@ const maxFaults = 10
 // placeError is what is wrong at a place of the document.
 type placeError struct{ place, text string }
 
-func (e *placeError) Error() string { return cut(e.place, 300) + ": " + e.text }
+func (e *placeError) Error() string { return cut(e.place, 300) + ": " + cut(e.text, 1000) }
 
 func wrong(place, text string) error { return &placeError{place, text} }
 

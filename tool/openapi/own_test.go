@@ -106,7 +106,7 @@ func TestOwnDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := open(t, openapi.Config{
-		Document: text, Operations: jsonOperations(t, text), BaseURL: s.URL, Egress: loopback, Auth: map[string]openapi.Credential{"bearer": {Token: "a-token-that-is-long"}},
+		Document: text, Operations: []string{"*"}, BaseURL: s.URL, Egress: loopback, Auth: map[string]openapi.Credential{"bearer": {Token: "a-token-that-is-long"}},
 	})
 	if len(tools) < 30 {
 		t.Errorf("there are only %d tools", len(tools))
@@ -124,29 +124,4 @@ func TestOwnDocument(t *testing.T) {
 	if tools["startRun"].Idempotent || !tools["getHistory"].Idempotent {
 		t.Error("the wrong tools are idempotent")
 	}
-}
-
-// jsonOperations returns the ids of a document's operations, without those whose body is a file: a model has none to send.
-func jsonOperations(t *testing.T, text []byte) (ids []string) {
-	t.Helper()
-
-	var document struct {
-		Paths map[string]map[string]struct {
-			OperationID string `json:"operationId"`
-			RequestBody struct {
-				Content map[string]any `json:"content"`
-			} `json:"requestBody"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
-	for _, methods := range document.Paths {
-		for _, o := range methods {
-			if o.RequestBody.Content["application/octet-stream"] == nil {
-				ids = append(ids, o.OperationID)
-			}
-		}
-	}
-	return ids
 }

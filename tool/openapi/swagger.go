@@ -181,12 +181,9 @@ func (d *document) kinds(old map[string]any, word, usual string) []any {
 func (d *document) oldBody(p, old map[string]any) map[string]any {
 	content := make(map[string]any)
 	for _, kind := range d.kinds(old, "consumes", "application/json") {
-		if kind, ok := kind.(string); ok && !strings.HasSuffix(kind, "/x-www-form-urlencoded") && !strings.HasPrefix(kind, "multipart/") {
+		if kind, ok := kind.(string); ok {
 			content[kind] = map[string]any{"schema": p["schema"], placeKey: p[placeKey]}
 		}
-	}
-	if len(content) == 0 { // of a form, which has no parameter in the body
-		content["application/json"] = map[string]any{"schema": p["schema"], placeKey: p[placeKey]}
 	}
 	return map[string]any{"required": p["required"], "description": p["description"], "content": content, placeKey: p[placeKey]}
 }
