@@ -62,6 +62,7 @@ var figures = []figure{
 	{"replay", measureReplay},
 	{"stop", measureStop},
 	{"step", measureStep},
+	{"catalogue", measureCatalogue},
 	{"nested", measureNested},
 	{"adapters", measureAdapters},
 	{"document", measureDocument},
@@ -207,7 +208,7 @@ func onRequest(f figure) bool {
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.
