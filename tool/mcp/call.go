@@ -169,7 +169,8 @@ func (s *Server) ready(parent context.Context, tool ListedTool) (session *sdk.Cl
 	defer cancel()
 	session, release, err = s.acquire(ctx)
 	if err == nil && strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
-		if _, err = s.listPages(ctx, session, func([]*sdk.Tool) bool { return true }); isReply(err) {
+		_, err = s.listPages(ctx, session, func([]*sdk.Tool) bool { return true })
+		if _, unread := errors.AsType[*unreadableError](err); unread || isReply(err) {
 			err = nil
 		} else if err != nil {
 			release()

@@ -41,7 +41,11 @@ func TestCutLongest(t *testing.T) {
 	if n := sizeOf(cut); n > 1000 || n < 700 || len(cut) != 3 || cut[0].Text != "first" || !strings.HasSuffix(cut[1].Text, "[the rest was cut]") {
 		t.Errorf("%d bytes: %+v", n, cut)
 	}
-	if cut := cutParts([]part{{Type: "resource_link", URI: strings.Repeat("a", 2000)}}, 1000, same); len(cut) != 0 {
+	wide := part{Type: "resource_link", URI: strings.Repeat("a", 2000)}
+	if cut := cutParts([]part{wide, parts[0], wide}, 1000, same); len(cut) != 2 || cut[0].Text != "first" || cut[1].Text != "[2 more parts were left out]" {
+		t.Errorf("beside parts that cannot be cut: %+v", cut)
+	}
+	if cut := cutParts([]part{wide}, 1000, same); len(cut) != 0 {
 		t.Errorf("a part that cannot be cut: %+v", cut)
 	}
 }

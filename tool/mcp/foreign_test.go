@@ -44,14 +44,18 @@ func foreign(t *testing.T, how string, config mcp.Config) *mcp.Server {
 	return s
 }
 
-func fastMCP(t *testing.T, revision string) *mcp.Server {
+func fastMCP(t *testing.T, revision string, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
 
 	if why, err := os.ReadFile("../../test/clients/.venv-skipped"); err == nil { // the registry was not there
 		t.Skip(strings.TrimSpace(string(why)))
 	}
 	python := must(filepath.Abs("../../test/clients/.venv/bin/python"))
-	return foreign(t, "make deps/python", mcp.Config{Command: []string{python, "testdata/shop.py"}, Revision: revision})
+	config := mcp.Config{Command: []string{python, "testdata/shop.py"}, Revision: revision}
+	for _, fn := range change {
+		fn(&config)
+	}
+	return foreign(t, "make deps/python", config)
 }
 
 // The filesystem server repeats an image in its structured content.
@@ -136,5 +140,31 @@ func TestFastMCPQuestion(t *testing.T) {
 	present := tools(t, fastMCP(t, ""), mcp.Selection{})["refund"]
 	if _, err := call(t, present, `{"order":"17"}`); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "2026-07-28") {
 		t.Errorf("the present revision: %v", err)
+	}
+}
+
+// FastMCP's resources, templates, prompts and images, of the present revision and of an older one.
+func TestFastMCPOffers(t *testing.T) {
+	t.Parallel()
+
+	for _, revision := range []string{"", "2025-06-18"} {
+		all := tools(t, fastMCP(t, revision, offering), mcp.Selection{})
+		for _, c := range []struct{ tool, args, want string }{
+			{"list_resources", `{}`, `"uri":"shop://terms"`},
+			{"list_resource_templates", `{}`, `"uriTemplate":"shop://orders/{order}/receipt"`},
+			{"read_resource", `{"uri":"shop://terms"}`, `"We refund an order within 30 days."`},
+			{"read_resource", `{"uri":"shop://orders/17/receipt"}`, `"order 17: an umbrella"`},
+			{"read_resource", `{"uri":"shop://logo"}`, `"mimeType":"image/png","omittedBytes":5`},
+			{"list_prompts", `{}`, `"arguments":[{"name":"order","required":true}]`},
+			{"get_prompt", `{"name":"apology","arguments":{"order":"17"}}`, `{"role":"user","type":"text","text":"Apologise for order 17."}`},
+			{"look", `{}`, `[{"type":"image","mimeType":"image/png","omittedBytes":5}]`},
+		} {
+			if got, err := call(t, all[c.tool], c.args); err != nil || !strings.Contains(got, c.want) {
+				t.Errorf("%q: %s %s: %s, %v", revision, c.tool, c.args, got, err)
+			}
+		}
+		if _, err := call(t, all["read_resource"], `{"uri":"shop://none"}`); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "shop://none") {
+			t.Errorf("%q: a resource that is not there: %v", revision, err)
+		}
 	}
 }

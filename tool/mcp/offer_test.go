@@ -374,6 +374,29 @@ func TestOddResources(t *testing.T) {
 	}
 }
 
+// Each subject reads resources with its own token, and one without a token is asked to sign in.
+func TestOfferedToPeople(t *testing.T) {
+	t.Parallel()
+
+	h := openHouse(t)
+	h.server.AddResource(&sdk.Resource{URI: "shop://me", Name: "me"}, func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: h.issuer.PersonOf(&http.Request{Header: r.Extra.Header})}}}, nil
+	})
+	s := h.open(t, offering)
+	h.signIn(t, s, "acme", "ann", "ann@idp")
+	h.signIn(t, s, "acme", "ben", "ben@idp")
+	me := func(subject string) (string, error) {
+		return call(t, toolsFor(t, s, "acme", subject)["read_resource"], `{"uri":"shop://me"}`, as("acme", subject))
+	}
+	for _, subject := range []string{"ann", "ben"} {
+		if got, err := me(subject); err != nil || got != `"`+subject+`@idp"` {
+			t.Errorf("%s is %s, %v", subject, got, err)
+		}
+	}
+	_, err := me("cem")
+	linkOf(t, err)
+}
+
 // A read whose connection breaks is sent again: it changes nothing.
 func TestBrokenRead(t *testing.T) {
 	t.Parallel()

@@ -232,29 +232,28 @@ func eachText(value any, fn func(string) string) any {
 const minText = 64
 
 // cutParts returns the parts with their longest texts cut to one length, so that their JSON fits into a number of bytes.
-// Parts from the end are left out if the others do not fit otherwise. Its time is linear in the size of the parts, apart
-// from a sort.
+// Parts that do not fit even so are left out, from the end if there are too many. Its time is linear in the size of the
+// parts, apart from a sort.
 func cutParts(parts []part, most int, clean func(string) string) []part {
 	const reserved = 100 // for the brackets, and for the part that says what is left out
 	room := most - reserved
-	spare := make([]int, 0, len(parts)) // how much longer than minText the texts are
+	out, spare := make([]part, 0, len(parts)), make([]int, 0, len(parts)) // how much longer than minText the texts are
 	for _, p := range parts {
 		text := sizeOf(p.Text)
-		p.Text = ""
-		need := sizeOf(p) + min(text, minText) + len(`,"text":`) + 1
+		bare := p
+		bare.Text = ""
+		need := sizeOf(bare) + min(text, minText) + len(`,"text":`) + 1
 		if need > room {
-			break
+			continue
 		}
 		room -= need
-		spare = append(spare, max(0, text-minText))
+		out, spare = append(out, p), append(spare, max(0, text-minText))
 	}
 	length := minText + level(spare, room)
-	out := make([]part, 0, len(spare)+1)
-	for _, p := range parts[:len(spare)] {
-		if sizeOf(p.Text) > length {
-			p.Text = cutText(clean(p.Text), length)
+	for i, p := range out {
+		if spare[i]+minText > length {
+			out[i].Text = cutText(clean(p.Text), length)
 		}
-		out = append(out, p)
 	}
 	if left := len(parts) - len(out); left > 0 && len(out) > 0 {
 		out = append(out, part{Type: "text", Text: fmt.Sprintf("[%d more parts were left out]", left)})
@@ -310,9 +309,10 @@ func partsOf(contents []sdk.Content) []part {
 		case *sdk.ResourceLink:
 			parts = append(parts, part{Type: "resource_link", URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MIMEType, Text: c.Description})
 		case *sdk.EmbeddedResource:
-			if c.Resource != nil {
-				parts = append(parts, resourcePart(c.Resource))
+			if c.Resource == nil {
+				c.Resource = &sdk.ResourceContents{Text: "[this part has no resource]"}
 			}
+			parts = append(parts, resourcePart(c.Resource))
 		case *unreadable:
 			parts = append(parts, part{Type: c.kind, Text: c.Text})
 		default:

@@ -108,7 +108,7 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // open returns the client of a process of the host.
-func (h *house) open(t *testing.T) *mcp.Server {
+func (h *house) open(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
 
 	with := mcp.SignInConfig{Store: h.store, Keys: h.keys, URL: h.host.URL + "/oauth", Log: h.logger}
@@ -121,6 +121,9 @@ func (h *house) open(t *testing.T) *mcp.Server {
 		t.Fatal(err)
 	}
 	config.Auth.SignIns = signIns
+	for _, fn := range change {
+		fn(&config)
+	}
 	s, err := mcp.New(config)
 	if err != nil {
 		t.Fatal(err)
