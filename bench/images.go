@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// imageBytes is the size of the image that the tool returns.
-const imageBytes = 1_000_000
+// imageSide is the width and the height of the image that the tool returns, which then has 1 MB.
+const imageSide = 1000
 
 // measureImages measures what a step costs whose tool returns an image, which the engine keeps in its own store and shows
 // to the model, beside a step with a small result.
@@ -35,7 +35,7 @@ func measureImages(b *bench) (_ *section, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	m := imageMeasure{b: b, db: db, runs: runs}
-	if err := b.interleave(1, func() error { return m.arm(draws, &m.ofImage) }, func() error { return m.arm(looks, &m.ofSmall) }); err != nil {
+	if err := b.interleave(1, m.image, func() error { return m.arm(looks, &m.ofSmall) }); err != nil {
 		return nil, err
 	}
 	s.rows = []row{
@@ -63,23 +63,47 @@ func looks(context.Context, spool.ToolCall) (json.RawMessage, error) {
 	return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
 }
 
-// draws saves an image of 1 MB: that of one pixel, with noise behind it.
-func draws(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		return nil, err
+// drawings returns images of about 1 MB, of noise, which no format makes smaller.
+func drawings(n int) ([][]byte, error) {
+	all := make([][]byte, n)
+	for i := range all {
+		noise := image.NewGray(image.Rect(0, 0, imageSide, imageSide))
+		_, _ = rand.Read(noise.Pix) // it never fails
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, noise); err != nil {
+			return nil, err
+		}
+		all[i] = b.Bytes()
 	}
-	noise := make([]byte, imageBytes-b.Len())
-	_, _ = rand.Read(noise) // it never fails
-	saved, err := call.SaveArtifact(ctx, "a.png", "image/png", bytes.NewReader(append(b.Bytes(), noise...)))
+	return all, nil
+}
+
+// draws returns a tool that saves the next image.
+func draws(all [][]byte) toolFunc {
+	next := 0
+	return func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		next++
+		saved, err := call.SaveArtifact(ctx, "a.png", "image/png", bytes.NewReader(all[next-1]))
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"artifact": saved})
+	}
+}
+
+type toolFunc = func(context.Context, spool.ToolCall) (json.RawMessage, error)
+
+// image measures runs whose tool returns an image.
+func (m *imageMeasure) image() error {
+	all, err := drawings(m.runs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return json.Marshal(map[string]any{"artifact": saved})
+	return m.arm(draws(all), &m.ofImage)
 }
 
 // arm measures runs with a tool.
-func (m *imageMeasure) arm(tool func(context.Context, spool.ToolCall) (json.RawMessage, error), into *imageArm) error {
+func (m *imageMeasure) arm(tool toolFunc, into *imageArm) error {
 	e, err := engine.New(m.db.Backend(), engine.Config{
 		SingleProcess: true,
 		Agents:        []engine.Agent{{Name: "bench", Model: "stepper", Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "look"}, Call: tool}}}},
