@@ -11,7 +11,7 @@ import (
 )
 
 // saveData saves the data of a result's images, sounds and files as artifacts. It does nothing if the engine stores
-// none.
+// none. Of data that are too large, only the size remains, as if it stored none: the rest of the result is worth more.
 func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part) error {
 	if call.SaveArtifactFunc == nil {
 		return nil
@@ -21,6 +21,11 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 			continue
 		}
 		saved, err := call.SaveArtifact(ctx, nameOf(p.URI), p.MIMEType, bytes.NewReader(s.cleanBytes(p.data)))
+		if spool.CodeOf(err) == spool.Limit {
+			s.config.Log.WarnContext(ctx, "a file of an MCP server's result was not saved", "server", s.config.Name, "tool", call.Name, "bytes", len(p.data), "error", err)
+			parts[i].NotSaved = spool.MessageOf(err)
+			continue
+		}
 		if err != nil {
 			return &spool.Error{
 				Code: spool.CodeOf(err), Message: "the tool was executed, but a file of its result was not saved: " + spool.MessageOf(err), Err: err,
@@ -33,7 +38,7 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 
 // maxResult bounds a result, in bytes.
 func (s *Server) maxResult(call spool.ToolCall) int {
-	if call.SaveArtifactFunc != nil {
+	if call.StoresResults {
 		return cmp.Or(s.config.MaxResultBytes, defaultMaxStored)
 	}
 	return cmp.Or(s.config.MaxResultBytes, defaultMaxResult)
