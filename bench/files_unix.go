@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // openFiles returns how many files this process may have open. It raises the limit if it can: a process that
 // it starts then has the same one.
@@ -19,4 +22,13 @@ func openFiles() uint64 {
 		}
 	}
 	return uint64(limit.Cur) //nolint:unconvert // it is signed on some systems
+}
+
+// cpuTime returns the CPU time of this process so far.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

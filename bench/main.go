@@ -6,7 +6,7 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
+// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
 // server: the command starts one with its default settings, or uses that of -postgres. Four figures are
 // measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
 // Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
@@ -63,6 +63,7 @@ var figures = []figure{
 	{"stop", measureStop},
 	{"step", measureStep},
 	{"catalogue", measureCatalogue},
+	{"images", measureImages},
 	{"nested", measureNested},
 	{"adapters", measureAdapters},
 	{"document", measureDocument},
@@ -208,7 +209,7 @@ func onRequest(f figure) bool {
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images", "nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

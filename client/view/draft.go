@@ -120,7 +120,7 @@ func (d *draft) messages(thread spool.ThreadID) []spool.Message {
 	return out
 }
 
-// said returns the parts with their text. A block without text is no part.
+// said returns the parts with their text, and the files. A block without text is no part.
 func (d *draft) said() spool.Content {
 	var content spool.Content
 	for _, p := range d.parts {
@@ -133,7 +133,7 @@ func (d *draft) said() spool.Content {
 		case string(p.Args) == "null":
 			out.Args = nil
 		}
-		if p.Type == spool.PartToolCall || out.Text != "" {
+		if p.Type == spool.PartToolCall || out.Text != "" || out.Image != "" || out.File != "" {
 			content = append(content, out)
 		}
 	}

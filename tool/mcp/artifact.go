@@ -14,7 +14,7 @@ import (
 const maxFiles = 100
 
 // saveData saves the data of a result's images, sounds and files as artifacts. It does nothing if the engine stores
-// none.
+// none. Of data that are too large, only the size remains, as if it stored none: the rest of the result is worth more.
 func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part) error {
 	if call.SaveArtifactFunc == nil {
 		return nil
@@ -25,10 +25,18 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 			continue
 		}
 		if saved++; saved > maxFiles {
-			s.config.Log.WarnContext(ctx, "the result of an MCP server has too many files; the rest is left out", "server", s.config.Name, "tool", call.Name, "saved", maxFiles)
-			return nil
+			if saved == maxFiles+1 {
+				s.config.Log.WarnContext(ctx, "the result of an MCP server has too many files; the rest is not saved", "server", s.config.Name, "tool", call.Name, "saved", maxFiles)
+			}
+			parts[i].NotSaved = "the result has too many files"
+			continue
 		}
 		artifact, err := call.SaveArtifact(ctx, nameOf(p.URI), p.MIMEType, bytes.NewReader(s.cleanBytes(p.data)))
+		if spool.CodeOf(err) == spool.Limit {
+			s.config.Log.WarnContext(ctx, "a file of an MCP server's result was not saved", "server", s.config.Name, "tool", call.Name, "bytes", len(p.data), "error", err)
+			parts[i].NotSaved = spool.MessageOf(err)
+			continue
+		}
 		if err != nil {
 			return &spool.Error{
 				Code: spool.CodeOf(err), Message: "the tool was executed, but a file of its result was not saved: " + spool.MessageOf(err), Err: err,
@@ -41,7 +49,7 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 
 // maxResult bounds a result, in bytes.
 func (s *Server) maxResult(call spool.ToolCall) int {
-	if call.SaveArtifactFunc != nil {
+	if call.StoresResults {
 		return cmp.Or(s.config.MaxResultBytes, defaultMaxStored)
 	}
 	return cmp.Or(s.config.MaxResultBytes, defaultMaxResult)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,6 +50,13 @@ func TestFiles(t *testing.T) {
 		if a := parts[i].Artifact; a != want || parts[i].OmittedBytes != 0 {
 			t.Errorf("part %d: %+v, want %+v", i, parts[i], want)
 		}
+	}
+	call.SaveArtifactFunc = func(context.Context, spool.NewArtifact) (spool.Artifact, error) {
+		return spool.Artifact{}, spool.Errorf(spool.Limit, "too large")
+	}
+	const large = `[{"type":"image","mimeType":"image/png","omittedBytes":5,"notSaved":"too large"},`
+	if got, err := tool.Call(t.Context(), call); err != nil || !strings.HasPrefix(string(got), large) || !strings.Contains(string(got), `"text":"text"`) {
+		t.Errorf("too large: %s, %v", got, err)
 	}
 	call.SaveArtifactFunc = func(context.Context, spool.NewArtifact) (spool.Artifact, error) {
 		return spool.Artifact{}, spool.Errorf(spool.StorageFull, "no room")

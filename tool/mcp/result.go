@@ -31,6 +31,8 @@ type part struct {
 	MIMEType string `json:"mimeType,omitempty"`
 	// OmittedBytes is the size of data that a model cannot read in a JSON text.
 	OmittedBytes int `json:"omittedBytes,omitempty"`
+	// NotSaved says why the data are not an artifact.
+	NotSaved string `json:"notSaved,omitempty"`
 	// Artifact has the data if the engine stores artifacts.
 	Artifact *spool.Artifact `json:"artifact,omitempty"`
 

@@ -66,7 +66,7 @@ func (l *runState) saveAnswerFile(ctx context.Context, n int, file spool.FileMad
 	}
 	s.hasArtifacts.Store(true)
 	if strings.HasPrefix(saved.MediaType, "image/") {
-		return spool.Part{Type: spool.PartImage, Image: saved.ID.URI(), MIMEType: saved.MediaType, FileName: saved.Name}, nil
+		return spool.Part{Type: spool.PartImage, Image: saved.ID.URI(), MIMEType: saved.MediaType}, nil
 	}
 	return spool.Part{Type: spool.PartFile, File: saved.ID.URI(), MIMEType: saved.MediaType, FileName: saved.Name}, nil
 }

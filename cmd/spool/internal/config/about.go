@@ -31,7 +31,7 @@ var about = map[string]string{
 	"models.<name>.stream_usage":                      "false: do not send stream_options, for servers that refuse it (openai). Default: the profile's.",
 	"models.<name>.strict_schemas":                    "false: do not mark schemas of answers as strict (openai). Default: the profile's.",
 	"models.<name>.parallel_tool_calls":               "false: remove the field of this name from extra_body and provider options, for servers that refuse it (openai). Default: the profile's.",
-	"models.<name>.result_images":                     "true: send the images and PDFs of tool results (openai). Default: the profile's.",
+	"models.<name>.result_images":                     "false: do not send the images and PDFs of tool results (openai). Default: the profile's.",
 	"models.<name>.thinking_tags":                     "Whether text between <think> and </think> at the beginning of an answer is reasoning (openai). Default: the profile's.",
 	"models.<name>.output_from_total":                 "true: the server counts the output without the reasoning, so it is the total without the prompt (openai). Default: the profile's.",
 	"models.<name>.answer_after_results":              "true: put a short answer between tool results and a user's message, which Mistral's models refuse without (openai). Default: the profile's.",

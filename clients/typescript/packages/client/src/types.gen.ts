@@ -1408,6 +1408,43 @@ export interface components {
             /** @description The failures that move a run on. */
             on: string[];
         };
+        /** @description An image or another file of the answer. */
+        File: {
+            /** @description The URI of another file, artifact:art_... Left out: it is an image. */
+            file?: string;
+            /** @description The name of the file. Left out: it has none. */
+            fileName?: string;
+            /** @description The URI of an image, artifact:art_... Left out: it is no image. */
+            image?: string;
+            /** @description The type of the file. */
+            mimeType: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "FILE";
+        };
+        /** @description An image or another file of the answer. */
+        FileItem: {
+            /** @description The URI of another file, artifact:art_... Left out: it is an image. */
+            file?: string;
+            /** @description The name of the file. Left out: it has none. */
+            fileName?: string;
+            /** @description The URI of an image, artifact:art_... Left out: it is no image. */
+            image?: string;
+            /** @description The type of the file. */
+            mimeType: string;
+            /**
+             * @description The item's position in its stream: two numbers that grow.
+             * @example 7-1
+             */
+            offset: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "FILE";
+        };
         FilePart: {
             /** @description A URL, a data URL, or the URI of an artifact. */
             file: string;
@@ -1919,7 +1956,7 @@ export interface components {
             parameters?: unknown;
         };
         /** @description An item of a run stream, by its type. Ignore a type that you do not know. */
-        Item: components["schemas"]["RunStartedItem"] | components["schemas"]["TextMessageStartItem"] | components["schemas"]["TextMessageContentItem"] | components["schemas"]["TextMessageEndItem"] | components["schemas"]["ReasoningStartItem"] | components["schemas"]["ReasoningContentItem"] | components["schemas"]["ReasoningEndItem"] | components["schemas"]["ToolCallStartItem"] | components["schemas"]["ToolCallArgsItem"] | components["schemas"]["ToolCallEndItem"] | components["schemas"]["ToolCallResultItem"] | components["schemas"]["StepFinishedItem"] | components["schemas"]["InputRequiredItem"] | components["schemas"]["SubagentStartedItem"] | components["schemas"]["SubagentEventItem"] | components["schemas"]["SubagentFinishedItem"] | components["schemas"]["WaitingForProviderItem"] | components["schemas"]["CustomItem"] | components["schemas"]["RunFinishedItem"] | components["schemas"]["RunErrorItem"];
+        Item: components["schemas"]["RunStartedItem"] | components["schemas"]["TextMessageStartItem"] | components["schemas"]["TextMessageContentItem"] | components["schemas"]["TextMessageEndItem"] | components["schemas"]["ReasoningStartItem"] | components["schemas"]["ReasoningContentItem"] | components["schemas"]["ReasoningEndItem"] | components["schemas"]["ToolCallStartItem"] | components["schemas"]["ToolCallArgsItem"] | components["schemas"]["ToolCallEndItem"] | components["schemas"]["ToolCallResultItem"] | components["schemas"]["FileItem"] | components["schemas"]["StepFinishedItem"] | components["schemas"]["InputRequiredItem"] | components["schemas"]["SubagentStartedItem"] | components["schemas"]["SubagentEventItem"] | components["schemas"]["SubagentFinishedItem"] | components["schemas"]["WaitingForProviderItem"] | components["schemas"]["CustomItem"] | components["schemas"]["RunFinishedItem"] | components["schemas"]["RunErrorItem"];
         Job: {
             /**
              * @description The agent that runs.
@@ -4009,7 +4046,7 @@ export interface components {
             type: "SUBAGENT_FINISHED";
         };
         /** @description An item of a nested run, by its type. It has no offset. */
-        SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"];
+        SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"] | components["schemas"]["File"];
         /** @description A nested run begins or continues. */
         SubagentStartedItem: {
             /** Format: int64 */
