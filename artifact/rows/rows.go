@@ -321,7 +321,7 @@ func (r *reader) load() error {
 	if err != nil {
 		return err
 	}
-	r.rest = nil
+	r.rest = make([]byte, 0, min(wanted*r.upload.PartSize, r.upload.Size))
 	for n := range wanted {
 		data, err := r.upload.data(rows, n, r.next)
 		switch {
