@@ -324,11 +324,11 @@ func (r *reader) load() error {
 	r.rest = make([]byte, 0, min(wanted*r.upload.PartSize, r.upload.Size))
 	for n := range wanted {
 		data, err := r.upload.data(rows, n, r.next)
-		switch {
-		case err != nil && n == 0:
+		if err != nil && n == 0 {
 			return err
-		case err != nil: // the next load says so, behind the parts before it
-			return nil
+		}
+		if err != nil { // the next load says so, behind the parts before it
+			break
 		}
 		r.rest = append(r.rest, data...)
 		r.next++
