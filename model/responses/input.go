@@ -89,7 +89,7 @@ func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 				continue
 			}
 			if filepart.Follows(p) {
-				out, reasons = out[:len(out)-reasons], 0 // their successor is the image
+				out = out[:len(out)-reasons] // their successor is the image
 			}
 			item = m.text(p)
 		case spool.PartToolCall:
