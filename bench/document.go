@@ -45,7 +45,7 @@ func measureDocument(b *bench) (*section, error) {
 	}
 	ratio := loaded.over(decoded)
 	s.rows = []row{{"load", "ms", loaded}, {"decoding alone", "ms", decoded}, {"load over decoding", "", ratio}}
-	s.goals = []goal{atMost("load of the document, over its decoding", ratio.median(), 200)}
+	s.goals = []goal{atMost("load of the document, over its decoding", ratio.median(), 30)}
 	return s, nil
 }
 
