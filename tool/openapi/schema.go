@@ -570,6 +570,9 @@ func (l *library) deepest(place string, plain bool, write func(w *writer) any) (
 
 // schemaOf returns the arguments' schema of an operation as JSON, and the places of files in the body.
 func (l *library) schemaOf(place string, write func(w *writer) any) (json.RawMessage, [][]string, error) {
+	if l.written > maxWritten {
+		return nil, nil, wrong(place, "the schemas of the document are too large together: choose fewer operations")
+	}
 	w, text, err := l.deepest(place, false, write)
 	if err != nil {
 		return nil, nil, err
