@@ -293,7 +293,7 @@ func (b *sourceBuilder) answers(o operation) string {
 			switch {
 			case kind == "application/json", kind == "application/*", kind == "*/*":
 				return ""
-			case err == nil && len(kinds) < maxAccept && !contains(kinds, kind):
+			case err == nil && len(kinds) < maxAccept && !slices.Contains(kinds, kind):
 				kinds = append(kinds, kind)
 			}
 		}
