@@ -9,7 +9,12 @@ import { StateMark } from "../ui/parts.js";
 /** The state of a run that is in a list, and what it waits for. */
 export function ListedMark({ run }: { run: Run }): ReactNode {
   // Between two waits, a run saves a step, fails, or has another state.
-  const wait = useWait(run.threadId, run.state, `${run.id} ${run.state} ${run.steps} ${run.attempts}`, run);
+  const wait = useWait(
+    { threadId: run.threadId, run },
+    run.state,
+    `${run.id} ${run.state} ${run.steps} ${run.attempts}`,
+    run,
+  );
   return <StateMark state={run.state} wait={wait} />;
 }
 

@@ -1,7 +1,7 @@
 import { emptyView, type Park, type PendingCall, type ThreadView } from "@spool/client";
 import { expect, test } from "vitest";
 import { moment } from "../ui/format.js";
-import { waitOf } from "./wait.js";
+import { isOlder, waitOf } from "./wait.js";
 
 const view = (state: string, fields: Partial<ThreadView> = {}): ThreadView => ({
   ...emptyView,
@@ -49,4 +49,19 @@ test("each run of a tree waits for its own", () => {
   const again = view("QUEUED", { retry: { runId: "r1", at } });
   expect(waitOf(again, { ...root("QUEUED"), id: "r2" })).toBeNull(); // it waits for the thread
   expect(waitOf(again, root("QUEUED"))).not.toBeNull();
+});
+
+test("a view that is older than the list cannot tell of its wait", () => {
+  const listed = { threadId: "t1", updatedAt: "2026-01-01T12:00:05.25Z", run: { id: "r1", steps: 1, attempts: 1 } };
+  const read = (updatedAt: string, steps: number, attempts: number) =>
+    ({
+      thread: { ...emptyView.thread, updatedAt },
+      runs: [{ id: "r1", steps, attempts }],
+    }) as unknown as ThreadView;
+  expect(isOlder(read("2026-01-01T12:00:05.25Z", 1, 1), listed)).toBe(false);
+  expect(isOlder(read("2026-01-01T12:00:05.3Z", 1, 2), listed)).toBe(false);
+  expect(isOlder(read("2026-01-01T12:00:05Z", 1, 1), listed)).toBe(true);
+  expect(isOlder(read("2026-01-01T12:00:06Z", 0, 1), listed)).toBe(true);
+  expect(isOlder(read("2026-01-01T12:00:06Z", 1, 0), listed)).toBe(true);
+  expect(isOlder(read("2026-01-01T12:00:05Z", 0, 0), { threadId: "t1" })).toBe(false);
 });

@@ -1,5 +1,5 @@
 // What a run waits for, in the few words of its mark.
-import type { State, ThreadView } from "@spool/client";
+import type { Run, State, ThreadView } from "@spool/client";
 import { moment } from "../ui/format.js";
 
 /** What a run waits for. */
@@ -17,6 +17,23 @@ export interface WaitingRun {
   readonly id: string;
   readonly depth: number;
   readonly state: State | string;
+}
+
+/** What a list says of a thread, or of a run of it. */
+export interface Listed {
+  readonly threadId: string;
+  /** When the thread changed last. */
+  readonly updatedAt?: string;
+  readonly run?: Pick<Run, "id" | "steps" | "attempts">;
+}
+
+/** Whether a view is older than what the list says: it cannot tell of a wait that the list has already. */
+export function isOlder({ thread, runs }: Pick<ThreadView, "thread" | "runs">, { updatedAt, run }: Listed): boolean {
+  const known = runs.find(({ id }) => id === run?.id);
+  return (
+    (updatedAt !== undefined && Date.parse(thread.updatedAt ?? "") < Date.parse(updatedAt)) ||
+    (run !== undefined && known !== undefined && (known.steps < run.steps || known.attempts < run.attempts))
+  );
 }
 
 /** Returns what a run of a view waits for, or null if it does not wait. Without a run, it is the one that has the thread. */

@@ -23,7 +23,11 @@ const states = [
 const refreshMs = 3000;
 
 function ListedMark({ thread }: { thread: Thread }): ReactNode {
-  const wait = useWait(thread.id, thread.state, `${thread.state} ${thread.updatedAt}`);
+  const wait = useWait(
+    { threadId: thread.id, updatedAt: thread.updatedAt },
+    thread.state,
+    `${thread.state} ${thread.updatedAt}`,
+  );
   return <StateMark state={thread.state} wait={wait} />;
 }
 

@@ -4,18 +4,18 @@ import { emptyView, reduce, SpoolError } from "@spool/client";
 import { useEffect, useSyncExternalStore } from "react";
 import { useInbox } from "../inbox/store.js";
 import { client } from "../session.js";
-import { type Wait, type WaitingRun, type Waits, waitOf } from "../thread/wait.js";
+import { isOlder, type Listed, type Wait, type WaitingRun, type Waits, waitOf } from "../thread/wait.js";
 
 const most = 1000;
 /** What a thread waits for, by its id and mark. Null: it is not known yet, or may not be read. */
 const known = new Map<string, Waits | null>();
-/** What is to be read: the keys, and the threads that they are about. */
-const wanted = new Map<string, string>();
+/** What is to be read, by its key. */
+const wanted = new Map<string, Listed>();
 const listeners = new Set<() => void>();
 let reading = false;
 
 /** Wants to know what a thread waits for. */
-function want(key: string, threadId: string): void {
+function want(key: string, listed: Listed): void {
   if (known.has(key)) {
     return;
   }
@@ -23,21 +23,24 @@ function want(key: string, threadId: string): void {
     known.clear();
   }
   known.set(key, null);
-  wanted.set(key, threadId);
+  wanted.set(key, listed);
   if (!reading) {
-    reading = true;
-    void readAll().finally(() => {
-      reading = false;
-    });
+    void readAll();
   }
 }
 
 async function readAll(): Promise<void> {
-  for (const [key, threadId] of wanted) {
+  reading = true;
+  for (const [key, listed] of wanted) {
     wanted.delete(key);
     try {
-      const { thread, parks, pending, retry } = reduce(emptyView, await client.history(threadId, { limit: 1 }));
-      known.set(key, { thread, parks, pending, retry });
+      const view = reduce(emptyView, await client.history(listed.threadId, { limit: 1 }));
+      const { thread, parks, pending, retry } = view;
+      if (isOlder(view, listed)) {
+        known.delete(key); // it is asked for again when the inbox has been read
+      } else {
+        known.set(key, { thread, parks, pending, retry });
+      }
     } catch (error) {
       if (!(error instanceof SpoolError && error.status !== undefined && error.status < 500)) {
         known.delete(key); // it is asked for again when the inbox has been read
@@ -47,6 +50,7 @@ async function readAll(): Promise<void> {
       changed();
     }
   }
+  reading = false; // in the same turn as the last look at what is wanted
 }
 
 function subscribe(changed: () => void): () => void {
@@ -58,8 +62,9 @@ function subscribe(changed: () => void): () => void {
  * Returns what a thread or a run of it waits for, or null as long as that is not known. The mark is everything that the
  * list says of it and that changes with a wait.
  */
-export function useWait(threadId: string, state: string, mark: string, run?: WaitingRun): Wait | null {
+export function useWait(listed: Listed, state: string, mark: string, run?: WaitingRun): Wait | null {
   const inbox = useInbox();
+  const { threadId } = listed;
   const key = `${threadId} ${mark}`;
   const waits = useSyncExternalStore(subscribe, () => known.get(key) ?? null);
   const may = state === "WAITING_FOR_INPUT" || state === "QUEUED";
@@ -69,11 +74,12 @@ export function useWait(threadId: string, state: string, mark: string, run?: Wai
       (one) =>
         one.threadId === threadId && (run === undefined || run.id === one.runId || run.id === (one.agentId ?? "")),
     );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key has what the list says
   useEffect(() => {
     if (may && !asks && !inbox.loading) {
-      want(key, threadId);
+      want(key, listed);
     }
-  }, [key, threadId, may, asks, inbox]);
+  }, [key, may, asks, inbox]);
   if (asks) {
     return { asks, text: "needs you" };
   }
