@@ -85,6 +85,8 @@ const (
 	ItemToolArgs   ItemType = "TOOL_CALL_ARGS"
 	ItemToolEnd    ItemType = "TOOL_CALL_END"
 	ItemToolResult ItemType = "TOOL_CALL_RESULT"
+	// ItemSource is a source of an agent's answer: [Source]. Sources come at the end of the answer, each once.
+	ItemSource ItemType = "SOURCE"
 	// ItemStepFinished says that everything before it is in the thread's messages:
 	// [StepFinished].
 	ItemStepFinished ItemType = "STEP_FINISHED"
@@ -117,7 +119,7 @@ func (t ItemType) Content() bool {
 	case ItemTextStart, ItemTextContent, ItemTextEnd,
 		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
 		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
-		ItemSubagentEvent:
+		ItemSource, ItemSubagentEvent:
 		return true
 	default:
 		return false
@@ -227,6 +229,8 @@ type ToolResulted struct {
 	ToolCallID ToolCallID      `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Result     json.RawMessage `json:"result"`
+	// Sources are those that the result names. Empty: it names none.
+	Sources []Source `doc:"The sources that the result names. Left out: none." json:"sources,omitempty"`
 }
 
 // StepFinished are the fields of [ItemStepFinished].

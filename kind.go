@@ -60,6 +60,7 @@ func ItemKinds() []Kind[ItemType] {
 		kind[ToolArgs](ItemToolArgs, "A piece of the arguments, as JSON text."),
 		kind[ToolEnded](ItemToolEnd, "A call is complete."),
 		kind[ToolResulted](ItemToolResult, "The result of a tool call."),
+		kind[Source](ItemSource, "A source of the answer."),
 		kind[StepFinished](ItemStepFinished, "Everything that its agent said before is saved."),
 		kind[InputRequired](ItemInputRequired, "A call waits for an answer."),
 		kind[SubagentStarted](ItemSubagentStarted, "A nested run begins or continues."),

@@ -82,7 +82,8 @@ type OutputSchema struct {
 }
 
 // ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],
-// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [ResumePoint], [UsageSeen] or [Finish].
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [SourceSeen],
+// [ResumePoint], [UsageSeen] or [Finish].
 //
 // The provider data of an event is a JSON object with one key, the name of the adapter's format. Its
 // value names the provider's model, so that an adapter sends data back only to the model that made it.
@@ -123,6 +124,10 @@ type (
 	// ProviderPart is a part of the answer that only its provider understands, such as a search that the
 	// provider made by itself. It is kept in its place as a [PartProvider], and sent back.
 	ProviderPart struct{ Provider json.RawMessage }
+	// SourceSeen is a source that the answer names, at any time before its end. The spans count the characters of all
+	// text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds them to the
+	// end of the message.
+	SourceSeen struct{ Source Source }
 	// ResumePoint has the data with which another process can come back to this answer: see
 	// [ModelRequest.Resume]. The engine saves it before it handles the next event. A model yields it
 	// before the first piece of the answer, at most once per answer.
@@ -153,6 +158,7 @@ func (ToolCallStart) modelEvent()  {}
 func (ToolCallDelta) modelEvent()  {}
 func (ToolCallEnd) modelEvent()    {}
 func (ProviderPart) modelEvent()   {}
+func (SourceSeen) modelEvent()     {}
 func (ResumePoint) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}
 func (Finish) modelEvent()         {}

@@ -27,6 +27,8 @@ type Turn struct {
 	TextProvider []byte
 	// Parts have the data of parts that only the provider understands. They come after the text.
 	Parts [][]byte
+	// Sources are the sources of the text. They come after it.
+	Sources []spool.Source
 	// Midway is called after the text. If it returns an error, the answer ends with it. Nil: nothing is called.
 	Midway func(ctx context.Context) error
 	// Early is usage that is reported right after the text. Zero: none.
@@ -282,6 +284,9 @@ func (t Turn) spoken() []spool.ModelEvent {
 	}
 	for _, data := range t.Parts {
 		all = append(all, spool.ProviderPart{Provider: data})
+	}
+	for _, s := range t.Sources {
+		all = append(all, spool.SourceSeen{Source: s})
 	}
 	if t.Early != (spool.Usage{}) {
 		all = append(all, spool.UsageSeen{Usage: t.Early})

@@ -100,7 +100,7 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 			if data.Part != nil {
 				parts = append(parts, data.Part)
 			}
-		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary:
+		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary, spool.PartSource:
 		}
 	}
 	c.add(roleModel, parts...)

@@ -28,6 +28,10 @@ type chunk struct {
 		Usage *usage `json:"usage"`
 	}] `json:"x_groq"` //nolint:tagliatelle // the provider's word
 
+	// Citations and SearchResults are Perplexity's sources.
+	Citations     loose[[]json.RawMessage] `json:"citations"`
+	SearchResults loose[[]json.RawMessage] `json:"search_results"` //nolint:tagliatelle // the provider's word
+
 	openaiwire.Failure
 }
 
@@ -46,6 +50,7 @@ type delta struct {
 	ReasoningContent thought                  `json:"reasoning_content"`
 	ReasoningDetails loose[[]json.RawMessage] `json:"reasoning_details"`
 	ToolCalls        callList                 `json:"tool_calls"`
+	Annotations      loose[[]json.RawMessage] `json:"annotations"`
 }
 
 // empty reports whether a delta has nothing of an answer.

@@ -75,6 +75,8 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[agui.ThreadState]():                  "AgentThreadState",
 	reflect.TypeFor[agui.ToolCall]():                     "AgentToolCall",
 	reflect.TypeFor[spool.StepFinished]():                "AgentStep",
+	// The item of a nested run has the name Source.
+	reflect.TypeFor[spool.Source](): "CitedSource",
 }
 
 // made has the types that are made by reflection for the document, and all names of types.
