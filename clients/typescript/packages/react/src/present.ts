@@ -1,6 +1,6 @@
 // Which messages a thread shows, and each of them by its id, without work that grows with the thread for each token.
 import type { Message, Park, PendingCall, ThreadState, ThreadStore, ViewMessage } from "@spool/client";
-import { nestedOf, type ShownMessage, shown, shownTurn } from "./show.js";
+import { nestedOf, type ShownMessage, type ShownSource, shown, shownTurn } from "./show.js";
 
 /** Which messages {@link Presenter.ids} returns. */
 export interface MessageFilter {
@@ -13,6 +13,8 @@ interface Index {
   readonly byId: Map<string, ViewMessage>;
   /** The results of the calls of each message, by the message's id. */
   readonly results: Map<string, Map<string, unknown>>;
+  /** The sources of those results. */
+  readonly sources: Map<string, Map<string, readonly ShownSource[]>>;
   /** The message of the newest call of each agent and call id. A model may use an id again. */
   readonly calls: Map<string, string>;
   /** The ids of the messages to show, by agent. */
@@ -102,6 +104,7 @@ function newPresenter(): Presenter {
       }
       const streaming = !saved.byId.has(id);
       const results = merged(saved.results.get(id), drafts.results.get(id));
+      const sources = merged(saved.sources.get(id), drafts.sources.get(id));
       const depends =
         message === undefined ? [] : [streaming, ...dependsOn(message, results, parks, pending, state.view.runs)];
       const earlier = kept.get(id);
@@ -111,7 +114,7 @@ function newPresenter(): Presenter {
       const value =
         message === undefined
           ? shownTurn(source as ThreadState["turns"][number])
-          : shown(message, streaming, { results, parks, pending, runs });
+          : shown(message, streaming, { results, sources, parks, pending, runs });
       kept.set(id, { source, depends, value });
       return value;
     },
@@ -119,7 +122,7 @@ function newPresenter(): Presenter {
 }
 
 function build(messages: readonly ViewMessage[], before?: Index): Index {
-  const index: Index = { byId: new Map(), results: new Map(), calls: new Map(), ids: new Map() };
+  const index: Index = { byId: new Map(), results: new Map(), sources: new Map(), calls: new Map(), ids: new Map() };
   for (const message of messages) {
     index.byId.set(message.id, message);
     const agent = message.agentId ?? "";
@@ -142,6 +145,14 @@ function build(messages: readonly ViewMessage[], before?: Index): Index {
           const results = index.results.get(id) ?? new Map<string, unknown>();
           results.set(part.toolCallId, part.result);
           index.results.set(id, results);
+          const named = partsIn(message.content).filter(
+            (other) => other.type === "source" && other.toolCallId === part.toolCallId,
+          );
+          if (named.length > 0) {
+            const sources = index.sources.get(id) ?? new Map<string, readonly ShownSource[]>();
+            sources.set(part.toolCallId, named as readonly ShownSource[]);
+            index.sources.set(id, sources);
+          }
         }
       }
     }
@@ -172,7 +183,7 @@ function dependsOn(
   return depends;
 }
 
-function merged(a: ReadonlyMap<string, unknown> | undefined, b: ReadonlyMap<string, unknown> | undefined) {
+function merged<T>(a: ReadonlyMap<string, T> | undefined, b: ReadonlyMap<string, T> | undefined) {
   return a !== undefined && b !== undefined ? new Map([...a, ...b]) : (a ?? b);
 }
 

@@ -21,6 +21,8 @@ export interface ShownToolCall {
   readonly park?: Park;
   /** The work that goes on elsewhere. */
   readonly pending?: PendingCall;
+  /** The sources that the result names. Left out: none. */
+  readonly sources?: readonly ShownSource[];
   /** The run that the call has started. Its messages are those of `useMessages({ agentId })`. */
   readonly agentId?: string;
 }
@@ -30,7 +32,19 @@ export type ShownPart =
   | { readonly type: "text" | "reasoning" | "summary"; readonly text: string }
   | { readonly type: "image"; readonly image: string; readonly mimeType?: string }
   | { readonly type: "file"; readonly file: string; readonly fileName?: string; readonly mimeType?: string }
+  | ShownSource
   | ShownToolCall;
+
+/**
+ * A page or a document that supports the message. Nothing has checked what it says. `url` begins with http: or https:,
+ * and `spans` count the Unicode code points of `text` of the message.
+ */
+export interface ShownSource {
+  readonly type: "source";
+  readonly url?: string;
+  readonly title?: string;
+  readonly spans?: readonly { readonly start: number; readonly end: number }[];
+}
 
 /** A message as it is shown. Everything that has not changed is the same object as before. */
 export interface ShownMessage {
@@ -57,6 +71,8 @@ export interface ShownMessage {
 /** What {@link shown} needs to know of a thread beside the message. */
 export interface Surroundings {
   readonly results: ReadonlyMap<string, unknown> | undefined;
+  /** The sources that the results name, by their calls. */
+  readonly sources?: ReadonlyMap<string, readonly ShownSource[]> | undefined;
   readonly parks: readonly Park[];
   readonly pending: readonly PendingCall[];
   readonly runs: ThreadState["view"]["runs"];
@@ -139,6 +155,7 @@ function partsOf({ content, agentId }: ViewMessage, streaming: boolean, around: 
         break;
       case "image":
       case "file":
+      case "source":
         parts.push(part as ShownPart);
         break;
     }
@@ -150,7 +167,7 @@ function callOf(
   call: { toolCallId: string; toolName: string; args?: unknown },
   agentId: string | null,
   streaming: boolean,
-  { results, parks, pending, runs }: Surroundings,
+  { results, sources, parks, pending, runs }: Surroundings,
 ): ShownToolCall {
   const same = (other: { toolCallId: string; agentId?: string | null }) =>
     other.toolCallId === call.toolCallId && (other.agentId ?? null) === agentId;
@@ -174,6 +191,7 @@ function callOf(
     args: call.args ?? null,
     state,
     ...(done && { result }),
+    ...(done && sources?.has(call.toolCallId) && { sources: sources.get(call.toolCallId) ?? [] }),
     ...(!done && park !== undefined && { park }),
     ...(!done && elsewhere !== undefined && { pending: elsewhere }),
     ...(nested !== undefined && { agentId: nested }),
