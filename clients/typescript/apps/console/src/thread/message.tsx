@@ -77,7 +77,7 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
       <Cited value={sources}>
         {parts.map((part, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
-          <PartView key={i} part={part} runId={message.runId} live={streaming && i === message.parts.length - 1} />
+          <PartView key={i} part={part} runId={message.runId} live={streaming && i === parts.length - 1} />
         ))}
       </Cited>
       <Sources sources={sources} />
@@ -90,7 +90,10 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
   );
 }
 
-/** The parts with marks in their texts, and the sources that the marks are about. */
+/**
+ * The parts with marks in their texts, and the sources that the marks are about. Some providers cut a text at each piece
+ * that they cite: such texts are one.
+ */
 function cited(parts: readonly ShownPart[]): [readonly ShownPart[], readonly ShownSource[]] {
   const sources = parts.filter((part) => part.type === "source");
   if (sources.length === 0) {
@@ -101,7 +104,16 @@ function cited(parts: readonly ShownPart[]): [readonly ShownPart[], readonly Sho
     parts.filter(isText).map((part) => ("text" in part ? part.text : "")),
     sources,
   );
-  return [parts.map((part) => (part.type === "text" ? { ...part, text: texts.shift() ?? "" } : part)), sources];
+  const shown: ShownPart[] = [];
+  for (const part of parts) {
+    const last = shown.at(-1);
+    if (part.type === "text" && last?.type === "text") {
+      shown[shown.length - 1] = { ...last, text: last.text + (texts.shift() ?? "") };
+    } else {
+      shown.push(part.type === "text" ? { ...part, text: texts.shift() ?? "" } : part);
+    }
+  }
+  return [shown, sources];
 }
 
 function PartView({
