@@ -13,7 +13,7 @@ test("what each provider cites opens on a click", async () => {
   const world = await World.start("console-sources", {
     config: "",
     models: providers.map(
-      (name) => `  ${name}: {provider: ${name}, base_url: "${peer.url}/${name}", model: m, api_key: k}`,
+      (name) => `  ${name}: {provider: ${name}, base_url: "${peer.url}/${name}/at", model: m, api_key: k}`,
     ),
     agents: providers.map((name) => `  ${name}: {model: ${name}, tools: [look]}`),
   });
