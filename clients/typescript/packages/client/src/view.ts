@@ -107,6 +107,6 @@ export interface DraftPart {
   readonly sentArgs?: unknown;
   /** The arguments of a call are complete. */
   readonly whole?: boolean;
-  /** The fields of a source. */
+  /** The part, if it is a source. */
   readonly source?: object;
 }

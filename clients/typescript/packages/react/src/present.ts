@@ -1,6 +1,6 @@
 // Which messages a thread shows, and each of them by its id, without work that grows with the thread for each token.
 import type { Message, Park, PendingCall, ThreadState, ThreadStore, ViewMessage } from "@spool/client";
-import { nestedOf, type ShownMessage, type ShownSource, shown, shownTurn } from "./show.js";
+import { nestedOf, type ShownMessage, shown, shownTurn, sourcesOf } from "./show.js";
 
 /** Which messages {@link Presenter.ids} returns. */
 export interface MessageFilter {
@@ -11,10 +11,8 @@ export interface MessageFilter {
 /** The messages of one array by id, with the results of their calls. */
 interface Index {
   readonly byId: Map<string, ViewMessage>;
-  /** The results of the calls of each message, by the message's id. */
+  /** The results of the calls of each message, and their sources, by the message's id. */
   readonly results: Map<string, Map<string, unknown>>;
-  /** The sources of those results. */
-  readonly sources: Map<string, Map<string, readonly ShownSource[]>>;
   /** The message of the newest call of each agent and call id. A model may use an id again. */
   readonly calls: Map<string, string>;
   /** The ids of the messages to show, by agent. */
@@ -104,7 +102,6 @@ function newPresenter(): Presenter {
       }
       const streaming = !saved.byId.has(id);
       const results = merged(saved.results.get(id), drafts.results.get(id));
-      const sources = merged(saved.sources.get(id), drafts.sources.get(id));
       const depends =
         message === undefined ? [] : [streaming, ...dependsOn(message, results, parks, pending, state.view.runs)];
       const earlier = kept.get(id);
@@ -114,7 +111,7 @@ function newPresenter(): Presenter {
       const value =
         message === undefined
           ? shownTurn(source as ThreadState["turns"][number])
-          : shown(message, streaming, { results, sources, parks, pending, runs });
+          : shown(message, streaming, { results, parks, pending, runs });
       kept.set(id, { source, depends, value });
       return value;
     },
@@ -122,7 +119,7 @@ function newPresenter(): Presenter {
 }
 
 function build(messages: readonly ViewMessage[], before?: Index): Index {
-  const index: Index = { byId: new Map(), results: new Map(), sources: new Map(), calls: new Map(), ids: new Map() };
+  const index: Index = { byId: new Map(), results: new Map(), calls: new Map(), ids: new Map() };
   for (const message of messages) {
     index.byId.set(message.id, message);
     const agent = message.agentId ?? "";
@@ -139,20 +136,17 @@ function build(messages: readonly ViewMessage[], before?: Index): Index {
       const call = `${agent} ${"toolCallId" in part ? part.toolCallId : ""}`;
       if (part.type === "tool-call") {
         index.calls.set(call, message.id);
-      } else if (part.type === "tool-result") {
+      } else if (part.type === "tool-result" || part.type === "source") {
         const id = index.calls.get(call) ?? before?.calls.get(call);
         if (id !== undefined) {
           const results = index.results.get(id) ?? new Map<string, unknown>();
-          results.set(part.toolCallId, part.result);
-          index.results.set(id, results);
-          const named = partsIn(message.content).filter(
-            (other) => other.type === "source" && other.toolCallId === part.toolCallId,
-          );
-          if (named.length > 0) {
-            const sources = index.sources.get(id) ?? new Map<string, readonly ShownSource[]>();
-            sources.set(part.toolCallId, named as readonly ShownSource[]);
-            index.sources.set(id, sources);
+          const key = sourcesOf(part.toolCallId);
+          if (part.type === "source") {
+            results.set(key, [results.get(key) ?? [], part].flat());
+          } else {
+            results.set(part.toolCallId, part.result);
           }
+          index.results.set(id, results);
         }
       }
     }
@@ -183,7 +177,7 @@ function dependsOn(
   return depends;
 }
 
-function merged<T>(a: ReadonlyMap<string, T> | undefined, b: ReadonlyMap<string, T> | undefined) {
+function merged(a: ReadonlyMap<string, unknown> | undefined, b: ReadonlyMap<string, unknown> | undefined) {
   return a !== undefined && b !== undefined ? new Map([...a, ...b]) : (a ?? b);
 }
 

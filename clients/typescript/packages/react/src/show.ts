@@ -70,13 +70,15 @@ export interface ShownMessage {
 
 /** What {@link shown} needs to know of a thread beside the message. */
 export interface Surroundings {
+  /** The results by the ids of their calls, and the lists of sources that they name: see {@link sourcesOf}. */
   readonly results: ReadonlyMap<string, unknown> | undefined;
-  /** The sources that the results name, by their calls. */
-  readonly sources?: ReadonlyMap<string, readonly ShownSource[]> | undefined;
   readonly parks: readonly Park[];
   readonly pending: readonly PendingCall[];
   readonly runs: ThreadState["view"]["runs"];
 }
+
+/** The key of the sources of a call's result. No id of a call has a blank. */
+export const sourcesOf = (id: string | undefined) => `${id} `;
 
 /** Returns the text of a message's content, without reasoning and calls. */
 export function textOf(content: Message["content"]): string {
@@ -167,7 +169,7 @@ function callOf(
   call: { toolCallId: string; toolName: string; args?: unknown },
   agentId: string | null,
   streaming: boolean,
-  { results, sources, parks, pending, runs }: Surroundings,
+  { results, parks, pending, runs }: Surroundings,
 ): ShownToolCall {
   const same = (other: { toolCallId: string; agentId?: string | null }) =>
     other.toolCallId === call.toolCallId && (other.agentId ?? null) === agentId;
@@ -175,6 +177,7 @@ function callOf(
   const elsewhere = pending.find(same);
   const done = results?.has(call.toolCallId) === true;
   const result = results?.get(call.toolCallId);
+  const sources = results?.get(sourcesOf(call.toolCallId)) as readonly ShownSource[] | undefined;
   let state: ToolCallState = "running";
   if (done) {
     state = endOfCall(result);
@@ -191,7 +194,7 @@ function callOf(
     args: call.args ?? null,
     state,
     ...(done && { result }),
-    ...(done && sources?.has(call.toolCallId) && { sources: sources.get(call.toolCallId) ?? [] }),
+    ...(sources && { sources }),
     ...(!done && park !== undefined && { park }),
     ...(!done && elsewhere !== undefined && { pending: elsewhere }),
     ...(nested !== undefined && { agentId: nested }),

@@ -24,7 +24,7 @@ export function grown(draft: Draft, item: AnyItem): Draft {
   const offset = item.offset ?? "";
   const delta = text(item.delta);
   if (item.type === "SOURCE") {
-    const { type: _, offset: __, ...source } = item;
+    const { offset: _, ...source } = { ...item, type: "source" };
     return withPart(draft, offset, "source", JSON.stringify(source), (p) => ({ ...p, source }));
   }
   if (!item.type.startsWith("TOOL_CALL")) {
@@ -43,7 +43,7 @@ export function grown(draft: Draft, item: AnyItem): Draft {
             toolCallId: text(item.toolCallId),
             toolName: text(item.toolName),
             result: item.result,
-            ...(Array.isArray(item.sources) && { sources: item.sources }),
+            sources: [item.sources ?? []].flat() as object[],
           },
         ],
       };
@@ -133,7 +133,7 @@ export function messagesOf(draft: Draft, threadId: string): readonly ViewMessage
 
 /** A part of the message. A block without text is none. */
 function partOf(part: DraftPart): Part[] {
-  if (part.type === "source") return [{ type: "source", ...part.source } as Part];
+  if (part.type === "source") return [part.source as Part];
   if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text }] : [];
   const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
   if (part.toolName) call.toolName = part.toolName;
@@ -150,6 +150,6 @@ function resultsOf(draft: Draft): Part[] {
     .toSorted((a, b) => place(a.toolCallId) - place(b.toolCallId))
     .flatMap(({ sources = [], ...r }) => [
       { type: "tool-result", ...r },
-      ...sources.map((s): Part => ({ type: "source", ...s, toolCallId: r.toolCallId })),
+      ...sources.map((s) => ({ type: "source", ...s, toolCallId: r.toolCallId }) as Part),
     ]);
 }
