@@ -63,7 +63,7 @@ func userPart(p spool.Part) object {
 		return object{"type": "input_image", "image_url": p.Image, "detail": "auto"}
 	case spool.PartFile:
 		return filePart(p)
-	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary:
+	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary, spool.PartSource:
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 			if item = m.provided(p); item == nil {
 				out = out[:len(out)-reasons] // their successor is missing
 			}
-		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary:
+		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary, spool.PartSource:
 			continue
 		}
 		if item != nil {
