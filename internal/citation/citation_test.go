@@ -58,12 +58,12 @@ func TestInResult(t *testing.T) {
 
 	a := []spool.Source{{URL: "https://a.example/", Title: "A"}}
 	for result, want := range map[string][]spool.Source{
-		`{"sources":[{"url":"https://a.example/","title":"A"}]}`:                                                        a,
+		`{"sources":[{"url":"https://a.example/","title":"A"}]}`:                                                       a,
 		`{"text":"x","sources":[{"url":"https://a.example/","title":"A","spans":[{"start":0,"end":1}]}, 7, {}, null]}`: a,
-		`{"sources":[{"url":7,"title":"T"},{"url":"ftp://x/"},{"title":["x"]}]}`:                                        {{Title: "T"}},
-		`{"inner":{"sources":[{"url":"https://a.example/"}]}}`:                                                          nil,
-		`{"Sources":[{"url":"https://a.example/"}]}`:                                                                    nil,
-		`{"sources":{"url":"https://a.example/"}}`:                                                                      nil,
+		`{"sources":[{"url":7,"title":"T"},{"url":"ftp://x/"},{"title":["x"]}]}`:                                       {{Title: "T"}},
+		`{"inner":{"sources":[{"url":"https://a.example/"}]}}`:                                                         nil,
+		`{"Sources":[{"url":"https://a.example/"}]}`:                                                                   nil,
+		`{"sources":{"url":"https://a.example/"}}`:                                                                     nil,
 		`[{"sources":[]}]`: nil,
 		`"\"sources\""`:    nil,
 		``:                 nil,
