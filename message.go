@@ -127,8 +127,8 @@ type Part struct {
 	ThroughMessageID MessageID `doc:"The last message that the summary covers." json:"throughMessageId,omitempty"`
 	// URL, Title and Spans of a source: see [Source].
 	URL   string `doc:"The address of the page, with http or https. Left out: it is a document, or has no address to open." json:"url,omitempty"`
-	Title string `doc:"The title, or the name of the file. Left out: none, and there is a url."                              json:"title,omitempty"`
-	Spans []Span `doc:"The pieces of the message's text that it supports, in order. Left out: it is not known which."        json:"spans,omitempty"`
+	Title string `doc:"The title, or the name of the file. Left out: none, and there is a url."                             json:"title,omitempty"`
+	Spans []Span `doc:"The pieces of the message's text that it supports, in order. Left out: it is not known which."       json:"spans,omitempty"`
 	// Provider is data that the provider wants back with the part in the next request, such as the
 	// signature of a reasoning part. It is an object with one key, the name of the adapter's format, and its
 	// value names the provider's model. The engine keeps it byte for byte and never changes the part that it

@@ -2,7 +2,7 @@ package citation_test
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,7 +44,7 @@ func TestList(t *testing.T) {
 		t.Error(diff)
 	}
 	for i := range 1000 {
-		l.Add(spool.Source{Title: fmt.Sprint(i)})
+		l.Add(spool.Source{Title: strconv.Itoa(i)})
 		l.Add(spool.Source{URL: "https://example.com/a", Spans: []spool.Span{{Start: i, End: i + 1}}})
 	}
 	all := l.Of(strings.Repeat("x", 2000))
@@ -58,12 +58,12 @@ func TestInResult(t *testing.T) {
 
 	a := []spool.Source{{URL: "https://a.example/", Title: "A"}}
 	for result, want := range map[string][]spool.Source{
-		`{"sources":[{"url":"https://a.example/","title":"A"}]}`:                                                        a,
-		` {"text":"x","sources":[{"url":"https://a.example/","title":"A","spans":[{"start":0,"end":1}]}, 7, {}, null]}`: a,
-		`{"sources":[{"url":7,"title":"T"},{"url":"ftp://x/"},{"title":["x"]}]}`:                                        {{Title: "T"}},
-		`{"inner":{"sources":[{"url":"https://a.example/"}]}}`:                                                          nil,
-		`{"Sources":[{"url":"https://a.example/"}]}`:                                                                    nil,
-		`{"sources":{"url":"https://a.example/"}}`:                                                                      nil,
+		`{"sources":[{"url":"https://a.example/","title":"A"}]}`:                                                       a,
+		`{"text":"x","sources":[{"url":"https://a.example/","title":"A","spans":[{"start":0,"end":1}]}, 7, {}, null]}`: a,
+		`{"sources":[{"url":7,"title":"T"},{"url":"ftp://x/"},{"title":["x"]}]}`:                                       {{Title: "T"}},
+		`{"inner":{"sources":[{"url":"https://a.example/"}]}}`:                                                         nil,
+		`{"Sources":[{"url":"https://a.example/"}]}`:                                                                   nil,
+		`{"sources":{"url":"https://a.example/"}}`:                                                                     nil,
 		`[{"sources":[]}]`: nil,
 		`"\"sources\""`:    nil,
 		``:                 nil,

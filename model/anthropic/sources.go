@@ -65,15 +65,18 @@ func (a *answer) found(kind string, block json.RawMessage) error {
 	if kind != "web_search_tool_result" && kind != "web_fetch_tool_result" {
 		return nil
 	}
-	var result struct {
+	var one struct {
 		Content json.RawMessage `json:"content"`
 	}
-	if lenient.Object(block, &result) != nil || len(result.Content) == 0 {
+	var several struct {
+		Content lenient.List `json:"content"`
+	}
+	if lenient.Object(block, &several) != nil || lenient.Object(block, &one) != nil {
 		return nil //nolint:nilerr // it names no source
 	}
-	list := []json.RawMessage{result.Content}
-	if result.Content[0] == '[' && json.Unmarshal(result.Content, &list) != nil {
-		return nil
+	list := several.Content
+	if list == nil && len(one.Content) > 0 {
+		list = lenient.List{one.Content}
 	}
 	return a.cite(list[:min(len(list), citation.MaxSources)], nil)
 }

@@ -27,7 +27,6 @@ type grounding struct {
 	noted bool
 }
 
-//nolint:tagliatelle // the provider's words
 type groundingMetadata struct {
 	Chunks   lenient.List `json:"groundingChunks"`
 	Supports lenient.List `json:"groundingSupports"`

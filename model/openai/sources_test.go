@@ -28,7 +28,8 @@ func TestSources(t *testing.T) {
 		},
 		"twice, and once without an object": {
 			say(`{"content":"A word or two."}`) + say(`{"annotations":[`+url+`,{"type":"url_citation","url":"https://example.com/x","start_index":0,"end_index":1},`+url+`]}`) + end,
-			"A word or two.", []modelread.Cited{{URL: "https://example.com/x", Title: "X", Spans: []string{"A", "word "}}},
+			"A word or two.",
+			[]modelread.Cited{{URL: "https://example.com/x", Title: "X", Spans: []string{"A", "word "}}},
 		},
 		"a file": {
 			say(`{"content":"As said.","annotations":[{"type":"file_citation","file_citation":{"file_id":"f1","filename":"a.pdf"}}]}`) + end, "As said.",

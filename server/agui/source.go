@@ -2,6 +2,7 @@ package agui
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
@@ -56,5 +57,5 @@ func cite(messages []Message, e Custom) {
 	if m.Metadata != nil {
 		cited = m.Metadata.Spool
 	}
-	m.Metadata = &Metadata[Cited]{Cited{append(cited.Sources[:len(cited.Sources):len(cited.Sources)], c.Source)}}
+	m.Metadata = &Metadata[Cited]{Cited{append(slices.Clip(cited.Sources), c.Source)}}
 }

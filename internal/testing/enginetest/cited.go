@@ -101,7 +101,7 @@ func testCitedAnswer(s citedTest) {
 func testCitedOnly(s citedTest) {
 	s.start(s.working(s.config(spooltest.NewReplayModel(spooltest.Turn{Sources: []spool.Source{{Title: "A"}}}))), "r1", "go")
 	s.ended(spool.Completed)
-	emptyTest{s.engineTest}.tellsEnd(spool.StopEmpty)
+	emptyTest(s).tellsEnd(spool.StopEmpty)
 }
 
 // testCitedCut has an answer that is cut. A source has the spans of what is left.
