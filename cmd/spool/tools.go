@@ -98,23 +98,28 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (m
 		if left.OperationID != "" {
 			name = left.OperationID + " (" + name + ")"
 		}
-		line := strings.Map(func(r rune) rune { // the document is not trusted
-			if unicode.IsControl(r) {
-				return unicode.ReplacementChar
-			}
-			return r
-		}, name+": "+strings.Join(left.Reasons, "; "))
-		s.leftOut = append(s.leftOut, description{t.Name, line})
+		s.leftOut = append(s.leftOut, description{t.Name, oneLine(name + ": " + strings.Join(left.Reasons, "; "))})
 	}
 	for _, tool := range document.Tools {
 		tool.Expiry, tool.DistinctApprover, tool.Access, tool.Search = t.Expiry, t.DistinctApprover, t.Access, t.Search
-		made, remarks = append(made, tool.Tool), append(remarks, tool.Method+" "+tool.Path)
+		made, remarks = append(made, tool.Tool), append(remarks, oneLine(tool.Method+" "+tool.Path))
 	}
 	return made, remarks, nil
 }
 
+// oneLine returns a text of a document, which is not trusted, for a terminal: it neither controls it nor turns its direction.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 // sourceProblem returns an error of a source at the field that can correct it.
 func sourceProblem(o *config.OpenAPI, text string) error {
+	text = oneLine(text)
 	for start, field := range map[string]string{"the document ": "document", "Auth: ": "auth", "Override: ": "override", "Except: ": "except"} {
 		if rest, ok := strings.CutPrefix(text, start); ok && !strings.HasPrefix(text, "the document has no operation") {
 			return o.At(field).Errorf("%s", rest)

@@ -79,6 +79,28 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestForeignText has a document that would control the terminal, and turn the direction of its text.
+func TestForeignText(t *testing.T) {
+	t.Parallel()
+
+	const document = "openapi: 3.1.0\nservers: [{url: 'http://127.0.0.1:1'}]\npaths:\n" +
+		"  \"/a\\u202eb\": {get: {operationId: list}}\n  /x: {get: {operationId: \"evil\\e[2J\\nspool: fine\", parameters: [{}]}}\n"
+	for source, want := range map[string]string{
+		"operations: ['*']\n":                        "operation evil\ufffd[2J\ufffdspool: fine (GET /x): ",
+		"operations: ['*']\n    unsupported: skip\n": "left out  shop: evil\ufffd[2J\ufffdspool: fine (GET /x): ",
+		"operations: [list]\n":                       "shop_list (GET /a\ufffdb)",
+	} {
+		file := writeShop(t, "[shop]", "    "+source)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "shop.yaml"), []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := command(nil, "check", file)
+		if text := got.stdout + got.stderr; !strings.Contains(text, want) || strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("%s: %q, want %q", source, text, want)
+		}
+	}
+}
+
 // TestToolSourceProblems has each problem at the field that can correct it, without secrets.
 func TestToolSourceProblems(t *testing.T) {
 	t.Parallel()

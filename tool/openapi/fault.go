@@ -9,8 +9,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxFaults bounds how many faults of one operation are named.
-const maxFaults = 10
+const (
+	// maxFaults bounds how many faults of one operation are named.
+	maxFaults = 10
+	// maxKept bounds how many are counted.
+	maxKept = 1000
+)
 
 // placeError is what is wrong at a place of the document.
 type placeError struct{ place, text string }
@@ -34,7 +38,7 @@ func (f *faults) add(err error) {
 		more = faults{textOf(err)}
 	}
 	for _, text := range more {
-		if !slices.Contains(*f, text) {
+		if len(*f) < maxKept && !slices.Contains(*f, text) {
 			*f = append(*f, text)
 		}
 	}
@@ -61,12 +65,16 @@ func (f faults) named() []string {
 	if len(f) <= maxFaults {
 		return f
 	}
-	return append(f[:maxFaults:maxFaults], "and "+strconv.Itoa(len(f)-maxFaults)+" more")
+	rest := strconv.Itoa(len(f) - maxFaults)
+	if len(f) == maxKept {
+		rest = "many"
+	}
+	return append(f[:maxFaults:maxFaults], "and "+rest+" more")
 }
 
 // placed returns an invalid error that names an operation and what is wrong with it.
 func placed(name string, err error) error {
 	var all faults
 	all.add(err)
-	return spool.Errorf(spool.Invalid, "%s: %s", name, cut(strings.Join(all.named(), "; "), 3000))
+	return spool.Errorf(spool.Invalid, "%s: %s", cut(name, 500), cut(strings.Join(all.named(), "; "), 3000))
 }

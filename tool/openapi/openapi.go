@@ -197,7 +197,7 @@ type LeftOut struct {
 }
 
 // NewSet returns the tools as [New] does, and the operations that are left out. It returns an error if no
-// operation is left.
+// operation is left, if more than 5000 are chosen, and if the arguments of all have more than 16 MiB together.
 func NewSet(config Config) (Set, error) {
 	doc, err := parse(config.Document)
 	if err != nil {

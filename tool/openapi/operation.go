@@ -12,6 +12,9 @@ import (
 // methods are the methods of operations that can be tools, in the order of the tools.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
+// maxOperations bounds the chosen operations.
+const maxOperations = 5000
+
 // otherMethods are further methods that a document may have.
 var otherMethods = []string{http.MethodOptions, http.MethodTrace}
 
@@ -154,8 +157,11 @@ func choose(all []operation, words, except []string) ([]choice, error) {
 		}
 	}
 	chosen = slices.DeleteFunc(chosen, func(c choice) bool { return without[c.key()] })
-	if len(chosen) == 0 {
+	switch {
+	case len(chosen) == 0:
 		return nil, spool.Errorf(spool.Invalid, "Except: leaves no operation")
+	case len(chosen) > maxOperations:
+		return nil, spool.Errorf(spool.Invalid, "there are %d chosen operations, and there may be %d: choose fewer", len(chosen), maxOperations)
 	}
 	return chosen, nil
 }

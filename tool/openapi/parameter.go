@@ -13,6 +13,13 @@ import (
 	"github.com/spoolhq/spool/tool/internal/endpoint"
 )
 
+const (
+	// maxParameters bounds the parameters of an operation, and those of a path: many paths can share a list.
+	maxParameters = 1000
+	// maxPath bounds a path, in bytes.
+	maxPath = 4 << 10
+)
+
 // bodyArg is the name of the argument that becomes the body.
 const bodyArg = "body"
 
@@ -37,20 +44,22 @@ var places = []argument.Place{argument.Path, argument.Query, argument.Header, ar
 func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 	var all []parameter
 	var wrongs faults
+	known := make(map[argument.Param]int) // where a parameter with a name and a place is in the list
 	for _, holder := range []struct {
 		of    map[string]any
 		place string
 	}{{o.item, o.itemPlace}, {o.node, o.place}} {
-		items, err := list(holder.of, "parameters", holder.place)
+		items, err := parameterList(holder.of, holder.place)
 		wrongs.add(err)
 		for i, item := range items {
 			param, err := b.parameter(item, holder.place+".parameters["+strconv.Itoa(i)+"]")
 			wrongs.add(err)
-			same := slices.IndexFunc(all, func(q parameter) bool { return q.Name == param.Name && q.In == param.In })
-			if same >= 0 { // that of the operation replaces that of the path
+			key := argument.Param{Name: param.Name, In: param.In}
+			if same, twice := known[key]; twice { // that of the operation replaces that of the path
 				all[same] = param
 				continue
 			}
+			known[key] = len(all)
 			all = append(all, param)
 		}
 	}
@@ -61,6 +70,15 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 		wrongs.add(wrong(o.place+".parameters", "the configured header Cookie lacks a cookie that is a parameter"))
 	}
 	return all, wrongs.err()
+}
+
+// parameterList returns the parameters of an operation or a path.
+func parameterList(of map[string]any, place string) ([]any, error) {
+	items, err := list(of, "parameters", place)
+	if len(items) > maxParameters {
+		return nil, wrong(place+".parameters", "are more than "+strconv.Itoa(maxParameters))
+	}
+	return items, err
 }
 
 // given reports whether a request has a parameter without an argument: a secret, a configured header, one
@@ -84,6 +102,9 @@ func (b *sourceBuilder) given(o operation, q argument.Param, p proof) bool {
 // checkPath refuses a path that cannot be sent as it is written, and parameters that it does not have.
 func (b *sourceBuilder) checkPath(o operation, all []parameter) error {
 	var wrongs faults
+	if len(o.path) > maxPath {
+		return wrong("paths."+o.path, "is longer than "+strconv.Itoa(maxPath)+" bytes")
+	}
 	path, query := o.target()
 	template := argument.Names(path)
 	for _, name := range template {
@@ -184,14 +205,17 @@ func refusedHeader(name string) bool {
 }
 
 // argumentName returns the first free name for a parameter. Names that differ only in the case of their
-// letters are the same, as for the check of arguments.
-func argumentName(q argument.Param, taken map[string]bool) string {
+// letters are the same, as for the check of arguments. The value of a taken name is how many names are tried already.
+func argumentName(q argument.Param, taken map[string]int) string {
 	name := valid(q.Name, ".")
+	first := strings.ToLower(name + "\x00" + string(q.In)) // no name has the zero
 	for n, next := 1, name; ; n++ {
-		if key := strings.ToLower(next); !taken[key] {
-			taken[key] = true
+		if key := strings.ToLower(next); taken[key] == 0 {
+			taken[key] = 1
+			taken[first] = n
 			return next
 		}
+		n = max(n, taken[first])
 		if next = valid(name+"_"+string(q.In), "."); n > 1 {
 			next = valid(name+"_"+string(q.In)+strconv.Itoa(n), ".")
 		}

@@ -1,6 +1,11 @@
 package openapi_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,5 +103,53 @@ func TestConfigRefused(t *testing.T) {
 		if _, err := openapi.New(c); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// A document cannot make much work with parameters, paths and faults: many paths can share them.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+
+	many := func(n int, one string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(one, "N", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	const query, server = "{name: qN, in: query, schema: {type: string}}, ", "openapi: 3.1.0\nservers: [{url: 'https://a.example'}]\npaths: "
+	for name, c := range map[string]struct{ document, want string }{
+		"Parameters": {server + "{/x: {get: {parameters: [" + many(1001, query) + "]}}}", "operation GET /x: paths./x.get.parameters: are more than 1000"},
+		"Swagger": {
+			"swagger: '2.0'\nhost: a.example\nschemes: [https]\npaths: {/x: {parameters: [" + many(1001, "{name: qN, in: query, type: string}, ") + "], get: {}}}",
+			"operation GET /x: paths./x.parameters: are more than 1000",
+		},
+		"Path":       {server + "{'/" + many(1000, "{aN}") + "': {get: {}}}", "is longer than 4096 bytes"},
+		"Long":       {server + "{'/" + strings.Repeat("a", 10_000) + "': {get: {operationId: op}}}", "is longer than 4096 bytes"},
+		"Operations": {server + "{" + many(5001, "/pN: {get: {}}, ") + "}", "there are 5001 chosen operations, and there may be 5000: choose fewer"},
+		"Schemas": {
+			server + "{" + many(390, "/pN: {post: {requestBody: {$ref: '#/b'}}}, ") + "}\nb: {content: {application/json: {schema: {type: object, properties: {" +
+				"p: {enum: ['" + strings.Repeat("v", 44_000) + "']}" + "}}}}}",
+			"the arguments of the chosen operations are too large together: more than 16 MiB; choose fewer",
+		},
+		"Faults": {server + "{/x: {get: {parameters: [" + many(1000, "{name: qN, in: queries}, ") + "]}}}", "in must be path, query, header or cookie; and many more"},
+	} {
+		_, err := openapi.New(openapi.Config{Document: []byte(c.document), Operations: []string{"*"}})
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) || len(err.Error()) > 2000 {
+			t.Errorf("%s: %.2000v", name, err)
+		}
+	}
+	// Names that are one name for a model are numbered.
+	list := "[{name: ä, in: query, schema: {}}, {name: ö, in: query, schema: {}}, {name: ü, in: query, schema: {}}, {name: é, in: query, schema: {}}, {name: _, in: cookie, schema: {}}]"
+	made, err := openapi.New(openapi.Config{Document: []byte(server + "{/x: {get: {parameters: " + list + "}}}"), Operations: []string{"*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct{ Properties map[string]any }
+	if err := json.Unmarshal(made[0].Parameters, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(slices.Sorted(maps.Keys(schema.Properties))); got != "[_ __cookie __query __query2 __query3]" {
+		t.Errorf("the arguments are %s", got)
 	}
 }

@@ -15,6 +15,8 @@ const (
 	// maxSchemaNodes and maxSchemaBytes bound the arguments of one tool, which a model reads in each request.
 	maxSchemaNodes = 3000
 	maxSchemaBytes = 48 << 10
+	// maxSchemas bounds the arguments of all tools of a document, in bytes: many operations can share a large schema.
+	maxSchemas = 16 << 20
 	// maxSchemaDepth bounds how deep a schema is without its references.
 	maxSchemaDepth = 256
 	// maxRecursion is how often a schema may be within itself.

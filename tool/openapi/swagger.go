@@ -100,7 +100,7 @@ func (d *document) parametersOf(o operation, old map[string]any) ([]map[string]a
 		of    map[string]any
 		place string
 	}{{item, o.itemPlace}, {old, o.place}} {
-		items, err := list(holder.of, "parameters", holder.place)
+		items, err := parameterList(holder.of, holder.place)
 		wrongs.add(err)
 		for i, value := range items {
 			p, place, err := d.object(value, holder.place+".parameters["+strconv.Itoa(i)+"]")

@@ -49,6 +49,7 @@ func (b *sourceBuilder) open() (*endpoint.Endpoint, error) {
 }
 
 func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
+	room := maxSchemas
 	set := Set{Tools: make([]Tool, 0, len(chosen))}
 	unused := maps.Clone(b.config.Override)
 	names := make(map[string]Tool, len(chosen))
@@ -56,17 +57,20 @@ func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
 		over := b.override(o.operation, unused)
 		t, err := b.tool(o.operation, over)
 		if other, twice := names[t.Name]; twice && err == nil {
-			err = spool.Errorf(spool.Invalid, "the tool of %s %s has the name %s too: override one of them", other.Method, other.Path, t.Name)
+			err = spool.Errorf(spool.Invalid, "the tool of %s %s has the name %s too: override one of them", other.Method, cut(other.Path, 300), t.Name)
 		}
 		switch {
 		case err == nil:
 			names[t.Name] = t
 			set.Tools = append(set.Tools, t)
+			if room -= len(t.Parameters); room < 0 {
+				return Set{}, spool.Errorf(spool.Invalid, "the arguments of the chosen operations are too large together: more than %d MiB; choose fewer", maxSchemas>>20)
+			}
 		case o.ignored && !o.named && b.config.Unsupported != SkipUnsupported: // "*" means the operations that can be tools
 		case b.config.Unsupported == SkipUnsupported && !o.named:
 			var all faults
 			all.add(err)
-			set.LeftOut = append(set.LeftOut, LeftOut{o.method, o.path, o.id, all.named()})
+			set.LeftOut = append(set.LeftOut, LeftOut{o.method, cut(o.path, maxPath), cut(o.id, maxPath), all.named()})
 		default:
 			return Set{}, placed("operation "+o.name(), err)
 		}
@@ -83,7 +87,7 @@ func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
 			return Set{}, placed("operation "+chosen[0].name(), faults(first.Reasons))
 		}
 		return Set{}, spool.Errorf(spool.Invalid, "none of the %d chosen operations is supported; of %s %s: %s",
-			len(set.LeftOut), first.Method, first.Path, cut(strings.Join(first.Reasons, "; "), 1000))
+			len(set.LeftOut), first.Method, cut(first.Path, 300), cut(strings.Join(first.Reasons, "; "), 1000))
 	}
 	return set, nil
 }
@@ -196,10 +200,10 @@ func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proo
 		base += "?" + query
 	}
 	plan := &argument.Plan{Method: o.method, Base: base, Path: path, Body: content.kind, ContentType: content.contentType, Query: p.query, Fields: content.fields}
-	taken := make(map[string]bool)
+	taken := make(map[string]int)
 	if content.kind != argument.NoBody {
 		plan.BodyArg = bodyArg
-		taken[bodyArg] = true
+		taken[bodyArg] = 1
 	}
 	for i := range params {
 		params[i].Arg = argumentName(params[i].Param, taken)
