@@ -3,6 +3,7 @@ package aisdk
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,8 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
-	budgets      []budget // of the run
+	files        map[string]int // that the client was told of: their steps
+	budgets      []budget       // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
 	shown []*shownPart
 	redo  *redo // nil: no step is redone
@@ -72,7 +74,7 @@ type call struct {
 func newEncoder(v Version) *encoder {
 	return &encoder{
 		version: v, calls: map[spool.ToolCallID]*call{}, subagents: map[spool.ToolCallID]*Subagent{},
-		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{},
+		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, files: map[string]int{},
 	}
 }
 
@@ -117,6 +119,8 @@ func (e *encoder) encode(change projection.Change) error {
 		}
 	case projection.CallResult:
 		e.result(c.ID, c.Name, "", c.Result)
+	case projection.File:
+		e.file(c.Step, c.FileShown)
 	case projection.StepSaved:
 		e.stepSaved()
 	case projection.TakenBack:
@@ -233,6 +237,23 @@ func (e *encoder) say(kind projection.BlockKind, n int, text string) {
 	e.startBlock(projection.BlockStarted{Kind: kind, Run: e.run, Step: e.step, N: n})
 	e.delta(projection.Delta{Kind: kind, Text: text})
 	e.endBlock()
+}
+
+// file tells the client of a file of the answer, unless it knows the file.
+func (e *encoder) file(step int, f spool.FileShown) {
+	url := cmp.Or(f.Image, f.File)
+	if _, known := e.files[url]; known {
+		return
+	}
+	e.files[url] = step
+	e.dirty = true
+	if e.redo != nil {
+		e.cut = !e.redo.file(url)
+		e.endRedo()
+		return
+	}
+	e.rememberFile(url)
+	e.add(Chunk{Type: typeFile, URL: url, MediaType: f.MIMEType})
 }
 
 // startCall tells the client of a call, unless it knows the call.
@@ -392,6 +413,7 @@ func (e *encoder) forget() {
 			delete(e.subagents, id)
 		}
 	}
+	maps.DeleteFunc(e.files, func(_ string, step int) bool { return step == e.step })
 }
 
 // asked gives the client the questions, and the calls that it has to execute itself.

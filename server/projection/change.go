@@ -139,6 +139,14 @@ type CallResult struct {
 	Step   int
 }
 
+// File is an image or another file of the open step's answer.
+type File struct {
+	spool.FileShown
+
+	Run  spool.RunID
+	Step int
+}
+
 // Asked says what the run waits for. The run's end follows, as [RunEnded] with the same parks.
 type Asked struct{ Parks Parks }
 
@@ -252,6 +260,7 @@ func (CallStarted) change()   {}
 func (CallArgs) change()      {}
 func (CallEnded) change()     {}
 func (CallResult) change()    {}
+func (File) change()          {}
 func (Asked) change()         {}
 func (StateChanged) change()  {}
 func (Nested) change()        {}
