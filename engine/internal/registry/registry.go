@@ -53,6 +53,8 @@ type Agent struct {
 	LeftOut []string
 	// Catalogue is the tools that the model has to find. Nil: there are none, or the agent is not narrowed for a run yet.
 	Catalogue *catalogue.Catalogue
+	// whole is the catalogue of all tools, for runs that may use all of them: its index is made once. Nil: it is not known.
+	whole *catalogue.Catalogue
 	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
 
@@ -83,6 +85,7 @@ func New(c Config) (_ *Registry, err error) {
 		if err := c.checkAgent(&a); err != nil {
 			return nil, err
 		}
+		a.whole = catalogue.Of(a.Tools)
 		if a.Content, err = c.contentOf(&a); err != nil {
 			return nil, err
 		}
@@ -302,7 +305,10 @@ func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	}
 	own := *a
 	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
-	if own.Catalogue = catalogue.Of(own.Tools); own.Catalogue != nil {
+	if own.Catalogue = a.whole; own.Catalogue == nil || len(own.Tools) != len(a.Tools) {
+		own.Catalogue = catalogue.Of(own.Tools)
+	}
+	if own.Catalogue != nil {
 		own.Tools = append(own.Tools, own.Catalogue.Tools()...)
 	}
 	if run.Client != nil && (a.ClientTools >= 0 || len(run.Handovers) == 0) {
