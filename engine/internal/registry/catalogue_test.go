@@ -16,7 +16,9 @@ func TestCatalogueShared(t *testing.T) {
 		c.Agents[0].Tools[i].Search = true
 	}
 	_, a := made(t, c)
-	run := func(scopes ...string) *Agent { return a.Permitted(spool.RunRow{RunState: spool.RunState{Scopes: scopes}}) }
+	run := func(scopes ...string) *Agent {
+		return a.Permitted(spool.RunRow{RunState: spool.RunState{Scopes: scopes}})
+	}
 	all := run("a").Catalogue
 	if all == nil || run("b").Catalogue != all {
 		t.Error("each run has a catalogue of its own")
